@@ -18,6 +18,7 @@ broken promise. The tree::
     │   │   └── IndexReplaced       a newer index replaced the one that was read
     │   └── EngineUnavailable       the language model's engine is down or overloaded
     ├── PromptTooLong               schema and question do not fit into the model's context
+    ├── PromptWithheld              a prompt holds more than ``model.send`` lets the model see
     ├── DeadlineExceeded            the request exceeded its time limit
     ├── InsecureRole                the database role could write, so it is not used at all
     └── ModelError                  the model's weights cannot be obtained
@@ -62,6 +63,7 @@ __all__ = [
     "ModelUnreachable",
     "PolicyError",
     "PromptTooLong",
+    "PromptWithheld",
     "QuorumError",
     "SettingsError",
     "Unauthenticated",
@@ -108,6 +110,10 @@ class EngineUnavailable(Unavailable):
 
 class PromptTooLong(QuorumError):
     """Schema and question together are longer than the model's context."""
+
+
+class PromptWithheld(QuorumError):
+    """A prompt holds more than ``model.send`` lets the model see, so it was not sent."""
 
 
 class InsecureRole(QuorumError):

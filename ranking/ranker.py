@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from nl2sql.protocols import Executor, Guard
 from nl2sql.settings import Settings
@@ -30,6 +31,7 @@ from ranking.value_verification import ValueVerifier
 from ranking.vote.order import vote
 from ranking.vote.page import fetch_page, find_unrun_leader, run_whole
 from ranking.vote.polling import add_diagnostic, run_candidates
+from ranking.vote.required import vote_with_required
 
 
 class CandidateRanker:
@@ -103,6 +105,8 @@ class CandidateRanker:
         page = await fetch_page(self._executor, ranking.winner, question.max_rows)
         features = measure_features(question, context, ranking)
         calibrated = self._calibration.estimate(features) if self._calibration else None
+        if ranking.winner.misses_required:
+            calibrated = 0.0
         ranking = replace(
             ranking,
             assessments=tuple(
@@ -133,7 +137,9 @@ class CandidateRanker:
         )
         if self._flags.reranker:
             most = question.k or self._k_max
-            return vote(assessments, samples, self._settings, most_samples=most)
+            count = partial(vote, samples=samples, settings=self._settings, most_samples=most)
+            return vote_with_required(assessments, count)
+        assessments = tuple(sorted(assessments, key=lambda assessment: assessment.misses_required))
         first = next(
             (assessment for assessment in assessments if assessment.result is not None), None
         )

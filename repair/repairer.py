@@ -8,14 +8,16 @@ guard again, and must win the vote.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from nl2sql.prompts import render_prompt, render_text
+from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.sql.extraction import extract_sql
+from nl2sql.sql.literals import mask_texts
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import read_aside
 from nl2sql.types import (
@@ -30,7 +32,7 @@ from nl2sql.types import (
 )
 from repair.autocorrect import RULES, VALUE_RULES, Corrected, autocorrect_query
 from repair.normalize import normalize_dialect
-from repair.taxonomy import classify_failure, describe_failure
+from repair.taxonomy import classify_failure, describe_class, describe_failure
 from repair.whitelist import describe_allowed, find_risks, swapped_names
 
 PROMPTS = "repair.prompts"
@@ -150,17 +152,29 @@ class CandidateRepairer:
         failed: Assessment,
         history: tuple[Assessment, ...] = (),
     ) -> Prompt:
-        """The repair prompt: schema, question, every attempt with its error, allowed names."""
+        """The repair prompt: schema, question, every attempt with its error, allowed names.
+
+        Where no cell values may be sent, the attempts show only texts that the user wrote, and the
+        class of the error instead of its message.
+        """
+        allowed = self._settings.model.sends
+        context = reduce_context(context, allowed)
         hint = f"\nHint: {question.evidence}" if question.evidence else ""
+        versions = [
+            (version.candidate.sql, describe_failure(version)) for version in (*history, failed)
+        ]
+        if allowed == "schema":
+            known = "\n".join((question.search_text, *_list_names(context)))
+            versions = [
+                (
+                    await read_aside(mask_texts, version.candidate.sql, context.dialect, known),
+                    describe_class(version),
+                )
+                for version in (*history, failed)
+            ]
         attempts = "\n\n".join(
-            render_text(
-                PROMPTS,
-                "attempt",
-                number=str(number),
-                sql=version.candidate.sql,
-                error=describe_failure(version),
-            )
-            for number, version in enumerate((*history, failed), start=1)
+            render_text(PROMPTS, "attempt", number=str(number), sql=sql, error=error)
+            for number, (sql, error) in enumerate(versions, start=1)
         )
         advice = [classify_failure(failed).suggestion]
         advice += await read_aside(describe_allowed, failed.candidate.sql, context)
@@ -169,6 +183,7 @@ class CandidateRepairer:
             PROMPTS,
             "repair",
             dialect=context.dialect,
+            contains=measure_context(context) if allowed == "schema" else "values",
             question=f"{question.text}{hint}",
             attempts=attempts,
             advice="\n".join(advice),
@@ -180,6 +195,12 @@ class CandidateRepairer:
             answer_tokens=self._settings.sampling.max_tokens,
         )
         return render(schema=written.text)
+
+
+def _list_names(context: SchemaContext) -> Iterator[str]:
+    for hit in context.tables:
+        yield hit.table.name
+        yield from (column.name for column in hit.table.columns)
 
 
 def _is_known(sql: str, others: Iterable[str], dialect: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nl2sql.protocols import Engine
 from nl2sql.settings import FlagSettings, RetrievalSettings
 from nl2sql.sql.threads import read_aside
-from nl2sql.types import JoinPlan, Plan, Question, SchemaContext, SchemaLinks
+from nl2sql.types import Contents, JoinPlan, Plan, Question, SchemaContext, SchemaLinks
 from retrieval.joins.planner import plan_joins
 from retrieval.linking.column_pruner import prune_columns
 from retrieval.linking.linker import Linked, SchemaLinker
@@ -15,17 +15,24 @@ class SchemaPlanner:
     """Links the question, then plans joins and prunes columns; flags switch these off.
 
     Without the flag ``schema_linker``, links by rules still serve the other two, but are not part
-    of the plan. Some techniques of linking need ``engine``.
+    of the plan. Some techniques of linking need ``engine``, whose prompts may hold ``sends``.
     """
 
     def __init__(
-        self, settings: RetrievalSettings, flags: FlagSettings, engine: Engine | None = None
+        self,
+        settings: RetrievalSettings,
+        flags: FlagSettings,
+        engine: Engine | None = None,
+        *,
+        sends: Contents = "schema",
     ) -> None:
         """Raises SettingsError if linking needs a model and ``engine`` is None."""
         self._settings = settings
         self._flags = flags
         technique = settings.linking if flags.schema_linker else "deterministic"
-        self._linker = SchemaLinker(settings.model_copy(update={"linking": technique}), engine)
+        self._linker = SchemaLinker(
+            settings.model_copy(update={"linking": technique}), engine, sends
+        )
 
     async def plan(self, question: Question, context: SchemaContext) -> Plan:
         """The plan over the tables in ``context``. Raises EngineUnavailable."""

@@ -9,11 +9,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from nl2sql.catalog import Catalog, Table
+from nl2sql.catalog import Table
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable, PolicyError
 from nl2sql.protocols import Visibility
 from nl2sql.types import FewShot, Principal, Question, TableDescriptions, Violation
+from retrieval.search.required_tables import find_table
 from retrieval.search.sources import ExampleSearch
 
 
@@ -54,7 +55,7 @@ class SchemaDirectory:
         visible = await self._visibility.visible_catalog(database, principal)
         if isinstance(visible, Violation):
             return visible
-        found = {name: _find_table(visible, name) for name in names}
+        found = {name: find_table(visible, name) for name in names}
         chosen: Iterable[Table] = (
             dict.fromkeys(table for table in found.values() if table) if names else visible.tables
         )
@@ -83,16 +84,3 @@ class SchemaDirectory:
             return ()
         nothing = Question("", database, principal, k=1, seed=0, max_rows=1)
         return await self._examples.select(nothing, np.zeros(0, dtype=np.float32), visible)
-
-
-def _find_table(catalog: Catalog, name: str) -> Table | None:
-    """The table of a name as people and queries write it: with or without schema or quotes."""
-    plain = name.strip().replace('"', "")
-    if table := catalog.table(plain):
-        return table
-    schema, _, short = plain.rpartition(".")
-    if found := catalog.resolve(short, schema) or catalog.resolve(short.lower(), schema.lower()):
-        return found
-    # A name that only one schema has, though the search path does not list it.
-    same = [table for table in catalog.tables if not schema and table.name == short]
-    return same[0] if len(same) == 1 else None

@@ -11,6 +11,7 @@ import time
 from nl2sql.answers import Answer, Answered, Failed, StageTiming, Trace
 from nl2sql.catalog import Catalog
 from nl2sql.prompts import render_prompt
+from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import CatalogSource, Engine, Executor, Guard
 from nl2sql.schema_text import render_schema
 from nl2sql.settings.sampling import SamplingSettings
@@ -18,6 +19,7 @@ from nl2sql.sql.extraction import extract_sql
 from nl2sql.types import (
     Assessment,
     Candidate,
+    Contents,
     Diagnostic,
     Prompt,
     Question,
@@ -41,18 +43,21 @@ class PlainBaseline:
         guard: Guard,
         executor: Executor,
         sampling: SamplingSettings,
+        sends: Contents = "schema",
     ) -> None:
+        """``sends`` is what prompts may hold."""
         self._engine = engine
         self._catalogs = catalogs
         self._guard = guard
         self._executor = executor
         self._sampling = sampling
+        self._sends = sends
 
     async def answer(self, question: Question) -> Answer:
         """One greedy query and its rows. Raises PromptTooLong, Unavailable."""
         start = time.perf_counter()
         catalog = await self._catalogs.catalog(question.database)
-        prompt = build_plain_prompt(question, catalog)
+        prompt = build_plain_prompt(question, catalog, self._sends)
         completions = await self._engine.sample(
             SamplingRequest(
                 prompt=prompt,
@@ -99,7 +104,7 @@ class PlainBaseline:
         return Assessment(candidate, verdict, result=result)
 
 
-def build_plain_prompt(question: Question, catalog: Catalog) -> Prompt:
+def build_plain_prompt(question: Question, catalog: Catalog, sends: Contents = "schema") -> Prompt:
     """The whole schema as DDL without comments, then the question."""
     context = SchemaContext(
         tables=tuple(RetrievedTable(table, 0.0) for table in catalog.tables),
@@ -107,10 +112,12 @@ def build_plain_prompt(question: Question, catalog: Catalog) -> Prompt:
         names=tuple(catalog.short_names[table.qualified] for table in catalog.tables),
         dialect=catalog.dialect,
     )
+    context = reduce_context(context, sends)
     return render_prompt(
         PROMPTS,
         "plain",
         dialect=catalog.dialect,
+        contains=measure_context(context),
         schema=render_schema(context, comments=False),
         hints=f"Hint: {question.evidence}\n" if question.evidence else "",
         question=question.text,

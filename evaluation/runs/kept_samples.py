@@ -119,9 +119,9 @@ class KeptSamples:
 
 
 def _name_request(request: SamplingRequest) -> str:
-    """A key of the request without K and the time limit."""
+    """A key of the request without K, the time limit and what says nothing to the model."""
     value = asdict(request)
-    del value["k"], value["time_limit_s"]
+    del value["k"], value["time_limit_s"], value["prompt"]["contains"]
     return _digest(json.dumps(value, sort_keys=True))
 
 

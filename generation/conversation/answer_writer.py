@@ -1,8 +1,9 @@
 """The end of stage 8: describes the rows in words.
 
 If one sentence can name every cell, a rule writes it, which costs nothing and cannot be wrong. For
-larger results the model writes the text, if the caller wants that. The model's text is checked
-against the rows, and replaced by the rule's sentence if the check fails. Empty results get no text.
+larger results the model writes the text, if the caller wants that and rows may be sent to it. That
+text is checked against the rows, and replaced by the rule's sentence if the check fails. Empty
+results get no text.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ class AnswerWriter:
         sentence = render_sentence(result)
         by_rule = AnswerText(sentence, "rule" if sentence else "")
         if not sentence or is_small(result) or question.answer_text == "rule":
+            return by_rule
+        if self._settings.model.sends != "rows":
             return by_rule
         request = SamplingRequest(
             prompt=build_prompt(question, sql, result, self._settings.answer),
@@ -83,7 +86,7 @@ def build_prompt(
         rows="\n".join(lines),
         more="There are more rows than these.\n" if is_part else "",
     )
-    return Prompt("answer", (Message("user", text),))
+    return Prompt("answer", (Message("user", text),), "rows")
 
 
 def _render_row(cells: Sequence[object]) -> str:

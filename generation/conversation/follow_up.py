@@ -15,7 +15,8 @@ from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.prompts import render_text
 from nl2sql.protocols import Engine
 from nl2sql.settings import Settings
-from nl2sql.types import Message, Prompt, Question, Rewriting, SamplingRequest, Turn
+from nl2sql.sql.literals import mask_texts
+from nl2sql.types import Contents, Message, Prompt, Question, Rewriting, SamplingRequest, Turn
 from nl2sql.words import STOP_WORDS, split_words
 
 _MOST_SQL_CHARS = 600
@@ -51,6 +52,10 @@ class FollowUps:
         self._engine = engine
         self._settings = settings
 
+    def _find_dialect(self, database: str) -> str:
+        found = self._settings.databases.get(database)
+        return found.dialect if found else "postgres"
+
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
         """The complete question. A missing model is not an error."""
         if not turns:
@@ -60,7 +65,9 @@ class FollowUps:
         if not self._settings.flags.follow_ups or not depends_on_context(question.text):
             return Rewriting()
         request = SamplingRequest(
-            prompt=build_prompt(question, turns),
+            prompt=build_prompt(
+                question, turns, self._settings.model.sends, self._find_dialect(question.database)
+            ),
             k=1,
             seed=question.seed,
             temperature=0.0,
@@ -82,18 +89,28 @@ class FollowUps:
         )
 
 
-def build_prompt(question: Question, turns: Sequence[Turn]) -> Prompt:
-    """One message: the earlier questions, the query of the last one, the follow-up."""
+def build_prompt(
+    question: Question, turns: Sequence[Turn], sends: Contents = "rows", dialect: str = "postgres"
+) -> Prompt:
+    """One message: the earlier questions, the query of the last one, the follow-up.
+
+    Where no cell values may be sent (``sends``), the query shows only texts that the user wrote.
+    """
     lines = [f"Before: {_flatten(turn.question)[:_MOST_QUESTION_CHARS]}" for turn in turns]
-    if turns and turns[-1].sql:
-        lines.append(f"Its query: {_flatten(turns[-1].sql)[:_MOST_SQL_CHARS]}")
+    sql = turns[-1].sql if turns else ""
+    if sql and sends == "schema":
+        said = "\n".join((question.search_text, *(turn.question for turn in turns)))
+        sql = mask_texts(sql, dialect, said)
+    if sql:
+        lines.append(f"Its query: {_flatten(sql)[:_MOST_SQL_CHARS]}")
     text = render_text(
         "generation.prompts",
         "follow_up",
         earlier="\n".join(lines),
         question=_flatten(question.text)[:_MOST_QUESTION_CHARS],
     )
-    return Prompt("follow_up", (Message("user", text),))
+    contains: Contents = "values" if sql and sends != "schema" else "schema"
+    return Prompt("follow_up", (Message("user", text),), contains)
 
 
 def read_rewriting(text: str, asked: str, turns: Iterable[Turn]) -> str:

@@ -107,7 +107,7 @@ def build_prompt(question: Question, context: SchemaContext) -> Prompt:
         examples="".join(f"Question: {asked}\nAnswer: {answer}\n" for asked, answer in examples),
         question=" ".join(question.text.split())[:_MOST_CHARS],
     )
-    return Prompt("gate", (Message("user", text),))
+    return Prompt("gate", (Message("user", text),), "schema")
 
 
 def read_verdict(text: str) -> bool | None:

@@ -55,6 +55,9 @@ def render_hints(
         # A line break would end the hint, and models do not write one in a literal.
         and match.value.isprintable()
     ]
+    required = [names[table] for table in context.required if table in names]
+    if required:
+        lines.append(f"The query must read: {', '.join(required)}")
     rules = [(names[table], text) for table, text in context.row_rules if table in names]
     if rules:
         lines.append(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from generation.prompts.hints import choose_examples, render_example, render_hints, render_notes
 from generation.prompts.worked_examples import render_worked_examples
 from nl2sql.prompts import render_prompt
+from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.schema_text import MESSAGE_MARKS, SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.settings.prompt_variants import PromptVariant
@@ -19,7 +19,7 @@ _EXAMPLES_PART = 4
 
 
 class PromptBuilder:
-    """Writes prompts that fit into the model's context window."""
+    """Writes prompts that fit into the model's context window and hold what may be sent."""
 
     def __init__(self, tokens: TokenCounts, settings: Settings) -> None:
         self._tokens = tokens
@@ -34,36 +34,37 @@ class PromptBuilder:
         The order is schema, examples, notes and hints, question. Raises EngineUnavailable.
         """
         sampling = self._settings.sampling
+        context = reduce_context(context, self._settings.model.sends)
         form = variant.schema_form or sampling.schema_form
         show_plan = sampling.show_plan if variant.show_plan is None else variant.show_plan
         turns = render_worked_examples(context.dialect, form) if variant.worked else ()
-        render = partial(
-            render_prompt,
-            PROMPTS,
-            "generate",
-            dialect=context.dialect,
-            examples=await self._render_examples(context) if variant.show_examples else "",
-            question=question.text,
-        )
+        examples = await self._render_examples(context) if variant.show_examples else ""
 
-        def render_details(left_out: tuple[str, ...] = ()) -> dict[str, str]:
+        def render(schema: str, left_out: tuple[str, ...] = ()) -> Prompt:
             comments = self._settings.flags.comments
             shown = plan if show_plan else Plan()
-            return {
-                "notes": render_notes(context, plan, left_out, comments=comments),
-                "hints": render_hints(question, context, shown, left_out),
-            }
+            return render_prompt(
+                PROMPTS,
+                "generate",
+                dialect=context.dialect,
+                contains=measure_context(context),
+                schema=schema,
+                notes=render_notes(context, plan, left_out, comments=comments),
+                examples=examples,
+                hints=render_hints(question, context, shown, left_out),
+                question=question.text,
+            )
 
         written = await self._writer.write(
             context,
             database=question.database,
-            beside=read_texts(render(schema="", **render_details()), *turns),
+            beside=read_texts(render(""), *turns),
             answer_tokens=sampling.max_tokens + MESSAGE_MARKS * len(turns),
             plan=plan,
             form=form,
             order=variant.order,
         )
-        prompt = render(schema=written.text, **render_details(written.left_out))
+        prompt = render(written.text, written.left_out)
         system, *rest = prompt.messages
         return replace(prompt, messages=(system, *turns, *rest)), written.left_out
 
@@ -72,6 +73,7 @@ class PromptBuilder:
 
         Raises EngineUnavailable.
         """
+        context = reduce_context(context, self._settings.model.sends)
         written = await self._writer.write(
             context,
             database=database,
@@ -82,8 +84,12 @@ class PromptBuilder:
             PROMPTS,
             "generate",
             dialect=context.dialect,
+            contains=measure_context(context),
             schema=written.text,
-            **dict.fromkeys(("notes", "examples", "hints", "question"), ""),
+            notes="",
+            examples="",
+            hints="",
+            question="",
         )
 
     async def _render_examples(self, context: SchemaContext) -> str:

@@ -17,6 +17,7 @@ from generation.sampling.pace import EnginePace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.prompts import render_prompt
+from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
@@ -78,11 +79,13 @@ class CandidateGenerator:
     async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
         """A draft query from a schema of names only. Raises PromptTooLong, EngineUnavailable."""
         most = min(_DRAFT_TOKENS, self._settings.sampling.max_tokens)
+        context = reduce_context(context, self._settings.model.sends)
         render = partial(
             render_prompt,
             PROMPTS,
             "draft",
             dialect=context.dialect,
+            contains=measure_context(context),
             hints=render_hints(question, context, Plan()),
             question=question.text,
         )

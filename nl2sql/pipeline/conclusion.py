@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nl2sql.answers import Answer, Answered, Attempt, Clarify, Failed, Refused, Trace
 from nl2sql.pipeline.attempts import describe_attempts, list_attempts
-from nl2sql.types import NOT_PERMITTED, Ranking, Violation
+from nl2sql.types import NOT_PERMITTED, Ranking, SchemaContext, Violation
 
 
 def conclude(ranking: Ranking, trace: Trace) -> Answer:
@@ -33,6 +33,16 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
         quorum=ranking.quorum,
         trace=trace,
     )
+
+
+def describe_unread(ranking: Ranking, context: SchemaContext) -> str:
+    """Says that the winner does not read all required tables; empty if it does."""
+    winner = ranking.winner
+    if winner is None or not winner.misses_required:
+        return ""
+    names = dict(zip((hit.table.qualified for hit in context.tables), context.names, strict=True))
+    required = ", ".join(names.get(table, table) for table in context.required)
+    return f"No query that could be run reads all required tables: {required}."
 
 
 def _find_withheld(ranking: Ranking) -> str:

@@ -17,7 +17,7 @@ from nl2sql.deadline import Deadline
 from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.clock import StageClock
-from nl2sql.pipeline.conclusion import conclude
+from nl2sql.pipeline.conclusion import conclude, describe_unread
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.rounds import merge_round
@@ -172,6 +172,8 @@ class Pipeline:
             trace = replace(trace, ended_early=True, notes=(_describe_end(ranking, trace),))
         async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
+        if note := describe_unread(ranking, context):
+            trace = replace(trace, notes=(*trace.notes, note))
         trace = replace(trace, ranking=ranking, timings=clock.timings)
         answer = await read_aside(conclude, ranking, trace)
         if isinstance(answer, Answered):

@@ -12,18 +12,20 @@ from importlib.resources import files
 from string import Template
 
 from nl2sql.sql.dialect_names import dialect_name
-from nl2sql.types import Message, Prompt
+from nl2sql.types import Contents, Message, Prompt
 
 
-def render_prompt(package: str, name: str, *, dialect: str, **variables: str) -> Prompt:
+def render_prompt(
+    package: str, name: str, *, dialect: str, contains: Contents, **variables: str
+) -> Prompt:
     """Renders the prompt ``name`` of ``package``; variables inside values are not expanded.
 
-    The system message names the ``dialect``. Raises KeyError naming a variable of the file that
-    the caller did not give.
+    The system message names the ``dialect``; ``contains`` is what the variables hold. Raises
+    KeyError naming a variable of the file that the caller did not give.
     """
     user = render_text(package, name, **variables)
     system = render_text("nl2sql.prompts", "system", dialect=dialect_name(dialect))
-    return Prompt(name, (Message("system", system), Message("user", user)))
+    return Prompt(name, (Message("system", system), Message("user", user)), contains)
 
 
 def render_text(package: str, name: str, **variables: str) -> str:

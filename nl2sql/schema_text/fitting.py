@@ -6,7 +6,7 @@ The space that a dropped table frees goes back to the columns of better tables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from nl2sql.schema_text.pieces import SchemaText
@@ -68,11 +68,16 @@ def rank_droppable(view: SchemaView, plan: Plan) -> list[Place]:
 
 
 def choose_left_out(
-    sizes: SchemaSizes, room: int, droppable: Sequence[Place], tables: Sequence[str]
+    sizes: SchemaSizes,
+    room: int,
+    droppable: Sequence[Place],
+    tables: Sequence[str],
+    required: Collection[str] = (),
 ) -> tuple[str, ...]:
     """The columns (``schema.table.column``), then tables to leave out, in the order of dropping.
 
-    ``room`` is in tokens. ``tables`` come best first; the best one is always kept.
+    ``room`` is in tokens. ``tables`` come best first; the best one and the
+    ``required`` ones are always kept.
 
     >>> columns = {("s.a", "x"): 5, ("s.a", "y"): 5, ("s.b", "x"): 5}
     >>> sizes = SchemaSizes(columns, frames={"s.a": 2, "s.b": 2})
@@ -95,6 +100,8 @@ def choose_left_out(
     for table in reversed(tables[1:]):
         if excess <= 0:
             break
+        if table in required:
+            continue
         excess -= left[table]
         gone.append(table)
     columns = {place: size for place, size in columns.items() if place[0] not in gone}

@@ -11,8 +11,7 @@ from __future__ import annotations
 from nl2sql.catalog import Column, ForeignKey, Table
 from nl2sql.schema_text.pieces import SchemaText, TableText
 from nl2sql.schema_text.view import SchemaView
-
-_VALUES = "values: "
+from nl2sql.types import VALUES_MARK
 
 
 def build_m_schema(view: SchemaView) -> SchemaText:
@@ -45,11 +44,13 @@ def _render_column(view: SchemaView, table: Table, column: Column) -> str:
     word, bracket, rest = kind.partition("(")
     facts = [f"{name}:{word.upper()}{bracket}{rest}" if kind else name]
     notes = view.describe(f"{table.qualified}.{column.name}", column.comment)
-    facts += [note for note in notes if not note.startswith(_VALUES)]
+    facts += [note for note in notes if not note.startswith(VALUES_MARK)]
     if column.name in table.primary_key:
         facts.append("Primary Key")
     facts += [
-        f"Examples: [{note.removeprefix(_VALUES)}]" for note in notes if note.startswith(_VALUES)
+        f"Examples: [{note.removeprefix(VALUES_MARK)}]"
+        for note in notes
+        if note.startswith(VALUES_MARK)
     ]
     return f"({', '.join(facts)})"
 

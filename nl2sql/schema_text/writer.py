@@ -73,6 +73,7 @@ class SchemaWriter:
             room - sum(counts[part] for part in beside),
             rank_droppable(view, plan),
             [hit.table.qualified for hit in view.hits],
+            context.required,
         )
         if not left_out:
             return WrittenSchema(text)

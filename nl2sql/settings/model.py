@@ -7,9 +7,10 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from nl2sql.settings.base_url import check_base_url
+from nl2sql.settings.base_url import check_base_url, is_in_own_network
 from nl2sql.settings.database import Milliseconds
 from nl2sql.settings.section import Section
+from nl2sql.types import Contents
 
 
 class ModelSettings(Section):
@@ -59,11 +60,33 @@ class ModelSettings(Section):
         2, ge=0, le=10, description="Retries after a failed connection, 429 or 5xx."
     )
     concurrency: int = Field(16, ge=1, le=1000, description="Requests to the server at a time.")
+    send: Contents | None = Field(
+        None,
+        description="What prompts may hold: schema (names, types, keys, comments, the question), "
+        "values (also cell values, examples, database errors) or rows (also rows of results). "
+        "Unset: values for a server outside of private networks, rows for any other engine.",
+    )
 
     @property
     def is_remote(self) -> bool:
         """True if a server runs the model, so that no weights and no GPU are needed here."""
         return self.engine in ("openai", "anthropic")
+
+    @property
+    def is_outside(self) -> bool:
+        """True if prompts leave the private network: Anthropic, or a server with a public address.
+
+        The address is judged by its text, see ``is_in_own_network``; behind Anthropic's
+        ``base_url`` is a proxy.
+        """
+        return self.engine == "anthropic" or (
+            self.engine == "openai" and not is_in_own_network(self.base_url)
+        )
+
+    @property
+    def sends(self) -> Contents:
+        """What prompts may hold: ``send``, or what follows from the engine if that is unset."""
+        return self.send or ("values" if self.is_outside else "rows")
 
     @model_validator(mode="after")
     def _server_is_named(self) -> ModelSettings:

@@ -124,6 +124,13 @@ def _parse(
     return trees
 
 
+def read_tokens(sql: str, dialect: Reader) -> list[Token]:
+    """The words and signs of a text, parsed or not. Raises SqlglotError."""
+    if len(sql) > MOST_CHARS:
+        raise TooComplex(f"It is longer than {MOST_CHARS} characters.")
+    return Dialect.get_or_raise(dialect).tokenize(sql)
+
+
 def parse_one(sql: str, dialect: Reader) -> exp.Expr:
     """The tree of the only statement, or of all in one Block. Raises as ``parse_statements`` does.
 

@@ -22,6 +22,7 @@ from nl2sql.types.feedback import Feedback, FeedbackOutcome, FeedbackReceipt
 from nl2sql.types.generation import (
     Candidate,
     Completions,
+    Contents,
     DraftQuery,
     Generated,
     Message,
@@ -43,6 +44,7 @@ from nl2sql.types.question import (
     Scalar,
 )
 from nl2sql.types.ranking import (
+    REQUIRED_UNREAD,
     Assessment,
     Finding,
     Interpretation,
@@ -52,6 +54,7 @@ from nl2sql.types.ranking import (
     ScoreTerm,
 )
 from nl2sql.types.schema import (
+    VALUES_MARK,
     FewShot,
     JoinPath,
     JoinPlan,
@@ -67,6 +70,8 @@ from nl2sql.types.schema import (
 
 __all__ = [
     "NOT_PERMITTED",
+    "REQUIRED_UNREAD",
+    "VALUES_MARK",
     "Access",
     "AnswerText",
     "Assessment",
@@ -74,6 +79,7 @@ __all__ = [
     "Candidate",
     "CandidateAssessed",
     "Completions",
+    "Contents",
     "Diagnostic",
     "DraftQuery",
     "ExecutionLimits",

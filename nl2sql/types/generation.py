@@ -3,6 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Contents = Literal["schema", "values", "rows"]
+"""What a text may hold at most; each includes the ones before it.
+
+``schema``: names, types, keys, comments and what the user wrote in this conversation; ``values``:
+also cell values, examples, conditions of policies and the database's errors; ``rows``: also rows of
+results.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +24,15 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Chat messages for one purpose (``generate``, ``draft`` or ``repair``)."""
+    """Chat messages for one purpose (``generate``, ``draft`` or ``repair``).
+
+    ``contains`` is what they may hold, see ``nl2sql.prompts.contents``; a builder that does not
+    know it leaves it at all.
+    """
 
     purpose: str
     messages: tuple[Message, ...]
+    contains: Contents = "rows"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from nl2sql.types.execution import Diagnostic, Explained, GuardedQuery, ResultSet, Violation
 from nl2sql.types.generation import Candidate
 
+REQUIRED_UNREAD = "required_tables_unread"
+"""The score's term of a query that does not read all tables that the question requires."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -63,6 +66,11 @@ class Assessment:
     votes: int = 0
     weight: float = 0.0
     unrun: str = ""
+
+    @property
+    def misses_required(self) -> bool:
+        """True if the query does not read all tables that the question requires."""
+        return any(term.name == REQUIRED_UNREAD for term in self.score.terms)
 
     @property
     def failed(self) -> bool:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from nl2sql.catalog import ForeignKey, Table
 
+VALUES_MARK = "values: "
+"""The beginning of a gloss that lists a column's values; no other gloss begins so."""
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleRoute:
@@ -20,8 +23,9 @@ class ModuleRoute:
 class RetrievedTable:
     """A table that may be needed. Ranks count from 1; None if the ranking does not list it.
 
-    ``via`` is ``hit``, ``foreign_key``, ``draft`` or ``module``; ``score`` is that of the
-    reciprocal rank fusion. ``columns`` names the columns whose own cards search found, best first.
+    ``via`` is ``hit``, ``foreign_key``, ``draft``, ``module`` or ``required``; ``score`` is that of
+    the reciprocal rank fusion. ``columns`` names the columns whose own cards search found, best
+    first.
     """
 
     table: Table
@@ -85,7 +89,8 @@ class SchemaContext:
     ``catalog_tables`` counts all visible tables of the database, ``modules`` names their modules.
     ``row_rules`` pairs a table whose rows the policy limits with the condition, empty if the
     principal may not read it. ``shared`` names the tables that are also shown for other questions,
-    whole and before all others: a module, or all of a small database.
+    whole and before all others: a module, or all of a small database. ``required`` names the tables
+    that the query must read.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -101,6 +106,7 @@ class SchemaContext:
     modules: tuple[str, ...] = ()
     row_rules: tuple[tuple[str, str], ...] = ()
     shared: tuple[str, ...] = ()
+    required: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:

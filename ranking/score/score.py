@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 from nl2sql.types import (
+    REQUIRED_UNREAD,
     Assessment,
     Diagnostic,
     Explained,
@@ -26,7 +27,7 @@ from ranking.query import Query
 from ranking.score.comparison_terms import measure_comparisons
 from ranking.score.conjunction_terms import measure_conjunction
 from ranking.score.expectations import read_expectations
-from ranking.score.plan_terms import measure_plan, measure_values
+from ranking.score.plan_terms import measure_plan, measure_required, measure_values
 from ranking.score.question_terms import Measure, measure_literals, measure_shape
 from ranking.score.result_terms import measure_result
 from ranking.score.unasked_terms import measure_unasked
@@ -43,7 +44,7 @@ QUERY_POINTS = {
     "order_and_limit_match": 10.0,
     "schema_adherence": 15.0,
     "join_match": 20.0,
-    # For what the question asks for and the query lacks.
+    # For what the question asks for and the query lacks; see also ``vote.required``.
     "columns_differ": -25.0,
     "group_by_missing": -25.0,
     "best_missing": -25.0,
@@ -66,6 +67,7 @@ QUERY_POINTS = {
     "links_missed": -25.0,
     "values_misplaced": -25.0,
     "values_unknown": -15.0,
+    REQUIRED_UNREAD: -50.0,
 }
 
 RESULT_POINTS = {
@@ -104,6 +106,7 @@ def score_candidate(
             measure_unasked(expected, query),
             measure_conjunction(expected, query),
             measure_plan(query, guarded, plan),
+            measure_required(query, guarded, context),
             measure_literals(question.search_text, query, context),
             measure_values(query, context.values),
         )

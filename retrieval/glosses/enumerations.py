@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nl2sql.types import VALUES_MARK
+
 MOST_VALUES = 12
 _LONGEST = 200
 
@@ -21,4 +23,4 @@ def render_enumeration(values: Sequence[str], comment: str = "") -> str:
     # Untrusted text: a line break in a value must not end the prompt's line.
     shown = (" ".join(value.split()).replace("'", "''") for value in values)
     text = ", ".join(f"'{value}'" for value in shown)
-    return f"values: {text}" if len(text) <= _LONGEST else ""
+    return f"{VALUES_MARK}{text}" if len(text) <= _LONGEST else ""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from nl2sql.catalog import Catalog, Table
 from nl2sql.prompts import render_prompt
+from nl2sql.prompts.contents import reduce_table
 from nl2sql.protocols import Engine
 from nl2sql.sql.names import quote_name
 from nl2sql.types import Prompt, SamplingRequest
@@ -134,7 +135,7 @@ def _render(catalog: Catalog, table: Table, columns: tuple[str, ...]) -> Prompt:
     dialect = catalog.dialect
     lines = [
         f"  {quote_name(column.name, dialect)} {' '.join(column.type.split())[:_LONGEST]}"
-        for column in table.columns
+        for column in reduce_table(table).columns
         if column.name in columns or column.name in table.primary_key
     ]
     name = catalog.short_names[table.qualified]
@@ -143,6 +144,7 @@ def _render(catalog: Catalog, table: Table, columns: tuple[str, ...]) -> Prompt:
         "retrieval.glosses.prompts",
         "describe",
         dialect=dialect,
+        contains="schema",
         schema=schema,
         table=name,
         columns=", ".join(columns),

@@ -24,7 +24,7 @@ def plan_joins(
     """
     named = find_named_keys(question, context.foreign_keys, links)
     graph = JoinGraph((hit.table.qualified for hit in context.tables), context.foreign_keys, named)
-    terminals = choose_terminals(links, graph, named)
+    terminals = choose_terminals(links, graph, named, context.required)
     if not terminals:
         return JoinPlan()
     names = dict(zip((hit.table.qualified for hit in context.tables), context.names, strict=True))

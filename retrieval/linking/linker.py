@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nl2sql.errors import PromptTooLong, SettingsError
 from nl2sql.protocols import Engine
 from nl2sql.settings import RetrievalSettings
-from nl2sql.types import Question, SchemaContext, SchemaLink, SchemaLinks
+from nl2sql.types import Contents, Question, SchemaContext, SchemaLink, SchemaLinks
 from retrieval.linking.model_linker import ModelLinker, ModelLinks
 from retrieval.linking.rules import link_by_rules
 
@@ -24,9 +24,17 @@ class Linked:
 
 
 class SchemaLinker:
-    """Links as ``settings.linking`` says; by rules, with a note, if the model names nothing."""
+    """Links as ``settings.linking`` says; by rules, with a note, if the model names nothing.
 
-    def __init__(self, settings: RetrievalSettings, engine: Engine | None = None) -> None:
+    ``sends`` is what prompts may hold.
+    """
+
+    def __init__(
+        self,
+        settings: RetrievalSettings,
+        engine: Engine | None = None,
+        sends: Contents = "schema",
+    ) -> None:
         """Raises SettingsError if the technique needs a model and ``engine`` is None."""
         if settings.linking != _RULES and engine is None:
             raise SettingsError(
@@ -35,7 +43,7 @@ class SchemaLinker:
                 hint=f"Set it to {_RULES}.",
             )
         self._technique = settings.linking
-        self._model = ModelLinker(engine) if engine is not None else None
+        self._model = ModelLinker(engine, sends) if engine is not None else None
 
     async def link(self, question: Question, context: SchemaContext) -> Linked:
         """Links the question to the retrieved tables. Raises EngineUnavailable."""

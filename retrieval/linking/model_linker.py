@@ -16,9 +16,10 @@ from operator import itemgetter
 from nl2sql.catalog import Column, Table
 from nl2sql.concurrency import gather_all
 from nl2sql.prompts import render_prompt
+from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import render_schema
-from nl2sql.types import Completions, Question, SamplingRequest, SchemaContext
+from nl2sql.types import Completions, Contents, Question, SamplingRequest, SchemaContext
 from retrieval.linking.answers import read_names, read_score
 from retrieval.linking.outline import keep_tables, render_column
 
@@ -45,16 +46,18 @@ class ModelLinks:
 
 
 class ModelLinker:
-    """Asks the engine; has no state between questions."""
+    """Asks the engine; has no state between questions. ``sends`` is what prompts may hold."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, sends: Contents) -> None:
         self._engine = engine
+        self._sends = sends
 
     async def link_full(self, question: Question, context: SchemaContext) -> ModelLinks:
         """Asks for columns of all retrieved tables in one request.
 
         Raises PromptTooLong, EngineUnavailable, like the other methods.
         """
+        context = reduce_context(context, self._sends)
         answer = await self._ask(question, context, "columns", schema=render_schema(context))
         names = read_names(answer.texts[0], context)
         return _build_links(names, (answer,))
@@ -63,6 +66,7 @@ class ModelLinker:
         self, question: Question, context: SchemaContext
     ) -> ModelLinks:
         """Asks for the tables first, then for their columns."""
+        context = reduce_context(context, self._sends)
         first = await self._ask(question, context, "tables", schema=render_schema(context))
         tables = {table for table, _ in read_names(first.texts[0], context)}
         if not tables:
@@ -75,6 +79,7 @@ class ModelLinker:
 
     async def link_by_score(self, question: Question, context: SchemaContext) -> ModelLinks:
         """Asks for a score of each column concurrently; links those with at least 5 of 10."""
+        context = reduce_context(context, self._sends)
         columns = [
             (hit.table, name, column)
             for hit, name in zip(context.tables, context.names, strict=True)
@@ -113,6 +118,7 @@ class ModelLinker:
             PROMPTS,
             name,
             dialect=context.dialect,
+            contains=measure_context(context),
             question=question.text,
             hint=f"Hint: {question.evidence}" if question.evidence else "",
             **variables,

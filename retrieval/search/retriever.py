@@ -37,6 +37,7 @@ from retrieval.search.fk_expansion import expand_by_foreign_keys
 from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.question_words import read_words
 from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
+from retrieval.search.required_tables import connect_tables, find_required
 from retrieval.search.sources import ExampleSearch, Glossary, ValueSearch
 from retrieval.search.space import SearchSpace
 from retrieval.search.spaces import Patterns, SearchSpaces
@@ -80,12 +81,14 @@ class HybridRetriever:
     ) -> tuple[ModuleRoute, SchemaContext]:
         """The route, and the tables, most relevant first.
 
-        Nothing that the principal may not see is searched or returned. Raises IndexUnavailable, and
-        PolicyError if the policy does not fit the database.
+        Nothing that the principal may not see is searched or returned. Raises IndexUnavailable,
+        PolicyError if the policy does not fit the database, and InvalidRequest if the principal
+        sees no table of a name that the question requires.
         """
         visible = await self._visibility.visible_catalog(question.database, question.principal)
         if isinstance(visible, Violation):
             return NO_ROUTE, SchemaContext((), (), (), refusal=visible.message)
+        required = find_required(visible, question.tables)
         async with task_group() as group:
             embedding = group.create_task(self._embed(question))
             matching = group.create_task(self._match_values(question, visible))
@@ -97,7 +100,7 @@ class HybridRetriever:
         names = [visible.tables[number].qualified for number in ranking.order]
         named = await read_aside(read_draft, draft, visible, names)
         shared = self._choose_shared(space, ranking)
-        tables = self._choose_tables(space, ranking, named, shared)
+        tables = self._choose_tables(space, ranking, named, shared, required)
         async with task_group() as group:
             examples = group.create_task(self._select_examples(question, vector, visible))
             glosses = group.create_task(self._describe(question, tables, visible))
@@ -108,6 +111,7 @@ class HybridRetriever:
             examples=examples.result(),
             glosses=glosses.result(),
             row_rules=row_rules.result(),
+            required=required,
         )
 
     async def list_beginnings(
@@ -213,15 +217,19 @@ class HybridRetriever:
         ranking: TableRanking,
         drafted: DraftNames,
         shared: Sequence[int],
+        required: Sequence[str],
     ) -> tuple[RetrievedTable, ...]:
         """At most ``max_tables``: those of the draft, the best, their neighbours, then the next.
 
-        The ``shared`` tables are added at the end if they are not among these.
+        The required tables and those between them come first, even if they are more. The ``shared``
+        tables are added at the end if they are not among these.
         """
-        budget = self._settings.max_tables
-        limit = min(self._settings.fk_expansion_limit, budget // 2)
+        demanded = [space.numbers[name] for name in required if name in space.numbers]
+        leading = connect_tables(demanded, space.neighbours)
         first = [space.numbers[name] for name in drafted.tables if name in space.numbers]
-        order = list(dict.fromkeys((*first, *ranking.order)))
+        order = list(dict.fromkeys((*leading, *first, *ranking.order)))
+        limit = min(self._settings.fk_expansion_limit, self._settings.max_tables // 2)
+        budget = max(self._settings.max_tables, len(leading) + limit)
         found = order[: budget - limit]
         neighbours = expand_by_foreign_keys(found, space.neighbours, limit)
         rest = order[budget - limit :]
@@ -235,10 +243,12 @@ class HybridRetriever:
                 cosine_rank=ranking.cosine_ranks.get(number),
                 bm25_rank=ranking.keyword_ranks.get(number),
                 cosine=ranking.cosines.get(number),
-                via="draft"
+                via="required"
+                if number in demanded
+                else "draft"
                 if number in first
                 else "foreign_key"
-                if number in neighbours and number not in hits
+                if number in (*neighbours, *leading) and number not in hits
                 else "module"
                 if number not in best
                 else "hit",

@@ -50,6 +50,9 @@ def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question in plain language.")] = "",
     evidence: Annotated[str, typer.Option(help="Additional knowledge, such as a definition.")] = "",
+    tables: Annotated[
+        str, typer.Option(help="Tables that the query must read, with commas between them.")
+    ] = "",
     database: DatabaseOption = None,
     k: Annotated[
         int | None,
@@ -90,6 +93,7 @@ def ask(
     request = QueryRequest(
         question=question,
         evidence=evidence,
+        tables=split_names(tables),
         database=database,
         k=k,
         seed=seed,
@@ -139,6 +143,15 @@ def _pick_interpretation(
         "picked": last.pick(number),
     }
     return request.model_copy(update=chosen), last.principal
+
+
+def split_names(text: str) -> list[str]:
+    """The names between commas.
+
+    >>> split_names("orders, crm.people")
+    ['orders', 'crm.people']
+    """
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _check_output(name: OutputFormat, format_: Format | None, output: Path | None) -> None:

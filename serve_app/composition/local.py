@@ -73,7 +73,12 @@ class LocalParts:
     def build_baseline(self, settings: Settings) -> PlainBaseline:
         """The plain baseline on the same engine."""
         return PlainBaseline(
-            self.engine, self.catalogs, self.guard, self.executor, settings.sampling
+            self.engine,
+            self.catalogs,
+            self.guard,
+            self.executor,
+            settings.sampling,
+            settings.model.sends,
         )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from generation.engines import OpenEngine
 from generation.engines.anthropic_engine import AnthropicEngine
+from generation.engines.checked_engine import CheckedEngine
 from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags, resolve_model
 from generation.engines.llama_checks import check_model, measure_free_memory
 from generation.engines.llama_engine import LlamaEngine
@@ -68,11 +69,17 @@ class Models:
         )
 
     def open_engine(self) -> OpenEngine:
-        """The configured engine; fetches the weights if it runs here.
+        """The configured engine, which gets nothing but what ``model.send`` allows.
+
+        Fetches the weights if it runs here.
 
         Raises ModelError, EngineUnavailable; SettingsError for a missing key, or for settings that
         this machine or this model does not support.
         """
+        engine, allowed = self._open_engine(), self.settings.model.sends
+        return engine if allowed == "rows" else CheckedEngine(engine, allowed)
+
+    def _open_engine(self) -> OpenEngine:
         model = self.settings.model
         if model.engine == "openai":
             return OpenAiEngine(model)

@@ -127,7 +127,12 @@ class Wiring:
 
     def build_planner(self, engine: Engine) -> SchemaPlanner:
         """Stage 3."""
-        return SchemaPlanner(self.settings.retrieval, self.settings.flags, engine)
+        return SchemaPlanner(
+            self.settings.retrieval,
+            self.settings.flags,
+            engine,
+            sends=self.settings.model.sends,
+        )
 
     def module_patterns(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """Database → module → patterns of its tables, for databases with configured modules."""

@@ -7,6 +7,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 _DATABASE = "A name from list_databases; may be left out if there is a default database."
 _QUESTION = "One complete question in plain language, in the words of the user."
+_TABLES = "Tables that the query must read, with or without schema; leave out if not known."
 _EVIDENCE = "Additional knowledge that the question needs, such as the definition of a term."
 
 
@@ -25,6 +26,7 @@ class AskArguments(_OnDatabase):
 
     question: str = Field(description=_QUESTION)
     evidence: str = Field("", description=_EVIDENCE)
+    tables: list[str] = Field([], max_length=20, description=_TABLES)
     max_rows: int | SkipJsonSchema[None] = Field(
         None, ge=1, description="Most rows to return; 50 by default."
     )
@@ -45,6 +47,7 @@ class TranslateArguments(_OnDatabase):
 
     question: str = Field(description=_QUESTION)
     evidence: str = Field("", description=_EVIDENCE)
+    tables: list[str] = Field([], max_length=20, description=_TABLES)
 
 
 class RunSqlArguments(_OnDatabase):

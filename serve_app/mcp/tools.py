@@ -102,6 +102,7 @@ async def translate(call: Call, arguments: TranslateArguments) -> ToolResult:
     request = QueryRequest(
         question=arguments.question,
         evidence=arguments.evidence,
+        tables=arguments.tables,
         database=arguments.database or None,
         max_rows=1,
         answer_text="off",
@@ -179,6 +180,7 @@ async def _query(call: Call, arguments: AskArguments, *, picked: str) -> Answer:
     request = QueryRequest(
         question=arguments.question,
         evidence=arguments.evidence,
+        tables=arguments.tables,
         database=arguments.database or None,
         max_rows=_limit_rows(call, arguments.max_rows),
         picked=picked,

@@ -35,6 +35,8 @@ from serve_app.service.turns import Place, Turns
 _PROBE_TIMEOUT_S = 5.0
 # The parts are probed at most once in this time, however often readiness is requested.
 _PROBE_INTERVAL_S = 1.0
+# Of a table with its schema.
+_LONGEST_NAME = 300
 
 
 class QueryService:
@@ -245,6 +247,9 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
         picked=check_text("picked", request.picked, limits.question_chars),
         session=read_session(request.session),
         answer_text=request.answer_text or settings.answer.text,
+        tables=tuple(
+            dict.fromkeys(check_filled("tables", name, _LONGEST_NAME) for name in request.tables)
+        ),
     )
 
 

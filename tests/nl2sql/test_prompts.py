@@ -101,7 +101,9 @@ async def test_the_prompt_to_repair_is_the_golden_one() -> None:
 
 
 def render(name: str, **variables: str) -> Prompt:
-    return render_prompt("generation.prompts", name, dialect="postgres", **variables)
+    return render_prompt(
+        "generation.prompts", name, dialect="postgres", contains="schema", **variables
+    )
 
 
 def test_a_missing_variable_is_an_error_that_names_it() -> None:

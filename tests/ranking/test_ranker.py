@@ -7,8 +7,18 @@ import pytest
 from evaluation.runs.variants import override
 from nl2sql.errors import DatabaseUnavailable, IndexUnavailable
 from nl2sql.pipeline.assessor import CandidateAssessor
+from nl2sql.pipeline.conclusion import describe_unread
 from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import Assessment, Candidate, Diagnostic, Explained, Plan, Violation
+from nl2sql.types import (
+    Assessment,
+    Candidate,
+    Diagnostic,
+    Explained,
+    GuardedQuery,
+    Plan,
+    Ranking,
+    Violation,
+)
 from ranking.confidence.calibration import Calibration, Weight
 from ranking.ranker import CandidateRanker
 from tests.fakes import (
@@ -256,3 +266,46 @@ async def test_the_vote_is_settled_by_k_or_by_the_most_that_adaptive_sampling_dr
     adaptive, fixed = build_question(k=0), build_question(k=4)
     assert not (await ranker.rank(adaptive, agreed, samples=4)).settled
     assert (await ranker.rank(fixed, agreed, samples=4)).settled
+
+
+REQUIRING = build_context(required=("sales.orders", "sales.customers"))
+NARROW = build_guarded("SELECT id FROM orders", "sales.orders")
+WIDE = build_guarded(
+    "SELECT o.id FROM orders o JOIN customers c ON c.id = o.customer_id",
+    *("sales.orders", "sales.customers"),
+)
+
+
+async def rank_required(reranker: bool, *queries: tuple[GuardedQuery, int]) -> Ranking:
+    executor = FakeExecutor({NARROW.sql: [build_result((1,))], WIDE.sql: [build_result((2,))]})
+    ranker = build_ranker(FakeGuard(), executor, reranker=reranker)
+    assessed = [
+        await ranker.assess(
+            QUESTION, build_candidate(query.sql, samples=samples), query, REQUIRING, Plan()
+        )
+        for query, samples in queries
+    ]
+    ranking = await ranker.rank(QUESTION, tuple(assessed), samples=4)
+    return await ranker.conclude(QUESTION, REQUIRING, ranking)
+
+
+@pytest.mark.parametrize("reranker", [True, False])
+async def test_one_vote_that_reads_the_required_tables_wins_over_three(reranker: bool) -> None:
+    ranking = await rank_required(reranker, (NARROW, 3), (WIDE, 1))
+    assert ranking.winner is not None
+    assert ranking.winner.candidate.sql == WIDE.sql
+    assert not ranking.winner.misses_required
+    (loser,) = (each for each in ranking.assessments if each is not ranking.winner)
+    assert ("required_tables_unread", -25.0) in [
+        (term.name, term.value) for term in loser.score.terms
+    ]
+    assert loser.votes == 0
+
+
+async def test_where_none_reads_the_required_tables_nothing_is_sure() -> None:
+    ranking = await rank_required(True, (NARROW, 4))
+    assert ranking.winner is not None
+    assert ranking.winner.misses_required
+    assert (ranking.confidence, ranking.quorum, ranking.settled) == (0.0, False, False)
+    note = describe_unread(ranking, REQUIRING)
+    assert note == "No query that could be run reads all required tables: orders, customers."

@@ -46,6 +46,7 @@ def test_an_engine_without_its_server_is_told(model: dict[str, Any], missing: st
 async def test_the_wiring_opens_the_engine_that_is_configured() -> None:
     for engine in ("openai", "anthropic"):
         model = {"engine": engine, "served_name": "m", "base_url": "http://127.0.0.1:1/v1"}
+        model |= {"send": "rows"}
         wiring = Wiring(build_settings(model=model))
         assert wiring.models.model_name() == "m"
         opened = wiring.models.open_engine()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
+from typing import Final
+from urllib.parse import urlsplit
 
 from generation.engines.choice import (
     INSTALL_VLLM,
@@ -12,12 +14,21 @@ from generation.engines.choice import (
 )
 from generation.engines.llama_server import check_processor, check_system
 from nl2sql.errors import EngineUnavailable
-from nl2sql.settings import Settings
+from nl2sql.settings import ModelSettings, Settings
 from nl2sql.settings.base_url import is_on_loopback
+from nl2sql.types import Contents
 from retrieval.embedding.embedder import DEFAULT_MODEL
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready, service_url
 from serve_app.operations.checks.check import Check
+
+_SENT: Final[Mapping[Contents, str]] = {
+    "schema": "questions, names, types and comments (model.send: schema)",
+    "values": "questions, names, types, comments, cell values, examples and the database's errors, "
+    "but no rows of results (model.send: values)",
+    "rows": "questions, names, types, comments, cell values, examples, the database's errors and "
+    "rows of results (model.send: rows)",
+}
 
 
 def check_vllm() -> Check:
@@ -63,13 +74,20 @@ def check_server(settings: Settings) -> Iterator[Check]:
         yield Check(name, "failed", problem, "Is it up, and are the keys under `model` right?")
     else:
         yield Check(name, "ok", f"has {model.served_name}")
+    yield check_sent_data(model)
     if model.base_url.startswith("http:") and not is_on_loopback(model.base_url):
         yield Check(
             "connection to the model",
             "warning",
-            "questions, names and values are sent unencrypted to another machine",
+            "prompts are sent unencrypted to another machine",
             "Use https, or a private network.",
         )
+
+
+def check_sent_data(model: ModelSettings) -> Check:
+    """Says which data is sent to the model's server."""
+    where = urlsplit(model.base_url).hostname or "Anthropic's server"
+    return Check("data for the model", "ok", f"{where} gets {_SENT[model.sends]}")
 
 
 def check_weights(settings: Settings) -> Check:

@@ -112,3 +112,9 @@ def test_no_more_than_eight_are_told() -> None:
     lines = render_notes(context, Plan(SchemaLinks(links))).splitlines()
     assert len(lines) == 8
     assert lines[-1].startswith("-- customers.name: ")
+
+
+def test_required_tables_are_named() -> None:
+    context = build_context(required=("stock.returns", "sales.orders"))
+    text = render_hints(build_question(), context, Plan())
+    assert text == "The query must read: returns, orders\n"

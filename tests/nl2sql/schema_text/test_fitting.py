@@ -89,3 +89,10 @@ def test_what_is_left_is_within_the_room() -> None:
             if table not in gone
         )
         assert tokens <= room
+
+
+def test_a_required_table_never_goes() -> None:
+    sizes = SchemaSizes({}, frames={"s.a": 5, "s.b": 5, "s.c": 5})
+    tables = ["s.a", "s.b", "s.c"]
+    assert choose_left_out(sizes, 10, [], tables) == ("s.c",)
+    assert choose_left_out(sizes, 10, [], tables, ["s.c"]) == ("s.b",)

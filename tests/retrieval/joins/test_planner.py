@@ -267,3 +267,14 @@ def test_nothing_is_joined_that_is_not_in_sight() -> None:
     joins = ask("orders and returns of customers who bought a bolt from an employee", context)
     paths = [joins.tables, *(path.tables for path in joins.alternatives)]
     assert {table for path in paths for table in path} <= {"sales.orders", "sales.customers"}
+
+
+def test_required_tables_are_joined_though_no_word_names_them() -> None:
+    context = replace(CONTEXT, required=("stock.returns", "sales.orders"))
+    assert set(plan(context=context).tables) == {
+        *("stock.returns", "sales.order_lines", "sales.orders")
+    }
+    assert "sales.customers" in plan("sales.customers", context=context).tables
+    # Of what no keys connect, no joins can be planned.
+    apart = build_context(tables=context.required, required=context.required)
+    assert plan(context=apart) == JoinPlan()
