@@ -52,6 +52,8 @@ from nl2sql.types.ranking import (
     ScoreTerm,
 )
 from nl2sql.types.schema import (
+    Definition,
+    DefinitionKind,
     FewShot,
     JoinPath,
     JoinPlan,
@@ -74,6 +76,8 @@ __all__ = [
     "Candidate",
     "CandidateAssessed",
     "Completions",
+    "Definition",
+    "DefinitionKind",
     "Diagnostic",
     "DraftQuery",
     "ExecutionLimits",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from nl2sql.catalog import ForeignKey, Table
 
@@ -20,8 +21,9 @@ class ModuleRoute:
 class RetrievedTable:
     """A table that may be needed. Ranks count from 1; None if the ranking does not list it.
 
-    ``via`` is ``hit``, ``foreign_key``, ``draft`` or ``module``; ``score`` is that of the
-    reciprocal rank fusion. ``columns`` names the columns whose own cards search found, best first.
+    ``via`` is ``hit``, ``foreign_key``, ``draft``, ``definition`` or ``module``; ``score`` is that
+    of the reciprocal rank fusion. ``columns`` names the columns whose own cards search found, best
+    first.
     """
 
     table: Table
@@ -56,6 +58,34 @@ class FewShot:
     similarity: float = 0.0
 
 
+DefinitionKind = Literal["measure", "dimension", "filter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition of the semantic layer that the question names.
+
+    ``kind`` is ``measure``, ``dimension`` or ``filter``; ``phrase`` is the name or synonym that the
+    question contains. ``expression`` is SQL, empty for a filter; ``condition`` is SQL, empty for a
+    dimension. ``tables`` (qualified names) are those that it reads and those between them;
+    ``joins`` is their ``FROM … JOIN … ON …``, empty for one table. ``columns``
+    (``schema.table.column``) include those of the joins. ``query`` is a query with the expression,
+    the joins and the condition. ``source`` is the file's name.
+    """
+
+    kind: DefinitionKind
+    name: str
+    phrase: str
+    expression: str
+    condition: str
+    tables: tuple[str, ...]
+    columns: tuple[str, ...]
+    query: str
+    joins: str = ""
+    description: str = ""
+    source: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class TableDescriptions:
     """Tables of a database as a principal may see them, and the keys that start at them.
@@ -85,7 +115,8 @@ class SchemaContext:
     ``catalog_tables`` counts all visible tables of the database, ``modules`` names their modules.
     ``row_rules`` pairs a table whose rows the policy limits with the condition, empty if the
     principal may not read it. ``shared`` names the tables that are also shown for other questions,
-    whole and before all others: a module, or all of a small database.
+    whole and before all others: a module, or all of a small database. ``definitions`` are those
+    that the question names; their tables are among ``tables``.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -101,6 +132,7 @@ class SchemaContext:
     modules: tuple[str, ...] = ()
     row_rules: tuple[tuple[str, str], ...] = ()
     shared: tuple[str, ...] = ()
+    definitions: tuple[Definition, ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -123,7 +155,8 @@ class SchemaLink:
     """A phrase of the question that names a table, or a column when ``column`` is not empty.
 
     ``score`` lies between 0 and 1. ``method`` says what linked them: ``name``, ``comment``,
-    ``synonym``, ``fuzzy``, ``value``, ``type`` (a date for a question about a time) or ``model``.
+    ``synonym``, ``fuzzy``, ``value``, ``definition``, ``type`` (a date for a question about a time)
+    or ``model``.
     """
 
     phrase: str
