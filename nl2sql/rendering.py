@@ -45,6 +45,7 @@ from quorumsql.contract.events import (
 )
 from quorumsql.contract.trace import (
     CandidateResponse,
+    DefinitionResponse,
     ErrorResponse,
     EstimateResponse,
     ExampleResponse,
@@ -211,6 +212,7 @@ def build_trace(trace: Trace) -> TraceResponse:
     context = trace.context or _NO_CONTEXT
     plan = trace.plan or Plan()
     ranking = trace.ranking or Ranking()
+    used = ranking.winner.definitions if ranking.winner else ()
     return TraceResponse(
         k=trace.question.k,
         samples=ranking.samples,
@@ -259,6 +261,18 @@ def build_trace(trace: Trace) -> TraceResponse:
                 score=match.score,
             )
             for match in context.values
+        ],
+        definitions=[
+            DefinitionResponse(
+                kind=definition.kind,
+                name=definition.name,
+                phrase=definition.phrase,
+                expression=definition.expression,
+                condition=definition.condition,
+                source=definition.source,
+                used=definition.name in used,
+            )
+            for definition in context.definitions
         ],
         glosses=[list(gloss) for gloss in context.glosses],
         examples=[
@@ -360,6 +374,7 @@ def _build_candidate(assessment: Assessment) -> CandidateResponse:
             total=assessment.score.total,
             terms={term.name: term.value for term in assessment.score.terms},
         ),
+        definitions=list(assessment.definitions),
         rows=len(result.rows) if result else None,
         truncated=bool(result and result.truncated),
         ms=round(result.ms, 2) if result else None,

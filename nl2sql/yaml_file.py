@@ -1,4 +1,4 @@
-"""Reads users' YAML files: settings, policies, allowlists, synonyms."""
+"""Reads users' YAML files: settings, policies, allowlists, synonyms, definitions."""
 
 from __future__ import annotations
 
@@ -36,6 +36,29 @@ def read_yaml(
         return yaml.load(text, _StrictLoader)
     except (yaml.YAMLError, RecursionError) as problem:
         raise error(f"{path} is not valid YAML: {problem}") from problem
+
+
+def find_lines(path: Path) -> dict[tuple[str, ...], int]:
+    """The line of each key and item of a file that ``read_yaml`` has read, counted from 1.
+
+    They are named by the keys and positions that lead to them.
+    """
+    lines: dict[tuple[str, ...], int] = {}
+
+    def visit(node: yaml.Node | None, place: tuple[str, ...]) -> None:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                inside = (*place, str(key.value))
+                lines[inside] = key.start_mark.line + 1
+                visit(value, inside)
+        elif isinstance(node, yaml.SequenceNode):
+            for position, value in enumerate(node.value):
+                inside = (*place, str(position))
+                lines[inside] = value.start_mark.line + 1
+                visit(value, inside)
+
+    visit(yaml.compose(path.read_text(encoding="utf-8"), yaml.SafeLoader), ())
+    return lines
 
 
 class _StrictLoader(yaml.SafeLoader):

@@ -13,16 +13,15 @@ from nl2sql.types import (
     Candidate,
     Diagnostic,
     Explained,
-    Finding,
     GuardedQuery,
     Plan,
     Question,
     Ranking,
     SchemaContext,
-    Score,
 )
 from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
+from ranking.definition_use import find_uses
 from ranking.interpretations.interpretations import build_interpretations
 from ranking.lint import lint_query
 from ranking.query import Query, read_candidate
@@ -66,13 +65,12 @@ class CandidateRanker:
         """EXPLAIN, findings and score. Raises Unavailable."""
         explained = await self._executor.explain(query)
         # The candidate's own text: the guard's rewriting wraps every table.
-        tree, findings, score = await read_aside(
-            _read, candidate.sql, question, query, explained, context, plan
+        tree, assessed = await read_aside(
+            _read, candidate, question, query, explained, context, plan
         )
         if tree and self._flags.value_verification:
             verified = await self._verifier.measure(question, tree, context.values)
-            score = score_values(score, verified)
-        assessed = Assessment(candidate, query, findings=findings, score=score)
+            assessed = replace(assessed, score=score_values(assessed.score, verified))
         if isinstance(explained, Diagnostic):
             return add_diagnostic(assessed, explained)
         return replace(assessed, explained=explained)
@@ -148,18 +146,17 @@ class CandidateRanker:
 
 
 def _read(
-    sql: str,
+    candidate: Candidate,
     question: Question,
     verdict: GuardedQuery,
     explained: Explained | Diagnostic,
     context: SchemaContext,
     plan: Plan,
-) -> tuple[Query | None, tuple[Finding, ...], Score]:
-    """The parsed query, the lint findings, and the score."""
-    query = read_candidate(sql, context)
-    findings = lint_query(query) if query else ()
-    return (
-        query,
-        findings,
-        score_candidate(question, query, verdict, explained, findings, context, plan),
-    )
+) -> tuple[Query | None, Assessment]:
+    """The parsed query; the lint findings, the score and the definitions that it uses."""
+    query = read_candidate(candidate.sql, context)
+    uses = find_uses(query, context) if query else ()
+    findings = lint_query(query, uses) if query else ()
+    score = score_candidate(question, query, verdict, explained, findings, context, plan, uses)
+    used = tuple(use.definition.name for use in uses if use.is_whole)
+    return query, Assessment(candidate, verdict, findings=findings, score=score, definitions=used)

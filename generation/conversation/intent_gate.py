@@ -60,12 +60,14 @@ class IntentGate:
             return Intent("off_topic", "This database has no table that may be asked about.")
         if all(hit.cosine is None for hit in context.tables):
             # Without embeddings, only keywords can decide.
-            return Intent(method="doubt") if context.has_keyword_hit else refuse_topic(context)
+            is_found = context.has_keyword_hit or context.definitions
+            return Intent(method="doubt") if is_found else refuse_topic(context)
         if context.best_cosine >= gate.pass_above:
             return Intent(method="score")
-        if not context.values and is_small_talk(question.text):
+        is_named = bool(context.values or context.definitions)
+        if not is_named and is_small_talk(question.text):
             return refuse_topic(context)
-        is_near = bool(context.values) or names_glued(question, context)
+        is_near = is_named or names_glued(question, context)
         is_far = context.best_cosine < gate.refuse_below and not is_near
         if is_far and not _ENGLISH.isdisjoint(question.text.lower().split()):
             # Without a value index, a question about a name seems far from all tables.

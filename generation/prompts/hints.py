@@ -1,4 +1,6 @@
-"""Renders the part of a prompt between schema and question: examples, evidence, values, plan.
+"""Renders the part of a prompt between schema and question.
+
+It consists of examples, evidence, values, plan and definitions.
 
 It differs from question to question, so it comes after the schema, which the prefix cache serves.
 """
@@ -10,7 +12,7 @@ from collections.abc import Collection, Mapping
 from nl2sql.prompts import render_text
 from nl2sql.schema_text.view import SchemaView
 from nl2sql.sql.names import quote_name
-from nl2sql.types import FewShot, Plan, Question, SchemaContext, ValueMatch
+from nl2sql.types import Definition, FewShot, Plan, Question, SchemaContext, ValueMatch
 
 _MOST_LINKS_SHOWN = 8
 _MOST_NOTES = 8
@@ -39,7 +41,8 @@ def render_hints(
     columns = [
         f"{names[link.table]}.{link.column}"
         for link in plan.links.links
-        if link.column and link.table in names
+        # Columns of definitions are in these.
+        if link.column and link.table in names and link.method != "definition"
     ][:_MOST_LINKS_SHOWN]
     lines = [f"Hint: {question.evidence}"] if question.evidence else []
     shown = {
@@ -68,6 +71,13 @@ def render_hints(
         lines.append(f"Columns that may matter: {', '.join(columns)}")
     if plan.joins.skeleton:
         lines.append(f"Tables join like this, where needed:\n{plan.joins.skeleton}")
+    definitions = [
+        render_definition(definition, brief=not context.is_whole)
+        for definition in context.definitions
+        if names.keys() >= set(definition.tables)
+    ]
+    if definitions:
+        lines += ["Use these definitions:", *definitions]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -83,7 +93,9 @@ def render_notes(
     view = SchemaView(context, left_out=frozenset(left_out), comments=comments)
     tables = {table.qualified: table for table in view.tables}
     keys = {(key.table, column) for key in view.keys for column in key.columns}
-    meant = [(link.table, link.column) for link in plan.links.links]
+    # Definitions speak for themselves.
+    links = (link for link in plan.links.links if link.method != "definition")
+    meant = [(link.table, link.column) for link in links]
     meant += [(match.table, match.column) for match in context.values]
     meant += [(hit.table.qualified, column) for hit in view.hits for column in hit.columns]
     lines = []
@@ -97,6 +109,24 @@ def render_notes(
         if descriptions := view.describe(place, shown.comment):
             lines.append(f"-- {view.name(name)}{sql}: {'; '.join(descriptions)}\n")
     return "".join(lines[:_MOST_NOTES])
+
+
+def render_definition(definition: Definition, *, brief: bool) -> str:
+    """The line for a definition that the question names; ``brief`` leaves its description out.
+
+    >>> revenue = Definition(
+    ...     "measure", "revenue", "turnover", "sum(orders.amt)", "orders.status <> 'CXL'",
+    ...     ("sales.orders",), (), "", description="Value of orders")
+    >>> render_definition(revenue, brief=False)
+    "turnover (revenue): sum(orders.amt) WHERE orders.status <> 'CXL' -- Value of orders"
+    """
+    name = definition.name
+    if definition.phrase != name:
+        name = f"{definition.phrase} ({name})"
+    condition = f"WHERE {definition.condition}" if definition.condition else ""
+    text = " ".join(filter(None, (definition.expression, definition.joins, condition)))
+    described = f" -- {definition.description}" if definition.description and not brief else ""
+    return f"{name}: {text}{described}"
 
 
 def render_value(match: ValueMatch, table: str, dialect: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, StageTiming
 from nl2sql.errors import Unavailable
+from nl2sql.pipeline.definitions import name_definitions
 from nl2sql.progress import enter_stage
 from nl2sql.protocols import Answerer, Generator, Sessions
 from nl2sql.spans import open_span
@@ -91,7 +92,8 @@ class Dialogue:
             words = await self._generator.write_answer(question, answer.sql, answer.result)
         timing = _measure("words", start, words.prompt_tokens, words.completion_tokens)
         trace = replace(answer.trace, timings=(*answer.trace.timings, timing))
-        return replace(answer, text=words.text, text_source=words.source, trace=trace)
+        text = " ".join(filter(None, (words.text, words.text and name_definitions(answer))))
+        return replace(answer, text=text, text_source=words.source, trace=trace)
 
 
 def build_turn(answer: Answer, *, is_rewritten: bool) -> Turn | None:

@@ -48,11 +48,17 @@ def rank_droppable(view: SchemaView, plan: Plan) -> list[Place]:
     """The columns that may be left out, least relevant first.
 
     Never left out are keys, the first column of each table, and columns that were linked, found by
-    search, or hold a value that the question names. The others are ordered by their position in
-    the table times the table's rank: the last columns of the last tables go first.
+    search, hold a value that the question names, or are read by a definition. The others are
+    ordered by their position in the table times the table's rank: the last columns of the last
+    tables go first.
     """
     kept: set[Place] = {(link.table, link.column) for link in plan.links.links}
     kept |= {(match.table, match.column) for match in view.context.values}
+    kept |= {
+        (table, column)
+        for definition in view.context.definitions
+        for table, _, column in (name.rpartition(".") for name in definition.columns)
+    }
     for key in view.keys:
         kept |= {(key.table, column) for column in key.columns}
         kept |= {(key.target, column) for column in key.target_columns}
@@ -76,8 +82,8 @@ def choose_left_out(
 ) -> tuple[str, ...]:
     """The columns (``schema.table.column``), then tables to leave out, in the order of dropping.
 
-    ``room`` is in tokens. ``tables`` come best first; the best one and the
-    ``required`` ones are always kept.
+    ``room`` is in tokens. ``tables`` come best first; the best one and the ``required`` ones are
+    always kept, and so is a table that is not among them.
 
     >>> columns = {("s.a", "x"): 5, ("s.a", "y"): 5, ("s.b", "x"): 5}
     >>> sizes = SchemaSizes(columns, frames={"s.a": 2, "s.b": 2})

@@ -48,7 +48,8 @@ class SchemaWriter:
         """Writes a schema that fits into the window with the texts ``beside`` it and the answer.
 
         If it is too long, the least relevant columns are left out first, then the tables of the
-        lowest rank; keys and linked columns of the best table are always kept. ``order`` is that of
+        lowest rank; keys and linked columns of the best table are always kept, and so are the
+        tables of definitions. ``order`` is that of
         the tables, see ``SchemaView``. Raises EngineUnavailable.
         """
         plan = plan or Plan()
@@ -72,10 +73,17 @@ class SchemaWriter:
             measure(whole, counts),
             room - sum(counts[part] for part in beside),
             rank_droppable(view, plan),
-            [hit.table.qualified for hit in view.hits],
+            list_droppable(view),
             context.required,
         )
         if not left_out:
             return WrittenSchema(text)
         shown = replace(view, left_out=frozenset(left_out))
         return WrittenSchema(build(shown).render(), left_out)
+
+
+def list_droppable(view: SchemaView) -> list[str]:
+    """The tables that may be left out, best first, after the best table, which is kept."""
+    defined = {table for definition in view.context.definitions for table in definition.tables}
+    names = [hit.table.qualified for hit in view.hits]
+    return [*names[:1], *(name for name in names[1:] if name not in defined)]

@@ -83,6 +83,9 @@ class DatabaseSettings(Section):
     synonyms: Path | None = Field(
         None, description="A YAML file of synonyms for tables, columns and values."
     )
+    semantics: Path | None = Field(
+        None, description="A YAML file of definitions: measures, dimensions and named filters."
+    )
     values: ValueIndexSettings = ValueIndexSettings()
     demo: bool = Field(False, description="Load the demo ERP (embedded server only).")
 

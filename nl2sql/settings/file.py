@@ -34,7 +34,7 @@ def load_settings(path: Path) -> Settings:
     def locate_files(database: DatabaseSettings) -> DatabaseSettings:
         found: dict[str, Any] = {
             key: locate(file)
-            for key in ("policy", "allowlist", "synonyms")
+            for key in ("policy", "allowlist", "synonyms", "semantics")
             if (file := getattr(database, key)) is not None
         }
         if (file := database.reader.sqlite_path) is not None:

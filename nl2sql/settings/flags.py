@@ -30,6 +30,9 @@ class FlagSettings(Section):
         description="Describe columns that have no comment. Off, because prompts grew by a tenth "
         "to two thirds and no more answers were right.",
     )
+    semantics: bool = Field(
+        True, description="Show the model the definitions that the question names."
+    )
     value_index: bool = Field(True, description="Find the question's words among cell values.")
     examples: bool = Field(True, description="Show the model verified questions like this one.")
     schema_linker: bool = Field(True, description="Link the question to tables and columns.")

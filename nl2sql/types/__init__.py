@@ -55,6 +55,8 @@ from nl2sql.types.ranking import (
 )
 from nl2sql.types.schema import (
     VALUES_MARK,
+    Definition,
+    DefinitionKind,
     FewShot,
     JoinPath,
     JoinPlan,
@@ -80,6 +82,8 @@ __all__ = [
     "CandidateAssessed",
     "Completions",
     "Contents",
+    "Definition",
+    "DefinitionKind",
     "Diagnostic",
     "DraftQuery",
     "ExecutionLimits",

@@ -52,7 +52,8 @@ class Assessment:
     the group with equivalent results (-1: no result); ``votes`` counts its samples and ``weight``
     is their total weight. ``unrun`` says why a valid query has no result: ``estimate``, its
     estimated rows are too many; ``timeout``, it exceeded the vote's time limit; ``budget``, the
-    vote's time was used up before. Such queries are grouped by equal plans.
+    vote's time was used up before. Such queries are grouped by equal plans. ``definitions`` names
+    the definitions of the question that the query uses.
     """
 
     candidate: Candidate
@@ -66,6 +67,7 @@ class Assessment:
     votes: int = 0
     weight: float = 0.0
     unrun: str = ""
+    definitions: tuple[str, ...] = ()
 
     @property
     def misses_required(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from nl2sql.catalog import ForeignKey, Table
 
@@ -23,9 +24,9 @@ class ModuleRoute:
 class RetrievedTable:
     """A table that may be needed. Ranks count from 1; None if the ranking does not list it.
 
-    ``via`` is ``hit``, ``foreign_key``, ``draft``, ``module`` or ``required``; ``score`` is that of
-    the reciprocal rank fusion. ``columns`` names the columns whose own cards search found, best
-    first.
+    ``via`` is ``hit``, ``foreign_key``, ``draft``, ``module``, ``required`` or ``definition``;
+    ``score`` is that of the reciprocal rank fusion. ``columns`` names the columns whose own cards
+    search found, best first.
     """
 
     table: Table
@@ -60,6 +61,34 @@ class FewShot:
     similarity: float = 0.0
 
 
+DefinitionKind = Literal["measure", "dimension", "filter"]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition of the semantic layer that the question names.
+
+    ``kind`` is ``measure``, ``dimension`` or ``filter``; ``phrase`` is the name or synonym that the
+    question contains. ``expression`` is SQL, empty for a filter; ``condition`` is SQL, empty for a
+    dimension. ``tables`` (qualified names) are those that it reads and those between them;
+    ``joins`` is their ``FROM … JOIN … ON …``, empty for one table. ``columns``
+    (``schema.table.column``) include those of the joins. ``query`` is a query with the expression,
+    the joins and the condition. ``source`` is the file's name.
+    """
+
+    kind: DefinitionKind
+    name: str
+    phrase: str
+    expression: str
+    condition: str
+    tables: tuple[str, ...]
+    columns: tuple[str, ...]
+    query: str
+    joins: str = ""
+    description: str = ""
+    source: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class TableDescriptions:
     """Tables of a database as a principal may see them, and the keys that start at them.
@@ -90,7 +119,8 @@ class SchemaContext:
     ``row_rules`` pairs a table whose rows the policy limits with the condition, empty if the
     principal may not read it. ``shared`` names the tables that are also shown for other questions,
     whole and before all others: a module, or all of a small database. ``required`` names the tables
-    that the query must read.
+    that the query must read. ``definitions`` are those that the question names; their tables are
+    among ``tables``.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -107,6 +137,7 @@ class SchemaContext:
     row_rules: tuple[tuple[str, str], ...] = ()
     shared: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+    definitions: tuple[Definition, ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -129,7 +160,8 @@ class SchemaLink:
     """A phrase of the question that names a table, or a column when ``column`` is not empty.
 
     ``score`` lies between 0 and 1. ``method`` says what linked them: ``name``, ``comment``,
-    ``synonym``, ``fuzzy``, ``value``, ``type`` (a date for a question about a time) or ``model``.
+    ``synonym``, ``fuzzy``, ``value``, ``definition``, ``type`` (a date for a question about a time)
+    or ``model``.
     """
 
     phrase: str

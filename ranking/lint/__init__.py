@@ -3,14 +3,16 @@
 A rule takes a query, as ``ranking.query`` reads it, and returns a finding or None. A candidate with
 an error is almost always wrong, one with a warning often: docs/measurements/ranking.md gives the
 figures for each rule. The rules check the candidate's own text, since users see the findings, and
-the guard's rewriting wraps every table.
+the guard's rewriting wraps every table. One rule needs more than the query and is not in the tuple:
+``measure_without_filter`` compares it with the definitions that the question names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from nl2sql.types import Finding
+from ranking.definition_use import DefinitionUse
 from ranking.lint.aggregate_without_group import aggregate_without_group
 from ranking.lint.cartesian_join import cartesian_join
 from ranking.lint.contradiction import contradiction
@@ -22,6 +24,7 @@ from ranking.lint.integer_division import integer_division
 from ranking.lint.join_off_keys import join_off_keys
 from ranking.lint.like_without_wildcard import like_without_wildcard
 from ranking.lint.limit_without_order import limit_without_order
+from ranking.lint.measure_without_filter import measure_without_filter
 from ranking.lint.missing_join_condition import missing_join_condition
 from ranking.lint.not_in_with_nulls import not_in_with_nulls
 from ranking.lint.null_comparison import null_comparison
@@ -63,6 +66,11 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
 )
 
 
-def lint_query(query: Query) -> tuple[Finding, ...]:
-    """All findings in the order of the rules, errors first."""
-    return tuple(finding for rule in RULES if (finding := rule(query)) is not None)
+def lint_query(query: Query, uses: Iterable[DefinitionUse] = ()) -> tuple[Finding, ...]:
+    """All findings in the order of the rules, errors first.
+
+    ``uses``: how the query uses the definitions that the question names.
+    """
+    findings = [finding for rule in RULES if (finding := rule(query)) is not None]
+    undefined = measure_without_filter(uses)
+    return (*findings, *((undefined,) if undefined else ()))

@@ -1,4 +1,4 @@
-"""Measures how well a query agrees with retrieval and planning: links, joins and cell values.
+"""Measures how well a query agrees with retrieval and planning: links, joins, values, definitions.
 
 Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
 """
@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from nl2sql.types import REQUIRED_UNREAD, GuardedQuery, Plan, SchemaContext, ValueMatch
+from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 from ranking.score.literals import list_conditions
 from ranking.score.question_terms import Measure
@@ -85,6 +86,12 @@ def measure_values(query: Query, values: Sequence[ValueMatch]) -> Iterator[Measu
             misplaced += 1
     if misplaced:
         yield "values_misplaced", misplaced / len(known)
+
+
+def measure_definitions(uses: Sequence[DefinitionUse]) -> Iterator[Measure]:
+    """The share of the question's definitions that the query uses, with all their conditions."""
+    if used := sum(use.is_whole for use in uses):
+        yield "definition_used", used / len(uses)
 
 
 def _measure_missed(

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import SchemaContext
-from ranking.query import ColumnUse, Query
+from ranking.query import ColumnUse, Query, read_candidate
 from ranking.score.asked_comparisons import list_comparisons
 from ranking.score.expectations import Expectations
 from ranking.score.literals import is_said, list_conditions, list_numbers
@@ -65,7 +65,8 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
 def measure_literals(question: str, query: Query, context: SchemaContext) -> Iterator[Measure]:
     """Measures of literals that the question does not mention, and of numbers that it does.
 
-    A code that the description of its column explains, such as ``CXL``, counts as mentioned.
+    A code that the description of its column explains, such as ``CXL``, counts as mentioned, and so
+    does a literal of a definition that the question names.
 
     >>> from ranking.query import read_query
     >>> query = read_query("SELECT 1 FROM t WHERE a > 5 AND b = 'open'", "sqlite")
@@ -74,6 +75,7 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
     """
     conditions = list(list_conditions(query))
     known = {match.value.strip().lower() for match in context.values}
+    known |= set(_list_defined(context))
     literals = {literal.this for literal in query.find_all(exp.Literal)}
     # "More than one" is > 1 or >= 2.
     meant = [{figure for _, figure in pairs} for pairs in list_comparisons(question)]
@@ -100,6 +102,14 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
 
 def _describe(use: ColumnUse, glosses: Mapping[str, str]) -> str:
     return f"{use.column.comment} {glosses.get(use.name, '')}"
+
+
+def _list_defined(context: SchemaContext) -> Iterator[str]:
+    """The literals of the definitions, in lower case."""
+    for definition in context.definitions:
+        if (meant := read_candidate(definition.query, context)) is not None:
+            for literal in meant.find_all(exp.Literal):
+                yield literal.this.strip(" %").lower()
 
 
 def count_columns(query: Query) -> int | None:

@@ -7,7 +7,7 @@ factor e in the odds of being right.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from nl2sql.types import (
@@ -23,11 +23,17 @@ from nl2sql.types import (
     Score,
     ScoreTerm,
 )
+from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 from ranking.score.comparison_terms import measure_comparisons
 from ranking.score.conjunction_terms import measure_conjunction
 from ranking.score.expectations import read_expectations
-from ranking.score.plan_terms import measure_plan, measure_required, measure_values
+from ranking.score.plan_terms import (
+    measure_definitions,
+    measure_plan,
+    measure_required,
+    measure_values,
+)
 from ranking.score.question_terms import Measure, measure_literals, measure_shape
 from ranking.score.result_terms import measure_result
 from ranking.score.unasked_terms import measure_unasked
@@ -36,7 +42,13 @@ BASE = 100.0
 EXPLAIN_FAILS = -50.0
 LINT = {"error": -25.0, "warning": -5.0}
 # Points of rules that predict more, or nothing, about whether a candidate is right.
-LINT_RULES = {"unused_join": -15.0, "not_in_with_nulls": 0.0, "ungrouped_column": 0.0}
+LINT_RULES = {
+    "unused_join": -15.0,
+    "not_in_with_nulls": 0.0,
+    "ungrouped_column": 0.0,
+    # Not measured: what the user defined is known to be meant.
+    "measure_without_filter": -15.0,
+}
 
 QUERY_POINTS = {
     # Fixed by the design.
@@ -68,6 +80,8 @@ QUERY_POINTS = {
     "values_misplaced": -25.0,
     "values_unknown": -15.0,
     REQUIRED_UNREAD: -50.0,
+    # Not measured; small, as other spellings of a definition are not recognised.
+    "definition_used": 10.0,
 }
 
 RESULT_POINTS = {
@@ -89,8 +103,12 @@ def score_candidate(
     findings: tuple[Finding, ...],
     context: SchemaContext,
     plan: Plan,
+    uses: Sequence[DefinitionUse] = (),
 ) -> Score:
-    """All terms that apply before it has run; ``query`` is None if it could not be parsed."""
+    """All terms that apply before it has run; ``query`` is None if it could not be parsed.
+
+    ``uses``: how it uses the definitions that the question names.
+    """
     terms = [ScoreTerm("base", BASE)]
     if isinstance(explained, Diagnostic):
         terms.append(ScoreTerm("explain_fails", EXPLAIN_FAILS))
@@ -109,6 +127,7 @@ def score_candidate(
             measure_required(query, guarded, context),
             measure_literals(question.search_text, query, context),
             measure_values(query, context.values),
+            measure_definitions(uses),
         )
         terms += _weigh(measured, QUERY_POINTS)
     return Score(tuple(terms))

@@ -40,8 +40,8 @@ def choose_terminals(
         weights[link.table] = weights.get(link.table, 0.0) + link.score * share
         explained_by = words.setdefault(link.table, set())
         explained_by.update(link.phrase.lower().split())
-        if link.method == "model":
-            # The model named it, so it counts even if another table explains the same word.
+        if link.method in ("model", "definition"):
+            # It is needed, so it counts even if another table explains the same word.
             explained_by.add(link.table)
     likely = sorted(
         (table for table in weights if weights[table] >= _LEAST_WEIGHT),

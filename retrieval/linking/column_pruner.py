@@ -53,13 +53,17 @@ def prune_columns(
 
 
 def _find_required(context: SchemaContext) -> Mapping[str, set[str]]:
-    """Table → the columns of its keys, of keys to it, and of values in the question."""
+    """Table → the columns of its keys, of keys to it, of values and of definitions."""
     required = {hit.table.qualified: set(hit.table.primary_key) for hit in context.tables}
     for key in context.foreign_keys:
         required.setdefault(key.table, set()).update(key.columns)
         required.setdefault(key.target, set()).update(key.target_columns)
     for match in context.values:
         required.setdefault(match.table, set()).add(match.column)
+    for definition in context.definitions:
+        for name in definition.columns:
+            table, _, column = name.rpartition(".")
+            required.setdefault(table, set()).add(column)
     return required
 
 

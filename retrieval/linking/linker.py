@@ -71,12 +71,15 @@ class SchemaLinker:
 
 
 def _merge(found: ModelLinks, by_rule: tuple[SchemaLink, ...]) -> tuple[SchemaLink, ...]:
-    """The model's links, with the phrases that rules found for them, then those by value."""
+    """The model's links, with the phrases that rules found for them.
+
+    Then those by values and definitions.
+    """
     phrases = {(link.table, link.column): link.phrase for link in by_rule}
     named = tuple(
         SchemaLink(phrases.get((table, column), ""), table, column, round(score, 3), "model")
         for table, column, score in found.names
     )
     known = {(link.table, link.column) for link in named}
-    values = (link for link in by_rule if link.method == "value")
-    return (*named, *(link for link in values if (link.table, link.column) not in known))
+    sure = (link for link in by_rule if link.method in ("value", "definition"))
+    return (*named, *(link for link in sure if (link.table, link.column) not in known))

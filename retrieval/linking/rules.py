@@ -3,7 +3,7 @@
 A column's score is the share of its name's words that the question contains. Words that occur in
 every schema (``id``, ``name``) weigh little, and alone they link only columns of a linked table.
 Further links come from comments and glosses, from a date in the question to the date columns of
-linked tables, and from values that search found in a column.
+linked tables, from values that search found in a column, and from definitions that read it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from nl2sql.catalog import Column, Table
 from nl2sql.sql.column_kinds import TIMES, find_kind
-from nl2sql.types import SchemaContext, SchemaLink, ValueMatch
+from nl2sql.types import Definition, SchemaContext, SchemaLink, ValueMatch
 from nl2sql.words import split_words
 from retrieval.linking.question_words import (
     Near,
@@ -88,6 +88,7 @@ def link_by_rules(question: str, context: SchemaContext) -> tuple[SchemaLink, ..
     for rank, (hit, whole) in enumerate(zip(context.tables, wholes, strict=True)):
         links += [(rank, link) for link in rules.link(hit.table, whole, references, named)]
         links += [(rank, link) for link in _link_values(hit.table, context.values)]
+        links += [(rank, link) for link in _link_definitions(hit.table, context.definitions)]
     links.sort(key=lambda pair: (-pair[1].score, pair[0], pair[1].column))
     best: dict[tuple[str, str], SchemaLink] = {}
     for _, link in links:
@@ -101,6 +102,18 @@ def _link_values(table: Table, values: Sequence[ValueMatch]) -> Iterator[SchemaL
         if match.table == table.qualified and table.column(match.column) is not None:
             score = round(match.score * _VALUE_TRUST, 3)
             yield SchemaLink(match.phrase, match.table, match.column, score, "value")
+
+
+def _link_definitions(table: Table, definitions: Sequence[Definition]) -> Iterator[SchemaLink]:
+    """Links to the tables and columns that the definitions read."""
+    for definition in definitions:
+        if table.qualified not in definition.tables:
+            continue
+        yield SchemaLink(definition.phrase, table.qualified, "", 1.0, "definition")
+        for name in definition.columns:
+            owner, _, column = name.rpartition(".")
+            if owner == table.qualified:
+                yield SchemaLink(definition.phrase, owner, column, 1.0, "definition")
 
 
 class _Rules:

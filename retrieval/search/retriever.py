@@ -1,8 +1,8 @@
 """Stages 1 and 2: from a question to the tables that may answer it.
 
 Routes to modules, searches by embedding and keywords, fuses the rankings, expands over foreign
-keys, and adds cell values, examples and glosses. The search itself is limited to what the principal
-may see. A new index is used without a restart.
+keys, and adds cell values, examples, glosses and definitions. The search itself is limited to what
+the principal may see. A new index is used without a restart.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from nl2sql.protocols import Visibility
 from nl2sql.settings import FlagSettings, RetrievalSettings
 from nl2sql.sql.threads import read_aside
 from nl2sql.types import (
+    Definition,
     FewShot,
     ModuleRoute,
     Principal,
@@ -38,7 +39,7 @@ from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.question_words import read_words
 from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
 from retrieval.search.required_tables import connect_tables, find_required
-from retrieval.search.sources import ExampleSearch, Glossary, ValueSearch
+from retrieval.search.sources import DefinitionSearch, ExampleSearch, Glossary, ValueSearch
 from retrieval.search.space import SearchSpace
 from retrieval.search.spaces import Patterns, SearchSpaces
 from retrieval.values.selection import choose_shown
@@ -63,6 +64,7 @@ class HybridRetriever:
         values: ValueSearch | None = None,
         examples: ExampleSearch | None = None,
         glossary: Glossary | None = None,
+        definitions: DefinitionSearch | None = None,
         modules: Mapping[str, Patterns] = MappingProxyType({}),
     ) -> None:
         """``modules``: database → module → patterns of its tables."""
@@ -75,6 +77,7 @@ class HybridRetriever:
         self._values = values if flags.value_index and settings.max_values else None
         self._examples = examples if flags.examples and settings.examples else None
         self._glossary = glossary if flags.glosses else None
+        self._definitions = definitions if flags.semantics else None
 
     async def retrieve(
         self, question: Question, *, draft: str = ""
@@ -92,7 +95,8 @@ class HybridRetriever:
         async with task_group() as group:
             embedding = group.create_task(self._embed(question))
             matching = group.create_task(self._match_values(question, visible))
-        vector, values = embedding.result(), matching.result()
+            defining = group.create_task(self._find_definitions(question, visible))
+        vector, values, definitions = embedding.result(), matching.result(), defining.result()
         space, ranking = await self._search(question, visible, vector, values, draft)
         if not visible.tables:
             refusal = f"There is no table in {question.database} that you may see."
@@ -100,7 +104,7 @@ class HybridRetriever:
         names = [visible.tables[number].qualified for number in ranking.order]
         named = await read_aside(read_draft, draft, visible, names)
         shared = self._choose_shared(space, ranking)
-        tables = self._choose_tables(space, ranking, named, shared, required)
+        tables = self._choose_tables(space, ranking, named, shared, required, definitions)
         async with task_group() as group:
             examples = group.create_task(self._select_examples(question, vector, visible))
             glosses = group.create_task(self._describe(question, tables, visible))
@@ -112,6 +116,7 @@ class HybridRetriever:
             glosses=glosses.result(),
             row_rules=row_rules.result(),
             required=required,
+            definitions=definitions,
         )
 
     async def list_beginnings(
@@ -218,11 +223,12 @@ class HybridRetriever:
         drafted: DraftNames,
         shared: Sequence[int],
         required: Sequence[str],
+        definitions: Sequence[Definition],
     ) -> tuple[RetrievedTable, ...]:
         """At most ``max_tables``: those of the draft, the best, their neighbours, then the next.
 
-        The required tables and those between them come first, even if they are more. The ``shared``
-        tables are added at the end if they are not among these.
+        The required tables and those between them come first, even if they are more. The tables of
+        ``definitions`` and the ``shared`` ones are added at the end if they are not among these.
         """
         demanded = [space.numbers[name] for name in required if name in space.numbers]
         leading = connect_tables(demanded, space.neighbours)
@@ -234,7 +240,9 @@ class HybridRetriever:
         neighbours = expand_by_foreign_keys(found, space.neighbours, limit)
         rest = order[budget - limit :]
         best = list(dict.fromkeys((*found, *neighbours, *rest)))[:budget]
-        chosen = list(dict.fromkeys((*best, *shared)))
+        names = [name for definition in definitions for name in definition.tables]
+        defined = [space.numbers[name] for name in names if name in space.numbers]
+        chosen = list(dict.fromkeys((*best, *defined, *shared)))
         hits = frozenset(ranking.order)
         return tuple(
             RetrievedTable(
@@ -249,9 +257,11 @@ class HybridRetriever:
                 if number in first
                 else "foreign_key"
                 if number in (*neighbours, *leading) and number not in hits
-                else "module"
-                if number not in best
-                else "hit",
+                else "hit"
+                if number in best
+                else "definition"
+                if number in defined
+                else "module",
                 columns=ranking.columns.get(number, ()),
             )
             for number in chosen
@@ -286,6 +296,13 @@ class HybridRetriever:
 
     async def _match_values(self, question: Question, visible: Catalog) -> tuple[ValueMatch, ...]:
         return await self._values.match(question, visible) if self._values is not None else ()
+
+    async def _find_definitions(
+        self, question: Question, visible: Catalog
+    ) -> tuple[Definition, ...]:
+        if self._definitions is None:
+            return ()
+        return await self._definitions.find(question, visible)
 
     async def _select_examples(
         self, question: Question, vector: NDArray[np.float32], visible: Catalog

@@ -1,4 +1,4 @@
-"""The protocols of a retriever's further sources: cell values, examples, descriptions."""
+"""A retriever's further sources: cell values, examples, descriptions, definitions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, Table
-from nl2sql.types import FewShot, Question, ValueMatch
+from nl2sql.types import Definition, FewShot, Question, ValueMatch
 
 
 class ValueSearch(Protocol):
@@ -27,6 +27,17 @@ class ExampleSearch(Protocol):
         self, question: Question, vector: NDArray[np.float32], catalog: Catalog
     ) -> tuple[FewShot, ...]:
         """Best first, only examples that the question's principal may see."""
+        ...
+
+
+class DefinitionSearch(Protocol):
+    """Finds definitions of the semantic layer that the question names."""
+
+    async def find(self, question: Question, catalog: Catalog) -> tuple[Definition, ...]:
+        """Only definitions of which the principal may see all that they read.
+
+        ``catalog`` is what the principal may see.
+        """
         ...
 
 

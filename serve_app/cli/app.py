@@ -71,6 +71,9 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "index": CommandPlace("index", "app", "Build, inspect and drop the index of databases."),
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
     "policy": CommandPlace("policy", "app", "Check, show, test and apply policies."),
+    "semantics": CommandPlace(
+        "semantics", "app", "Check definitions, and suggest some from verified examples."
+    ),
     "keys": CommandPlace("keys", "app", "Create, list, rotate and revoke API keys."),
     "audit": CommandPlace("audit", "audit", "Print the audit log of the index as JSON lines."),
     "examples": CommandPlace("examples", "app", "Import, list, export and remove examples."),

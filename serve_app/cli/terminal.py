@@ -33,7 +33,7 @@ from quorumsql.contract.answers import (
     QueryResponse,
 )
 from quorumsql.contract.events import ProgressEvent, StageEvent
-from quorumsql.contract.trace import TraceResponse, ValueResponse
+from quorumsql.contract.trace import DefinitionResponse, TraceResponse, ValueResponse
 
 CONSOLE = Console()
 ERRORS = Console(stderr=True)
@@ -172,6 +172,7 @@ def print_answer(answer: QueryResponse, *, seconds: float) -> None:
         CONSOLE.print(_build_rows(answer))
     if trace:
         _print_values(trace.values)
+        _print_definitions(trace.definitions)
         CONSOLE.print(_build_stages(trace))
         _print_left_out(trace.left_out)
     CONSOLE.print(f"[dim]{seconds:.1f} s in all[/]", highlight=False)
@@ -262,6 +263,14 @@ def _print_values(values: Sequence[ValueResponse]) -> None:
             Text(f"“{match.phrase}” is {match.table}.{match.column} = {match.value!r}"),
             style="dim",
         )
+
+
+def _print_definitions(definitions: Sequence[DefinitionResponse]) -> None:
+    for definition in definitions:
+        condition = f"where {definition.condition}" if definition.condition else ""
+        parts = (f"“{definition.phrase}” is", definition.expression, condition)
+        text = " ".join(filter(None, parts))
+        CONSOLE.print(Text(f"{text} ({definition.source})"), style="dim")
 
 
 def _build_stages(trace: TraceResponse) -> Table:

@@ -63,7 +63,12 @@ class LocalParts:
         """Stages 1 and 2 under ``settings``, over the shared index and embedder."""
         wiring = Wiring(settings, self.wiring.socket_folder)
         return wiring.build_retriever(
-            self.store, self.embedder, self.guard, self.executor, self.values
+            self.store,
+            self.embedder,
+            self.guard,
+            self.executor,
+            self.values,
+            wiring.build_semantic_layer(self.catalogs),
         )
 
     def build_planner(self, settings: Settings) -> SchemaPlanner:

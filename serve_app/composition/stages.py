@@ -81,13 +81,15 @@ class Retrieval:
         catalogs = IndexedCatalogs(store)
         guard = wiring.build_guard(catalogs)
         memory = wiring.build_value_memory(store)
-        retriever = wiring.build_retriever(store, embedder, guard, executor, memory)
+        definitions = wiring.build_semantic_layer(catalogs)
+        retriever = wiring.build_retriever(store, embedder, guard, executor, memory, definitions)
         feedback = wiring.build_feedback_recorder(store, embedder, guard, executor)
         sessions = wiring.build_sessions(store, guard)
         self.retrieve = retriever.retrieve
         self.list_beginnings = retriever.list_beginnings
         self.probe = retriever.probe
-        self.revision = IndexRevisions(catalogs, memory, ExampleStore(store)).revision
+        examples = ExampleStore(store)
+        self.revision = IndexRevisions(catalogs, memory, examples, definitions).revision
         self.take_feedback = feedback.take_feedback
         self.recall = sessions.recall
         self.remember = sessions.remember

@@ -47,6 +47,8 @@ from retrieval.introspection.source_database import SourceDatabase
 from retrieval.planner import SchemaPlanner
 from retrieval.schema_directory import SchemaDirectory
 from retrieval.search.retriever import HybridRetriever
+from retrieval.semantics.layer import SemanticLayer
+from retrieval.semantics.semantics_file import load_semantics
 from retrieval.sessions import GuardedSessions
 from retrieval.values.memory import ValueMemory
 from retrieval.values.search import IndexedValueSearch
@@ -111,6 +113,7 @@ class Wiring:
         guard: SqlGuard,
         executor: Executor,
         memory: ValueMemory,
+        definitions: SemanticLayer | None = None,
     ) -> HybridRetriever:
         """Stages 1 and 2, over shared parts. Raises SettingsError."""
         return HybridRetriever(
@@ -122,6 +125,7 @@ class Wiring:
             values=self.build_value_search(memory, guard, executor),
             examples=self.build_example_search(store, embedder, guard),
             glossary=self.build_glossary(memory, guard),
+            definitions=definitions,
             modules=self.module_patterns(),
         )
 
@@ -171,6 +175,18 @@ class Wiring:
                 if database.synonyms is not None
             },
         )
+
+    def build_semantic_layer(self, catalogs: CatalogSource) -> SemanticLayer | None:
+        """The definitions of all databases; None if none has any.
+
+        Raises SettingsError for a file that cannot be read.
+        """
+        files = {
+            name: load_semantics(database.semantics)
+            for name, database in self.settings.databases.items()
+            if database.semantics is not None
+        }
+        return SemanticLayer(files, catalogs) if files else None
 
     def build_example_search(
         self, store: IndexStore, embedder: Embedder, guard: SqlGuard

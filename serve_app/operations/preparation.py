@@ -19,9 +19,11 @@ from nl2sql.errors import IndexUnavailable, SettingsError
 from nl2sql.settings import Settings
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedding.embedder import DEFAULT_MODEL
+from retrieval.semantics.semantics_file import load_semantics
 from serve_app.composition.examples import seed_demo_examples
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases
+from serve_app.operations.semantics import guard_definitions
 from serve_app.reporting import Reporter
 
 
@@ -36,8 +38,9 @@ async def prepare(
     """Prepares the embedded server, demo data and the indexes of ``databases``; returns the wiring.
 
     Unless ``strict``, a database that cannot be indexed is only reported, and it is an error only
-    if all fail. Raises SettingsError, PolicyError if a policy does not fit its database,
-    DatabaseUnavailable, IndexUnavailable, ModelError if the embedding model cannot be fetched.
+    if all fail. Raises SettingsError, also for definitions that do not fit their database,
+    PolicyError for a policy, DatabaseUnavailable, IndexUnavailable, ModelError if the embedding
+    model cannot be fetched.
     """
     server = await asyncio.to_thread(start_embedded_server, settings)
     if server is not None:
@@ -47,6 +50,7 @@ async def prepare(
         await asyncio.to_thread(wiring.models.fetch_embedder, RichProgress())
     await index_databases(wiring, databases, reporter, strict=strict, verbose=verbose)
     await _check_policies(wiring, databases)
+    await _check_definitions(wiring, databases)
     await seed_demo_examples(wiring, databases, reporter)
     return wiring
 
@@ -59,6 +63,23 @@ async def _check_policies(wiring: Wiring, databases: list[str]) -> None:
         for name in databases:
             with suppress(IndexUnavailable):  # a failure to index was already reported
                 await guard.check(name)
+    finally:
+        await store.close()
+
+
+async def _check_definitions(wiring: Wiring, databases: list[str]) -> None:
+    """Raises SettingsError for definitions that do not fit now, not when a question names one."""
+    store = wiring.build_index_store()
+    catalogs = IndexedCatalogs(store)
+    try:
+        for name in databases:
+            path = wiring.settings.databases[name].semantics
+            with suppress(IndexUnavailable):  # a failure to index was already reported
+                if path is not None:
+                    file, catalog = load_semantics(path), await catalogs.catalog(name)
+                    _, problems = guard_definitions(wiring, file, catalog)
+                    if problems:
+                        raise file.refuse(problems)
     finally:
         await store.close()
 

@@ -20,6 +20,7 @@ from tests.fakes import (
 )
 from tests.generation.written_prompt import write_prompt
 from tests.golden import load_text, render_golden
+from tests.retrieval.semantics.files import GERMANS, REVENUE
 
 CONTEXT = build_context(tables=("sales.orders", "sales.customers"))
 QUESTION = build_question(text="What did customers in Germany spend?")
@@ -37,6 +38,29 @@ async def test_the_prompt_to_generate_is_the_golden_one() -> None:
     settings = build_settings(sampling={"show_plan": True})
     prompt, _ = await write_prompt(settings, QUESTION, CONTEXT, plan)
     assert render_golden(prompt) == load_text("prompt_generate.txt")
+
+
+@pytest.mark.parametrize(
+    ("tables", "golden"), [(3, "prompt_definitions.txt"), (90, "prompt_definitions_brief.txt")]
+)
+async def test_the_prompt_with_definitions_is_the_golden_one(tables: int, golden: str) -> None:
+    context = build_context(
+        tables=("sales.orders", "sales.order_lines", "sales.customers"),
+        catalog_tables=tables,
+        definitions=(dataclasses.replace(REVENUE, phrase="turnover"), GERMANS),
+    )
+    question = build_question(text="Turnover of German customers?", evidence="Amounts are in EUR.")
+    plan = Plan(
+        SchemaLinks(
+            (
+                SchemaLink("turnover", "sales.orders", "status", 1.0, "definition"),
+                SchemaLink("customers", "sales.customers", "name", 0.9),
+            )
+        )
+    )
+    settings = build_settings(sampling={"show_plan": True})
+    prompt, _ = await write_prompt(settings, question, context, plan)
+    assert render_golden(prompt) == load_text(golden)
 
 
 async def test_the_prompt_with_all_that_retrieval_finds_is_the_golden_one() -> None:

@@ -20,6 +20,16 @@ HIT = types.RetrievedTable(CUSTOMERS, 0.5, cosine_rank=1, bm25_rank=2, cosine=0.
 CONTEXT = build_context()
 LINK = types.SchemaLink("order", "sales.orders", "id", 1.0)
 VALUE = types.ValueMatch("germany", "sales.customers", "country", "Germany", 1.0)
+DEFINITION = types.Definition(
+    "measure",
+    "revenue",
+    "turnover",
+    "sum(a.b)",
+    "a.c = 1",
+    ("s.a",),
+    ("s.a.b", "s.a.c"),
+    "SELECT 1",
+)
 SHOT = types.FewShot("How many orders?", "SELECT count(*) FROM orders", 0.8)
 PATH = types.JoinPath(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders")
 PLAN = types.Plan(
@@ -71,6 +81,7 @@ EXAMPLES: tuple[object, ...] = (
     CONTEXT,
     LINK,
     VALUE,
+    DEFINITION,
     SHOT,
     PATH,
     PLAN.links,

@@ -62,6 +62,18 @@ class ValueResponse(ResponseModel):
     score: float
 
 
+class DefinitionResponse(ResponseModel):
+    """A definition of the semantic layer that the question names."""
+
+    kind: Literal["measure", "dimension", "filter"]
+    name: Text
+    phrase: Text = Field(description="The name or synonym that the question contains.")
+    expression: Text
+    condition: Text
+    source: Text = Field(description="The file that defines it.")
+    used: bool = Field(description="Whether the query that was chosen uses it.")
+
+
 class ExampleResponse(ResponseModel):
     """A verified example that was shown to the model."""
 
@@ -135,6 +147,7 @@ class CandidateResponse(ResponseModel):
     error: ErrorResponse | None
     findings: list[FindingResponse]
     score: ScoreResponse
+    definitions: list[Text] = Field([], description="Names of the definitions that it uses.")
     rows: int | None
     truncated: bool
     ms: float | None
@@ -183,6 +196,9 @@ class TraceResponse(ResponseModel):
         description="The columns that were kept, by table, where some were pruned."
     )
     values: list[ValueResponse]
+    definitions: list[DefinitionResponse] = Field(
+        [], description="The definitions that the question names."
+    )
     glosses: list[list[Text]]
     examples: list[ExampleResponse]
     join_skeleton: Text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from execution.executor import ReadOnlyExecutor
@@ -11,12 +12,14 @@ from execution.postgres.role import find_missing_limits
 from nl2sql.errors import QuorumError
 from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped
+from retrieval.semantics.semantics_file import load_semantics
 from serve_app.composition.empty_databases import describe_emptiness
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks.check import Check
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.operations.reachable_functions import describe_families, find_functions
 from serve_app.operations.row_level_security import check_row_level_security, is_applied_but_unused
+from serve_app.operations.semantics import guard_definitions
 
 # The only limit that the executor's transactions cannot set themselves.
 _TEMP_FILE_LIMIT = "ALTER ROLE {role} SET temp_file_limit = '1GB';"
@@ -42,6 +45,8 @@ def check_databases(settings: Settings) -> list[Check]:
             checks += check_functions(wiring, name)
         if f"database {name}" in passed:
             checks.append(check_schema(wiring, name))
+            if database.semantics is not None:
+                checks.append(check_definitions(wiring, name, database.semantics))
         if database.row_level_security:
             checks.append(check_row_security(wiring, name))
         elif f"database {name}" in passed and is_applied_but_unused(wiring, name):
@@ -71,6 +76,23 @@ def check_schema(wiring: Wiring, database: str) -> Check:
     lines = describe_skipped(catalog.skipped)
     left_out = f"; left out: {'; '.join(lines)}" if lines else ""
     return Check(name, "ok", f"{len(catalog.tables):,} tables{left_out}")
+
+
+def check_definitions(wiring: Wiring, database: str, path: Path) -> Check:
+    """Checks that the definitions fit the current schema: others are not used."""
+    name = f"definitions of {database}"
+    try:
+        file = load_semantics(path)
+        catalog = wiring.source(database).read_catalog()
+        passed, problems = guard_definitions(wiring, file, catalog)
+    except QuorumError as error:
+        return Check(name, "failed", error.message, error.hint)
+    if problems:
+        first = file.describe(problems[0])
+        more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+        remedy = f"quorumsql semantics check --database {database}"
+        return Check(name, "failed", f"{first}{more}", remedy)
+    return Check(name, "ok", f"{len(passed)} fit the schema")
 
 
 def check_row_security(wiring: Wiring, database: str) -> Check:

@@ -18,6 +18,7 @@ from tests.fakes import (
     build_settings,
 )
 from tests.golden import load_text, render_golden
+from tests.retrieval.semantics.files import GERMANS
 
 SUNNY = build_question(text="Will it be sunny tomorrow?")
 ORDERED = build_question(text="How many orders are open?")
@@ -55,6 +56,20 @@ def build_gate(*answers: Any, **settings: Any) -> tuple[IntentGate, FakeEngine]:
         pytest.param(ORDERED, build_near(0.1), "", "doubt", id="far_but_in_the_schemas_words"),
         pytest.param(
             SUNNY, replace(build_near(0.1), values=(FRANCE,)), "", "doubt", id="far_but_a_value"
+        ),
+        pytest.param(
+            SUNNY,
+            replace(build_near(0.1), definitions=(GERMANS,)),
+            "",
+            "doubt",
+            id="far_but_defined",
+        ),
+        pytest.param(
+            SUNNY,
+            replace(build_near(None), definitions=(GERMANS,)),
+            "",
+            "doubt",
+            id="defined_alone",
         ),
         pytest.param(
             build_question(text="In which countries do most of the customers live?"),

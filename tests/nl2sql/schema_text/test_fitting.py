@@ -7,7 +7,7 @@ from dataclasses import replace
 from nl2sql.catalog import Catalog
 from nl2sql.schema_text.fitting import SchemaSizes, choose_left_out, rank_droppable
 from nl2sql.schema_text.view import SchemaView
-from nl2sql.types import Plan, RetrievedTable, SchemaLink, SchemaLinks, ValueMatch
+from nl2sql.types import Definition, Plan, RetrievedTable, SchemaLink, SchemaLinks, ValueMatch
 from tests.fakes import build_context, build_key, build_table
 
 WIDE = build_table("s.wide", *(f"c{number} integer" for number in range(1, 41)), key=("c30",))
@@ -96,3 +96,9 @@ def test_a_required_table_never_goes() -> None:
     tables = ["s.a", "s.b", "s.c"]
     assert choose_left_out(sizes, 10, [], tables) == ("s.c",)
     assert choose_left_out(sizes, 10, [], tables, ["s.c"]) == ("s.b",)
+
+
+def test_columns_of_definitions_never_go() -> None:
+    made = Definition("measure", "m", "m", "", "", ("s.wide",), ("s.wide.c33",), "")
+    context = build_context(CATALOG, ("s.small", "s.wide"), definitions=(made,))
+    assert ("s.wide", "c33") not in rank_droppable(SchemaView(context), Plan())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import httpx
@@ -17,6 +18,7 @@ from nl2sql.schema_text import Form, SchemaWriter, TokenCounts, WrittenSchema, r
 from nl2sql.types import Plan, SchemaContext, SchemaLink, SchemaLinks
 from tests.conftest import ROOT
 from tests.fakes import FakeEngine, build_context, build_settings, build_table
+from tests.retrieval.semantics.files import REVENUE
 
 CONTEXT = build_context()
 BESIDE = ("You are an expert.", "Schema:\n\nQuestion: How many?")
@@ -95,6 +97,19 @@ async def test_no_room_at_all_leaves_the_keys_and_links_of_the_best_table() -> N
     names = [line.split()[0] for line in written.text.splitlines()[1:-1]]
     assert names == ["id", "customer_id", "total"]
     assert written.left_out[-2:] == ("stock.products", "sales.customers")
+
+
+async def test_tables_of_definitions_are_never_left_out() -> None:
+    tables = ("sales.orders", "sales.customers", "sales.order_lines", "stock.products")
+    context = build_context(tables=tables, definitions=(REVENUE,))
+    written = await write(FakeEngine(), context, window=512, beside=("x" * 4000,))
+    assert {"sales.customers", "stock.products"} <= set(written.left_out)
+    assert {"sales.order_lines", "sales.order_lines.price"}.isdisjoint(written.left_out)
+    bare = replace(context, definitions=())
+    assert (
+        "sales.order_lines"
+        in (await write(FakeEngine(), bare, window=512, beside=("x" * 4000,))).left_out
+    )
 
 
 async def test_pruned_columns_are_not_told_as_left_out() -> None:

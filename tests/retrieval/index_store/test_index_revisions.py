@@ -16,9 +16,12 @@ from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from retrieval.index_store.verified_example import VerifiedExample
+from retrieval.semantics.layer import SemanticLayer
+from retrieval.semantics.semantics_file import SemanticsFile
 from retrieval.values.memory import ValueMemory
 from tests.fakes import SHOP
 from tests.retrieval.indexed import index
+from tests.retrieval.semantics.files import build_file
 
 EXAMPLE = VerifiedExample(
     database="shop",
@@ -63,6 +66,21 @@ async def test_it_changes_with_each_part_and_never_returns(store: IndexStore) ->
     await examples.put([EXAMPLE], VECTORS, "fake")
     seen.append(await build(store).revision("shop"))
     assert len(set(seen)) == len(seen)
+
+
+async def test_it_changes_with_the_definitions(store: IndexStore) -> None:
+    await index(store)
+    catalogs = IndexedCatalogs(store)
+    memory = ValueMemory(ValueStore(store), {"shop": 10}, fresh_s=0.0)
+
+    async def read(**files: SemanticsFile) -> str:
+        layer = SemanticLayer(files, catalogs)
+        return await IndexRevisions(catalogs, memory, ExampleStore(store), layer).revision("shop")
+
+    one, other = (build_file(filters={"new": f"orders.status = '{s}'"}) for s in ("open", "new"))
+    plain = await build(store).revision("shop")
+    assert await read(elsewhere=one) == plain
+    assert len({plain, await read(shop=one), await read(shop=other)}) == 3
 
 
 async def test_another_database_does_not_matter(store: IndexStore) -> None:

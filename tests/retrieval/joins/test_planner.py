@@ -12,6 +12,7 @@ from nl2sql.types import JoinPlan, SchemaContext, SchemaLink, ValueMatch
 from retrieval.joins.planner import plan_joins
 from retrieval.linking.rules import link_by_rules
 from tests.fakes import SHOP, build_context, build_key, build_table
+from tests.retrieval.semantics.files import REVENUE
 
 CONTEXT = build_context()
 PEOPLE = build_table("s.people", "id integer", "name text", key=("id",))
@@ -42,6 +43,12 @@ def test_two_tables_are_joined_by_their_key() -> None:
     assert joins.tables == ("sales.customers", "sales.orders")
     assert joins.keys == SHOP.foreign_keys[:1]
     assert joins.skeleton == "FROM customers\nJOIN orders ON orders.customer_id = customers.id"
+
+
+def test_the_tables_of_a_definition_are_joined() -> None:
+    assert ask("turnover", CONTEXT) == JoinPlan()
+    context = build_context(definitions=(replace(REVENUE, phrase="turnover"),))
+    assert set(ask("turnover", context).tables) == {"sales.order_lines", "sales.orders"}
 
 
 def test_a_composite_key_joins_on_every_column() -> None:

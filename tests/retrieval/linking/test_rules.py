@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nl2sql.catalog import Catalog, Column
 from nl2sql.types import SchemaContext, SchemaLink, ValueMatch
 from retrieval.linking.rules import is_time, link_by_rules
 from tests.fakes import build_context, build_table
+from tests.retrieval.semantics.files import REVENUE
 
 CONTEXT = build_context()
 
@@ -71,6 +74,23 @@ def test_a_value_links_its_column() -> None:
     found = link("how many in germany", build_context(values=(match,)))
     assert found["sales.customers", "country"] == SchemaLink(
         "germany", "sales.customers", "country", 0.95, "value"
+    )
+
+
+def test_a_definition_links_what_it_reads() -> None:
+    revenue = replace(REVENUE, phrase="turnover")
+    links = link("turnover", build_context(definitions=(revenue,)))
+    assert {place: (found.phrase, found.method) for place, found in links.items()} == dict.fromkeys(
+        [
+            ("sales.order_lines", ""),
+            ("sales.order_lines", "quantity"),
+            ("sales.order_lines", "price"),
+            ("sales.order_lines", "order_id"),
+            ("sales.orders", ""),
+            ("sales.orders", "id"),
+            ("sales.orders", "status"),
+        ],
+        ("turnover", "definition"),
     )
 
 

@@ -16,6 +16,8 @@ from nl2sql.types import FewShot, ModuleRoute, Question, SchemaContext, ValueMat
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.indexing import index_database
 from retrieval.search.retriever import HybridRetriever
+from retrieval.semantics.layer import SemanticLayer
+from retrieval.semantics.semantics_file import SemanticsFile
 from tests.fakes import (
     CUSTOMERS,
     SHOP,
@@ -25,6 +27,7 @@ from tests.fakes import (
     build_question,
     build_settings,
 )
+from tests.retrieval.semantics.files import build_file
 
 
 async def build_store(catalog: Catalog = SHOP) -> FakeIndexStore:
@@ -40,6 +43,7 @@ def build_retriever(
     hidden: Collection[str] = (),
     refusal: Violation | None = None,
     sources: FakeSources | None = None,
+    semantics: SemanticsFile | None = None,
     **settings: object,
 ) -> HybridRetriever:
     flags = {name: value for name, value in settings.items() if isinstance(value, bool)}
@@ -54,6 +58,9 @@ def build_retriever(
         values=sources,
         examples=sources,
         glossary=sources,
+        definitions=SemanticLayer({"shop": semantics}, IndexedCatalogs(store))
+        if semantics is not None
+        else None,
     )
 
 
@@ -93,6 +100,50 @@ async def test_a_table_that_nothing_found_comes_over_a_foreign_key() -> None:
         ("customers", "hit"),
         ("orders", "foreign_key"),
     ]
+
+
+ORDERED = build_file(measures={"turnover": "sum(products.price) where orders.status = 'open'"})
+
+
+async def test_all_tables_of_a_definition_are_shown() -> None:
+    small: dict[str, Any] = {"max_tables": 1, "module_tables": 0, "semantics": ORDERED}
+    _, plain = await retrieve("customer country", **small)
+    assert [hit.table.name for hit in plain.tables] == ["customers"]
+    assert plain.definitions == ()
+    _, context = await retrieve("customer country by turnover", **small)
+    assert [(hit.table.name, hit.via) for hit in context.tables] == [
+        ("customers", "hit"),
+        ("products", "definition"),
+        ("orders", "definition"),
+        # Between these two.
+        ("order_lines", "definition"),
+    ]
+    assert [definition.name for definition in context.definitions] == ["turnover"]
+
+
+async def test_without_the_flag_no_definition_is_shown() -> None:
+    store = await build_store()
+    retriever = HybridRetriever(
+        store,
+        FakeEmbedder(),
+        FakeVisibility(store),
+        build_settings().retrieval,
+        build_settings(flags={"semantics": False}).flags,
+        definitions=SemanticLayer({"shop": ORDERED}, IndexedCatalogs(store)),
+    )
+    _, context = await retriever.retrieve(build_question(text="turnover"))
+    assert context.definitions == ()
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    ["stock.products", "sales.order_lines", "sales.orders.status", "sales.order_lines.product_id"],
+)
+async def test_a_definition_is_not_shown_to_one_who_may_not_see_all_that_it_reads(
+    hidden: str,
+) -> None:
+    _, context = await retrieve("turnover", hidden={hidden}, semantics=ORDERED)
+    assert context.definitions == ()
 
 
 async def test_a_small_database_is_shown_whole_in_every_question() -> None:

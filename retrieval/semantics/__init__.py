@@ -1,0 +1,1 @@
+"""The semantic layer: measures, dimensions and filters that the user defines for a database."""

@@ -1,0 +1,98 @@
+"""The semantic layer in use: which definitions a question names, for one who may see them.
+
+A definition is found by its words. It is given only to a principal who may see every table and
+column that it reads, those of its joins included: so it tells nothing that the schema does not. The
+files are read once; a definition that does not fit the present catalog is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from nl2sql.catalog import Catalog
+from nl2sql.protocols import CatalogSource
+from nl2sql.sql.threads import read_aside
+from nl2sql.types import Definition, Question
+from nl2sql.words import content_words
+from retrieval.per_catalog import PerCatalog
+from retrieval.semantics.resolution import resolve_definitions
+from retrieval.semantics.semantics_file import SemanticsFile
+from retrieval.semantics.words import Phrase, find_phrase
+
+# A question names few; a prompt with many definitions would tell the model nothing.
+MOST_DEFINITIONS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """A definition as a principal is shown it, and the phrases that name it."""
+
+    definition: Definition
+    phrases: tuple[Phrase, ...]
+
+
+class SemanticLayer:
+    """The definitions of all databases; ``files`` is by database."""
+
+    def __init__(self, files: Mapping[str, SemanticsFile], catalogs: CatalogSource) -> None:
+        self._files = dict(files)
+        self._catalogs = catalogs
+        # Definitions are resolved against whole catalogs, in which a short name always means the
+        # same table, and then limited to what a principal sees.
+        self._whole: dict[str, tuple[Catalog, PerCatalog[tuple[_Known, ...]]]] = {}
+
+    async def find(self, question: Question, catalog: Catalog) -> tuple[Definition, ...]:
+        """At most five definitions that the question names, in its order.
+
+        ``catalog`` is what the principal may see. Raises IndexUnavailable.
+        """
+        file = self._files.get(question.database)
+        if file is None:
+            return ()
+        whole = await self._catalogs.catalog(question.database)
+        held = self._whole.get(question.database)
+        if held is None or held[0] is not whole:
+            resolved, _ = await read_aside(resolve_definitions, file, whole)
+
+            def limit(visible: Catalog) -> tuple[_Known, ...]:
+                built = ((each, each.build(visible, file.name)) for each in resolved)
+                return tuple(
+                    _Known(definition, each.phrases) for each, definition in built if definition
+                )
+
+            held = self._whole[question.database] = (whole, PerCatalog(limit))
+        return choose_definitions(
+            question.search_text,
+            ((known.definition, known.phrases) for known in held[1].of(catalog)),
+        )
+
+    def revision(self, database: str) -> str:
+        """A text that changes with the definitions of the database; empty if it has none."""
+        file = self._files.get(database)
+        return file.revision if file is not None else ""
+
+
+def choose_definitions(
+    question: str, known: Iterable[tuple[Definition, tuple[Phrase, ...]]]
+) -> tuple[Definition, ...]:
+    """At most five definitions that the question names, in the order of the question.
+
+    A phrase inside another one does not count: "net revenue" is not "revenue".
+    """
+    asked = content_words(question)
+    found: list[tuple[frozenset[int], Definition]] = []
+    for definition, phrases in known:
+        matches = [
+            (span, phrase) for phrase in phrases if (span := find_phrase(phrase, asked)) is not None
+        ]
+        if matches:
+            span, phrase = max(matches, key=lambda match: len(match[0]))
+            found.append((span, replace(definition, phrase=phrase.text)))
+    found.sort(key=lambda match: (-len(match[0]), min(match[0]), match[1].name))
+    chosen: list[tuple[frozenset[int], Definition]] = []
+    for span, definition in found:
+        if not any(span <= other for other, _ in chosen):
+            chosen.append((span, definition))
+    chosen = sorted(chosen[:MOST_DEFINITIONS], key=lambda match: min(match[0]))
+    return tuple(definition for _, definition in chosen)

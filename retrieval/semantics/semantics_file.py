@@ -1,0 +1,189 @@
+"""The file of definitions of one database: measures, dimensions and filters, as a user writes them.
+
+YAML, checked by pydantic: every error names the line, an unknown key also the nearest one. Knows
+nothing of the database: ``resolution.py`` reads the SQL parts and finds their tables and columns.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from nl2sql.errors import SettingsError
+from nl2sql.yaml_file import find_lines, read_yaml
+
+# Names are shown in prompts and answers, so they are plain words on one line.
+_Name = Annotated[str, Field(max_length=60, pattern=r"^\w[\w &/%.'-]*$")]
+_Line = Annotated[str, Field(max_length=300, pattern=r"^[^\x00-\x1f`]*$")]
+_Sql = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"^[^`]*$")]
+
+SECTIONS = ("measures", "dimensions", "filters")
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    description: _Line = Field("", description="What it means, in one line.")
+    synonyms: tuple[_Name, ...] = Field((), description="Other words for it.")
+    joins: tuple[_Sql, ...] = Field(
+        (),
+        description="`a.x = b.y`, where no foreign key joins the tables, or several do.",
+    )
+
+
+class Measure(_Part):
+    """A figure: an aggregate, and the rows that it is computed over."""
+
+    expression: _Sql
+    filter: Annotated[str, Field(max_length=2000, pattern=r"^[^`]*$")] = ""
+
+
+class Dimension(_Part):
+    """What figures are grouped by: a column or an expression."""
+
+    expression: _Sql
+
+
+class Filter(_Part):
+    """A condition that has a name."""
+
+    condition: _Sql
+
+
+def _short(key: str) -> BeforeValidator:
+    """A text alone is the definition's SQL."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
+
+
+class Semantics(BaseModel):
+    """The definitions of one database by name."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    version: Literal[1]
+    measures: Mapping[_Name, Annotated[Measure, _short("expression")]] = {}
+    dimensions: Mapping[_Name, Annotated[Dimension, _short("expression")]] = {}
+    filters: Mapping[_Name, Annotated[Filter, _short("condition")]] = {}
+
+    def list_parts(self) -> Iterator[tuple[str, str, Measure | Dimension | Filter]]:
+        """The section, the name and the definition of each."""
+        for section in SECTIONS:
+            for name, part in getattr(self, section).items():
+                yield section, name, part
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What is wrong with the file, and the keys that lead there."""
+
+    place: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class SemanticsFile:
+    """The definitions, the file they come from, and the line of each of its keys."""
+
+    semantics: Semantics
+    path: Path = Path("semantics.yaml")
+    lines: Mapping[tuple[str, ...], int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The file's name without its folder."""
+        return self.path.name
+
+    @cached_property
+    def revision(self) -> str:
+        """A hash that changes with the definitions."""
+        text = self.semantics.model_dump_json()
+        return hashlib.sha256(f"{self.name}\n{text}".encode()).hexdigest()[:32]
+
+    def describe(self, problem: Problem) -> str:
+        """The problem in one line with its place."""
+        return _describe(problem, self.name, self.lines)
+
+    def refuse(self, problems: Iterable[Problem]) -> SettingsError:
+        """The error that lists all problems."""
+        return SettingsError(f"{self.path}: " + "; ".join(map(self.describe, problems)))
+
+
+def load_semantics(path: Path) -> SemanticsFile:
+    """Reads the YAML file at ``path``; does not read the SQL in it (``resolution.py`` does).
+
+    Raises SettingsError if it is missing, is not YAML, or contains a wrong key or value.
+    """
+    value = read_yaml(path, called="file of definitions")
+    return parse_semantics(value, path, find_lines(path))
+
+
+def parse_semantics(
+    value: object,
+    path: Path = Path("semantics.yaml"),
+    lines: Mapping[tuple[str, ...], int] | None = None,
+) -> SemanticsFile:
+    """``value`` (a plain mapping) as definitions. Raises SettingsError that lists all errors."""
+    if not isinstance(value, dict):
+        raise SettingsError(f"{path} must be a mapping of keys to values.")
+    try:
+        return SemanticsFile(Semantics.model_validate(value), path, lines or {})
+    except ValidationError as error:
+        problems = (_read_problem(problem) for problem in error.errors())
+        described = [_describe(problem, path.name, lines or {}) for problem in problems]
+        raise SettingsError(f"{path}: " + "; ".join(described)) from error
+
+
+def _describe(problem: Problem, name: str, lines: Mapping[tuple[str, ...], int]) -> str:
+    # The line of the nearest key above, for a key that is missing.
+    starts = (problem.place[:end] for end in range(len(problem.place), 0, -1))
+    line = next((lines[place] for place in starts if place in lines), 0)
+    where = f"{name}, line {line}" if line else name
+    return f"{where}: {'.'.join(problem.place) or 'the file'}: {problem.text}"
+
+
+def _read_problem(problem: Any) -> Problem:
+    place = tuple(str(part) for part in problem["loc"] if part != "[key]")
+    kind = problem["type"]
+    if kind == "extra_forbidden":
+        known = _known_keys(place)
+        return Problem(place, f"unknown key{suggest(place[-1], known, cutoff=0.0)}")
+    if kind == "missing":
+        return Problem(place, "it is missing")
+    if "[key]" in problem["loc"] or "synonyms" in place:
+        text = "a name is at most 60 letters, digits, spaces and the signs & / % . ' -"
+        return Problem(place, text)
+    if kind == "string_pattern_mismatch":
+        return Problem(place, "write it on one line and without the sign `")
+    return Problem(place, problem["msg"].removeprefix("Value error, "))
+
+
+def _known_keys(place: tuple[str, ...]) -> list[str]:
+    parts: dict[str, type[BaseModel]] = {
+        "measures": Measure,
+        "dimensions": Dimension,
+        "filters": Filter,
+    }
+    model = parts[place[0]] if len(place) > 1 and place[0] in parts else Semantics
+    return list(model.model_fields)
+
+
+def suggest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+    """``; did you mean 'x'?`` for the nearest of the known names; empty if none is near.
+
+    >>> suggest("ordes", ["orders", "customers"])
+    "; did you mean 'orders'?"
+    """
+    nearest = find_nearest(name, known, cutoff=cutoff)
+    return f"; did you mean {nearest!r}?" if nearest else ""
+
+
+def find_nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+    """The most similar of the known names; empty if none is as similar as ``cutoff``, 0 to 1."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), "")

@@ -1,0 +1,50 @@
+"""``semantics check``: checks a database's file of definitions."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+import typer
+
+from nl2sql.errors import SettingsError
+from retrieval.semantics.semantics_file import load_semantics
+from serve_app.cli.context import CliContext
+from serve_app.cli.terminal import CONSOLE
+from serve_app.operations.preparation import (
+    build_wiring,
+    load_demo_databases,
+    start_embedded_server,
+)
+from serve_app.operations.semantics import check_definitions
+from serve_app.reporting import Silence
+
+Database = Annotated[
+    str | None, typer.Option("--database", "-d", help="The database; default: the default one.")
+]
+
+
+def check(context: typer.Context, database: Database = None) -> None:
+    """Check the definitions: names, joins, the guard, and EXPLAIN in the database."""
+    cli: CliContext = context.obj
+    settings = cli.settings
+    name = settings.database_name(database)
+    path = settings.databases[name].semantics
+    if path is None:
+        raise SettingsError(
+            f"The database {name!r} has no definitions.",
+            hint=f"Name a file under databases.{name}.semantics.",
+        )
+    file = load_semantics(path)
+    server = start_embedded_server(settings)
+    if server is not None:
+        load_demo_databases(settings, server, Silence())
+    wiring = build_wiring(settings, server)
+    catalog = wiring.source(name).read_catalog()
+    count, problems = asyncio.run(check_definitions(wiring, file, catalog))
+    for problem in problems:
+        CONSOLE.print("[red]✗[/]", end=" ")
+        CONSOLE.print(file.describe(problem), highlight=False, markup=False, soft_wrap=True)
+    if problems:
+        raise typer.Exit(1)
+    CONSOLE.print(f"[green]✓[/] {count} definitions fit {name}.", highlight=False)

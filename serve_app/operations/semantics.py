@@ -1,0 +1,63 @@
+"""Checks files of definitions against the catalog, the guard and the database."""
+
+from __future__ import annotations
+
+from execution.executor import ReadOnlyExecutor
+from execution.guard.guard import guard_query
+from execution.policies.access import open_access
+from nl2sql.catalog import Catalog
+from nl2sql.types import Diagnostic, GuardedQuery, Violation
+from retrieval.semantics.resolution import resolve_definitions
+from retrieval.semantics.semantics_file import Problem, SemanticsFile
+from serve_app.composition.database_kinds import read_allowlist
+from serve_app.composition.wiring import Wiring
+
+
+def guard_definitions(
+    wiring: Wiring, file: SemanticsFile, catalog: Catalog
+) -> tuple[tuple[tuple[tuple[str, str], GuardedQuery], ...], tuple[Problem, ...]]:
+    """A guarded query of each definition that can be used, with its keys in the file.
+
+    And all that is wrong with the others: names, joins, and what the guard refuses. Raises
+    SettingsError for an allowlist that cannot be read.
+    """
+    resolved, problems = resolve_definitions(file, catalog)
+    access = open_access(catalog)
+    allowlist = read_allowlist(wiring.settings.databases[catalog.database])
+    passed = []
+    refused = []
+    for each in resolved:
+        definition = each.build(catalog)
+        assert definition is not None  # the whole catalog has all of its columns
+        place = (f"{each.kind}s", each.name)
+        verdict = guard_query(definition.query, access, allowlist)
+        if isinstance(verdict, Violation):
+            refused.append(Problem(place, f"the guard refuses it: {verdict.message}"))
+        else:
+            passed.append((place, verdict))
+    return tuple(passed), (*problems, *refused)
+
+
+async def check_definitions(
+    wiring: Wiring, file: SemanticsFile, catalog: Catalog
+) -> tuple[int, tuple[Problem, ...]]:
+    """The number of definitions, and all that is wrong, with what the database says to EXPLAIN.
+
+    Under row-level security the database is not asked, because it needs a principal. Raises
+    SettingsError, DatabaseUnavailable.
+    """
+    count = sum(1 for _ in file.semantics.list_parts())
+    passed, problems = guard_definitions(wiring, file, catalog)
+    if wiring.settings.databases[catalog.database].row_level_security:
+        return count, problems
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    wrong = []
+    try:
+        for place, query in passed:
+            explained = await executor.explain(query)
+            if isinstance(explained, Diagnostic):
+                text = f"the database refuses it: {explained.message}"
+                wrong.append(Problem(place, text))
+    finally:
+        await executor.close()
+    return count, (*problems, *wrong)

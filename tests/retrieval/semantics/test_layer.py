@@ -1,0 +1,143 @@
+"""Which definitions a question names, and who is shown them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nl2sql.catalog import Catalog
+from nl2sql.types import Definition
+from retrieval.semantics.layer import MOST_DEFINITIONS, SemanticLayer
+from retrieval.semantics.semantics_file import SemanticsFile
+from tests.fakes import SHOP, build_question
+from tests.fakes.shop import build_table
+from tests.retrieval.semantics.files import SPENT, build_file
+
+FILE = build_file(
+    measures={
+        "revenue": {"expression": SPENT, "synonyms": ["turnover", "sales value"]},
+        "net revenue": "sum(orders.total)",
+    },
+    dimensions={"category": {"expression": "products.category", "synonyms": ["product group"]}},
+    filters={
+        "open orders": "orders.status = 'open'",
+        "order value over 100": "orders.total > 100",
+        "German customers": "customers.country = 'DE'",
+    },
+)
+
+
+class Catalogs:
+    """Gives one catalog, which a test may replace."""
+
+    def __init__(self, catalog: Catalog = SHOP) -> None:
+        self.now = catalog
+
+    async def catalog(self, database: str) -> Catalog:
+        return self.now
+
+
+async def find(
+    text: str, visible: Catalog = SHOP, file: SemanticsFile = FILE
+) -> tuple[Definition, ...]:
+    layer = SemanticLayer({"shop": file}, Catalogs())
+    return await layer.find(build_question(text=text), visible)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("What was the revenue in 2024?", ["revenue"]),
+        ("Turnovers by product groups", ["turnover", "product group"]),
+        ("Net revenue of each category", ["net revenue", "category"]),
+        ("Net revenue and revenue", ["net revenue"]),
+        ("Which orders are still open?", ["open orders"]),
+        ("Which customers are German?", ["German customers"]),
+        ("How many customers are there?", []),
+        ("German towns and cities with the largest number of customers", []),
+        ("Open order value over 100", ["open orders", "order value over 100"]),
+        ("What is the value of all sales?", ["sales value"]),
+    ],
+)
+async def test_definitions_are_found_by_their_words(text: str, expected: list[str]) -> None:
+    assert [definition.phrase for definition in await find(text)] == expected
+
+
+async def test_a_synonym_leads_to_the_definition() -> None:
+    (found,) = await find("turnover")
+    assert (found.name, found.phrase, found.source) == ("revenue", "turnover", "semantics.yaml")
+
+
+async def test_no_more_than_a_handful_are_found() -> None:
+    names = [f"kind{number}" for number in "abcdefgh"]
+    file = build_file(filters={name: f"orders.status = '{name}'" for name in names})
+    assert len(await find(" ".join(names), file=file)) == MOST_DEFINITIONS
+
+
+def hide(*names: str) -> Catalog:
+    """The shop without these tables and columns."""
+    return Catalog(
+        SHOP.database,
+        tuple(
+            replace(
+                table,
+                columns=tuple(
+                    column
+                    for column in table.columns
+                    if f"{table.qualified}.{column.name}" not in names
+                ),
+            )
+            for table in SHOP.tables
+            if table.qualified not in names
+        ),
+        search_path=SHOP.search_path,
+    )
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "sales.orders",
+        "sales.order_lines",
+        "sales.order_lines.price",
+        "sales.orders.status",
+        # The columns of the join count too.
+        "sales.orders.id",
+        "sales.order_lines.order_id",
+    ],
+)
+async def test_a_definition_is_shown_only_to_one_who_sees_all_that_it_reads(hidden: str) -> None:
+    file = build_file(measures={"revenue": f"{SPENT} where orders.status <> 'secret'"})
+    layer = SemanticLayer({"shop": file}, Catalogs())
+    question = build_question(text="What was the revenue?")
+    assert len(await layer.find(question, SHOP)) == 1
+    assert await layer.find(question, hide(hidden)) == ()
+    assert len(await layer.find(question, SHOP)) == 1
+
+
+async def test_what_is_hidden_does_not_give_a_name_another_meaning() -> None:
+    twin = build_table("stock.orders", "id integer", "status text", key=("id",))
+    whole = replace(SHOP, tables=(*SHOP.tables, twin))
+    layer = SemanticLayer({"shop": FILE}, Catalogs(whole))
+    question = build_question(text="Which orders are open?")
+    (found,) = await layer.find(question, whole)
+    assert found.tables == ("sales.orders",)
+    # `orders` alone would now be the twin.
+    visible = replace(hide("sales.orders"), tables=(*hide("sales.orders").tables, twin))
+    assert await layer.find(question, visible) == ()
+
+
+async def test_what_no_longer_fits_the_catalog_is_left_out() -> None:
+    catalogs = Catalogs()
+    layer = SemanticLayer({"shop": FILE}, catalogs)
+    question = build_question(text="revenue of open orders")
+    assert len(await layer.find(question, catalogs.now)) == 2
+    catalogs.now = hide("sales.order_lines.price")
+    assert [found.name for found in await layer.find(question, catalogs.now)] == ["open orders"]
+
+
+async def test_another_database_has_none() -> None:
+    layer = SemanticLayer({"other": FILE}, Catalogs())
+    assert await layer.find(build_question(text="revenue"), SHOP) == ()
+    assert (layer.revision("shop"), layer.revision("other")) == ("", FILE.revision)

@@ -1,0 +1,259 @@
+"""The SQL of definitions: what fits the schema, how its tables are joined, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from execution.guard.guard import guard_query
+from execution.policies.access import open_access
+from nl2sql.catalog import Catalog
+from nl2sql.types import GuardedQuery
+from retrieval.semantics.resolution import resolve_definitions
+from tests.fakes import SHOP
+from tests.fakes.shop import build_key, build_table
+from tests.retrieval.semantics.files import GERMANS, REVENUE, SPENT, build_definition, build_file
+
+
+def find_problem(catalog: Catalog = SHOP, **sections: Any) -> str:
+    """The only problem, with its place."""
+    resolved, (problem,) = resolve_definitions(build_file(**sections), catalog)
+    assert not resolved
+    return f"{'.'.join(problem.place)}: {problem.text}"
+
+
+def test_declared_keys_join_the_tables() -> None:
+    assert REVENUE.tables == ("sales.order_lines", "sales.orders")
+    assert REVENUE.query == (
+        f"SELECT {SPENT}\n"
+        "FROM order_lines\n"
+        "JOIN orders ON order_lines.order_id = orders.id\n"
+        "WHERE orders.status <> 'cancelled'"
+    )
+    assert REVENUE.joins == "FROM order_lines JOIN orders ON order_lines.order_id = orders.id"
+    assert set(REVENUE.columns) == {
+        "sales.order_lines.quantity",
+        "sales.order_lines.price",
+        "sales.order_lines.order_id",
+        "sales.orders.id",
+        "sales.orders.status",
+    }
+
+
+def test_a_table_between_two_others_is_read_too() -> None:
+    made = build_definition(
+        measures={"bought": "sum(products.price) where customers.country = 'DE'"}
+    )
+    assert set(made.tables) == {
+        "stock.products",
+        "sales.order_lines",
+        "sales.orders",
+        "sales.customers",
+    }
+
+
+def test_a_definition_of_one_table_has_no_joins() -> None:
+    assert GERMANS.joins == ""
+    assert GERMANS.query == "SELECT 1\nFROM customers\nWHERE customers.country = 'DE'"
+
+
+def test_names_are_written_as_the_catalog_resolves_them_and_the_rest_stays() -> None:
+    twin = build_table("old.orders", "id integer", key=("id",))
+    catalog = replace(SHOP, tables=(*SHOP.tables, twin))
+    made = build_definition(
+        catalog, measures={"m": "SUM( Orders.TOTAL ) FILTER (WHERE sales.orders.status = 'x.y')"}
+    )
+    assert made.expression == (
+        "SUM( sales.orders.total ) FILTER (WHERE sales.orders.status = 'x.y')"
+    )
+    tier = build_definition(dimensions={"tier": 'customers."Loyalty Tier"'})
+    assert tier.expression == 'customers."Loyalty Tier"'
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+def test_letters_of_any_alphabet_keep_their_places(dialect: str) -> None:
+    sizes = build_table("s.maße", "größe integer", "日本 integer", "x integer")
+    catalog = Catalog("odd", (sizes,), search_path=("s",), dialect=dialect)
+    text = """sum(maße."größe" + maße.x * maße."日本") where maße.x <> '🚲'"""
+    made = build_definition(catalog, measures={"m": text})
+    assert made.query.replace('"', "") == (
+        "SELECT sum(maße.größe + maße.x * maße.日本)\nFROM maße\nWHERE maße.x <> '🚲'"
+    )
+
+
+def test_several_lines_become_one() -> None:
+    made = build_definition(measures={"m": "sum(\n  orders.total\n)\n"})
+    assert made.expression == "sum( orders.total )"
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
+def test_the_guard_lets_the_queries_pass(dialect: str) -> None:
+    catalog = replace(SHOP, dialect=dialect)
+    for sections in (
+        {"measures": {"m": f"{SPENT} where orders.status <> 'x'"}},
+        {"dimensions": {"d": "upper(customers.name)"}},
+        {"filters": {"f": "orders.status IN ('a', 'b') AND customers.country IS NULL"}},
+    ):
+        query = build_definition(catalog, **sections).query
+        assert isinstance(guard_query(query, open_access(catalog)), GuardedQuery)
+
+
+@pytest.mark.parametrize(
+    ("sections", "expected"),
+    [
+        pytest.param(
+            {"measures": {"m": "sum(order_line.price)"}},
+            "measures.m.expression: there is no table 'order_line'; "
+            "did you mean 'sales.order_lines'?",
+            id="table",
+        ),
+        pytest.param(
+            {"measures": {"m": "sum(orders.totl)"}},
+            "measures.m.expression: sales.orders has no column 'totl'; did you mean 'total'?",
+            id="column",
+        ),
+        pytest.param(
+            {"filters": {"f": "status = 'open'"}},
+            "filters.f.condition: write status with its table, as table.status",
+            id="no table",
+        ),
+        pytest.param(
+            {"measures": {"m": {"expression": "sum(orders.total)", "filter": "orders.x = 1"}}},
+            "measures.m.filter: sales.orders has no column 'x'",
+            id="filter",
+        ),
+        pytest.param(
+            {"measures": {"m": "orders.total"}},
+            "measures.m.expression: a measure needs an aggregate such as sum(…) or count(…)",
+            id="no aggregate",
+        ),
+        pytest.param(
+            {"dimensions": {"d": "max(orders.total)"}},
+            "dimensions.d.expression: a dimension has no aggregate; make it a measure",
+            id="aggregate",
+        ),
+        pytest.param(
+            {"filters": {"f": "sum(orders.total) > 1"}},
+            "filters.f.condition: a condition is about single rows and has no aggregate",
+            id="aggregate in a condition",
+        ),
+        pytest.param(
+            {"measures": {"m": "count(*)"}},
+            "measures.m: it reads no column; name at least one, as table.column",
+            id="no column",
+        ),
+        pytest.param(
+            {"measures": {"m": "sum(orders.total"}},
+            "measures.m.expression: it is not valid SQL: Expecting )",
+            id="not SQL",
+        ),
+        pytest.param(
+            {"measures": {"m": "sum(orders.total); DROP TABLE orders"}},
+            "measures.m.expression: write one expression or condition, not a query or a statement",
+            id="statement",
+        ),
+        pytest.param(
+            {"measures": {"m": "sum(orders.total) FROM orders"}},
+            "measures.m.expression: write one expression, without FROM and other clauses",
+            id="clause",
+        ),
+        pytest.param(
+            {"filters": {"f": "orders.id IN (SELECT id FROM orders)"}},
+            "filters.f.condition: it may have no subquery and no window function",
+            id="subquery",
+        ),
+        pytest.param(
+            {"filters": {"f": "orders.id = 1 ORDER BY 1"}},
+            "filters.f.condition: write one condition, without further clauses",
+            id="order",
+        ),
+        pytest.param(
+            {"filters": {"f": "orders.id = 1 -- all"}},
+            "filters.f.condition: put comments beside it, in YAML",
+            id="comment",
+        ),
+        pytest.param(
+            {"measures": {"m": {"expression": "sum(a.b) where a.c = 1", "filter": "a.c = 2"}}},
+            "measures.m.expression: it has a WHERE and a filter; write one of them",
+            id="two conditions",
+        ),
+        pytest.param(
+            {"dimensions": {"the": "orders.status"}},
+            'dimensions.the: its name has only words such as "the" and "how many"; choose another',
+            id="name",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_said_with_what_to_do(sections: Any, expected: str) -> None:
+    assert find_problem(**sections).startswith(expected)
+
+
+def test_one_word_has_one_meaning() -> None:
+    file = build_file(
+        measures={"revenue": "sum(orders.total)"},
+        filters={"open": {"condition": "orders.status = 'open'", "synonyms": ["Revenues"]}},
+    )
+    resolved, (problem,) = resolve_definitions(file, SHOP)
+    assert [each.name for each in resolved] == ["revenue"]
+    assert problem.place == ("filters", "open")
+    assert problem.text == "'Revenues' means 'revenue' already; one word has one meaning"
+
+
+ADDRESSES = Catalog(
+    "shop",
+    (
+        build_table("s.orders", "id integer", "bill_id integer", "ship_id integer", key=("id",)),
+        build_table("s.addresses", "id integer", "city text", key=("id",)),
+        build_table("s.islands", "id integer", "size integer", key=("id",)),
+    ),
+    (
+        build_key("s.orders(bill_id)", "s.addresses(id)"),
+        build_key("s.orders(ship_id)", "s.addresses(id)"),
+    ),
+    search_path=("s",),
+)
+
+
+def test_of_several_joins_the_file_names_one() -> None:
+    count = {"expression": "count(orders.id)", "filter": "addresses.city = 'Ulm'"}
+    assert "in several ways; write the one that is meant under joins" in find_problem(
+        ADDRESSES, measures={"m": count}
+    )
+    joined = {**count, "joins": ["orders.ship_id = addresses.id"]}
+    made = build_definition(ADDRESSES, measures={"m": joined})
+    assert made.joins == "FROM orders JOIN addresses ON orders.ship_id = addresses.id"
+
+
+@pytest.mark.parametrize(
+    ("joins", "expected"),
+    [
+        pytest.param([], "no foreign keys connect s.islands and s.orders; write how", id="none"),
+        pytest.param(["islands.id"], "write a.x = b.y", id="no comparison"),
+        pytest.param(["islands.id = islands.size"], "compare columns of two tables", id="one"),
+        pytest.param(
+            ["islands.id = addresses.id"], "they do not connect s.orders with s.islands", id="other"
+        ),
+        pytest.param(["islands.id = order.id"], "there is no table 'order'", id="name"),
+        pytest.param(
+            ["islands.id = orders.id", "islands.size = orders.bill_id"],
+            "they join a table twice",
+            id="twice",
+        ),
+    ],
+)
+def test_joins_that_do_not_help_are_refused(joins: list[str], expected: str) -> None:
+    part = {"expression": "sum(islands.size)", "filter": "orders.id = 1", "joins": joins}
+    assert expected in find_problem(ADDRESSES, measures={"m": part})
+
+
+def test_a_written_join_may_have_several_columns() -> None:
+    part = {
+        "expression": "sum(islands.size)",
+        "filter": "orders.id = 1",
+        "joins": ["islands.id = orders.id AND islands.size = orders.bill_id"],
+    }
+    assert build_definition(ADDRESSES, measures={"m": part}).joins.endswith(
+        "JOIN orders ON islands.id = orders.id AND islands.size = orders.bill_id"
+    )
