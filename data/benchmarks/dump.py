@@ -5,14 +5,23 @@ optionally with ``id``, ``evidence`` and ``difficulty``. A question may name its
 ``schema`` or (if the schema was a separate database) as ``db_id``: that schema is then its database
 and search path. The name is read as in SQL: it is folded to lower case unless it is in double
 quotes. Read as one database, the dump is a single database with all schemas, and the example keeps
-its schema to resolve the names in its gold. ``split`` names the part of the benchmark.
+its schema to resolve the names in its gold. ``split`` names the part of the benchmark. ``query``
+may be a list, ``notation`` and ``unanswerable`` are as in ``jsonl``.
+
+A file of another name than ``questions.json`` is read too, and adds its name to the benchmark's: a
+link to the dump beside it suffices.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from data.benchmarks.entries import build_benchmark, peek_fields, read_json_entries
+from data.benchmarks.entries import (
+    build_benchmark,
+    drop_unanswerable,
+    peek_fields,
+    read_json_entries,
+)
 from data.benchmarks.types import Benchmark, Example, PostgresFile, Source
 from nl2sql.errors import SettingsError
 
@@ -39,7 +48,7 @@ def load_dump(questions: Path, *, one_database: bool = False) -> Benchmark:
             )
     examples = []
     databases: dict[str, Source] = {}
-    for entry in read_json_entries(questions):
+    for entry in drop_unanswerable(read_json_entries(questions)):
         schema = _fold(entry.optional_text("schema") or entry.optional_text("db_id"))
         apart = bool(schema) and not one_database
         name = f"{stem}_{schema}" if apart else stem
@@ -49,16 +58,17 @@ def load_dump(questions: Path, *, one_database: bool = False) -> Benchmark:
                 id=entry.optional_text("id") or f"{stem}-{entry.number:04d}",
                 database=name,
                 question=entry.text("question"),
-                golds=(entry.query("query"),),
+                golds=entry.golds("query"),
                 evidence=entry.optional_text("evidence"),
                 difficulty=entry.optional_text("difficulty"),
                 schema=schema,
                 split=entry.optional_text("split"),
             )
         )
+    name = stem if questions.stem == "questions" else f"{stem} {questions.stem}"
     return build_benchmark(
         questions,
-        name=f"{stem} as one database" if one_database else stem,
+        name=f"{name} as one database" if one_database else name,
         dialect="postgres",
         examples=examples,
         databases=databases,

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from data.benchmarks.gold_variants import expand_gold
 from data.benchmarks.types import Benchmark, Example, Source
 from nl2sql.errors import SettingsError
 
@@ -60,6 +61,27 @@ class Entry:
             raise self.error(field, "contains no query")
         return query
 
+    def golds(self, field: str) -> tuple[str, ...]:
+        """The queries of a field that holds one or a list of them; a result of any is right.
+
+        With ``notation: sql-eval`` each is expanded by ``expand_gold``. Raises SettingsError.
+        """
+        notation = self.optional_text("notation")
+        if notation not in ("", "sql-eval"):
+            raise self.error("notation", f"is {notation!r}; only 'sql-eval' is known")
+        values = self.values.get(field)
+        queries = values if isinstance(values, list) else [self.text(field)]
+        filled = (isinstance(query, str) and strip_query(query) for query in queries)
+        if not queries or not all(filled):
+            raise self.error(field, "must be a query or a list of queries")
+        if not notation:
+            return tuple(strip_query(query) for query in queries)
+        try:
+            expanded = [variant for query in queries for variant in expand_gold(query)]
+        except ValueError as error:
+            raise self.error(field, str(error)) from error
+        return tuple(dict.fromkeys(expanded))
+
     def error(self, field: str, problem: str) -> SettingsError:
         """The error for a field of this entry."""
         return SettingsError(
@@ -75,6 +97,11 @@ def fold_name(name: str) -> str:
     True
     """
     return name.lower().replace("_", "").replace(" ", "")
+
+
+def drop_unanswerable(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """The entries with a gold: without those whose ``unanswerable`` says why there is none."""
+    return tuple(entry for entry in entries if not entry.optional_text("unanswerable"))
 
 
 def strip_query(query: str) -> str:

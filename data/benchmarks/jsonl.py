@@ -2,6 +2,8 @@
 
 A line is ``{id, database, question, query}``, optionally with ``evidence`` and ``difficulty``;
 other fields are ignored. ``query`` may be a list: a result equal to that of any of them is right.
+With ``notation: sql-eval`` each query is in the notation of ``gold_variants``. A line with
+``unanswerable``, the reason why the database cannot answer, has no query and is left out.
 """
 
 from __future__ import annotations
@@ -10,11 +12,10 @@ from collections.abc import Collection
 from pathlib import Path
 
 from data.benchmarks.entries import (
-    Entry,
     build_benchmark,
+    drop_unanswerable,
     peek_fields,
     read_json_line_entries,
-    strip_query,
 )
 from data.benchmarks.types import Benchmark, Configured, Example, Source
 from nl2sql.errors import SettingsError
@@ -45,7 +46,7 @@ def load_jsonl(questions: Path, configured: Collection[str]) -> Benchmark:
     examples = []
     databases: dict[str, Source] = {}
     missing = {}
-    for entry in read_json_line_entries(questions):
+    for entry in drop_unanswerable(read_json_line_entries(questions)):
         name = entry.text("database")
         if name in configured:
             databases[name] = Configured()
@@ -57,7 +58,7 @@ def load_jsonl(questions: Path, configured: Collection[str]) -> Benchmark:
                 id=entry.text("id"),
                 database=name,
                 question=entry.text("question"),
-                golds=_read_golds(entry),
+                golds=entry.golds("query"),
                 evidence=entry.optional_text("evidence"),
                 difficulty=entry.optional_text("difficulty"),
             )
@@ -71,12 +72,3 @@ def load_jsonl(questions: Path, configured: Collection[str]) -> Benchmark:
         missing=missing,
         descriptions={},
     )
-
-
-def _read_golds(entry: Entry) -> tuple[str, ...]:
-    queries = entry.values.get("query")
-    if not isinstance(queries, list):
-        return (entry.query("query"),)
-    if not queries or not all(isinstance(query, str) and strip_query(query) for query in queries):
-        raise entry.error("query", "must be a query or a list of queries")
-    return tuple(strip_query(query) for query in queries)

@@ -1,4 +1,4 @@
-"""Loads a benchmark by name: ``demo_erp``, or a path whose format is recognised.
+"""Loads a benchmark by name: one of the demo's, or a path whose format is recognised.
 
 Each format has a module in this folder and an entry in ``FORMATS``. Reading a benchmark does not
 open a database.
@@ -16,7 +16,8 @@ from data.benchmarks import bird, defog, dump, jsonl, spider
 from data.benchmarks.types import Benchmark
 from nl2sql.errors import SettingsError
 
-DEMO = "demo_erp"
+DEMOS = {"demo_erp": data.demo_erp.QUESTIONS, "demo_erp_business": data.demo_erp.BUSINESS_QUESTIONS}
+"""Benchmarks about the demo, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ FORMATS: tuple[Format, ...] = (
 def load_benchmark(
     name: str, *, configured: Collection[str], one_database: bool = False
 ) -> Benchmark:
-    """The benchmark ``demo_erp``, or the one at a path.
+    """The benchmark of one of ``DEMOS``, or the one at a path.
 
     ``name`` is a file or a folder; a prefix (``spider:PATH``) sets the format. ``configured`` names
     the databases of the settings file. ``one_database`` reads a dump whose questions name schemas
@@ -54,16 +55,16 @@ def load_benchmark(
     """
     if one_database:
         return _load_one_database(name)
-    if name == DEMO:
-        with as_file(data.demo_erp.QUESTIONS) as path:
-            return replace(jsonl.load_jsonl(path, configured), name=DEMO)
+    if name in DEMOS:
+        with as_file(DEMOS[name]) as path:
+            return replace(jsonl.load_jsonl(path, configured), name=name)
     prefix, colon, rest = name.partition(":")
     chosen = tuple(format_ for format_ in FORMATS if colon and format_.name == prefix)
     path = Path(rest if chosen else name).expanduser()
     if not path.exists():
         raise SettingsError(
             f"There is no benchmark {name!r}: {path} is neither a file nor a folder.",
-            hint=f"Name {DEMO}, a path, or a path behind one of: "
+            hint=f"Name {' or '.join(DEMOS)}, a path, or a path behind one of: "
             f"{', '.join(f'{format_.name}:' for format_ in FORMATS)}.",
         )
     formats = chosen or FORMATS

@@ -6,6 +6,7 @@ ERP's today is ``data.demo_erp.rows.base.TODAY``.
 - ``schema.sql``: schemas, tables, keys, comments, indexes (PostgreSQL)
 - ``generator.py``: ``generate_tables(seed)`` yields the rows of every table, in loading order
 - ``questions.jsonl``: 40 questions with gold SQL
+- ``business_questions.jsonl``: 30 questions in the words of the business, 28 with gold SQL
 - ``examples.jsonl``: verified questions that are shown to the model; none of ``questions.jsonl``
 - ``policy.yaml``: who may see which tables, rows and columns
 - ``quorumsql.yaml``: the settings that name all this, for a folder without any of its own
@@ -16,6 +17,7 @@ from pathlib import Path
 
 SCHEMA_SQL = files(__name__).joinpath("schema.sql")
 QUESTIONS = files(__name__).joinpath("questions.jsonl")
+BUSINESS_QUESTIONS = files(__name__).joinpath("business_questions.jsonl")
 EXAMPLES = files(__name__).joinpath("examples.jsonl")
 POLICY = files(__name__).joinpath("policy.yaml")
 SETTINGS = Path(__file__).with_name("quorumsql.yaml")
@@ -33,4 +35,12 @@ MODULES = (
     "support",
 )
 
-__all__ = ["EXAMPLES", "MODULES", "POLICY", "QUESTIONS", "SCHEMA_SQL", "SETTINGS"]
+__all__ = [
+    "BUSINESS_QUESTIONS",
+    "EXAMPLES",
+    "MODULES",
+    "POLICY",
+    "QUESTIONS",
+    "SCHEMA_SQL",
+    "SETTINGS",
+]

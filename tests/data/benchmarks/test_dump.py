@@ -41,6 +41,18 @@ def test_one_database(tmp_path: Path) -> None:
     assert benchmark.databases == {"erp": PostgresFile(tmp_path / "erp.dump")}
 
 
+def test_a_file_of_another_name_names_the_benchmark(tmp_path: Path) -> None:
+    lay_out(tmp_path)
+    path = tmp_path / "others.json"
+    entry = {"question": "a", "query": ["SELECT 1;", "SELECT {2, 3}"], "notation": "sql-eval"}
+    path.write_text(json.dumps([entry, {"question": "b", "unanswerable": "no table"}]))
+    assert find_dump(path) == path
+    benchmark = load_dump(path)
+    assert benchmark.name == "erp others"
+    golds = ("SELECT 1", "SELECT 2, 3", "SELECT 2", "SELECT 3")
+    assert benchmark.examples == (Example("erp-0001", "erp", "a", golds),)
+
+
 def test_a_schema_is_a_database_of_its_own(tmp_path: Path) -> None:
     questions = lay_out(
         tmp_path,

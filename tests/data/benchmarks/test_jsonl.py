@@ -45,6 +45,41 @@ def test_lines_are_read_in_order(tmp_path: Path) -> None:
     assert find_jsonl(tmp_path) == find_jsonl(path) == path
 
 
+def test_a_query_may_stand_for_several(tmp_path: Path) -> None:
+    query = ["SELECT a FROM t", "SELECT {a, b} FROM t; SELECT '{c}' FROM t"]
+    benchmark = load_jsonl(
+        lay_out(tmp_path, {**LINE, "query": query, "notation": "sql-eval"}), {"shop"}
+    )
+    assert benchmark.examples[0].golds == (
+        "SELECT a FROM t",
+        "SELECT a, b FROM t",
+        "SELECT b FROM t",
+        "SELECT '{c}' FROM t",
+    )
+    # Without the notation, braces are the database's own: DuckDB writes structs with them.
+    plain = load_jsonl(lay_out(tmp_path, {**LINE, "query": "SELECT {'a': 1}"}), {"shop"})
+    assert plain.examples[0].golds == ("SELECT {'a': 1}",)
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
+        ("query", {"query": "SELECT {a FROM t", "notation": "sql-eval"}),
+        ("notation", {"notation": "own"}),
+    ],
+)
+def test_a_wrong_notation_is_named(tmp_path: Path, field: str, change: dict[str, str]) -> None:
+    path = lay_out(tmp_path, LINE, {**LINE, "id": 8, **change})
+    with pytest.raises(SettingsError, match=rf"mine\.jsonl, line 3: '{field}'"):
+        load_jsonl(path, {"shop"})
+
+
+def test_an_unanswerable_question_is_left_out(tmp_path: Path) -> None:
+    line = {"id": 9, "database": "shop", "question": "Who is sad?", "unanswerable": "no moods"}
+    benchmark = load_jsonl(lay_out(tmp_path, LINE, line), {"shop"})
+    assert [example.id for example in benchmark.examples] == ["7"]
+
+
 def test_a_database_that_is_not_configured_is_missing(tmp_path: Path) -> None:
     benchmark = load_jsonl(lay_out(tmp_path, LINE), {"other"})
     assert benchmark.databases == {}
