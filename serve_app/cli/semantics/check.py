@@ -47,4 +47,5 @@ def check(context: typer.Context, database: Database = None) -> None:
         CONSOLE.print(file.describe(problem), highlight=False, markup=False, soft_wrap=True)
     if problems:
         raise typer.Exit(1)
-    CONSOLE.print(f"[green]✓[/] {count} definitions fit {name}.", highlight=False)
+    fit = "1 definition fits" if count == 1 else f"{count} definitions fit"
+    CONSOLE.print(f"[green]✓[/] {fit} {name}.", highlight=False)

@@ -32,7 +32,7 @@ def suggest(context: typer.Context, database: Database = None) -> None:
     pairs = [(example.question, example.sql) for example in examples]
     found = suggest_definitions(pairs, catalog, known)
     typer.echo(
-        f"# {len(found)} suggestions from {len(pairs)} verified examples of {name}: rename them, "
+        f"# Suggestions from {len(pairs)} verified examples of {name}: {len(found)}. Rename them, "
         "and remove what is not meant."
     )
     if found:

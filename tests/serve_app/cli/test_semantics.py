@@ -1,18 +1,23 @@
-"""``quorumsql semantics`` on the demo: what fits, what does not, and what examples suggest."""
+"""``quorumsql semantics``: what fits the demo, what does not, and what examples suggest."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner, Result
 
 from execution.postgres.embedded import EmbeddedServer
+from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
+from serve_app.cli.app import app
 from tests.conftest import ROOT
+from tests.execution.sqlite.shop import build_shop
 
 DEFINITIONS = ROOT / "data" / "demo_erp" / "semantics.yaml"
 WRONG = """\
@@ -24,10 +29,19 @@ measures:
 filters:
   open: orders.statu = 'OPN'
 """
+LINES = (
+    '{"question": "How many rows?", "sql": "SELECT count(id) AS placed FROM Orders"}\n'
+    '{"question": "How many big ones?", "sql": "SELECT count(id) FROM Orders WHERE id > 5"}\n'
+)
 
 
-def run(folder: Path, settings: Settings, file: Path | None, *arguments: str) -> tuple[int, str]:
-    """Runs the command with this file of definitions."""
+def run(config: Path, *arguments: str) -> Result:
+    called = ["--config", str(config), *arguments]
+    return CliRunner().invoke(app, called, env={"COLUMNS": "200"})
+
+
+def write_config(folder: Path, settings: Settings, file: Path | None) -> Path:
+    """Settings of the demo with this file of definitions."""
     database: dict[str, Any] = {
         "demo": True,
         "reader": {"url": "embedded"},
@@ -43,16 +57,7 @@ def run(folder: Path, settings: Settings, file: Path | None, *arguments: str) ->
     }
     config = folder / "quorumsql.yaml"
     config.write_text(yaml.safe_dump(value), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "serve_app.cli", "--config", str(config), "semantics", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=ROOT,
-        env={"COLUMNS": "200", "PATH": "/usr/bin:/bin", "HOME": str(folder)},
-    )
-    return done.returncode, done.stdout + done.stderr
+    return config
 
 
 @pytest.fixture
@@ -63,15 +68,17 @@ def settings(demo_settings: Settings, embedded_server: EmbeddedServer) -> Settin
 
 
 def test_definitions_that_fit_are_counted(tmp_path: Path, settings: Settings) -> None:
-    code, text = run(tmp_path, settings, DEFINITIONS, "check", "--database", "demo_erp")
-    assert (code, "20 definitions fit demo_erp." in text) == (0, True), text
+    config = write_config(tmp_path, settings, DEFINITIONS)
+    result = run(config, "semantics", "check", "--database", "demo_erp")
+    assert (result.exit_code, "20 definitions fit demo_erp." in result.output) == (0, True)
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path, settings: Settings) -> None:
     file = tmp_path / "wrong.yaml"
     file.write_text(WRONG, encoding="utf-8")
-    code, text = run(tmp_path, settings, file, "check")
-    assert code == 1
+    result = run(write_config(tmp_path, settings, file), "semantics", "check")
+    assert result.exit_code == 1
+    text = result.output
     assert "line 3: measures.revenue.expression: there is no table 'invoice'; did you mean" in text
     assert "'finance.invoices'?" in text
     assert "line 7: filters.open.condition: sales.orders has no column 'statu'" in text
@@ -80,11 +87,40 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path, settings: Settings) -
 
 
 def test_without_a_file_there_is_nothing_to_check(tmp_path: Path, settings: Settings) -> None:
-    code, text = run(tmp_path, settings, None, "check")
-    assert (code, "databases.demo_erp.semantics" in text) == (1, True), text
+    result = run(write_config(tmp_path, settings, None), "semantics", "check")
+    assert isinstance(result.exception, SettingsError)
+    assert "databases.demo_erp.semantics" in result.exception.hint
 
 
-def test_what_examples_suggest_is_a_file_of_definitions(tmp_path: Path, settings: Settings) -> None:
-    code, text = run(tmp_path, settings, DEFINITIONS, "suggest")
-    assert code == 0, text
-    assert "suggestions from" in text.splitlines()[0]
+@pytest.fixture
+def shop() -> Iterator[Path]:
+    """Settings with a shop in a file, and a home whose embedded server holds the index."""
+    home = Path(tempfile.mkdtemp(prefix="quorumsql-"))
+    build_shop(home / "shop.db")
+    value = {"home": str(home), "databases": {"shop": {"reader": {"url": "sqlite:///shop.db"}}}}
+    (home / "quorumsql.yaml").write_text(yaml.safe_dump(value))
+    (home / "pairs.jsonl").write_text(LINES)
+    # Held open, so that not every command starts a server.
+    server = EmbeddedServer(home / "postgres")
+    server.start()
+    yield home / "quorumsql.yaml"
+    server.stop()
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def test_what_examples_suggest_is_a_file_that_fits(shop: Path) -> None:
+    imported = run(shop, "examples", "import", "shop", str(shop.parent / "pairs.jsonl"))
+    assert "2 stored" in imported.output
+    result = run(shop, "semantics", "suggest")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("# Suggestions from 2 verified examples of shop: 1. ")
+    found = yaml.safe_load(result.stdout)
+    assert found == {"version": 1, "measures": {"placed": {"expression": "COUNT(Orders.id)"}}}
+
+    (shop.parent / "semantics.yaml").write_text(result.stdout, encoding="utf-8")
+    value = yaml.safe_load(shop.read_text())
+    value["databases"]["shop"]["semantics"] = "semantics.yaml"
+    shop.write_text(yaml.safe_dump(value))
+    assert "1 definition fits shop." in run(shop, "semantics", "check").output
+    # What is defined is not suggested again.
+    assert "of shop: 0." in run(shop, "semantics", "suggest").stdout
