@@ -167,15 +167,17 @@ def throw_statements(
     describe: Callable[[], Mapping[str, str]],
     progress: Callable[[FuzzReport], None] = lambda report: None,
 ) -> FuzzReport:
-    """Throws each of (targets, kind, statement) at its own targets for so long.
+    """Throws each of (targets, kind, statement) at its own targets for so long after the first.
 
     ``describe`` says of each part of the databases what may not change. Raises what it raises, and
     what a session raises whose server is gone.
     """
     report = FuzzReport()
     before = describe()
-    end = time.monotonic() + seconds
+    end = 0.0
     for targets, kind, statement in aimed:
+        # What generates the statements may take a while to begin.
+        end = end or time.monotonic() + seconds
         if time.monotonic() > end:
             break
         report.statements += 1
