@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 from typer.testing import CliRunner, Result
 
-from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import QuorumError
 from serve_app.cli.app import app
-from tests.execution.sqlite.shop import build_shop
+from tests.serve_app.cli.shops import shop_settings
 
 LINES = (
     '{"question": "How many orders are there?", "sql": "SELECT count(*) FROM Orders"}\n'
@@ -26,18 +22,8 @@ LINES = (
 
 @pytest.fixture(scope="module")
 def config() -> Iterator[Path]:
-    """Settings with a shop in a file, and a home whose embedded server holds the index."""
-    home = Path(tempfile.mkdtemp(prefix="quorumsql-"))
-    build_shop(home / "shop.db")
-    settings = {"home": str(home), "databases": {"shop": {"reader": {"url": "sqlite:///shop.db"}}}}
-    (home / "quorumsql.yaml").write_text(yaml.safe_dump(settings))
-    (home / "pairs.jsonl").write_text(LINES)
-    # Held open, so that not every command starts a server.
-    server = EmbeddedServer(home / "postgres")
-    server.start()
-    yield home / "quorumsql.yaml"
-    server.stop()
-    shutil.rmtree(home, ignore_errors=True)
+    with shop_settings(LINES) as file:
+        yield file
 
 
 def run(config: Path, *arguments: str, answer: str = "") -> Result:

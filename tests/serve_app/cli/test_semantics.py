@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 from serve_app.cli.app import app
 from tests.conftest import ROOT
-from tests.execution.sqlite.shop import build_shop
+from tests.serve_app.cli.shops import shop_settings
 
 DEFINITIONS = ROOT / "data" / "demo_erp" / "semantics.yaml"
 WRONG = """\
@@ -94,18 +92,8 @@ def test_without_a_file_there_is_nothing_to_check(tmp_path: Path, settings: Sett
 
 @pytest.fixture
 def shop() -> Iterator[Path]:
-    """Settings with a shop in a file, and a home whose embedded server holds the index."""
-    home = Path(tempfile.mkdtemp(prefix="quorumsql-"))
-    build_shop(home / "shop.db")
-    value = {"home": str(home), "databases": {"shop": {"reader": {"url": "sqlite:///shop.db"}}}}
-    (home / "quorumsql.yaml").write_text(yaml.safe_dump(value))
-    (home / "pairs.jsonl").write_text(LINES)
-    # Held open, so that not every command starts a server.
-    server = EmbeddedServer(home / "postgres")
-    server.start()
-    yield home / "quorumsql.yaml"
-    server.stop()
-    shutil.rmtree(home, ignore_errors=True)
+    with shop_settings(LINES) as file:
+        yield file
 
 
 def test_what_examples_suggest_is_a_file_that_fits(shop: Path) -> None:
