@@ -18,7 +18,6 @@ import pytest
 import yaml
 from ray import serve
 
-from data.demo_erp import MODULES
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER
 from nl2sql.settings import Settings, parse_settings
 from serve_app.composition.wiring import Wiring
@@ -29,7 +28,7 @@ from serve_app.reporting import Silence
 from tests.chaos.load import pick_answered
 from tests.chaos.questions import ASKING, list_questions
 from tests.chaos.servers import Server
-from tests.chaos.service import TIMEOUT_S, Case, Service, render
+from tests.chaos.service import TIMEOUT_S, Case, Service, describe_demo, render
 from tests.oracle.demo import DATABASE, open_demo
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.stage import HASH_KEY
@@ -108,35 +107,19 @@ def service(home: Path, cases: list[Case]) -> Iterator[Service]:
 
 
 def build_settings(home: Path, policy: Path, data: Server, index: Server) -> Settings:
-    """The demo behind the relays, with short limits."""
-    return parse_settings(
-        {
-            "home": str(home),
-            "databases": {
-                DATABASE: {
-                    "reader": {"url": data.url(DATABASE, READER)},
-                    "indexer": {"url": data.url(DATABASE, INDEXER)},
-                    "schemas": list(MODULES),
-                    "policy": str(policy),
-                    "values": {"enabled": False},
-                }
-            },
-            "index": {
-                "connection": {"url": index.url(INDEX_DATABASE, INDEXER)},
-                "infer_keys": False,
-            },
-            "audit": {"file": str(home / "audit" / "audit.jsonl")},
-            "flags": {"intent_gate": False},
-            "ranking": {"min_confidence": 0.0},
-            "limits": {
-                "pool_size": 4,
-                "rows": 1000,
-                "statement_timeout_ms": 5000,
-                "request_timeout_ms": int(TIMEOUT_S * 1000),
-            },
-            "serve": {"port": PORT, "dashboard": False, "fuse_cpu_stages": False},
-        }
+    """The demo behind the relays."""
+    demo = describe_demo(
+        data.url(DATABASE, READER),
+        data.url(DATABASE, INDEXER),
+        index.url(INDEX_DATABASE, INDEXER),
+        policy,
     )
+    own = {
+        "home": str(home),
+        "audit": {"file": str(home / "audit" / "audit.jsonl")},
+        "serve": {"port": PORT, "dashboard": False, "fuse_cpu_stages": False},
+    }
+    return parse_settings(demo | own)
 
 
 @contextmanager

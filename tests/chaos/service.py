@@ -8,10 +8,13 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from data.demo_erp import MODULES
 from tests.chaos.load import GRACE_S, Client, Load, Reply
 from tests.chaos.questions import KnownQuestion
 from tests.chaos.servers import Server
+from tests.oracle.demo import DATABASE
 
 # The time limit of a request.
 TIMEOUT_S = 15.0
@@ -129,6 +132,30 @@ class Service(AskedService):
 
     def find_url(self) -> str:
         return self.url
+
+
+def describe_demo(reader: str, indexer: str, index: str, policy: Path) -> dict[str, Any]:
+    """Settings of the demo behind these URLs and this policy, with short limits."""
+    return {
+        "databases": {
+            DATABASE: {
+                "reader": {"url": reader},
+                "indexer": {"url": indexer},
+                "schemas": list(MODULES),
+                "policy": str(policy),
+                "values": {"enabled": False},
+            }
+        },
+        "index": {"connection": {"url": index}, "infer_keys": False},
+        "flags": {"intent_gate": False},
+        "ranking": {"min_confidence": 0.0},
+        "limits": {
+            "pool_size": 4,
+            "rows": 1000,
+            "statement_timeout_ms": 5000,
+            "request_timeout_ms": int(TIMEOUT_S * 1000),
+        },
+    }
 
 
 def check(replies: Sequence[Reply], *, may_lose: Collection[str]) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 import pytest
 import yaml
 
-from data.demo_erp import MODULES
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, EmbeddedServer
 from nl2sql.settings import parse_settings
 from serve_app.composition.wiring import Wiring
@@ -26,7 +25,7 @@ from tests.chaos.load import pick_answered
 from tests.chaos.nodes import ClusterService, ReadyPods, count_processes, failed, find_process
 from tests.chaos.processes import killed
 from tests.chaos.questions import ASKING, list_questions
-from tests.chaos.service import TIMEOUT_S, Case
+from tests.chaos.service import TIMEOUT_S, Case, describe_demo
 from tests.deploy.cluster import run_cluster
 from tests.deploy.hosts import open_hosts, why_no_hosts
 from tests.deploy.manifests import find, find_settings
@@ -106,33 +105,19 @@ def build_settings(home: Path, policy: Path, server: EmbeddedServer, model: str)
         principal.name: {**describe_principal(principal), "token_env": name_token(principal.name)}
         for principal in ASKING
     }
-    return settings | {
+    demo = describe_demo(
+        server.url(DATABASE, READER),
+        server.url(DATABASE, INDEXER),
+        server.url(INDEX_DATABASE, INDEXER),
+        policy,
+    )
+    own = {
         "home": str(home),
         "default_database": DATABASE,
-        "databases": {
-            DATABASE: {
-                "reader": {"url": server.url(DATABASE, READER)},
-                "indexer": {"url": server.url(DATABASE, INDEXER)},
-                "schemas": list(MODULES),
-                "policy": str(policy),
-                "values": {"enabled": False},
-            }
-        },
-        "index": {
-            "connection": {"url": server.url(INDEX_DATABASE, INDEXER)},
-            "infer_keys": False,
-        },
         "identity": {"principals": principals},
         "model": {"engine": "openai", "served_name": "echo", "base_url": model},
-        "flags": {"intent_gate": False},
-        "ranking": {"min_confidence": 0.0},
-        "limits": {
-            "pool_size": 4,
-            "rows": 1000,
-            "statement_timeout_ms": 5000,
-            "request_timeout_ms": int(TIMEOUT_S * 1000),
-        },
     }
+    return settings | demo | own
 
 
 def name_token(principal: str) -> str:
