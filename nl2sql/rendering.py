@@ -349,6 +349,8 @@ def _build_candidate(assessment: Assessment) -> CandidateResponse:
         sql=candidate.sql,
         origin=candidate.origin,
         repairs=candidate.repairs,
+        derived_from=candidate.derived_from,
+        rule=candidate.rule,
         samples=candidate.samples,
         variant=candidate.variant,
         logprob=candidate.logprob,

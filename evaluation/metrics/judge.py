@@ -253,6 +253,8 @@ def _build_candidate(candidate: CandidateResponse, correct: bool) -> CandidateRe
         sql=candidate.sql,
         origin=candidate.origin,
         repairs=candidate.repairs,
+        derived_from=candidate.derived_from,
+        rule=candidate.rule,
         samples=candidate.samples,
         logprob=candidate.logprob,
         votes=candidate.votes,

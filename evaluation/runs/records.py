@@ -29,7 +29,7 @@ class CandidateRecord(Record):
     """One candidate in the vote, and whether it is right.
 
     ``samples`` counts its completions; a repair that works has taken over those of the candidate
-    that it ``repairs``. ``logprob`` is the mean log-probability of a token. ``group`` is the number
+    that it ``repairs``. A derived one was made from another by a ``rule``. ``logprob`` is the mean log-probability of a token. ``group`` is the number
     of its group of equivalent results, -1: no result. ``error`` is empty, the guard's ``code:
     message``, or the database's ``SQLSTATE: message``.
     """
@@ -38,6 +38,8 @@ class CandidateRecord(Record):
     sql: str
     origin: str = "sample"
     repairs: str = ""
+    derived_from: str = ""
+    rule: str = ""
     samples: int = 1
     logprob: float | None = None
     votes: int = 0

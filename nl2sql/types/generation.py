@@ -74,8 +74,9 @@ class Completions:
 class Candidate:
     """One query. ``samples`` is how many completions had this normal form.
 
-    ``origin`` is ``sample``, ``repair`` or ``picked``; ``repairs`` is the id of the candidate that
-    a repair was made from. ``variant`` names the prompt that it was first sampled from; ``logprob``
+    ``origin`` is ``sample``, ``repair``, ``derived`` or ``picked``; ``repairs`` is the id of the
+    candidate that a repair was made from, ``derived_from`` that of the candidate that a derived one
+    was made from, by the ``rule`` of that name. ``variant`` names the prompt that it was first sampled from; ``logprob``
     is the mean token log-probability of its likeliest sample (None: unknown).
     """
 
@@ -84,6 +85,8 @@ class Candidate:
     samples: int = 1
     origin: str = "sample"
     repairs: str = ""
+    derived_from: str = ""
+    rule: str = ""
     variant: str = ""
     logprob: float | None = None
 

@@ -132,6 +132,10 @@ class CandidateResponse(ResponseModel):
     sql: Text
     origin: Text
     repairs: Text = Field(description="The id of the candidate that it repairs; empty: none.")
+    derived_from: Text = Field(
+        "", description="The id of the candidate that it was derived from; empty: none."
+    )
+    rule: Text = Field("", description="The rule by which it was derived.")
     samples: int
     variant: Text
     logprob: float | None
