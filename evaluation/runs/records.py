@@ -29,9 +29,10 @@ class CandidateRecord(Record):
     """One candidate in the vote, and whether it is right.
 
     ``samples`` counts its completions; a repair that works has taken over those of the candidate
-    that it ``repairs``. A derived one was made from another by a ``rule``. ``logprob`` is the mean log-probability of a token. ``group`` is the number
-    of its group of equivalent results, -1: no result. ``error`` is empty, the guard's ``code:
-    message``, or the database's ``SQLSTATE: message``.
+    that it ``repairs``. A derived one was made from another by a ``rule``. ``logprob`` is the mean
+    log-probability of a token. ``group`` is the number of its group of equivalent results, -1: no
+    result. ``error`` is empty, the guard's ``code: message``, or the database's ``SQLSTATE:
+    message``.
     """
 
     id: str

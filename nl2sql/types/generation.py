@@ -76,8 +76,9 @@ class Candidate:
 
     ``origin`` is ``sample``, ``repair``, ``derived`` or ``picked``; ``repairs`` is the id of the
     candidate that a repair was made from, ``derived_from`` that of the candidate that a derived one
-    was made from, by the ``rule`` of that name. ``variant`` names the prompt that it was first sampled from; ``logprob``
-    is the mean token log-probability of its likeliest sample (None: unknown).
+    was made from, by the ``rule`` of that name. ``variant`` names the prompt that it was first
+    sampled from; ``logprob`` is the mean token log-probability of its likeliest sample (None:
+    unknown).
     """
 
     id: str
