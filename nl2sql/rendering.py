@@ -375,6 +375,7 @@ def _build_candidate(assessment: Assessment) -> CandidateResponse:
         score=ScoreResponse(
             total=assessment.score.total,
             terms={term.name: term.value for term in assessment.score.terms},
+            strengths={term.name: term.strength for term in assessment.score.terms},
         ),
         definitions=list(assessment.definitions),
         rows=len(result.rows) if result else None,

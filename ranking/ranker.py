@@ -157,6 +157,8 @@ def _read(
     query = read_candidate(candidate.sql, context)
     uses = find_uses(query, context) if query else ()
     findings = lint_query(query, uses) if query else ()
-    score = score_candidate(question, query, verdict, explained, findings, context, plan, uses)
+    score = score_candidate(
+        question, candidate, query, verdict, explained, findings, context, plan, uses
+    )
     used = tuple(use.definition.name for use in uses if use.is_whole)
     return query, Assessment(candidate, verdict, findings=findings, score=score, definitions=used)

@@ -14,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,18 @@ _PENALTY = 30.0
 _STEPS = 50
 
 _Numbers = npt.NDArray[np.float64]
+
+
+class Asked(Protocol):
+    """What belongs to a question about a database."""
+
+    @property
+    def question(self) -> str:
+        """The id of the question."""
+
+    @property
+    def database(self) -> str:
+        """The name of the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +143,9 @@ def cross_fit(cases: Sequence[Case], folds: int, *, by_database: bool = True) ->
     ]
 
 
-def assign_folds(cases: Sequence[Case], folds: int, *, by_database: bool) -> list[int]:
+def assign_folds(cases: Sequence[Asked], folds: int, *, by_database: bool) -> list[int]:
     """The fold of each case: groups by falling size, each into the smallest fold so far."""
-    name_of: Callable[[Case], str] = lambda case: (  # noqa: E731 - chosen once
+    name_of: Callable[[Asked], str] = lambda case: (  # noqa: E731 - chosen once
         case.database if by_database else case.question
     )
     sizes: dict[str, int] = {}

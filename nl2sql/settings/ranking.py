@@ -44,30 +44,6 @@ class RankingSettings(Section):
     vote_parallel: int = Field(
         4, ge=1, le=64, description="Candidates of a question that run concurrently."
     )
-    vote_empty_weight: float = Field(
-        0.5,
-        gt=0,
-        le=1,
-        description="Weight of a sample with an uninformative result: no rows, or one row of zeros "
-        "and NULLs. 1: full weight.",
-    )
-    vote_score_weight: float = Field(
-        6.0,
-        ge=0,
-        le=20,
-        description="The weight of a sample is multiplied by exp(this x (score - 100) / 100); 0: "
-        "the score is ignored.",
-    )
-    vote_logprob_weight: float = Field(
-        0.0,
-        ge=0,
-        le=20,
-        description="The weight of a sample is multiplied by exp(this x its mean token "
-        "log-probability); 0: that is ignored.",
-    )
-    vote_repair_weight: float = Field(
-        1.0, gt=0, le=1, description="Weight of a sample that had to be repaired."
-    )
     value_probes: int = Field(
         4,
         ge=1,

@@ -22,10 +22,11 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ScoreTerm:
-    """One named addend of a score."""
+    """One named addend of a score: the ``strength`` of a measure times its points."""
 
     name: str
     value: float
+    strength: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

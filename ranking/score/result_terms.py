@@ -13,6 +13,12 @@ from nl2sql.types import ResultSet
 from ranking.score.expectations import Expectations
 from ranking.score.question_terms import Measure
 
+RESULT_TERMS = frozenset(
+    """one_number_differs width_differs rows_differ no_rows nulls_only zeros_only
+    repeated_rows""".split()
+)
+"""The names of all measures of a result."""
+
 
 def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measure]:
     """Measures of the result's shape. Of a truncated result, only the page is measured.

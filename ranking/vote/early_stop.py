@@ -26,5 +26,5 @@ def is_settled(
         (assessment.weight for assessment in ordered if assessment.group != first.group),
         default=0.0,
     )
-    largest = max((1.0, *(weigh_sample(assessment, settings) for assessment in ordered)))
+    largest = max((1.0, *(weigh_sample(assessment) for assessment in ordered)))
     return first.weight - second > max(0, most_samples - samples) * largest

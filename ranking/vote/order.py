@@ -1,7 +1,7 @@
 """The vote: candidates with equivalent results vote together, each with its samples.
 
-The weight of a sample is a product of named factors (``weights``), so that an uninformative result
-or a low score counts less. Knows nothing of databases: ``polling`` runs the candidates before.
+A sample of a candidate with a low score weighs less (``weights``). Knows nothing of databases:
+``polling`` runs the candidates before.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Ranking
 from ranking.vote.early_stop import is_settled
 from ranking.vote.groups import group_assessments
-from ranking.vote.weights import weigh_sample
+from ranking.vote.weights import weigh_groups
 
 # The classes of candidates, best first: those that ran or may be run, must not run, are wrong.
 _ALIVE, _FORBIDDEN, _FAILED = range(3)
@@ -34,12 +34,10 @@ def vote(
     ``most_samples`` the largest number that there may be in the end.
     """
     grouped = group_assessments(assessments)
+    weights = weigh_groups(grouped)
     votes: dict[int, int] = {}
-    weights: dict[int, float] = {}
     for assessment in grouped:
-        count, factor = assessment.candidate.samples, weigh_sample(assessment, settings)
-        votes[assessment.group] = votes.get(assessment.group, 0) + count
-        weights[assessment.group] = weights.get(assessment.group, 0.0) + count * factor
+        votes[assessment.group] = votes.get(assessment.group, 0) + assessment.candidate.samples
     counted = [
         assessment
         if assessment.group < 0

@@ -1,38 +1,53 @@
-"""Computes the weight of a candidate's sample in the vote: a product of named factors.
+"""The weight of each result in the vote: the samples that speak for it, weighed by their scores.
 
-Each factor has a setting that switches it off. The logarithm of the product is a sum, so only
-differences between candidates count: adding ten points to every score changes nothing.
+A sample votes once for a result. A derived candidate has no samples of its own: it votes with those
+of the candidate that it was derived from, which keep their vote for their own result. Its score
+says how much that is worth, with points for having been derived by its rule.
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping, Sequence
 
-from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import Assessment, ResultSet
-
-# The limit of the factors of a score and a log-probability, whatever the settings.
-_MOST_LOG = 6.0
+from nl2sql.types import Assessment, Candidate, ResultSet
+from ranking.score.points import weigh_score
 
 
-def weigh_sample(assessment: Assessment, settings: RankingSettings) -> float:
-    """The product of all factors: 1 if all of them are switched off."""
-    return math.prod(factor for _, factor in list_factors(assessment, settings))
+def weigh_sample(assessment: Assessment) -> float:
+    """The weight of one sample of a candidate."""
+    return weigh_score(assessment.score.total)
 
 
-def list_factors(
-    assessment: Assessment, settings: RankingSettings
-) -> tuple[tuple[str, float], ...]:
-    """The factors that are not 1, by name."""
-    score = settings.vote_score_weight * (assessment.score.total - 100.0) / 100.0
-    logprob = settings.vote_logprob_weight * (assessment.candidate.logprob or 0.0)
-    factors = (
-        ("empty", settings.vote_empty_weight if says_nothing(assessment.result) else 1.0),
-        ("score", _exp(score)),
-        ("logprob", _exp(logprob)),
-        ("repair", settings.vote_repair_weight if assessment.candidate.origin == "repair" else 1.0),
-    )
-    return tuple((name, factor) for name, factor in factors if factor != 1.0)
+def weigh_groups(assessments: Sequence[Assessment]) -> dict[int, float]:
+    """The weight of each group.
+
+    Of the candidates of a group that vote with the same samples, the one with most weight counts.
+    """
+    known = {assessment.candidate.id: assessment.candidate for assessment in assessments}
+    best: dict[tuple[int, str], float] = {}
+    for assessment in assessments:
+        source, samples = find_source(assessment.candidate, known)
+        key = assessment.group, source
+        best[key] = max(best.get(key, 0.0), samples * weigh_sample(assessment))
+    weights: dict[int, float] = {}
+    for (group, _), weight in best.items():
+        weights[group] = weights.get(group, 0.0) + weight
+    return weights
+
+
+def find_source(candidate: Candidate, known: Mapping[str, Candidate]) -> tuple[str, int]:
+    """The id of the candidate with whose samples this one votes, and their number.
+
+    A derived candidate goes back to the first that was not derived; one whose samples a repair took
+    over, or that is not among the ``known``, counts as one sample.
+    """
+    if candidate.origin != "derived":
+        return candidate.id, candidate.samples
+    parent = known.get(candidate.derived_from)
+    if parent is None:
+        return candidate.derived_from, 1
+    source, samples = find_source(parent, known)
+    return source, max(1, samples)
 
 
 def says_nothing(result: ResultSet | None) -> bool:
@@ -43,7 +58,3 @@ def says_nothing(result: ResultSet | None) -> bool:
     if result is None:
         return False
     return len(result.rows) <= 1 and not any(any(row) for row in result.rows)
-
-
-def _exp(exponent: float) -> float:
-    return math.exp(max(-_MOST_LOG, min(_MOST_LOG, exponent)))

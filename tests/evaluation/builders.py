@@ -85,7 +85,7 @@ def build_candidate(name: str, sql: str, **overrides: Any) -> CandidateResponse:
     """A candidate of a trace that gave one row."""
     assessment = build_assessment(name, sql=sql, result=build_result((1,)))
     trace = build_trace(Trace(build_question(), ranking=Ranking((assessment,))))
-    values = {"votes": 1, "score": {"total": 100.0, "terms": {}}, **overrides}
+    values = {"votes": 1, "score": {"total": 100.0, "terms": {}, "strengths": {}}, **overrides}
     return CandidateResponse.model_validate(trace.candidates[0].model_dump() | values)
 
 

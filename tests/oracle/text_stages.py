@@ -17,7 +17,15 @@ from nl2sql.catalog import Catalog
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.normal_form import normal_form
-from nl2sql.types import Explained, GuardedQuery, Plan, Principal, SchemaContext, Violation
+from nl2sql.types import (
+    Candidate,
+    Explained,
+    GuardedQuery,
+    Plan,
+    Principal,
+    SchemaContext,
+    Violation,
+)
 from ranking.interpretations.query_words import describe_query
 from ranking.lint import lint_query
 from ranking.query import read_candidate
@@ -88,7 +96,9 @@ def build_stages(dialect: str) -> Mapping[str, Callable[[str], object]]:
         findings = lint_query(query) if query else ()
         guarded = GuardedQuery("shop", sql, ("sales.orders",))
         explained = Explained(cost=1.0, rows=1.0)
-        return score_candidate(question, query, guarded, explained, findings, context, Plan())
+        return score_candidate(
+            question, Candidate("c1", sql), query, guarded, explained, findings, context, Plan()
+        )
 
     def correct(sql: str) -> object:
         return autocorrect_query(sql, context, Plan(), (*RULES, swapped_names))

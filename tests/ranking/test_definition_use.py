@@ -130,15 +130,15 @@ async def assess(sql: str, question: Question = QUESTION) -> Assessment:
 
 async def test_use_is_scored_and_kept_with_the_assessment() -> None:
     used = await assess(f"SELECT sum(quantity * price) {JOINED} WHERE status <> 'cancelled'")
-    terms = {term.name: term.value for term in used.score.terms}
+    terms = {term.name: term.strength for term in used.score.terms}
     # One of two; its literal is known, though the question does not say it.
-    assert terms["definition_used"] == 5.0
+    assert terms["definition_used"] == 0.5
     assert "literals_unsaid" not in terms
     assert used.definitions == ("revenue",)
 
     bare = await assess("SELECT sum(quantity * price) FROM order_lines")
-    terms = {term.name: term.value for term in bare.score.terms}
-    assert terms["lint:measure_without_filter"] == -15.0
+    terms = {term.name: term.strength for term in bare.score.terms}
+    assert terms["lint:measure_without_filter"] == 1.0
     assert "definition_used" not in terms
     assert bare.definitions == ()
     (finding,) = bare.findings

@@ -103,7 +103,9 @@ async def test_lint_reads_the_guarded_query_and_enters_the_score() -> None:
     ranker = build_ranker(FakeGuard(), FakeExecutor())
     assessment = await assess(ranker, build_candidate("SELECT * FROM a, b"))
     assert [finding.rule for finding in assessment.findings] == ["cartesian_join", "select_star"]
-    assert assessment.score.total == 70.0
+    assert [term.name for term in assessment.score.terms] == [
+        "base", "lint:cartesian_join", "lint:select_star"
+    ]  # fmt: skip
 
 
 async def test_what_has_run_is_not_run_again() -> None:
@@ -296,8 +298,8 @@ async def test_one_vote_that_reads_the_required_tables_wins_over_three(reranker:
     assert ranking.winner.candidate.sql == WIDE.sql
     assert not ranking.winner.misses_required
     (loser,) = (each for each in ranking.assessments if each is not ranking.winner)
-    assert ("required_tables_unread", -25.0) in [
-        (term.name, term.value) for term in loser.score.terms
+    assert ("required_tables_unread", 0.5) in [
+        (term.name, term.strength) for term in loser.score.terms
     ]
     assert loser.votes == 0
 

@@ -119,10 +119,14 @@ class FindingResponse(ResponseModel):
 
 
 class ScoreResponse(ResponseModel):
-    """The score and its terms."""
+    """The score and its terms.
+
+    A term is the strength of a measure times its points; ``strengths`` are those.
+    """
 
     total: float
     terms: dict[str, float]
+    strengths: dict[str, float]
 
 
 class CandidateResponse(ResponseModel):

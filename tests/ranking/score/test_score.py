@@ -6,6 +6,7 @@ import pytest
 
 from nl2sql.types import (
     Assessment,
+    Candidate,
     Diagnostic,
     Explained,
     Finding,
@@ -18,13 +19,9 @@ from nl2sql.types import (
     ValueMatch,
 )
 from ranking.query import read_candidate
-from ranking.score.score import (
-    QUERY_POINTS,
-    RESULT_POINTS,
-    score_candidate,
-    score_result,
-    score_values,
-)
+from ranking.score.points import load_points
+from ranking.score.result_terms import RESULT_TERMS
+from ranking.score.score import score_candidate, score_result, score_values
 from tests.fakes import (
     build_assessment,
     build_context,
@@ -46,10 +43,11 @@ def score(
     plan: Plan | None = None,
     values: tuple[ValueMatch, ...] = (),
 ) -> dict[str, float]:
-    """The terms by name, without the base."""
+    """The strengths of the terms by name, without the base."""
     context = build_context(values=values)
     result = score_candidate(
         build_question(text=question),
+        Candidate("c1", sql),
         read_candidate(sql, context),
         build_guarded("SELECT 1 FROM wrapped", *used),
         explained,
@@ -57,10 +55,12 @@ def score(
         context,
         plan or Plan(),
     )
-    terms = {term.name: term.value for term in result.terms}
-    assert result.total == sum(terms.values())
-    assert terms.pop("base") == 100.0
-    return terms
+    base, *terms = result.terms
+    assert (base.name, base.value) == ("base", 100.0)
+    for term in terms:
+        points = load_points().find(term.name)
+        assert term.value == pytest.approx(points * term.strength, abs=0.06)
+    return {term.name: round(term.strength, 2) for term in terms}
 
 
 def link(*tables: str) -> Plan:
@@ -71,32 +71,27 @@ def test_a_plain_query_has_the_base_alone() -> None:
     assert score() == {}
 
 
-def test_a_failed_explain_costs_fifty() -> None:
-    assert score(explained=build_diagnostic()) == {"explain_fails": -50.0}
+def test_a_failed_explain_is_a_term() -> None:
+    assert score(explained=build_diagnostic()) == {"explain_fails": 1.0}
 
 
-def test_lint_costs_by_severity_under_the_name_of_its_rule() -> None:
-    findings = (Finding("bad", "error", ""), Finding("odd", "warning", ""))
-    assert score(findings=findings) == {"lint:bad": -25.0, "lint:odd": -5.0}
-
-
-def test_a_rule_that_tells_more_or_nothing_has_points_of_its_own() -> None:
-    findings = (Finding("unused_join", "warning", ""), Finding("not_in_with_nulls", "warning", ""))
-    assert score(findings=findings) == {"lint:unused_join": -15.0}
+def test_a_finding_is_a_term_under_the_name_of_its_rule() -> None:
+    findings = (Finding("contradiction", "error", ""), Finding("unused_join", "warning", ""))
+    assert score(findings=findings) == {"lint:contradiction": 1.0, "lint:unused_join": 1.0}
 
 
 @pytest.mark.parametrize(
     ("used", "linked", "gain"),
     [
-        (("s.a",), ("s.a",), 15.0),
-        (("s.a", "s.b"), ("s.a", "s.c"), 7.5),
-        (("s.a", "s.b", "s.c"), ("s.a",), 5.0),
+        (("s.a",), ("s.a",), 1.0),
+        (("s.a", "s.b"), ("s.a", "s.c"), 0.5),
+        (("s.a", "s.b", "s.c"), ("s.a",), 0.33),
         (("s.a",), ("s.b",), None),
         ((), ("s.a",), None),
     ],
     ids=["all", "half", "a_third", "none", "no_tables"],
 )
-def test_the_share_of_linked_tables_gains_up_to_fifteen(
+def test_the_share_of_linked_tables_is_a_term(
     used: tuple[str, ...], linked: tuple[str, ...], gain: float | None
 ) -> None:
     assert score("SELECT 1", "", *used, plan=link(*linked)).get("schema_adherence") == gain
@@ -105,16 +100,16 @@ def test_the_share_of_linked_tables_gains_up_to_fifteen(
 @pytest.mark.parametrize(
     ("used", "planned", "gain"),
     [
-        (("s.a", "s.b"), ("s.b", "s.a"), 20.0),
-        (("s.a", "s.b"), ("s.b", "s.c"), 6.7),
-        (("s.a",), ("s.a", "s.b"), 10.0),
+        (("s.a", "s.b"), ("s.b", "s.a"), 1.0),
+        (("s.a", "s.b"), ("s.b", "s.c"), 0.33),
+        (("s.a",), ("s.a", "s.b"), 0.5),
         (("s.c",), ("s.a", "s.b"), None),
         (("s.a",), ("s.a",), None),
         ((), ("s.a", "s.b"), None),
     ],
     ids=["all", "a_third", "half", "none", "no_join_planned", "no_tables"],
 )
-def test_the_planned_join_gains_up_to_twenty(
+def test_agreement_with_the_planned_join_is_a_term(
     used: tuple[str, ...], planned: tuple[str, ...], gain: float | None
 ) -> None:
     plan = Plan(joins=JoinPlan(tables=planned))
@@ -186,7 +181,7 @@ def test_what_meets_both_conditions_is_not_taken_for_either(question: str, sql: 
     ("term", "question", "sql"), CASES, ids=[f"{term}: {question}" for term, question, _ in CASES]
 )
 def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str, sql: str) -> None:
-    assert score(sql, question)[term] == QUERY_POINTS[term]
+    assert score(sql, question)[term] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -224,7 +219,7 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
     ],
 )  # fmt: skip
 def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) -> None:
-    assert {name: value for name, value in score(sql, question).items() if value < 0} == {}
+    assert set(score(sql, question)) <= {"group_by_matches", "order_and_limit_match"}
 
 
 def test_phrases_that_name_tables_and_columns_want_them_used() -> None:
@@ -242,9 +237,9 @@ def test_phrases_that_name_tables_and_columns_want_them_used() -> None:
         )
     )
     terms = score("SELECT name FROM products", "", "stock.products", plan=plan)
-    assert terms == {"schema_adherence": 15.0, "tables_missed": -25.0, "links_missed": -12.5}
+    assert terms == {"schema_adherence": 1.0, "tables_missed": 1.0, "links_missed": 0.5}
     terms = score("SELECT name FROM customers", "", "sales.customers", plan=plan)
-    assert terms == {"schema_adherence": 15.0, "tables_missed": -12.5, "links_missed": -12.5}
+    assert terms == {"schema_adherence": 1.0, "tables_missed": 0.5, "links_missed": 0.5}
 
 
 @pytest.mark.parametrize(
@@ -252,7 +247,7 @@ def test_phrases_that_name_tables_and_columns_want_them_used() -> None:
     [
         ("SELECT id FROM customers WHERE name = 'Acme'", {}),
         ("SELECT id FROM customers WHERE name ILIKE '%acme%'", {}),
-        ("SELECT id FROM customers WHERE country = 'Acme'", {"values_misplaced": -25.0}),
+        ("SELECT id FROM customers WHERE country = 'Acme'", {"values_misplaced": 1.0}),
         ("SELECT id FROM customers", {}),
         ("SELECT id FROM visits WHERE who = 'Acme'", {}),
     ],
@@ -272,33 +267,34 @@ def test_a_value_that_retrieval_found_counts_as_said() -> None:
 
 def test_what_the_database_said_of_the_texts_enters_by_its_share() -> None:
     before = Score((ScoreTerm("base", 100.0),))
-    added = ScoreTerm("values_unknown", -7.5)
-    assert score_values(before, [("values_unknown", 0.5)]) == Score((*before.terms, added))
+    first, added = score_values(before, [("values_unknown", 0.5)]).terms
+    assert (first,) == before.terms
+    assert (added.name, added.strength) == ("values_unknown", 0.5)
 
 
 @pytest.mark.parametrize(
     ("question", "rows", "expected"),
     [
         ("How many orders are there?", [(5,)], {}),
-        ("How many orders are there?", [(5,), (6,)], {"one_number_differs": -15.0}),
-        ("How many orders are there?", [("a",)], {"one_number_differs": -15.0}),
-        ("How many orders are there?", [(None,)], {"nulls_only": -25.0}),
-        ("How many orders are there?", [(0,)], {"zeros_only": -20.0}),
-        ("What is the name of all customers?", [("a", 1)], {"width_differs": -25.0}),
-        ("Show the top 2 names.", [("a",), ("b",), ("c",)], {"rows_differ": -25.0}),
+        ("How many orders are there?", [(5,), (6,)], {"one_number_differs": 1.0}),
+        ("How many orders are there?", [("a",)], {"one_number_differs": 1.0}),
+        ("How many orders are there?", [(None,)], {"nulls_only": 1.0}),
+        ("How many orders are there?", [(0,)], {"zeros_only": 1.0}),
+        ("What is the name of all customers?", [("a", 1)], {"width_differs": 1.0}),
+        ("Show the top 2 names.", [("a",), ("b",), ("c",)], {"rows_differ": 1.0}),
         ("Show the top 2 names.", [("a",), ("b",)], {}),
-        ("Anything?", [], {"no_rows": -20.0}),
+        ("Anything?", [], {"no_rows": 1.0}),
         ("Anything?", [(None, None), (None, None)],
-         {"nulls_only": -25.0, "repeated_rows": -12.5}),
+         {"nulls_only": 1.0, "repeated_rows": 0.5}),
         ("Anything?", [(0,), (1,)], {}),
-        ("Anything?", [("a",), ("a",), ("a",), ("b",)], {"repeated_rows": -12.5}),
+        ("Anything?", [("a",), ("a",), ("a",), ("b",)], {"repeated_rows": 0.5}),
     ],
 )  # fmt: skip
 def test_the_result_has_terms_of_its_own(
     question: str, rows: list[tuple[object, ...]], expected: dict[str, float]
 ) -> None:
     scored = score_result(question, build_assessment(rows=rows))
-    assert {term.name: term.value for term in scored.terms} == {"base": 100.0, **expected}
+    assert {term.name: term.strength for term in scored.terms[1:]} == expected
 
 
 def test_a_result_is_scored_once_however_often_it_is_asked() -> None:
@@ -315,5 +311,6 @@ def test_without_a_result_the_score_stays() -> None:
     assert score_result("How many?", assessment) == assessment.score
 
 
-def test_no_name_stands_for_a_query_and_a_result() -> None:
-    assert set(QUERY_POINTS).isdisjoint(RESULT_POINTS)
+def test_only_the_measures_of_a_result_are_dropped_with_it() -> None:
+    assert {term for term, _, _ in CASES}.isdisjoint(RESULT_TERMS)
+    assert set(load_points().terms) > RESULT_TERMS

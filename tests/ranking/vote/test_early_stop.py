@@ -58,8 +58,8 @@ def test_without_a_result_nothing_is_settled() -> None:
 
 
 def test_a_sample_to_come_may_weigh_as_much_as_the_heaviest_so_far() -> None:
-    settings = RankingSettings(settle_agreement=2.0, vote_score_weight=5.0)
-    heavy = build_assessment("c1", samples=1, score=150.0, rows=[(1,)])
+    settings = RankingSettings(settle_agreement=2.0)
+    heavy = build_assessment("c1", samples=1, score=162.5, rows=[(1,)])
     light = build_assessment("c2", samples=4, score=100.0, rows=[(2,)])
     # One more like c1 weighs exp(2.5) = 12.2, the lead is 12.2 - 4.
     assert not vote([heavy, light], 5, settings, most_samples=6).settled

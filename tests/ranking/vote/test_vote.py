@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +14,9 @@ from ranking.vote.order import vote
 from tests.fakes import build_assessment, build_diagnostic, build_violation
 
 
-def decide(assessments: Sequence[Assessment], samples: int, **settings: float) -> Ranking:
-    """The vote by samples, with the factors that are named."""
-    chosen = RankingSettings.model_validate({"vote_score_weight": 0.0, **settings})
-    return vote(assessments, samples, chosen)
+def decide(assessments: Sequence[Assessment], samples: int) -> Ranking:
+    """The vote."""
+    return vote(assessments, samples, RankingSettings())
 
 
 def order(ranking: Ranking) -> list[str]:
@@ -42,25 +42,6 @@ def test_equivalent_results_vote_together_with_their_samples() -> None:
 
 
 @pytest.mark.parametrize(
-    "rows", [[], [(0,)], [(None,)], [(0, None)]], ids=["no_rows", "zero", "null", "zero_and_null"]
-)
-def test_a_result_that_says_nothing_has_half_its_weight(rows: list[tuple[object, ...]]) -> None:
-    nothing = build_assessment("c1", samples=3, rows=rows)
-    for samples, expected in ((2, ["c2", "c1"]), (1, ["c1", "c2"])):
-        other = build_assessment("c2", samples=samples, rows=[(5,)])
-        assert order(decide([nothing, other], 3 + samples)) == expected
-
-
-@pytest.mark.parametrize(
-    "rows", [[(0,), (0,)], [(0, 1)], [("x",)]], ids=["two_rows", "one_value", "text"]
-)
-def test_a_result_that_says_something_has_its_whole_weight(rows: list[tuple[object, ...]]) -> None:
-    something = build_assessment("c1", samples=3, rows=rows)
-    other = build_assessment("c2", samples=2, rows=[(5,)])
-    assert order(decide([something, other], 5)) == ["c1", "c2"]
-
-
-@pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
         pytest.param({"score": 90.0}, {"score": 100.0}, ["c2", "c1"], id="score"),
@@ -78,12 +59,6 @@ def test_a_tie_is_broken(
     two = build_assessment("c2", rows=[(2,)], **second)
     assert order(decide([one, two], 2)) == expected
     assert order(decide([two, one], 2)) == expected
-
-
-def test_the_vote_stands_above_the_score() -> None:
-    many = build_assessment("c1", samples=2, score=10.0, rows=[(1,)])
-    fine = build_assessment("c2", samples=1, score=190.0, rows=[(2,)])
-    assert order(decide([fine, many], 3)) == ["c1", "c2"]
 
 
 @pytest.mark.parametrize(
@@ -139,12 +114,11 @@ def test_a_candidate_without_samples_adds_no_votes() -> None:
     assert {assessment.votes for assessment in ranking.assessments} == {2}
 
 
-def test_a_score_counts_where_it_has_a_weight() -> None:
-    many = build_assessment("c1", samples=3, score=80.0, rows=[(1,)])
-    fine = build_assessment("c2", samples=2, score=120.0, rows=[(2,)])
-    assert order(decide([many, fine], 5, vote_score_weight=0.0)) == ["c1", "c2"]
+def test_a_sample_counts_by_the_score_of_its_candidate() -> None:
+    many = build_assessment("c1", samples=3, score=90.0, rows=[(1,)])
+    fine = build_assessment("c2", samples=2, score=110.0, rows=[(2,)])
     # 3 exp(-0.4) = 2.01 against 2 exp(0.4) = 2.98.
-    ranking = decide([many, fine], 5, vote_score_weight=2.0)
+    ranking = decide([many, fine], 5)
     assert order(ranking) == ["c2", "c1"]
     assert [assessment.weight for assessment in ranking.assessments] == pytest.approx(
         [2.9836, 2.0110], abs=1e-4
@@ -153,24 +127,48 @@ def test_a_score_counts_where_it_has_a_weight() -> None:
     assert [assessment.votes for assessment in ranking.assessments] == [2, 3]
 
 
-def test_a_likely_query_counts_more_where_that_has_a_weight() -> None:
+def test_a_likely_query_wins_a_tie() -> None:
     def build(name: str, logprob: float, rows: list[tuple[object, ...]]) -> Assessment:
         candidate = Candidate(name, f"SELECT {name}", samples=1, logprob=logprob)
         return build_assessment(name, rows=rows, candidate=candidate)
 
     unlikely, likely = build("c1", -0.9, [(1,)]), build("c2", -0.1, [(2,)])
-    assert order(decide([unlikely, likely], 2, vote_logprob_weight=1.0)) == ["c2", "c1"]
-    # Without a weight it still breaks the tie.
     assert order(decide([unlikely, likely], 2)) == ["c2", "c1"]
 
 
-def test_a_repair_counts_less_where_that_has_a_weight() -> None:
-    repaired = build_assessment(
-        "c1r", rows=[(1,)], candidate=Candidate("c1r", "a", 3, "repair", "c1")
-    )
-    sampled = build_assessment("c2", samples=2, rows=[(2,)])
-    assert order(decide([repaired, sampled], 5)) == ["c1r", "c2"]
-    assert order(decide([repaired, sampled], 5, vote_repair_weight=0.5)) == ["c2", "c1r"]
+def derive(name: str, parent: str, score: float, *rows: tuple[object, ...]) -> Assessment:
+    """A candidate derived from another."""
+    candidate = Candidate(name, name, 0, "derived", derived_from=parent, rule="fewer_joins")
+    return build_assessment(name, rows=rows, score=score, candidate=candidate)
+
+
+def test_a_derived_candidate_weighs_as_the_samples_it_goes_back_to_and_takes_none() -> None:
+    drawn = build_assessment("c1", samples=3, rows=[(1,)])
+    better = derive("c1d", "c1", 125.0, (2,))
+    again = derive("c1dd", "c1d", 75.0, (3,))
+    ranking = decide([drawn, better, again], 4)
+    assert order(ranking) == ["c1d", "c1", "c1dd"]
+    weights = [assessment.weight for assessment in ranking.assessments]
+    assert weights == pytest.approx([3 * math.e, 3.0, 3 / math.e], abs=1e-5)
+    assert [assessment.votes for assessment in ranking.assessments] == [0, 3, 0]
+    assert not ranking.quorum
+
+
+def test_a_sample_votes_once_for_a_result() -> None:
+    drawn = build_assessment("c1", samples=3, rows=[(1,)])
+    same = [derive("c1d", "c1", 100.0, (1,)), derive("c1e", "c1", 125.0, (1,))]
+    other = build_assessment("c2", samples=1, rows=[(1,)])
+    ranking = decide([drawn, *same, other], 4)
+    weights = [assessment.weight for assessment in ranking.assessments]
+    assert weights == pytest.approx([3 * math.e + 1] * 4, abs=1e-5)
+    assert {assessment.votes for assessment in ranking.assessments} == {4}
+
+
+def test_what_goes_back_to_a_replaced_or_unknown_candidate_weighs_as_one_sample() -> None:
+    replaced = build_assessment("c1", samples=0, diagnostic=build_diagnostic())
+    ranking = decide([replaced, derive("d1", "c1", 100.0, (1,)), derive("d2", "c9", 90.0, (2,))], 4)
+    weights = [assessment.weight for assessment in ranking.assessments]
+    assert weights == pytest.approx([1.0, math.exp(-0.4), 0.0], abs=1e-5)
 
 
 def test_what_was_not_run_votes_with_its_plan_and_cannot_win_where_it_must_not_run() -> None:

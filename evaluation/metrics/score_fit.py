@@ -1,0 +1,239 @@
+"""Fits the points of the score's terms to runs: which result wins, among those of one question.
+
+The model is the vote itself (``ranking/vote/weights.py``). A result wins with a probability in
+proportion to its weight, the sum over its samples of exp(score / 25), and the fit maximises the
+likelihood of the right results, over the questions that have right and wrong ones: a conditional
+logit, which compares results of one question only. A ridge penalty draws every term towards its
+prior. The figures are measured out of fold, by database: the points that judge a question were
+fitted without its database.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from evaluation.metrics.ballots import Ballot, Option
+from evaluation.metrics.calibration_fit import assign_folds
+from ranking.score.points import SCALE, Points, TermPoints
+
+# The ridge penalty on the square of a term's distance from its prior, in units of SCALE points.
+# Chosen by the likelihood out of fold, see docs/measurements/ranking.md.
+PENALTY = 1.0
+
+_Numbers = npt.NDArray[np.float64]
+_Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFit:
+    """The fitted points, and which ballots are right: by the points before, and out of fold.
+
+    ``rules`` has for every rule that derives candidates the ballots that its candidates made right
+    and wrong.
+    """
+
+    points: Points
+    before: tuple[bool, ...]
+    after: tuple[bool, ...]
+    rules: Mapping[str, tuple[int, int]]
+
+
+def fit_score(ballots: Sequence[Ballot], before: Points, folds: int) -> ScoreFit:
+    """Fits all points that are not fixed, on all ballots, and measures them out of fold."""
+    names = _list_names(ballots, before)
+    prior = np.array([_find_prior(name, before) / SCALE for name in names])
+    free = np.array([name not in before.terms or not before.terms[name].fixed for name in names])
+    tables = [_Table.build(ballot, names) for ballot in ballots]
+    repeats = Counter((ballot.database, ballot.question) for ballot in ballots)
+    shares = [1 / repeats[ballot.database, ballot.question] for ballot in ballots]
+    parts = assign_folds(ballots, folds, by_database=True)
+    fitted = {
+        part: _maximize(
+            [table for table, at in zip(tables, parts, strict=True) if at != part],
+            [share for share, at in zip(shares, parts, strict=True) if at != part],
+            prior,
+            free,
+        )
+        for part in sorted(set(parts))
+    }
+    old = np.array([before.find(name) / SCALE for name in names])
+    whole = _maximize(tables, shares, prior, free)
+    told = _count_questions(ballots, names)
+    points = {
+        name: replace(
+            before.terms.get(name, TermPoints(0.0, 0.0)),
+            points=round(float(value) * SCALE, 1),
+            questions=told[name],
+        )
+        for name, value in zip(names, whole, strict=True)
+    }
+    return ScoreFit(
+        Points(points),
+        tuple(table.is_right(old) for table in tables),
+        tuple(table.is_right(fitted[part]) for table, part in zip(tables, parts, strict=True)),
+        _count_by_rule(ballots, tables, [fitted[part] for part in parts], names),
+    )
+
+
+def render_points(points: Points, provenance: Mapping[str, Any]) -> Any:
+    """The points with their provenance, as the JSON value that ``ranking.score`` reads."""
+    return {
+        "provenance": dict(provenance),
+        "terms": {
+            name: {
+                "points": term.points,
+                "prior": term.prior,
+                **({"fixed": True} if term.fixed else {}),
+                "questions": term.questions,
+            }
+            for name, term in points.terms.items()
+        },
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A ballot as numbers: a row of strengths for each option.
+
+    ``slots`` numbers the pairs of group and source, each of which votes once; ``groups`` has the
+    place in ``right`` of each slot's group.
+    """
+
+    strengths: _Numbers
+    samples: _Numbers
+    slots: _Places
+    groups: _Places
+    right: npt.NDArray[np.bool_]
+
+    @classmethod
+    def build(cls, ballot: Ballot, names: Sequence[str], without: str = "") -> _Table:
+        options = [
+            option
+            for option in ballot.options
+            if option.samples and not (without and option.rule == without)
+        ]
+        column = {name: at for at, name in enumerate(names)}
+        strengths = np.zeros((len(options), len(names)))
+        for row, option in enumerate(options):
+            for name, strength in option.strengths.items():
+                strengths[row, column[name]] = strength
+        pairs = list(dict.fromkeys((option.group, option.source) for option in options))
+        groups = list(dict.fromkeys(group for group, _ in pairs))
+        return cls(
+            strengths,
+            np.log([option.samples for option in options]),
+            np.array([pairs.index((option.group, option.source)) for option in options], np.intp),
+            np.array([groups.index(group) for group, _ in pairs], np.intp),
+            np.array([group in ballot.right for group in groups], bool),
+        )
+
+    @property
+    def is_contested(self) -> bool:
+        return bool(self.right.any()) and not self.right.all()
+
+    def weigh(self, weights: _Numbers) -> tuple[_Numbers, _Numbers, _Places]:
+        """The logarithm of each group's weight; the share of each slot in its group's; its row."""
+        logs = self.samples + self.strengths @ weights
+        order = np.argsort(logs, kind="stable")
+        rows = np.empty(len(self.groups), np.intp)
+        rows[self.slots[order]] = order  # the last, and so the largest, remains
+        top = logs.max()
+        each = np.exp(logs[rows] - top)
+        sums = np.maximum(np.bincount(self.groups, each, len(self.right)), 1e-300)
+        return np.log(sums) + top, each / sums[self.groups], rows
+
+    def is_right(self, weights: _Numbers) -> bool:
+        """True if the group with most weight is right."""
+        return bool(len(self.right)) and bool(self.right[np.argmax(self.weigh(weights)[0])])
+
+    def measure_loss(self, weights: _Numbers) -> tuple[float, _Numbers]:
+        """The negative log-likelihood that a right group wins, and its slope."""
+        logs, shares, rows = self.weigh(weights)
+        chance = np.exp(logs - logs.max())
+        chance /= chance.sum()
+        right = max(float(chance @ self.right), 1e-12)
+        pull = (chance - chance * self.right / right)[self.groups] * shares
+        return -math.log(right), self.strengths[rows].T @ pull
+
+
+def _list_names(ballots: Sequence[Ballot], before: Points) -> list[str]:
+    """The terms of the points, and the rules that derived candidates in the ballots."""
+    seen = {name for ballot in ballots for option in ballot.options for name in option.strengths}
+    return [*before.terms, *sorted(seen - set(before.terms))]
+
+
+def _find_prior(name: str, before: Points) -> float:
+    return before.terms[name].prior if name in before.terms else before.find(name)
+
+
+def _maximize(
+    tables: Sequence[_Table],
+    shares: Sequence[float],
+    prior: _Numbers,
+    free: npt.NDArray[np.bool_],
+) -> _Numbers:
+    """The weights of maximum penalised likelihood; those that are not free keep their prior."""
+    told = [pair for pair in zip(tables, shares, strict=True) if pair[0].is_contested]
+
+    def measure(moved: _Numbers) -> tuple[float, _Numbers]:
+        weights = prior.copy()
+        weights[free] += moved
+        loss, slope = 0.0, np.zeros_like(prior)
+        for table, share in told:
+            one, its_slope = table.measure_loss(weights)
+            loss += share * one
+            slope += share * its_slope
+        return loss + PENALTY / 2 * float(moved @ moved), slope[free] + PENALTY * moved
+
+    found = minimize(measure, np.zeros(int(free.sum())), jac=True, method="L-BFGS-B")
+    weights = prior.copy()
+    weights[free] += found.x
+    return weights
+
+
+def _count_questions(ballots: Sequence[Ballot], names: Sequence[str]) -> Mapping[str, int]:
+    """In how many questions the mean strength of each term differs between right and wrong."""
+    told: dict[str, set[tuple[str, str]]] = {name: set() for name in names}
+    for ballot in ballots:
+        if not ballot.is_contested:
+            continue
+        sides: tuple[list[Option], list[Option]] = ([], [])
+        for option in ballot.options:
+            sides[option.group in ballot.right].append(option)
+        for name in {name for option in ballot.options for name in option.strengths}:
+            means = [
+                sum(option.strengths.get(name, 0.0) for option in side) / len(side)
+                for side in sides
+            ]
+            if not math.isclose(*means, abs_tol=1e-6):
+                told[name].add((ballot.database, ballot.question))
+    return {name: len(questions) for name, questions in told.items()}
+
+
+def _count_by_rule(
+    ballots: Sequence[Ballot],
+    tables: Sequence[_Table],
+    weights: Sequence[_Numbers],
+    names: Sequence[str],
+) -> Mapping[str, tuple[int, int]]:
+    """Ballots that the candidates of each rule made right, and made wrong."""
+    counts: dict[str, tuple[int, int]] = {}
+    for rule in sorted({option.rule for ballot in ballots for option in ballot.options} - {""}):
+        fixed = broken = 0
+        for ballot, table, chosen in zip(ballots, tables, weights, strict=True):
+            if all(option.rule != rule for option in ballot.options):
+                continue
+            having = table.is_right(chosen)
+            lacking = _Table.build(ballot, names, without=rule).is_right(chosen)
+            fixed += having and not lacking
+            broken += lacking and not having
+        counts[rule] = (fixed, broken)
+    return counts

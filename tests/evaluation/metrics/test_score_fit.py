@@ -1,0 +1,126 @@
+"""The fit of the score: what it finds, and that no database judges itself."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from typing import Any
+
+import pytest
+
+from evaluation.metrics.ballots import Ballot, Option, collect_ballots
+from evaluation.metrics.score_fit import fit_score, render_points
+from evaluation.runs.records import CandidateRecord
+from ranking.score.points import SCALE, Points, TermPoints, parse_points
+from tests.evaluation.builders import build_record
+
+BEFORE = Points(
+    {
+        "good": TermPoints(0.0, 0.0),
+        "noise": TermPoints(0.0, 0.0),
+        "rare": TermPoints(12.0, 12.0),
+        "kept": TermPoints(-50.0, -50.0, fixed=True),
+    }
+)
+
+
+def draw(count: int, strength: float = 1.0, seed: int = 0) -> list[Ballot]:
+    """Two results each, of which the one with ``good`` is right with odds of e to ``strength``."""
+    generator = random.Random(seed)
+    ballots = []
+    for number in range(count):
+        options = tuple(
+            Option(group, f"c{group}", 1, "", {"noise": generator.random(), **terms})
+            for group, terms in ((0, {"good": 1.0}), (1, {"kept": 0.5} if number % 2 else {}))
+        )
+        # What is fixed takes part in the odds.
+        odds = strength + (1.0 if number % 2 else 0.0)
+        right = 0 if generator.random() < 1 / (1 + math.exp(-odds)) else 1
+        ballots.append(Ballot(f"q{number}", f"db{number % 8}", options, frozenset({right})))
+    return ballots
+
+
+def test_the_points_are_the_logarithm_of_the_odds() -> None:
+    points = fit_score(draw(4000), BEFORE, 4).points
+    assert points.find("good") == pytest.approx(SCALE, rel=0.15)
+    assert points.find("noise") == pytest.approx(0.0, abs=5.0)
+
+
+def test_what_nothing_tells_keeps_its_prior_and_what_is_fixed_its_points() -> None:
+    points = fit_score(draw(400), BEFORE, 4).points
+    assert points.find("rare") == 12.0
+    assert points.terms["rare"].questions == 0
+    assert points.find("kept") == -50.0
+    assert points.terms["good"].questions == 400
+
+
+def test_few_questions_move_the_points_little() -> None:
+    few, many = (fit_score(draw(count, 3.0), BEFORE, 2).points.find("good") for count in (4, 400))
+    assert 0.0 < few < many / 2
+
+
+def test_no_database_has_a_part_in_the_points_that_judge_it() -> None:
+    # In db0 alone the term tells the opposite, and does not help itself.
+    ballots = [
+        Ballot(ballot.question, ballot.database, ballot.options, frozenset({1}))
+        if ballot.database == "db0"
+        else Ballot(ballot.question, ballot.database, ballot.options, frozenset({0}))
+        for ballot in draw(400)
+    ]
+    fit = fit_score(ballots, BEFORE, 8)
+    for ballot, right in zip(ballots, fit.after, strict=True):
+        assert right is (ballot.database != "db0")
+
+
+def test_a_question_of_several_runs_counts_once() -> None:
+    ballots = draw(40)
+    once, thrice = (fit_score(each, BEFORE, 2).points for each in (ballots, ballots * 3))
+    assert thrice.find("good") == pytest.approx(once.find("good"), abs=0.2)
+
+
+def test_samples_of_one_source_vote_once_for_a_result() -> None:
+    def build(*sources: str) -> Ballot:
+        twice = [Option(0, source, 2, "", {}) for source in sources]
+        return Ballot("q", "db", (*twice, Option(1, "c9", 3, "", {})), frozenset({1}))
+
+    together, apart = build("c1", "c1"), build("c1", "c2")
+    assert fit_score([together, apart, *draw(60)], BEFORE, 2).before[:2] == (True, False)
+
+
+def test_each_rule_has_what_it_made_right_and_wrong() -> None:
+    def build(name: str, right: int) -> Ballot:
+        derived = Option(1, "c1", 1, "fewer_joins", {"good": 1.0})
+        options = (Option(0, "c1", 1, "", {}), derived)
+        return Ballot(name, f"db{name}", options, frozenset({right}))
+
+    ballots = [build("1", 1), build("2", 1), build("3", 0), *draw(200, 3.0)]
+    assert fit_score(ballots, BEFORE, 4).rules == {"fewer_joins": (2, 1)}
+
+
+def test_what_is_written_is_what_the_service_reads() -> None:
+    points = fit_score(draw(200), BEFORE, 4).points
+    assert parse_points(json.dumps(render_points(points, {"command": "x"}))) == points
+
+
+def test_ballots_hold_what_ran_with_the_samples_it_votes_with() -> None:
+    def trace(name: str, **strengths: float) -> dict[str, Any]:
+        return {"id": name, "score": {"strengths": {"base": 1.0, **strengths}}}
+
+    candidates = (
+        CandidateRecord(id="c1", sql="", samples=3, group=0, correct=False),
+        CandidateRecord(
+            id="d1", sql="", samples=0, origin="derived", derived_from="c1", rule="fewer_joins",
+            group=1, correct=True,
+        ),
+        CandidateRecord(id="c2", sql="", samples=1, group=-1),
+    )  # fmt: skip
+    shown = {"candidates": [trace("c1", no_rows=1.0), trace("d1", derived=1.0), trace("c2")]}
+    record = build_record("q1", trace=shown, candidates=candidates)
+    (ballot,) = collect_ballots([record, build_record("q2", gold_error="no gold")])
+    assert ballot.options == (
+        Option(0, "c1", 3, "", {"no_rows": 1.0}),
+        Option(1, "c1", 3, "fewer_joins", {"derived": 1.0}),
+    )
+    assert ballot.right == {1}
+    assert ballot.is_contested
