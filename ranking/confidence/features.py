@@ -7,9 +7,17 @@ service uses. An unknown number (such as a missing log-probability) is left out.
 from __future__ import annotations
 
 import math
+import re
 
 from nl2sql.types import Assessment, Question, Ranking, SchemaContext
+from nl2sql.words import content_words, split_words
 from ranking.vote.weights import says_nothing
+
+# The limit of ``lead``.
+_MOST_LEAD = 6.0
+# A word of a name with so few letters is an abbreviation, or says little.
+_SHORT = 3
+_WORD = re.compile(r"\w+")
 
 Features = tuple[tuple[str, float], ...]
 
@@ -23,6 +31,8 @@ def measure_features(question: Question, context: SchemaContext, ranking: Rankin
         **_measure_vote(ranking, winner),
         **_measure_winner(winner),
         **_measure_question(question, context),
+        **_measure_schema(winner, context),
+        "named": _measure_named(question, winner),
     }
     return tuple((name, round(value, 6)) for name, value in numbers.items() if value is not None)
 
@@ -30,7 +40,8 @@ def measure_features(question: Question, context: SchemaContext, ranking: Rankin
 def _measure_vote(ranking: Ranking, winner: Assessment) -> dict[str, float | None]:
     """Shares of all samples. ``margin`` is the lead of the winner's group over the second.
 
-    ``weight`` is its share of the weight of all groups.
+    ``weight`` is its share of the weight of all groups; ``lead`` the logarithm of its weight over
+    that of the second and of one more sample of a plain score.
     """
     weights = {
         assessment.group: assessment.weight
@@ -42,6 +53,8 @@ def _measure_vote(ranking: Ranking, winner: Assessment) -> dict[str, float | Non
         for assessment in ranking.assessments
         if assessment.group >= 0
     }
+    heavy = [weight for group, weight in weights.items() if group != winner.group]
+    lead = math.log(max(winner.weight, 1e-6) / (max(heavy, default=0.0) + 1))
     others = [count for group, count in votes.items() if group != winner.group]
     scores = [
         assessment.score.total
@@ -52,6 +65,7 @@ def _measure_vote(ranking: Ranking, winner: Assessment) -> dict[str, float | Non
         "agreement": winner.votes / ranking.samples,
         "margin": (winner.votes - max(others, default=0)) / ranking.samples,
         "weight": winner.weight / max(sum(weights.values()), 1e-9),
+        "lead": max(-_MOST_LEAD, min(_MOST_LEAD, lead)),
         "executes": sum(votes.values()) / ranking.samples,
         "groups": math.log2(len(votes)),
         "samples": math.log2(ranking.samples),
@@ -60,7 +74,10 @@ def _measure_vote(ranking: Ranking, winner: Assessment) -> dict[str, float | Non
 
 
 def _measure_winner(winner: Assessment) -> dict[str, float | None]:
-    """``empty``, ``truncated`` and ``repaired`` are 1 or 0; ``tables`` is the number it reads."""
+    """``empty``, ``truncated``, ``repaired`` and ``derived`` are 1 or 0.
+
+    ``tables`` is the number it reads; ``faults`` the sum of its score's negative terms.
+    """
     tables = getattr(winner.verdict, "tables", ())
     return {
         "score": winner.score.total / 100,
@@ -68,6 +85,8 @@ def _measure_winner(winner: Assessment) -> dict[str, float | None]:
         "empty": float(says_nothing(winner.result)),
         "truncated": float(winner.result is not None and winner.result.truncated),
         "repaired": float(winner.candidate.origin == "repair"),
+        "derived": float(winner.candidate.origin == "derived"),
+        "faults": sum(min(term.value, 0.0) for term in winner.score.terms) / 100,
         "tables": float(len(tables)),
         "length": math.log2(1 + len(winner.candidate.sql.split())),
     }
@@ -81,3 +100,30 @@ def _measure_question(question: Question, context: SchemaContext) -> dict[str, f
         "cosine_gap": cosines[0] - cosines[1] if len(cosines) > 1 else None,
         "words": math.log2(1 + len(question.text.split())),
     }
+
+
+def _measure_schema(winner: Assessment, context: SchemaContext) -> dict[str, float | None]:
+    """``catalog`` is the size of the database; ``codes`` the share of short words in its names.
+
+    The names are those of the winner's tables and their columns.
+    """
+    read = set(getattr(winner.verdict, "tables", ()))
+    names = [
+        word
+        for hit in context.tables
+        if hit.table.qualified in read
+        for name in (hit.table.name, *(column.name for column in hit.table.columns))
+        for word in split_words(name)
+    ]
+    short = sum(len(word) <= _SHORT for word in names)
+    return {
+        "catalog": math.log2(1 + context.catalog_tables),
+        "codes": short / len(names) if names else None,
+    }
+
+
+def _measure_named(question: Question, winner: Assessment) -> float | None:
+    """The share of the question's content words that the query contains, as a name or a value."""
+    asked = set(content_words(question.text))
+    written = {word for run in _WORD.findall(winner.candidate.sql) for word in split_words(run)}
+    return len(asked & written) / len(asked) if asked else None

@@ -28,6 +28,7 @@ from ranking.query import Query
 from ranking.score.comparison_terms import measure_comparisons
 from ranking.score.conjunction_terms import measure_conjunction
 from ranking.score.origin_terms import measure_origin
+from ranking.score.output_terms import measure_outputs
 from ranking.score.plan_terms import (
     measure_definitions,
     measure_plan,
@@ -65,6 +66,7 @@ def score_candidate(
             measure_comparisons(expected, query),
             measure_unasked(expected, query),
             measure_conjunction(expected, query),
+            measure_outputs(question.text, query),
             measure_plan(query, guarded, plan),
             measure_required(query, guarded, context),
             measure_literals(question.search_text, query, context),

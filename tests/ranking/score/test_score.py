@@ -219,7 +219,8 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
     ],
 )  # fmt: skip
 def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) -> None:
-    assert set(score(sql, question)) <= {"group_by_matches", "order_and_limit_match"}
+    harmless = {"group_by_matches", "order_and_limit_match", "columns_unnamed", "tables_added"}
+    assert set(score(sql, question)) <= harmless
 
 
 def test_phrases_that_name_tables_and_columns_want_them_used() -> None:
