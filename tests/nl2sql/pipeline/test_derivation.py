@@ -40,7 +40,8 @@ async def test_the_best_of_the_two_leading_groups_are_the_parents() -> None:
     assert await derive(repairer, ranker, RANKING) is after
     assert [[parent.id for parent in parents] for parents in repairer.parents] == [["c1", "c3"]]
     assert ranker.ranked[0][:-1] == RANKING.assessments
-    last = ranker.ranked[0][-1].candidate
+    assert ranker.ranked[0][-1] is DERIVED
+    (last,) = ranker.assessed
     assert (last.id, last.samples, last.derived_from, last.rule) == ("d1", 0, "c1", "fake")
 
 
