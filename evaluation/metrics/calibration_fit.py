@@ -13,15 +13,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.metrics.calibration import measure_claims
-from evaluation.metrics.claims import Claim, find_claim, find_threshold
-from evaluation.metrics.figures import CalibrationFigures, ConfidenceFigures
+from evaluation.metrics.claims import Claim, find_claim
+from evaluation.metrics.figures import CalibrationFigures
+from evaluation.metrics.selective_risk import (
+    find_safe_threshold,
+    measure_risk,
+    promise_threshold,
+)
 from evaluation.metrics.statistics import estimate
 from evaluation.runs.records import QuestionRecord
 
@@ -30,6 +35,7 @@ FEATURES = (
     "agreement",
     "margin",
     "weight",
+    "lead",
     "executes",
     "groups",
     "samples",
@@ -38,7 +44,13 @@ FEATURES = (
     "logprob",
     "empty",
     "repaired",
+    "derived",
+    "faults",
+    "tables",
     "length",
+    "catalog",
+    "codes",
+    "named",
     "cosine",
     "cosine_gap",
     "words",
@@ -64,12 +76,16 @@ class Asked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One answer: its question, its features, and whether it was right."""
+    """One answer: its question, its features, and whether it was right.
+
+    ``kind`` is the benchmark, for which a risk is stated.
+    """
 
     question: str
     database: str
     features: Mapping[str, float]
     right: bool
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +109,10 @@ class Model:
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
 
 
-def collect_cases(records: Sequence[QuestionRecord]) -> list[Case]:
+def collect_cases(records: Sequence[QuestionRecord], kind: str = "") -> list[Case]:
     """The answers of a run that were voted on and have features."""
     return [
-        Case(record.id, record.database, record.trace["features"], claim.right)
+        Case(record.id, record.database, record.trace["features"], claim.right, kind)
         for record in records
         if record.counts
         and record.trace.get("features")
@@ -104,37 +120,55 @@ def collect_cases(records: Sequence[QuestionRecord]) -> list[Case]:
     ]
 
 
-def fit_model(cases: Sequence[Case]) -> Model:
-    """The model of maximum penalised likelihood. Constant features are left out."""
-    names = [name for name in FEATURES if len({case.features.get(name) for case in cases}) > 1]
-    table = np.array([[case.features.get(name, np.nan) for name in names] for case in cases])
-    means = np.nanmean(table, axis=0)
-    scales = np.nanstd(table, axis=0)
-    keep = scales > 0
-    table, means, scales = table[:, keep], means[keep], scales[keep]
-    standard = np.where(np.isnan(table), 0.0, (table - means) / scales)
+def fit_model(cases: Sequence[Case], start: Model | None = None) -> Model:
+    """The model of maximum penalised likelihood. Constant features are left out.
+
+    With a ``start``, its features are used, and the penalty draws the weights towards its own: few
+    cases then change the intercept, and many the weights too.
+    """
+    if start is None:
+        start = _find_scales(cases)
+    table = np.array([[case.features.get(name, np.nan) for name in start.names] for case in cases])
+    table = table.reshape(len(cases), len(start.names))
+    standard = np.where(np.isnan(table), 0.0, (table - start.means) / start.scales)
     right = np.array([float(case.right) for case in cases])
     # A question in several runs counts as one question.
     repeats = Counter((case.database, case.question) for case in cases)
     shares = np.array([1 / repeats[case.database, case.question] for case in cases])
-    weights = _maximize(np.column_stack([np.ones(len(cases)), standard]), right, shares)
+    weights = _maximize(
+        np.column_stack([np.ones(len(cases)), standard]),
+        right,
+        shares,
+        np.array([start.intercept, *start.weights]),
+    )
+    return replace(start, intercept=float(weights[0]), weights=tuple(map(float, weights[1:])))
+
+
+def _find_scales(cases: Sequence[Case]) -> Model:
+    """A model without weights, over the features that differ."""
+    found = {
+        name: [case.features[name] for case in cases if name in case.features] for name in FEATURES
+    }
+    varied = {name: values for name, values in found.items() if len(set(values)) > 1}
     return Model(
-        intercept=float(weights[0]),
-        names=tuple(name for name, kept in zip(names, keep, strict=True) if kept),
-        means=tuple(map(float, means)),
-        scales=tuple(map(float, scales)),
-        weights=tuple(map(float, weights[1:])),
+        0.0,
+        tuple(varied),
+        tuple(float(np.mean(values)) for values in varied.values()),
+        tuple(float(np.std(values)) for values in varied.values()),
+        (0.0,) * len(varied),
     )
 
 
-def cross_fit(cases: Sequence[Case], folds: int, *, by_database: bool = True) -> list[Claim]:
+def cross_fit(
+    cases: Sequence[Case], folds: int, *, by_database: bool = True, start: Model | None = None
+) -> list[Claim]:
     """The confidence of each case by a model fitted without it, in the order of the cases.
 
     Without ``by_database``, only the records of the same question share a fold.
     """
     parts = assign_folds(cases, folds, by_database=by_database)
     models = {
-        part: fit_model([case for case, at in zip(cases, parts, strict=True) if at != part])
+        part: fit_model([case for case, at in zip(cases, parts, strict=True) if at != part], start)
         for part in sorted(set(parts))
     }
     return [
@@ -161,38 +195,55 @@ def assign_folds(cases: Sequence[Asked], folds: int, *, by_database: bool) -> li
 
 
 def measure_fit(
-    cases: Sequence[Case], questions: int, folds: int, *, by_database: bool, gain: float
+    cases: Sequence[Case],
+    questions: Mapping[str, int],
+    folds: int,
+    *,
+    by_database: bool,
+    risk: float,
+    start: Model | None = None,
 ) -> CalibrationFigures:
     """Measures the confidence on questions that it was not fitted on.
 
-    The threshold is the lowest at which the answers are by ``gain`` more accurate than all
-    ``questions``. The ``honest_*`` figures cut each fold by the threshold of the other folds.
+    ``questions`` are the numbers of different questions by kind. The threshold is the lowest above
+    which at most a share of ``risk`` is wrong, with 95 % confidence; of a question with several
+    cases, the first counts. The ``honest_*`` figures cut each fold by the threshold of the others.
     """
-    claims = cross_fit(cases, folds, by_database=by_database)
-    overall = sum(claim.right for claim in claims) / questions
-    wanted = overall + gain
-    threshold = find_threshold(claims, wanted)
+    claims = cross_fit(cases, folds, by_database=by_database, start=start)
+    seen: dict[tuple[str, str], int] = {}
+    for at, case in enumerate(cases):
+        seen.setdefault((case.database, case.question), at)
+    once = list(seen.values())
+    threshold, is_safe = choose_threshold([claims[at] for at in once], risk)
     parts = assign_folds(cases, folds, by_database=by_database)
     kept: list[Claim] = []
     for part in sorted(set(parts)):
-        others = [claim for claim, at in zip(claims, parts, strict=True) if at != part]
-        limit = find_threshold(others, wanted)
-        kept += [
-            claim
-            for claim, at in zip(claims, parts, strict=True)
-            if at == part and limit is not None and claim.confidence >= limit
-        ]
-    figures: ConfidenceFigures = measure_claims(
-        claims, questions, 1.0 if threshold is None else threshold
-    )
+        limit, _ = choose_threshold([claims[at] for at in once if parts[at] != part], risk)
+        here = [claims[at] for at in once if parts[at] == part]
+        kept += [claim for claim in here if claim.confidence >= limit]
+    total = sum(questions.values())
     return CalibrationFigures(
-        questions=questions,
-        answered=len(claims),
-        overall=overall,
-        confidence=figures,
-        honest_coverage=len(kept) / questions,
+        questions=total,
+        answered=len(once),
+        overall=sum(claims[at].right for at in once) / total,
+        confidence=measure_claims([claims[at] for at in once], total, threshold),
+        is_safe=is_safe,
+        pooled=measure_risk("all", [claims[at] for at in once], total, threshold),
+        kinds=tuple(
+            measure_risk(
+                kind, [claims[at] for at in once if cases[at].kind == kind], count, threshold
+            )
+            for kind, count in questions.items()
+        ),
+        honest_coverage=len(kept) / total,
         honest_accuracy=estimate([float(claim.right) for claim in kept]),
     )
+
+
+def choose_threshold(claims: Sequence[Claim], risk: float) -> tuple[float, bool]:
+    """The threshold that keeps the risk, and whether that is shown or only promised."""
+    safe = find_safe_threshold(claims, risk)
+    return (promise_threshold(claims, risk), False) if safe is None else (safe, True)
 
 
 def render_model(
@@ -213,14 +264,14 @@ def render_model(
     }
 
 
-def _maximize(table: _Numbers, right: _Numbers, shares: _Numbers) -> _Numbers:
+def _maximize(table: _Numbers, right: _Numbers, shares: _Numbers, start: _Numbers) -> _Numbers:
     """Newton's method until convergence; the intercept, in column 0, is not penalised."""
     penalty = np.full(table.shape[1], _PENALTY)
     penalty[0] = 1e-6
-    weights = np.zeros(table.shape[1])
+    weights = start.copy()
     for _ in range(_STEPS):
         chance = 1 / (1 + np.exp(-np.clip(table @ weights, -30, 30)))
-        slope = table.T @ (shares * (right - chance)) - penalty * weights
+        slope = table.T @ (shares * (right - chance)) - penalty * (weights - start)
         spread = shares * chance * (1 - chance)
         curvature = (table * spread[:, None]).T @ table + np.diag(penalty)
         step = np.linalg.solve(curvature, slope)

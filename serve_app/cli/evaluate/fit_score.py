@@ -66,11 +66,11 @@ def _describe(
         "command": f"quorumsql eval fit-score {' '.join(folder.name for folder in runs)}",
         "benchmarks": sorted({read_run(folder)[0].benchmark for folder in runs}),
         "databases": len({ballot.database for ballot in ballots}),
-        "questions": len(ballots),
+        "questions": len({(ballot.database, ballot.question) for ballot in ballots}),
+        "answers": len(ballots),
         "contested": sum(ballot.is_contested for ballot in ballots),
         "date": datetime.now(UTC).date().isoformat(),
         "folds": folds,
-        "right_before": round(sum(fit.before) / len(ballots), 4),
         "right_out_of_fold": round(sum(fit.after) / len(ballots), 4),
     }
 
