@@ -15,7 +15,7 @@ from repair.derive.original import Original, drop_condition, has_aggregate
 
 # "3 or more different movies".
 _NEAR = 5
-_COMPARISONS = (exp.EQ, *OPERATORS.values())
+_COMPARISONS: tuple[type[exp.Binary], ...] = (exp.EQ, *OPERATORS.values())
 
 
 def counted_groups(original: Original) -> Iterator[exp.Expr]:
