@@ -29,6 +29,7 @@ from evaluation.metrics.selective_risk import (
 )
 from evaluation.metrics.statistics import estimate
 from evaluation.runs.records import QuestionRecord
+from ranking.confidence.calibration import Calibration
 
 # The features that a fit uses; a trace can hold others.
 FEATURES = (
@@ -107,6 +108,18 @@ class Model:
             )
         )
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+def build_model(calibration: Calibration) -> Model:
+    """The model of a calibration, for a fit to begin with."""
+    weights = calibration.weights
+    return Model(
+        calibration.intercept,
+        tuple(weight.feature for weight in weights),
+        tuple(weight.mean for weight in weights),
+        tuple(weight.scale for weight in weights),
+        tuple(weight.weight for weight in weights),
+    )
 
 
 def collect_cases(records: Sequence[QuestionRecord], kind: str = "") -> list[Case]:

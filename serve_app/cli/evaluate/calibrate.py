@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,12 +12,21 @@ import typer
 from rich import box
 from rich.table import Table
 
-from evaluation.metrics.calibration_fit import collect_cases, fit_model, measure_fit, render_model
+from evaluation.metrics.calibration_fit import (
+    Case,
+    build_model,
+    collect_cases,
+    fit_model,
+    measure_fit,
+    render_model,
+)
 from evaluation.metrics.figures import CalibrationFigures
+from evaluation.metrics.selective_risk import count_fewest
 from evaluation.runs.manifest import Manifest
 from evaluation.runs.run_folder import read_run
 from generation.models.store import default_model
 from nl2sql.errors import SettingsError
+from ranking.confidence.calibration import load_calibration
 from serve_app.cli.evaluate.show import Folders, show_estimate
 from serve_app.cli.terminal import CONSOLE
 
@@ -38,49 +48,79 @@ def calibrate(
             help="Fit the confidence of a database, or question, only on the others.",
         ),
     ] = True,
-    gain: Annotated[
-        float, typer.Option(help="The wanted gain in accuracy of answers above the threshold.")
+    risk: Annotated[
+        float,
+        typer.Option(
+            help="The largest share of wrong answers above the threshold, to hold with 95 % "
+            "confidence.",
+            min=0.01,
+            max=0.5,
+        ),
     ] = 0.1,
+    start: Annotated[
+        str,
+        typer.Option(
+            help="The calibration that the fit begins with, so that a few dozen answers improve "
+            "it: auto, the packaged one for the runs' model; none; or a file."
+        ),
+    ] = "auto",
 ) -> None:
-    """Fit the confidence to the right and wrong answers of runs, and report its quality."""
-    cases, samples, questions = [], set(), 0
+    """Fit the confidence to the right and wrong answers of runs, and report its quality.
+
+    Of a question with several runs, the first that is named counts in the figures.
+    """
+    cases: list[Case] = []
+    asked: dict[str, set[str]] = {}
+    samples: set[int] = set()
     for folder in runs:
-        _, records = read_run(folder)
-        found = collect_cases(records)
+        manifest, records = read_run(folder)
+        found = collect_cases(records, manifest.benchmark)
         if not found:
             raise SettingsError(
                 f"The traces in {folder} do not contain the features of the confidence.",
                 hint="Repeat the run: traces of this version contain them.",
             )
         cases += found
-        questions += sum(record.counts for record in records)
+        counted = {record.id for record in records if record.counts}
+        asked.setdefault(manifest.benchmark, set()).update(counted)
         samples |= {round(2 ** case.features["samples"]) for case in found}
-    if len(cases) < _FEWEST_CASES or len({case.right for case in cases}) < 2:
+    manifests = [read_run(folder)[0] for folder in runs]
+    first = load_calibration(start, _name_model(manifests[0]))
+    if len(cases) < _FEWEST_CASES or (first is None and len({case.right for case in cases}) < 2):
         raise SettingsError(
             f"{len(cases)} answers are too few to fit a confidence.",
             hint=f"At least {_FEWEST_CASES} are needed, right and wrong ones.",
         )
-    figures = measure_fit(cases, questions, folds, by_database=by_database, gain=gain)
-    at = figures.confidence.at_threshold
+    if first is not None:
+        samples |= {first.fewest, first.most}
+    model = build_model(first) if first is not None else None
+    questions = {kind: len(ids) for kind, ids in asked.items()}
+    figures = measure_fit(cases, questions, folds, by_database=by_database, risk=risk, start=model)
     value = render_model(
-        fit_model(cases),
+        fit_model(cases, model),
         (min(samples), max(samples)),
-        # If no threshold reaches the gain, all answers are returned.
-        at.threshold if at.coverage else 0.0,
-        _describe(runs, figures, by_database),
+        figures.confidence.at_threshold.threshold,
+        _describe(runs, manifests, figures, by_database, risk, start),
     )
     output.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    _print(figures, value)
+    _print(figures, value, risk)
     CONSOLE.print(f"[green]✓[/] {output}", highlight=False)
 
 
-def _describe(runs: list[Path], figures: CalibrationFigures, by_database: bool) -> dict[str, Any]:
+def _describe(
+    runs: Sequence[Path],
+    manifests: Sequence[Manifest],
+    figures: CalibrationFigures,
+    by_database: bool,
+    risk: float,
+    start: str,
+) -> dict[str, Any]:
     """The origin and quality of the calibration, as stored in its file."""
-    manifests = [read_run(folder)[0] for folder in runs]
     return {
         "runs": [folder.name for folder in runs],
         "benchmarks": sorted({manifest.benchmark for manifest in manifests}),
         "models": sorted({_name_model(manifest) for manifest in manifests}),
+        "start": start,
         "questions": figures.questions,
         "answered": figures.answered,
         "date": datetime.now(UTC).date().isoformat(),
@@ -90,6 +130,17 @@ def _describe(runs: list[Path], figures: CalibrationFigures, by_database: bool) 
         "brier": round(figures.confidence.brier, 4),
         "auroc": round(figures.confidence.auroc, 4),
         "coverage": round(figures.confidence.at_threshold.coverage, 4),
+        "risk": risk,
+        "risk_is_shown": figures.is_safe,
+        "risks": {
+            found.kind: {
+                "questions": found.questions,
+                "answered": found.answered,
+                "wrong": found.wrong,
+                "bound": round(found.bound, 4),
+            }
+            for found in (figures.pooled, *figures.kinds)
+        },
     }
 
 
@@ -101,7 +152,7 @@ def _name_model(manifest: Manifest) -> str:
     return default_model(has_gpu=manifest.machine.get("accelerators", "none") != "none")
 
 
-def _print(figures: CalibrationFigures, value: dict[str, Any]) -> None:
+def _print(figures: CalibrationFigures, value: dict[str, Any], risk: float) -> None:
     confidence, at = figures.confidence, figures.confidence.at_threshold
     CONSOLE.print(
         f"{figures.answered} answers to {figures.questions} questions, {figures.overall:.1%} right "
@@ -121,10 +172,37 @@ def _print(figures: CalibrationFigures, value: dict[str, Any]) -> None:
         *_list_risks(figures),
     )
     _print_table(("figure", "value"), rows)
+    _print_risks(figures, risk)
     weights = sorted(value["features"].items(), key=lambda pair: -abs(pair[1]["weight"]))
     _print_table(
         ("feature", "weight a standard deviation"),
         [(name, f"{feature['weight']:+.3f}") for name, feature in weights],
+    )
+
+
+def _print_risks(figures: CalibrationFigures, risk: float) -> None:
+    """What the threshold keeps, for all questions and for each kind."""
+    threshold = figures.confidence.at_threshold.threshold
+    if figures.is_safe:
+        told = f"From {threshold:.3f} up at most {risk:.0%} are wrong, with 95 % confidence, for "
+        CONSOLE.print(told + "questions like these together. By kind:", highlight=False)
+    else:
+        told = f"[yellow]No threshold shows that at most {risk:.0%} are wrong[/]: that takes at "
+        told += f"least {count_fewest(risk)} answers, all right. {threshold:.3f} is what the "
+        CONSOLE.print(told + "confidences promise, without proof.", highlight=False)
+    _print_table(
+        ("kind", "questions", "answered", "wrong", "at most, with 95 % confidence", ""),
+        [
+            (
+                found.kind,
+                str(found.questions),
+                f"{found.answered} ({found.answered / max(1, found.questions):.1%})",
+                f"{found.wrong} ({found.wrong / max(1, found.answered):.1%})",
+                f"{found.bound:.1%}",
+                "holds" if found.bound <= risk else "not shown",
+            )
+            for found in (figures.pooled, *figures.kinds)
+        ],
     )
 
 

@@ -87,14 +87,51 @@ def test_folds_hold_whole_databases_or_whole_questions_of_about_equal_size() -> 
 
 
 def test_the_figures_are_of_confidences_that_were_fitted_without_the_question() -> None:
-    figures = measure_fit(draw(2000), 2500, 5, by_database=True, gain=0.3)
+    figures = measure_fit(draw(2000), {"": 2500}, 5, by_database=True, risk=0.4)
     assert figures.answered == 2000
     assert figures.overall == pytest.approx(0.5, abs=0.03)
     assert figures.confidence.calibration_error < 0.06
     assert figures.confidence.auroc > 0.7
-    assert figures.confidence.at_threshold.accuracy.value >= figures.overall + 0.3
-    assert figures.honest_accuracy.value == pytest.approx(figures.overall + 0.3, abs=0.08)
-    assert 0.2 < figures.honest_coverage < 0.7
+    assert figures.is_safe
+    assert figures.pooled.bound <= 0.4
+    assert figures.honest_accuracy.value == pytest.approx(0.65, abs=0.08)
+    assert 0.2 < figures.honest_coverage < 0.8
+
+
+def test_each_kind_has_a_risk_of_its_own_and_a_question_counts_once() -> None:
+    cases = [
+        Case(f"{kind}{at}", f"{kind}{at % 5}", {"agreement": at % 4 / 3}, right(at), kind)
+        for kind, right in (("good", lambda at: at % 4 > 0), ("bad", lambda at: at % 3 == 0))
+        for at in range(200)
+    ]
+    figures = measure_fit(
+        [*cases, *cases], {"good": 200, "bad": 250}, 5, by_database=True, risk=0.4
+    )
+    good, bad = figures.kinds
+    assert (figures.answered, figures.questions) == (400, 450)
+    assert (good.kind, good.questions, bad.kind, bad.questions) == ("good", 200, "bad", 250)
+    assert good.bound < 0.4 < bad.bound
+    assert figures.pooled.answered == good.answered + bad.answered
+
+
+def test_where_no_threshold_shows_the_risk_that_is_said() -> None:
+    figures = measure_fit(draw(60), {"": 60}, 5, by_database=True, risk=0.05)
+    assert not figures.is_safe
+
+
+def test_a_few_cases_move_the_intercept_of_a_start_and_hardly_its_weights() -> None:
+    start = fit_model(draw(2000))
+    # Of another kind, all answers are wrong twice as often.
+    generator = random.Random(1)
+    other = [
+        Case(case.question, case.database, case.features, case.right and generator.random() < 0.4)
+        for case in draw(60, seed=3)
+    ]
+    moved = fit_model(other, start)
+    assert moved.names == start.names
+    assert moved.intercept < start.intercept - 0.5
+    assert moved.weights == pytest.approx(start.weights, abs=0.4)
+    assert fit_model([], start).weights == pytest.approx(start.weights)
 
 
 def test_what_is_written_is_what_the_service_reads() -> None:

@@ -42,12 +42,12 @@ def write_run(folder: Path, count: int, *, told: bool = True) -> Path:
 CONFIGURATION = {"ranking": {"min_confidence": 0.0}, "model": {"name": "a/Model-7B"}}
 
 
-def calibrate(tmp_path: Path, *runs: Path) -> Result:
+def calibrate(tmp_path: Path, *arguments: Path | str) -> Result:
     config = tmp_path / "quorumsql.yaml"
     config.write_text(yaml.safe_dump({"databases": {"shop": {"reader": {"url": "embedded"}}}}))
-    output = ["--output", str(tmp_path / "fit.json"), "--gain", "0.2"]
-    arguments = ["--config", str(config), "eval", "calibrate", *map(str, runs), *output]
-    return CliRunner().invoke(app, arguments)
+    output = ["--output", str(tmp_path / "fit.json"), "--risk", "0.4"]
+    command = ["--config", str(config), "eval", "calibrate", *output, *map(str, arguments)]
+    return CliRunner().invoke(app, command)
 
 
 def test_a_fit_is_written_with_its_provenance_and_read_again(tmp_path: Path) -> None:
@@ -58,6 +58,8 @@ def test_a_fit_is_written_with_its_provenance_and_read_again(tmp_path: Path) -> 
     assert value["provenance"]["models"] == ["a/Model-7B"]
     assert value["provenance"]["questions"] == 300
     assert value["samples"] == [4, 4]
+    assert value["provenance"]["risk_is_shown"]
+    assert value["provenance"]["risks"]["all"]["bound"] <= 0.4
     assert 0 < value["threshold"] < 1
     fitted = load_calibration(str(tmp_path / "fit.json"), "any")
     assert fitted is not None
@@ -79,3 +81,17 @@ def test_a_run_that_tells_no_features_is_refused(tmp_path: Path) -> None:
 
 def test_too_few_answers_are_refused(tmp_path: Path) -> None:
     assert calibrate(tmp_path, write_run(tmp_path / "few", 20)).exit_code != 0
+
+
+def test_few_answers_improve_a_calibration_and_show_no_risk(tmp_path: Path) -> None:
+    assert calibrate(tmp_path, write_run(tmp_path / "run", 300)).exit_code == 0
+    (tmp_path / "fit.json").rename(tmp_path / "start.json")
+    few = write_run(tmp_path / "few", 60)
+    result = calibrate(tmp_path, few, "--start", str(tmp_path / "start.json"), "--risk", "0.02")
+    assert result.exit_code == 0, result.output
+    assert "No threshold shows" in result.stdout
+    value, start = (
+        json.loads((tmp_path / name).read_text()) for name in ("fit.json", "start.json")
+    )
+    assert value["features"].keys() == start["features"].keys()
+    assert not value["provenance"]["risk_is_shown"]
