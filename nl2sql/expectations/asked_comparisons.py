@@ -24,8 +24,15 @@ _FORMS = tuple(
         (rf"\b(?:below|under)\s+{_FIGURE}(?!\s+or\s+equal)", ("<",)),
         (rf"\b(?:at\s+least|no\s+(?:less|fewer)\s+than)\s+{_FIGURE}", (">=",)),
         (rf"\b(?:at\s+most|no\s+more\s+than|not\s+more\s+than)\s+{_FIGURE}", ("<=",)),
-        (rf"(?<!than )\b{_FIGURE}\s+or\s+(?:more|above|over|higher|greater){_ALONE}", (">=",)),
-        (rf"(?<!than )\b{_FIGURE}\s+or\s+(?:less|fewer|below|under|lower){_ALONE}", ("<=",)),
+        (
+            rf"(?<!than )\b{_FIGURE}\s+or\s+(?:more|above|over|higher|greater|later){_ALONE}",
+            (">=",),
+        ),
+        (
+            rf"(?<!than )\b{_FIGURE}\s+or\s+"
+            rf"(?:less|fewer|below|under|lower|before|earlier){_ALONE}",
+            ("<=",),
+        ),
         (rf"\bbefore\s+{_FIGURE}", ("<", "<=")),
         (rf"\b(?:after|since)\s+{_FIGURE}", (">", ">=")),
     )

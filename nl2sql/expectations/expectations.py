@@ -70,12 +70,17 @@ _UP = re.compile(
 _REVERSED = re.compile(r"\brevers", re.IGNORECASE)
 # Not words of time or rank, whose first is a small number in some data and a large one in others.
 _HIGH = re.compile(
-    r"(?<!at )\bmost\b|\b(?:highest|largest|biggest|greatest|maximum|max)\b(?! rank)",
+    r"(?<!at )\bmost\b|\b(?:highest|largest|biggest|greatest|maximum|max|longest|tallest|"
+    r"heaviest)\b(?! rank)",
     re.IGNORECASE,
 )
 _LOW = re.compile(
-    r"(?<!at )\bleast\b|\b(?:fewest|lowest|smallest|minimum|min)\b(?! rank)", re.IGNORECASE
+    r"(?<!at )\bleast\b|\b(?:fewest|lowest|smallest|minimum|min|shortest|lightest|cheapest)\b"
+    r"(?! rank)",
+    re.IGNORECASE,
 )
+_OLD = re.compile(r"\b(?:oldest|earliest)\b", re.IGNORECASE)
+_YOUNG = re.compile(r"\b(?:youngest|newest|latest)\b", re.IGNORECASE)
 _PART = re.compile(
     rf"\b(?:{_SUPERLATIVE}|top|bottom|first|last|single|any|which|common|popular|recent(?:ly)?|"
     rf"frequent(?:ly)?|next|previous|example|sample|\w+est|\d+|{'|'.join(NUMBER_WORDS)})\b",
@@ -93,11 +98,11 @@ class Expectations:
 
     ``columns``: the numbers of columns that fit. ``rows``: the maximal number of rows.
     ``one_number``: one row with one number. ``best``: one or few rows at one end of an order;
-    ``highest`` says at which end, ``descending`` the direction of a requested order. ``extremes``:
-    ``max`` and ``min`` if they are named. ``comparisons``: the comparisons with figures. ``both``:
-    two conditions that the same thing must meet. ``part``: possibly not all matching rows are
-    wanted. ``keyed``: a key may be asked for, by any name. ``timed``: the first or the last, which
-    a growing key may determine.
+    ``highest`` says at which end, ``oldest`` at which end of a time or an age; ``descending`` is
+    the direction of a requested order. ``extremes``: ``max`` and ``min`` if they are named.
+    ``comparisons``: the comparisons with figures. ``both``: two conditions that the same thing must
+    meet. ``part``: possibly not all matching rows are wanted. ``keyed``: a key may be asked for, by
+    any name. ``timed``: the first or the last, which a growing key may determine.
     """
 
     columns: tuple[int, ...] = ()
@@ -112,6 +117,7 @@ class Expectations:
     negated: bool = False
     descending: bool | None = None
     highest: bool | None = None
+    oldest: bool | None = None
     extremes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     part: bool = False
@@ -153,6 +159,7 @@ def read_expectations(question: str) -> Expectations:
         negated=negated,
         descending=None if _REVERSED.search(text) else _choose(text, _DOWN, _UP),
         highest=_choose(text, _HIGH, _LOW),
+        oldest=_choose(text, _OLD, _YOUNG),
         extremes=tuple(name for name, pattern in _EXTREMES if pattern.search(text)),
         # "Not more than 3" inverts the comparison, but a negation may also concern something else.
         comparisons=() if negated else tuple(list_comparisons(text)),

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from nl2sql.expectations.expectations import Expectations
 from nl2sql.sql.nodes import find_all
+from nl2sql.words import split_words
 from ranking.query import Query
 from ranking.score.question_terms import Measure
 
@@ -23,6 +24,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.NEQ: "<>",
 }
 _TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+_TIMES = frozenset("year date birth born birthday founded opened".split())
 _EXTREMES = {"max": exp.Max, "min": exp.Min}
 
 
@@ -99,8 +101,17 @@ def _sorts_otherwise(expected: Expectations, tree: exp.Expr) -> bool:
         keys = [key for select in selects for key in select.args["order"].expressions]
         return all(bool(key.args.get("desc")) != expected.descending for key in keys)
     firsts = [select.args["order"].expressions[0] for select in selects if select.args.get("limit")]
-    return (
-        expected.highest is not None
-        and bool(firsts)
-        and all(bool(key.args.get("desc")) != expected.highest for key in firsts)
+    wanted = [(key, _find_end(expected, key)) for key in firsts]
+    return bool(wanted) and all(
+        highest is not None and bool(key.args.get("desc")) != highest for key, highest in wanted
     )
+
+
+def _find_end(expected: Expectations, key: exp.Expr) -> bool | None:
+    """Which end of an order is asked for: the oldest has the highest age, or the first year."""
+    if expected.highest is not None or expected.oldest is None:
+        return expected.highest
+    words = {word for column in find_all(key, exp.Column) for word in split_words(column.name)}
+    if "age" in words:
+        return expected.oldest
+    return not expected.oldest if words & _TIMES else None

@@ -27,6 +27,7 @@ from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 from ranking.score.comparison_terms import measure_comparisons
 from ranking.score.conjunction_terms import measure_conjunction
+from ranking.score.naming_terms import measure_naming
 from ranking.score.origin_terms import measure_origin
 from ranking.score.output_terms import measure_outputs
 from ranking.score.plan_terms import (
@@ -38,6 +39,7 @@ from ranking.score.plan_terms import (
 from ranking.score.points import BASE, load_points
 from ranking.score.question_terms import Measure, measure_literals, measure_shape
 from ranking.score.result_terms import RESULT_TERMS, measure_result
+from ranking.score.size_terms import measure_size
 from ranking.score.unasked_terms import measure_unasked
 
 
@@ -67,6 +69,8 @@ def score_candidate(
             measure_unasked(expected, query),
             measure_conjunction(expected, query),
             measure_outputs(question.text, query),
+            measure_naming(question.search_text, query, context),
+            measure_size(query),
             measure_plan(query, guarded, plan),
             measure_required(query, guarded, context),
             measure_literals(question.search_text, query, context),
