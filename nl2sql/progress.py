@@ -28,6 +28,7 @@ STAGES = {
     "assess": "explaining candidates",
     "vote": "running candidates and voting",
     "repair": "repairing candidates",
+    "derive": "deriving candidates",
     "execute": "fetching the rows",
     "words": "putting the answer in words",
 }

@@ -267,6 +267,21 @@ class Repairer(Protocol):
         """
         ...
 
+    async def derive(
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        parents: tuple[Candidate, ...],
+        known: tuple[str, ...],
+    ) -> tuple[Candidate, ...]:
+        """Derive near neighbours of candidates that run, most promising first.
+
+        None equals a query that is ``known``. Each names the candidate that it was derived from
+        and the rule, and has no samples.
+        """
+        ...
+
 
 class FeedbackTaker(Protocol):
     """Stores users' feedback on answers."""

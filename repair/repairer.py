@@ -31,6 +31,7 @@ from nl2sql.types import (
     SchemaContext,
 )
 from repair.autocorrect import RULES, VALUE_RULES, Corrected, autocorrect_query
+from repair.derive.deriving import derive_queries
 from repair.normalize import normalize_dialect
 from repair.taxonomy import classify_failure, describe_class, describe_failure
 from repair.whitelist import describe_allowed, find_risks, swapped_names
@@ -90,6 +91,39 @@ class CandidateRepairer:
             return None, repair
         candidate = Candidate(f"{name}r", made.sql, samples=0, origin="repair", repairs=name)
         return candidate, repair
+
+    async def derive(
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        parents: tuple[Candidate, ...],
+        known: tuple[str, ...],
+    ) -> tuple[Candidate, ...]:
+        """Near neighbours of candidates that run, by rule; ``repair.derived`` is the most."""
+        found = await read_aside(
+            partial(
+                derive_queries,
+                [parent.sql for parent in parents],
+                question.search_text,
+                context,
+                plan,
+                known=known,
+                most=self._settings.repair.derived,
+            )
+        )
+        return tuple(
+            Candidate(
+                id=f"d{number}",
+                sql=derived.sql,
+                samples=0,
+                origin="derived",
+                derived_from=parents[derived.parent].id,
+                rule=derived.rule,
+                logprob=parents[derived.parent].logprob,
+            )
+            for number, derived in enumerate(found, start=1)
+        )
 
     def _try_rules(
         self, failed: Assessment, context: SchemaContext, plan: Plan, tried: Iterable[str]

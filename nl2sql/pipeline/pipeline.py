@@ -18,6 +18,7 @@ from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.clock import StageClock
 from nl2sql.pipeline.conclusion import conclude, describe_unread
+from nl2sql.pipeline.derivation import Derivation
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.rounds import merge_round
@@ -83,6 +84,8 @@ class Pipeline:
             ask_model=model_repair,
             empty_results=value_repair,
         )
+        self._derivation = Derivation(self._assessor, stages.ranker, stages.repairer)
+        self._derives = repair.derived > 0
         self._pre_sql = pre_sql
 
     async def answer(self, question: Question) -> Answer:
@@ -158,6 +161,11 @@ class Pipeline:
                 for repair in tried:
                     report(RepairTried(repair))
                 report(VoteCounted(ranking))
+
+        if self._derives and ranking.winner is not None and not deadline.has_passed:
+            async with clock.time("derive"):
+                ranking = await self._derivation.run(question, context, plan, ranking)
+            report(VoteCounted(ranking))
 
         trace = replace(
             trace,

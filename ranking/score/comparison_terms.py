@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql.expectations.expectations import Expectations
 from nl2sql.sql.nodes import find_all
 from ranking.query import Query
-from ranking.score.expectations import Expectations
 from ranking.score.question_terms import Measure
 
 _OPERATORS: dict[type[exp.Expr], str] = {
@@ -31,7 +31,7 @@ def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measur
 
     A figure that the query does not contain at all is not checked here.
 
-    >>> from ranking.score.expectations import read_expectations
+    >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
     >>> query = read_query("SELECT name FROM t WHERE age >= 5 ORDER BY age DESC LIMIT 1", "sqlite")
     >>> list(measure_comparisons(read_expectations("The name of the one over 5"), query))

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql.expectations.expectations import Expectations
 from nl2sql.sql.nodes import find_all
 from ranking.query import Query
-from ranking.score.expectations import Expectations
 from ranking.score.question_terms import Measure
 
 
 def measure_conjunction(expected: Expectations, query: Query) -> Iterator[Measure]:
     """Yields ``both_missing`` if a query only uses IN or OR on one row for a question for both.
 
-    >>> from ranking.score.expectations import read_expectations
+    >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
     >>> asked = read_expectations("Which owners have both cats and dogs?")
     >>> either = "SELECT owner FROM pets WHERE kind IN ('cat', 'dog')"

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
+from nl2sql.expectations.asked_comparisons import list_comparisons
+from nl2sql.expectations.expectations import Expectations
+from nl2sql.expectations.said_texts import is_said, list_numbers
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import SchemaContext
 from ranking.query import ColumnUse, Query, read_candidate
-from ranking.score.asked_comparisons import list_comparisons
-from ranking.score.expectations import Expectations
-from ranking.score.literals import is_said, list_conditions, list_numbers
+from ranking.score.literals import list_conditions
 
 Measure = tuple[str, float]
 
@@ -27,7 +28,7 @@ _FIGURE_NAME = re.compile(
 def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
     """Measures of columns, aggregates, grouping, order, distinct rows and negation.
 
-    >>> from ranking.score.expectations import read_expectations
+    >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
     >>> expected = read_expectations("What are the names and ages of singers without a song?")
     >>> list(measure_shape(expected, read_query("SELECT name FROM singer", "sqlite")))

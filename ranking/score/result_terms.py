@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from numbers import Number
 
+from nl2sql.expectations.expectations import Expectations
 from nl2sql.results.cell_values import normalize_value
 from nl2sql.types import ResultSet
-from ranking.score.expectations import Expectations
 from ranking.score.question_terms import Measure
 
 
 def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measure]:
     """Measures of the result's shape. Of a truncated result, only the page is measured.
 
-    >>> from ranking.score.expectations import read_expectations
+    >>> from nl2sql.expectations.expectations import read_expectations
     >>> result = ResultSet(("name", "age"), ("text", "int"), (("Ann", 3), ("Ann", 3)), False, 1.0)
     >>> list(measure_result(read_expectations("How many singers are there?"), result))
     [('one_number_differs', 1.0), ('width_differs', 1.0), ('repeated_rows', 0.5)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+from nl2sql.expectations.expectations import read_expectations
 from nl2sql.types import (
     REQUIRED_UNREAD,
     Assessment,
@@ -27,7 +28,6 @@ from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 from ranking.score.comparison_terms import measure_comparisons
 from ranking.score.conjunction_terms import measure_conjunction
-from ranking.score.expectations import read_expectations
 from ranking.score.plan_terms import (
     measure_definitions,
     measure_plan,

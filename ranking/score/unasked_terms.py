@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql.expectations.expectations import Expectations
 from ranking.query import Query
-from ranking.score.expectations import Expectations
 from ranking.score.question_terms import Measure
 
 
@@ -19,7 +19,7 @@ def measure_unasked(expected: Expectations, query: Query) -> Iterator[Measure]:
     """Yields a LIMIT where all rows are wanted, and the first row in the order of a key.
 
     >>> from nl2sql.catalog import Column, Table
-    >>> from ranking.score.expectations import read_expectations
+    >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
     >>> pets = Table("s", "pets", (Column("pet_id", "int"), Column("age", "int")), ("pet_id",))
     >>> query = read_query("SELECT age FROM pets ORDER BY pet_id LIMIT 1", "sqlite", [pets])

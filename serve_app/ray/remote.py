@@ -270,6 +270,17 @@ class RemoteRepairer(RemoteStage):
             history=history,
         )
 
+    async def derive(
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        parents: tuple[Candidate, ...],
+        known: tuple[str, ...],
+    ) -> tuple[Candidate, ...]:
+        """See ``Repairer.derive``."""
+        return await self._call(Repairer.derive, question, context, plan, parents, known)
+
 
 class RemoteEngine(RemoteStage):
     """The engine; it reports progress to the observer of a question."""

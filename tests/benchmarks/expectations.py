@@ -22,6 +22,8 @@ from pathlib import Path
 
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Example
+from nl2sql.expectations.expectations import read_expectations
+from nl2sql.expectations.said_texts import list_numbers
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.settings import load_settings
 from nl2sql.types import (
@@ -30,8 +32,6 @@ from nl2sql.types import (
     Principal,
     Question,
 )
-from ranking.score.expectations import read_expectations
-from ranking.score.literals import list_numbers
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring import draw_sample

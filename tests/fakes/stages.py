@@ -182,11 +182,18 @@ class FakeRanker:
 class FakeRepairer:
     """Returns the queued repairs: a new query, ``""`` for none, or raises an exception.
 
-    ``risks`` are those of every repair.
+    ``risks`` are those of every repair; ``derived`` are the queries derived for every question.
     """
 
-    def __init__(self, *answers: str | Exception, risks: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        *answers: str | Exception,
+        risks: tuple[str, ...] = (),
+        derived: tuple[str, ...] = (),
+    ) -> None:
         self._risks = risks
+        self._derived = derived
+        self.parents: list[tuple[Candidate, ...]] = []
         self._queue = Queue("FakeRepairer", answers)
         self.failed: list[Assessment] = []
         self.may_ask_model: list[bool] = []
@@ -212,6 +219,21 @@ class FakeRepairer:
             return None, Repair(name, "broken", "fake", "none")
         candidate = Candidate(f"{name}r", sql, 0, "repair", name)
         return candidate, Repair(name, "broken", "fake", "failed", sql, risks=self._risks)
+
+    async def derive(
+        self,
+        question: Question,
+        context: SchemaContext,
+        plan: Plan,
+        parents: tuple[Candidate, ...],
+        known: tuple[str, ...],
+    ) -> tuple[Candidate, ...]:
+        """The ``derived`` queries as candidates derived from the first parent."""
+        self.parents.append(parents)
+        return tuple(
+            Candidate(f"d{number}", sql, 0, "derived", derived_from=parents[0].id, rule="fake")
+            for number, sql in enumerate(self._derived, start=1)
+        )
 
 
 class FakeSessions:

@@ -106,7 +106,7 @@ async def test_every_candidate_and_repair_is_assessed_and_every_stage_timed_once
     assert [candidate.sql for candidate in ranker.assessed] == ["bad", "good"]
     assert ranker.assessed[1].repairs == "c2"
     stages = [timing.stage for timing in timings]
-    assert stages == "retrieve gate plan generate guard assess vote repair".split()
+    assert stages == "retrieve gate plan generate guard assess vote repair derive".split()
     assert all(timing.ms >= 0 for timing in timings)
     tokens = {timing.stage: (timing.prompt_tokens, timing.completion_tokens) for timing in timings}
     assert tokens.pop("generate") == (100, 10)

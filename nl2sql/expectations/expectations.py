@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ranking.score.asked_columns import count_columns
-from ranking.score.asked_comparisons import NUMBER_WORDS, Comparison, list_comparisons
+from nl2sql.expectations.asked_columns import count_columns
+from nl2sql.expectations.asked_comparisons import NUMBER_WORDS, Comparison, list_comparisons
 
 _SUPERLATIVE = (
     r"(?:most|least|fewest|highest|lowest|largest|smallest|biggest|greatest|oldest|youngest|latest|"

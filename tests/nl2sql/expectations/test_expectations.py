@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ranking.score.asked_columns import count_columns
-from ranking.score.expectations import Expectations, read_expectations
+from nl2sql.expectations.asked_columns import count_columns
+from nl2sql.expectations.expectations import Expectations, read_expectations
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,74 @@
+"""Whether a question mentions a text or a number."""
+
+from __future__ import annotations
+
+import re
+
+from nl2sql.words import fold_plural
+
+_NUMBER_WORDS = {
+    word: str(number)
+    for number, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve".split()
+    )
+} | {
+    word: str(number)
+    for words in ("once twice thrice", "first second third fourth fifth sixth seventh eighth ninth")
+    for number, word in enumerate(words.split(), 1)
+}
+# Values of flag columns, which questions do not mention in these words.
+_FLAGS = frozenset("y n t f yes no true false".split())
+# With so many common letters, "French" and "France" count as one word.
+_STEM = 4
+_WORDS = re.compile(r"[^\W_]+")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_DATE = re.compile(r"(\d{4})-\d\d(-\d\d.*)?")
+_NUMBERS = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])")
+
+
+def is_said(text: str, question: str) -> bool:
+    """True if the words of a literal are in the question in the same order.
+
+    Ignores case, plural and the ends of long words. Of a date, only the year must be mentioned.
+    Flags such as yes and no always count as mentioned, a code in capitals by a word that it begins.
+
+    >>> is_said("JetBlue Airways", "Give the number of Jetblue Airways flights.")
+    True
+    >>> is_said("%cat%", "with cats"), is_said("Italy", "Italian"), is_said("open", "shipped")
+    (True, True, False)
+    >>> is_said("2", "more than two concerts"), is_said("20", "in 2014")
+    (True, False)
+    >>> is_said("2014-06-21", "June 21, 2014"), is_said("M", "male"), is_said("3000", "3,000")
+    (True, True, True)
+    """
+    if text.lower() in _FLAGS:
+        return True
+    if match := _DATE.fullmatch(text):
+        text = match.group(1)
+    said = [_NUMBER_WORDS.get(word, word) for word in _split(_THOUSANDS.sub("", question))]
+    if text.isalpha() and text.isupper() and any(word.startswith(text.lower()) for word in said):
+        return True
+    wanted = _split(text)
+    return any(
+        all(_is_same(one, other) for one, other in zip(wanted, said[start:], strict=False))
+        for start in range(len(said) - len(wanted) + 1)
+    )
+
+
+def list_numbers(question: str) -> tuple[str, ...]:
+    """The numbers that a question contains as figures.
+
+    >>> list_numbers("from 2,014 to 3.5 in group A7")
+    ('2014', '3.5')
+    """
+    return tuple(number.replace(",", "") for number in _NUMBERS.findall(question))
+
+
+def _split(text: str) -> list[str]:
+    return [fold_plural(word.lower()) for word in _WORDS.findall(text)]
+
+
+def _is_same(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    return min(len(one), len(other)) > _STEM and one[:_STEM] == other[:_STEM]

@@ -1,0 +1,56 @@
+"""Derived candidates: near neighbours of the leading candidates, judged like any other.
+
+They are guarded, explained, scored and run; they win only by the vote. Made once, after the last
+round and its repairs, from the best candidate of each of the leading groups of equal results.
+"""
+
+from __future__ import annotations
+
+from nl2sql.concurrency import gather_all
+from nl2sql.pipeline.assessor import CandidateAssessor
+from nl2sql.protocols import Ranker, Repairer
+from nl2sql.types import Candidate, Plan, Question, Ranking, SchemaContext
+
+# More parents add hardly any right candidate (docs/measurements/ranking.md).
+_PARENTS = 2
+
+
+class Derivation:
+    """Adds derived candidates to a ranking."""
+
+    def __init__(self, assessor: CandidateAssessor, ranker: Ranker, repairer: Repairer) -> None:
+        self._assessor = assessor
+        self._ranker = ranker
+        self._repairer = repairer
+
+    async def run(
+        self, question: Question, context: SchemaContext, plan: Plan, ranking: Ranking
+    ) -> Ranking:
+        """The ranking with the candidates derived from its leaders; the same if there are none."""
+        parents = _find_parents(ranking)
+        if not parents:
+            return ranking
+        known = tuple(assessment.candidate.sql for assessment in ranking.assessments)
+        derived = await self._repairer.derive(question, context, plan, parents, known)
+        if not derived:
+            return ranking
+        assessed = await gather_all(
+            self._assessor.guard_and_assess(question, candidate, context, plan)
+            for candidate in derived
+        )
+        return await self._ranker.rank(
+            question, (*ranking.assessments, *assessed), samples=ranking.samples
+        )
+
+
+def _find_parents(ranking: Ranking) -> tuple[Candidate, ...]:
+    """The best candidate of each of the leading groups."""
+    leaders = {
+        assessment.group: assessment.candidate
+        for assessment in reversed(ranking.assessments)
+        if assessment.result is not None
+    }
+    order = dict.fromkeys(
+        assessment.group for assessment in ranking.assessments if assessment.result is not None
+    )
+    return tuple(leaders[group] for group in list(order)[:_PARENTS])

@@ -1,0 +1,52 @@
+"""Derived candidates: near neighbours of a query that runs, which a person would try next.
+
+One rule in each file, the function named like the file, all listed in one tuple. A rule takes an
+``Original`` and yields changed copies of its query. Nothing here decides which query is right:
+a derived candidate is guarded, explained and run like any other, and wins only by its score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sqlglot import exp
+
+from repair.derive.added_outputs import added_outputs
+from repair.derive.asked_comparisons import asked_comparisons
+from repair.derive.both_conditions import both_conditions
+from repair.derive.counted_keys import counted_keys
+from repair.derive.dropped_conditions import dropped_conditions
+from repair.derive.dropped_joins import dropped_joins
+from repair.derive.excluded_rows import excluded_rows
+from repair.derive.fewer_outputs import fewer_outputs
+from repair.derive.grounded_values import grounded_values
+from repair.derive.named_columns import named_columns
+from repair.derive.original import Original
+from repair.derive.plain_extremes import plain_extremes
+from repair.derive.reversed_order import reversed_order
+from repair.derive.same_named_columns import same_named_columns
+from repair.derive.swapped_tables import swapped_tables
+from repair.derive.tied_extremes import tied_extremes
+from repair.derive.toggled_distinct import toggled_distinct
+
+Rule = Callable[[Original], Iterator[exp.Expr]]
+
+# The first have made right candidates most often for each candidate that they made.
+RULES: tuple[Rule, ...] = (
+    both_conditions,
+    plain_extremes,
+    dropped_joins,
+    asked_comparisons,
+    same_named_columns,
+    reversed_order,
+    dropped_conditions,
+    named_columns,
+    fewer_outputs,
+    excluded_rows,
+    added_outputs,
+    toggled_distinct,
+    counted_keys,
+    tied_extremes,
+    grounded_values,
+    swapped_tables,
+)

@@ -1,0 +1,52 @@
+"""Two conditions that different rows of the same thing meet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from nl2sql.sql.nodes import find_all
+from repair.derive.original import Original, has_aggregate
+
+_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.NEQ)
+
+
+def both_conditions(original: Original) -> Iterator[exp.Expr]:
+    """``a OR b``, ``a AND b`` or ``x IN (1, 2)`` becomes the INTERSECT of two queries."""
+    select = original.tree
+    if not isinstance(select, exp.Select) or any(map(has_aggregate, select.expressions)):
+        return
+    where = select.args.get("where")
+    if where is None or "and" not in original.question.lower().split():
+        return
+    for node in find_all(where, exp.Or, exp.And, exp.In):
+        if node.find_ancestor(exp.Select) is not select:
+            continue
+        sides = _split(node)
+        if sides is None:
+            continue
+        branches = []
+        for side in sides:
+            draft = original.draft()
+            draft.of(node).replace(side.copy())
+            for part in ("order", "limit"):
+                draft.tree.set(part, None)
+            branches.append(draft.tree)
+        yield exp.Intersect(this=branches[0], expression=branches[1], distinct=True)
+
+
+def _split(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
+    if isinstance(node, exp.In):
+        values = node.expressions
+        if len(values) != 2:
+            return None
+        left, right = (exp.EQ(this=node.this.copy(), expression=value.copy()) for value in values)
+        return left, right
+    assert isinstance(node, exp.Connector)
+    sides = node.left.unnest(), node.right.unnest()
+    if not all(isinstance(side, _COMPARISONS) for side in sides):
+        return None
+    if isinstance(node, exp.And) and sides[0].this != sides[1].this:
+        return None
+    return sides

@@ -1,0 +1,95 @@
+"""Derives queries from several that run: the rules in order, each for every query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel, SqlglotError
+
+from nl2sql.sql.normal_form import normal_form
+from nl2sql.sql.parsing import read_tree
+from nl2sql.types import Plan, SchemaContext
+from repair.autocorrect.table_lookup import TableLookup
+from repair.derive import RULES, Rule
+from repair.derive.original import Original
+from repair.limits import MOST_CHARS
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A derived query, the number of the query it was made from, and the rule."""
+
+    sql: str
+    parent: int
+    rule: str
+
+
+def derive_queries(
+    queries: Sequence[str],
+    question: str,
+    context: SchemaContext,
+    plan: Plan,
+    *,
+    known: Sequence[str] = (),
+    most: int,
+    rules: Sequence[Rule] = RULES,
+) -> tuple[Derived, ...]:
+    """At most ``most`` new queries; those of earlier rules, then of earlier queries, first.
+
+    None has the normal form of another or of one that is ``known``. A rule that cannot read a query
+    derives nothing from it.
+    """
+    seen = {normal_form(sql, context.dialect) for sql in (*queries, *known)}
+    found: list[Derived] = []
+    for derived in _derive_all(queries, question, context, plan, rules):
+        if len(found) >= most:
+            break
+        form = normal_form(derived.sql, context.dialect)
+        if form not in seen:
+            seen.add(form)
+            found.append(derived)
+    return tuple(found)
+
+
+def _derive_all(
+    queries: Sequence[str],
+    question: str,
+    context: SchemaContext,
+    plan: Plan,
+    rules: Sequence[Rule],
+) -> Iterator[Derived]:
+    originals = []
+    for number, sql in enumerate(queries):
+        # Each has a lookup of its own, which remembers what it read of the one tree.
+        visible = TableLookup(context, plan)
+        try:
+            if len(sql) <= MOST_CHARS:
+                tree = read_tree(sql, context.dialect)
+                if isinstance(tree, exp.Query):
+                    originals.append((number, Original(tree, visible, question)))
+        except (SqlglotError, RecursionError):
+            continue
+    for rule in rules:
+        for number, original in originals:
+            for sql in _apply(rule, original):
+                yield Derived(sql, number, rule.__name__)
+
+
+def _apply(rule: Rule, original: Original) -> Iterator[str]:
+    try:
+        for tree in rule(original):
+            if written := _write(tree, original.visible.dialect):
+                yield written
+    except (SqlglotError, RecursionError):
+        return
+
+
+def _write(tree: exp.Expr, dialect: str) -> str:
+    """The query as SQL; empty if sqlglot cannot render it."""
+    try:
+        return tree.sql(dialect, comments=False, unsupported_level=ErrorLevel.IGNORE, copy=False)
+    except AttributeError:
+        # sqlglot fails like this if a function lacks an argument, as in DATETIME(day).
+        return ""

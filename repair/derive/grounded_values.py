@@ -1,0 +1,110 @@
+"""A stored value that the question mentions, in the place of another text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from nl2sql.catalog import Table
+from nl2sql.sql.nodes import find_all
+from nl2sql.types import ValueMatch
+from repair.autocorrect.joining import add_join, find_ways
+from repair.autocorrect.levels import Level, read_levels
+from repair.derive.original import Original, add_condition
+
+_MOST_VALUES = 4
+
+
+def grounded_values(original: Original) -> Iterator[exp.Expr]:
+    """``type = 'Uniformed'`` becomes ``type = 'Uniform'``, or the column where the text is stored.
+
+    A value that no condition uses is added as one.
+    """
+    said = {literal.this.casefold() for literal in find_all(original.tree, exp.Literal)}
+    for match in original.visible.values[:_MOST_VALUES]:
+        table = next((t for t in original.visible.tables if t.qualified == match.table), None)
+        if table is None:
+            continue
+        for number, level in enumerate(original.levels):
+            for equal in _list_equal(level):
+                yield from _ground(original, number, level, equal, match, table)
+        if match.value.casefold() not in said and not _is_compared(original, match, table):
+            yield from _add(original, match, table)
+
+
+def _list_equal(level: Level) -> list[exp.Binary]:
+    where = level.select.args.get("where")
+    if where is None:
+        return []
+    return [
+        node
+        for node in find_all(where, exp.EQ, exp.Like)
+        if isinstance(node.this, exp.Column)
+        and isinstance(node.expression, exp.Literal)
+        and node.expression.is_string
+        and node.find_ancestor(exp.Select) is level.select
+    ]
+
+
+def _ground(
+    original: Original,
+    number: int,
+    level: Level,
+    equal: exp.Binary,
+    match: ValueMatch,
+    table: Table,
+) -> Iterator[exp.Expr]:
+    assert isinstance(equal.this, exp.Column)
+    owner = original.find_owner(equal.this, level)
+    name = original.visible.fold(match.column)
+    is_there = (
+        owner is not None
+        and owner.table is table
+        and original.visible.spell(equal.this.this) == name
+    )
+    if is_there and equal.expression.this == match.value:
+        return
+    draft = original.draft()
+    copy = draft.of(equal)
+    column = _reach(original, draft.tree, number, table, name)
+    if column is not None:
+        copy.replace(exp.EQ(this=column, expression=exp.Literal.string(match.value)))
+        yield draft.tree
+
+
+def _is_compared(original: Original, match: ValueMatch, table: Table) -> bool:
+    """True if a condition compares the column already."""
+    return any(
+        isinstance(equal.this, exp.Column)
+        and original.visible.spell(equal.this.this) == original.visible.fold(match.column)
+        and (owner := original.find_owner(equal.this, level)) is not None
+        and owner.table is table
+        for level in original.levels
+        for equal in _list_equal(level)
+    )
+
+
+def _add(original: Original, match: ValueMatch, table: Table) -> Iterator[exp.Expr]:
+    draft = original.draft()
+    name = original.visible.fold(match.column)
+    column = _reach(original, draft.tree, 0, table, name)
+    if column is not None:
+        select = read_levels(draft.tree, original.visible)[0].select
+        add_condition(select, exp.EQ(this=column, expression=exp.Literal.string(match.value)))
+        yield draft.tree
+
+
+def _reach(
+    original: Original, tree: exp.Expr, number: int, table: Table, name: str
+) -> exp.Column | None:
+    """The column of the table, which is joined if one key leads there."""
+    level = read_levels(tree, original.visible)[number]
+    present = [source for source, own in level.list_tables() if own is table]
+    if not present:
+        way = original.visible.choose(find_ways(level, table))
+        added = add_join(level, *way) if way is not None else None
+        if added is None:
+            return None
+        present = [added]
+    return original.build_column(present[0], name)

@@ -1,0 +1,155 @@
+"""The query from which others are derived, read once, and copies of it that rules may change."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import cast
+
+from sqlglot import exp
+
+from nl2sql.catalog import Table
+from nl2sql.expectations.expectations import Expectations, read_expectations
+from nl2sql.sql.nodes import Node, find_all
+from nl2sql.words import split_words
+from repair.autocorrect.levels import Level, Source, read_levels
+from repair.autocorrect.table_lookup import TableLookup
+
+
+class Draft:
+    """A copy of a query that may be changed. ``of`` finds the copy of a node of the original."""
+
+    def __init__(self, tree: exp.Expr) -> None:
+        self.tree = tree.copy()
+        nodes = zip(find_all(tree, exp.Expr), find_all(self.tree, exp.Expr), strict=True)
+        self._copies = {id(node): copy for node, copy in nodes}
+
+    def of(self, node: Node) -> Node:
+        """The copy of the node."""
+        return cast(Node, self._copies[id(node)])
+
+
+@dataclass(eq=False)
+class Original:
+    """A query that runs, its SELECTs (outermost first), and the question it should answer."""
+
+    tree: exp.Expr
+    visible: TableLookup
+    question: str = ""
+    _words: frozenset[str] | None = field(default=None, init=False)
+
+    @cached_property
+    def levels(self) -> list[Level]:
+        """All SELECTs of the query."""
+        return read_levels(self.tree, self.visible)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the question."""
+        return frozenset(split_words(self.question))
+
+    @cached_property
+    def expected(self) -> Expectations:
+        """What the question expects of its answer."""
+        return read_expectations(self.question)
+
+    @property
+    def outermost(self) -> list[Level]:
+        """The SELECTs that make the result's rows: several in a UNION, EXCEPT or INTERSECT."""
+        found = {id(select) for select in _list_branches(self.tree)}
+        return [level for level in self.levels if id(level.select) in found]
+
+    @cached_property
+    def uses(self) -> dict[int, list[exp.Column]]:
+        """``id(source)`` → the columns that belong to it; those of unknown owners are left out."""
+        found: dict[int, list[exp.Column]] = defaultdict(list)
+        for level in self.levels:
+            for column in level.columns:
+                if (source := self.find_owner(column, level)) is not None:
+                    found[id(source)].append(column)
+        return found
+
+    def find_owner(self, column: exp.Column, level: Level) -> Source | None:
+        """The only source that the column can belong to."""
+        qualifier = column.args.get("table")
+        if qualifier is not None:
+            return level.find_source(self.visible.spell(qualifier))
+        owners = level.find_owners(self.visible.spell(column.this))
+        return owners[0] if len(owners) == 1 else None
+
+    def draft(self) -> Draft:
+        """A copy of the query, to be changed."""
+        return Draft(self.tree)
+
+    def says(self, name: str) -> bool:
+        """True if the question contains all words of a name."""
+        return self.words.issuperset(split_words(name))
+
+    def find_key(self, table: Table) -> str | None:
+        """The folded name of the table's only key column."""
+        return self.visible.fold(table.primary_key[0]) if len(table.primary_key) == 1 else None
+
+    def build_column(self, source: Source, name: str) -> exp.Column:
+        """The source's column of that folded name."""
+        stored = self.visible.list_columns(source.table)[name] if source.table else name
+        return exp.Column(
+            this=self.visible.build_identifier(stored), table=source.identifier.copy()
+        )
+
+
+def list_conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    """The conditions that AND connects.
+
+    >>> from nl2sql.sql.parsing import parse_one
+    >>> where = parse_one("SELECT 1 FROM t WHERE a = 1 AND (b = 2 AND c)", "sqlite").args["where"]
+    >>> [node.sql() for node in list_conjuncts(where.this)]
+    ['a = 1', 'b = 2', 'c']
+    """
+    if isinstance(condition, exp.And):
+        return [*list_conjuncts(condition.left), *list_conjuncts(condition.right)]
+    if isinstance(condition, exp.Paren) and isinstance(condition.this, exp.And):
+        return list_conjuncts(condition.this)
+    return [condition]
+
+
+def drop_condition(node: exp.Expr) -> None:
+    """Takes a condition that AND connects with others out of its query, in place."""
+    parent = node.parent
+    while isinstance(parent, exp.Paren):
+        node, parent = parent, parent.parent
+    if isinstance(parent, exp.And):
+        other = parent.right if parent.left is node else parent.left
+        parent.replace(other)
+    elif parent is not None:
+        parent.pop()
+
+
+def add_condition(select: exp.Select, condition: exp.Expr) -> None:
+    """Adds a condition to WHERE, in place."""
+    where = select.args.get("where")
+    if where is None:
+        select.set("where", exp.Where(this=condition))
+    else:
+        this = where.this
+        left = exp.Paren(this=this.copy()) if isinstance(this, exp.Or) else this.copy()
+        where.set("this", exp.And(this=left, expression=condition))
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """True if it computes a figure over rows, outside of subqueries."""
+    return any(
+        function.find_ancestor(exp.Select) is node.find_ancestor(exp.Select)
+        for function in find_all(node, exp.AggFunc)
+    )
+
+
+def _list_branches(tree: exp.Expr) -> Iterator[exp.Select]:
+    if isinstance(tree, exp.SetOperation):
+        yield from _list_branches(tree.left)
+        yield from _list_branches(tree.right)
+    elif isinstance(tree, exp.Subquery):
+        yield from _list_branches(tree.this)
+    elif isinstance(tree, exp.Select):
+        yield tree

@@ -1,0 +1,66 @@
+"""Each rule by its golden pairs (fixtures/derive/RULE.sql): the title is the question."""
+
+from __future__ import annotations
+
+import pytest
+import sqlglot
+
+from nl2sql.types import Plan
+from repair.derive import RULES, Rule
+from repair.derive.deriving import derive_queries
+from repair.derive.original import Original
+from tests.golden import FIXTURES, Pair, load_pairs
+from tests.repair.autocorrect.golden_tables import build_golden_context, build_visible_tables
+
+PAIRS = [
+    pytest.param(rule, pair, id=f"{rule.__name__}: {pair.title}: {pair.before}")
+    for rule in RULES
+    for pair in load_pairs(f"derive/{rule.__name__}")
+]
+
+
+@pytest.mark.parametrize(("rule", "pair"), PAIRS)
+def test_a_rule_derives_what_its_golden_file_lists(rule: Rule, pair: Pair) -> None:
+    tree = sqlglot.parse_one(pair.before, dialect="postgres")
+    made = rule(Original(tree, build_visible_tables(), pair.title))
+    assert [query.sql("postgres") for query in made] == pair.after.splitlines()
+    assert tree == sqlglot.parse_one(pair.before, dialect="postgres"), "the original is unchanged"
+
+
+def test_every_golden_file_has_its_rule() -> None:
+    names = {path.stem for path in (FIXTURES / "derive").glob("*.sql")}
+    assert names == {rule.__name__ for rule in RULES}
+
+
+def derive(*queries: str, question: str = "names", most: int = 8, **known: object) -> list[str]:
+    context = build_golden_context()
+    made = derive_queries(queries, question, context, Plan(), most=most, **known)  # type: ignore[arg-type]
+    return [derived.sql for derived in made]
+
+
+JOINED = "SELECT c.name FROM customers AS c JOIN orders AS o ON o.customer_id = c.id"
+
+
+def test_queries_of_equal_form_are_derived_once_and_known_ones_never() -> None:
+    both = derive(JOINED, JOINED.replace("c.", "x.").replace(" AS c", " AS x"))
+    assert both == derive(JOINED)
+    assert "SELECT c.name FROM customers AS c" in both
+    assert "SELECT c.name FROM customers AS c" not in derive(
+        JOINED, known=("select NAME from customers",)
+    )
+
+
+def test_no_more_are_derived_than_asked_for_and_earlier_rules_come_first() -> None:
+    everything = derive(JOINED, most=64)
+    assert len(everything) > 1
+    assert derive(JOINED, most=1) == everything[:1]
+
+
+@pytest.mark.parametrize("sql", ["", "SELECT", "DROP TABLE customers", "not a query", "SELECT 1"])
+def test_what_cannot_be_read_has_no_neighbours(sql: str) -> None:
+    assert derive(sql) == []
+
+
+def test_a_derived_query_names_its_parent_and_its_rule() -> None:
+    made = derive_queries(["SELECT 1", JOINED], "names", build_golden_context(), Plan(), most=1)
+    assert [(derived.parent, derived.rule) for derived in made] == [(1, "dropped_joins")]
