@@ -28,6 +28,7 @@ from repair.autocorrect.missing_joins import missing_joins
 from repair.autocorrect.named_neighbours import named_neighbours
 from repair.autocorrect.neighbour_columns import neighbour_columns
 from repair.autocorrect.outer_aggregates import outer_aggregates
+from repair.autocorrect.prefixed_columns import prefixed_columns
 from repair.autocorrect.repeated_tables import repeated_tables
 from repair.autocorrect.spelled_names import spelled_names
 from repair.autocorrect.stored_values import stored_values
@@ -46,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     spelled_names,
     invented_tables,
     repeated_tables,
+    prefixed_columns,
     missing_joins,
     unknown_aliases,
     join_keys,

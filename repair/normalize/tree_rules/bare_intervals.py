@@ -10,9 +10,7 @@ from nl2sql.sql.nodes import find_all
 from repair.normalize.calls import write
 from repair.normalize.facts import Facts
 
-_SPAN = re.compile(
-    r"\s*\d{1,5}\s+(?:second|minute|hour|day|week|month|year)s?\s*", re.IGNORECASE
-)
+_SPAN = re.compile(r"\s*\d{1,5}\s+(?:second|minute|hour|day|week|month|year)s?\s*", re.IGNORECASE)
 
 
 def bare_intervals(tree: exp.Expr, facts: Facts) -> bool:
