@@ -28,6 +28,7 @@ from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 from ranking.score.comparison_terms import measure_comparisons
 from ranking.score.conjunction_terms import measure_conjunction
+from ranking.score.form_terms import measure_form
 from ranking.score.plan_terms import (
     measure_definitions,
     measure_plan,
@@ -73,6 +74,9 @@ QUERY_POINTS = {
     "limit_unasked": -25.0,
     "best_by_key": -25.0,
     "both_missing": -25.0,
+    # Where a derived candidate differs from its original in this alone.
+    "rounding_missing": -10.0,
+    "nulls_first": -5.0,
     "literals_unsaid": -25.0,
     "numbers_missing": -25.0,
     "tables_missed": -25.0,
@@ -122,6 +126,7 @@ def score_candidate(
             measure_shape(expected, query),
             measure_comparisons(expected, query),
             measure_unasked(expected, query),
+            measure_form(expected, query),
             measure_conjunction(expected, query),
             measure_plan(query, guarded, plan),
             measure_required(query, guarded, context),

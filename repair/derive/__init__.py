@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from repair.derive.added_outputs import added_outputs
 from repair.derive.asked_comparisons import asked_comparisons
+from repair.derive.asked_rounding import asked_rounding
 from repair.derive.both_conditions import both_conditions
 from repair.derive.counted_keys import counted_keys
 from repair.derive.dropped_conditions import dropped_conditions
@@ -20,7 +21,9 @@ from repair.derive.dropped_joins import dropped_joins
 from repair.derive.excluded_rows import excluded_rows
 from repair.derive.fewer_outputs import fewer_outputs
 from repair.derive.grounded_values import grounded_values
+from repair.derive.listed_rows import listed_rows
 from repair.derive.named_columns import named_columns
+from repair.derive.nulls_last import nulls_last
 from repair.derive.original import Original
 from repair.derive.plain_extremes import plain_extremes
 from repair.derive.reversed_order import reversed_order
@@ -33,6 +36,9 @@ Rule = Callable[[Original], Iterator[exp.Expr]]
 
 # The first have made right candidates most often for each candidate that they made.
 RULES: tuple[Rule, ...] = (
+    asked_rounding,
+    listed_rows,
+    nulls_last,
     both_conditions,
     plain_extremes,
     dropped_joins,

@@ -1,0 +1,27 @@
+"""NULLs that stand before the highest values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from repair.derive.original import Original
+
+
+def nulls_last(original: Original) -> Iterator[exp.Expr]:
+    """``ORDER BY price DESC LIMIT 3`` becomes ``… DESC NULLS LAST LIMIT 3`` on PostgreSQL.
+
+    There a descending order begins with NULLs; on SQLite and DuckDB they come last.
+    """
+    if original.visible.dialect != "postgres":
+        return
+    for level in original.levels:
+        order = level.select.args.get("order")
+        if order is None or level.select.args.get("limit") is None:
+            continue
+        by = order.expressions[0]
+        if isinstance(by, exp.Ordered) and by.args.get("desc") and by.args.get("nulls_first"):
+            draft = original.draft()
+            draft.of(by).set("nulls_first", False)
+            yield draft.tree
