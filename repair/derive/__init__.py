@@ -15,12 +15,15 @@ from repair.derive.added_outputs import added_outputs
 from repair.derive.asked_comparisons import asked_comparisons
 from repair.derive.asked_rounding import asked_rounding
 from repair.derive.both_conditions import both_conditions
+from repair.derive.compared_extremes import compared_extremes
+from repair.derive.counted_groups import counted_groups
 from repair.derive.counted_keys import counted_keys
 from repair.derive.dropped_conditions import dropped_conditions
 from repair.derive.dropped_joins import dropped_joins
 from repair.derive.excluded_rows import excluded_rows
 from repair.derive.fewer_outputs import fewer_outputs
 from repair.derive.grounded_values import grounded_values
+from repair.derive.grouped_values import grouped_values
 from repair.derive.listed_rows import listed_rows
 from repair.derive.named_columns import named_columns
 from repair.derive.nulls_last import nulls_last
@@ -40,19 +43,22 @@ RULES: tuple[Rule, ...] = (
     listed_rows,
     nulls_last,
     both_conditions,
+    compared_extremes,
+    grouped_values,
+    fewer_outputs,
+    counted_groups,
     plain_extremes,
     dropped_joins,
-    asked_comparisons,
-    same_named_columns,
+    tied_extremes,
     reversed_order,
+    same_named_columns,
+    asked_comparisons,
+    toggled_distinct,
     dropped_conditions,
     named_columns,
-    fewer_outputs,
     excluded_rows,
-    added_outputs,
-    toggled_distinct,
-    counted_keys,
-    tied_extremes,
-    grounded_values,
     swapped_tables,
+    added_outputs,
+    grounded_values,
+    counted_keys,
 )

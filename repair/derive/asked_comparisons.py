@@ -9,7 +9,7 @@ from sqlglot import exp
 from nl2sql.sql.nodes import find_all
 from repair.derive.original import Original
 
-_OPERATORS: dict[str, type[exp.Binary]] = {
+OPERATORS: dict[str, type[exp.Binary]] = {
     ">": exp.GT,
     ">=": exp.GTE,
     "<": exp.LT,
@@ -22,7 +22,7 @@ def asked_comparisons(original: Original) -> Iterator[exp.Expr]:
 
     "After 2008" may mean both.
     """
-    for node in list(find_all(original.tree, *_OPERATORS.values(), exp.EQ)):
+    for node in list(find_all(original.tree, *OPERATORS.values(), exp.EQ)):
         if not isinstance(node.expression, exp.Literal):
             continue
         figure = node.expression.this
@@ -33,7 +33,7 @@ def asked_comparisons(original: Original) -> Iterator[exp.Expr]:
             if named == figure
         }
         for operator in sorted(asked):
-            if (other := _OPERATORS[operator]) is not type(node):
+            if (other := OPERATORS[operator]) is not type(node):
                 draft = original.draft()
                 copy = draft.of(node)
                 copy.replace(other(this=copy.this, expression=copy.expression))

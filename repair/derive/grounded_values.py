@@ -63,7 +63,7 @@ def _ground(
         and owner.table is table
         and original.visible.spell(equal.this.this) == name
     )
-    if is_there and equal.expression.this == match.value:
+    if is_there and equal.expression.this in _list_values(original, match):
         return
     draft = original.draft()
     copy = draft.of(equal)
@@ -71,6 +71,15 @@ def _ground(
     if column is not None:
         copy.replace(exp.EQ(this=column, expression=exp.Literal.string(match.value)))
         yield draft.tree
+
+
+def _list_values(original: Original, match: ValueMatch) -> set[str]:
+    """The stored values of the match's column that the question mentions."""
+    return {
+        other.value
+        for other in original.visible.values
+        if (other.table, other.column) == (match.table, match.column)
+    }
 
 
 def _is_compared(original: Original, match: ValueMatch, table: Table) -> bool:

@@ -13,14 +13,15 @@ from repair.derive.original import Original
 def swapped_tables(original: Original) -> Iterator[exp.Expr]:
     """``SELECT first_name FROM customers`` becomes ``SELECT first_name FROM staff``.
 
-    The question must name the other table, and it must have all columns that are used.
+    The question must name the other table and not the first, and the other must have all columns
+    that are used.
     """
     visible = original.visible
     for level in original.levels:
         present = {table.qualified for _, table in level.list_tables()}
-        for source, _ in level.list_tables():
+        for source, table in level.list_tables():
             node = find_node(level.select, source)
-            if node is None:
+            if node is None or original.says(table.name):
                 continue
             uses = original.uses[id(source)]
             if any(find_join(column, level.select) is not None for column in uses):
