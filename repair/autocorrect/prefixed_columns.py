@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Table
 from repair.autocorrect.levels import Level, list_faults, read_levels
-from repair.autocorrect.prefixes import list_meant
+from repair.autocorrect.prefixes import find_prefix, list_meant
 from repair.autocorrect.table_lookup import TableLookup
 
 
@@ -38,8 +38,15 @@ def _find_meant(column: exp.Column, level: Level) -> str:
         [table for _, table in level.list_tables()],
         list(visible.tables),
     ]
+    written = [column.name, *_strip(column.name, nearer[1])]
     for tables in nearer:
-        meant = {name for table in tables for name in list_meant(column.name, table)}
+        meant = {name for table in tables for text in written for name in list_meant(text, table)}
         if meant:
             return meant.pop() if len(meant) == 1 else ""
     return ""
+
+
+def _strip(name: str, tables: list[Table]) -> list[str]:
+    """The name without the prefix of a joined table: ``sbTxCustName`` is what others have."""
+    prefixes = [prefix for table in tables if (prefix := find_prefix(table))]
+    return [name[len(prefix) :] for prefix in prefixes if name.lower().startswith(prefix)]
