@@ -1,4 +1,4 @@
-"""Reads how a question wants figures rounded, and whether it lists rows in an order."""
+"""Reads how a question wants figures rounded."""
 
 from __future__ import annotations
 
@@ -10,11 +10,6 @@ _NUMBER = rf"(?P<number>\d|{'|'.join(NUMBER_WORDS)})"
 _ROUNDED = re.compile(
     rf"\bround(?:ed)?\b[^.;?]{{0,30}}?\bto\s+(?:(?:the\s+)?{_NUMBER}\s+decimals?\b|"
     r"(?P<whole>(?:the\s+nearest\s+|whole\s+)\w+))",
-    re.IGNORECASE,
-)
-# "Highest total first", "most expensive first": an order of all rows, and not only its first row.
-_FIRST = re.compile(
-    r",\s*(?:in\s+order\s+of\s+)?(?:the\s+)?(?:most|least|fewest|\w+est)\b(?:\s+\w+){0,2}\s+first\b",
     re.IGNORECASE,
 )
 
@@ -33,12 +28,3 @@ def read_decimals(question: str) -> int | None:
         return 0
     word = found["number"].lower()
     return int(word) if word.isdigit() else NUMBER_WORDS[word]
-
-
-def drop_orders(question: str) -> str:
-    """The question without the words that only order its rows.
-
-    >>> drop_orders("Show name and total, highest total first.")
-    'Show name and total.'
-    """
-    return _FIRST.sub("", question)

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from nl2sql.expectations.asked_columns import count_columns
 from nl2sql.expectations.asked_comparisons import NUMBER_WORDS, Comparison, list_comparisons
-from nl2sql.expectations.asked_forms import drop_orders, read_decimals
+from nl2sql.expectations.asked_forms import read_decimals
 
 _SUPERLATIVE = (
     r"(?:most|least|fewest|highest|lowest|largest|smallest|biggest|greatest|oldest|youngest|latest|"
@@ -98,8 +98,7 @@ class Expectations:
     ``max`` and ``min`` if they are named. ``comparisons``: the comparisons with figures. ``both``:
     two conditions that the same thing must meet. ``part``: possibly not all matching rows are
     wanted. ``keyed``: a key may be asked for, by any name. ``timed``: the first or the last, which
-    a growing key may determine. ``decimals``: figures should be rounded to so many. ``listed``: all
-    rows in an order, "highest first".
+    a growing key may determine. ``decimals``: figures should be rounded to so many.
     """
 
     columns: tuple[int, ...] = ()
@@ -121,7 +120,6 @@ class Expectations:
     keyed: bool = False
     timed: bool = False
     decimals: int | None = None
-    listed: bool = False
 
 
 @lru_cache(maxsize=256)
@@ -165,8 +163,6 @@ def read_expectations(question: str) -> Expectations:
         keyed=_KEY.search(text) is not None,
         timed=_TIME.search(text) is not None,
         decimals=read_decimals(text),
-        # Without another number or extreme, which say how many rows.
-        listed=drop_orders(text) != text and _PART.search(drop_orders(text)) is None,
     )
 
 

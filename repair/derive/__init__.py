@@ -24,7 +24,6 @@ from repair.derive.excluded_rows import excluded_rows
 from repair.derive.fewer_outputs import fewer_outputs
 from repair.derive.grounded_values import grounded_values
 from repair.derive.grouped_values import grouped_values
-from repair.derive.listed_rows import listed_rows
 from repair.derive.named_columns import named_columns
 from repair.derive.nulls_last import nulls_last
 from repair.derive.original import Original
@@ -40,7 +39,6 @@ Rule = Callable[[Original], Iterator[exp.Expr]]
 # The first have made right candidates most often for each candidate that they made.
 RULES: tuple[Rule, ...] = (
     asked_rounding,
-    listed_rows,
     nulls_last,
     both_conditions,
     compared_extremes,

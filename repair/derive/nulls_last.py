@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from repair.autocorrect.levels import Level
 from repair.derive.original import Original
 
 
@@ -21,7 +22,21 @@ def nulls_last(original: Original) -> Iterator[exp.Expr]:
         if order is None or level.select.args.get("limit") is None:
             continue
         by = order.expressions[0]
-        if isinstance(by, exp.Ordered) and by.args.get("desc") and by.args.get("nulls_first"):
+        if not isinstance(by, exp.Ordered) or not _may_be_null(by.this, level, original):
+            continue
+        if by.args.get("desc") and by.args.get("nulls_first"):
             draft = original.draft()
             draft.of(by).set("nulls_first", False)
             yield draft.tree
+
+
+def _may_be_null(by: exp.Expr, level: Level, original: Original) -> bool:
+    """True for a column that the table may leave empty."""
+    if not isinstance(by, exp.Column):
+        return False
+    source = original.find_owner(by, level)
+    if source is None or source.table is None:
+        return False
+    name = original.visible.list_columns(source.table).get(original.visible.spell(by.this))
+    column = source.table.column(name) if name else None
+    return column is not None and column.nullable
