@@ -11,7 +11,6 @@ from sqlglot import exp
 
 from repair.normalize.facts import Facts
 from repair.normalize.tree_rules.alias_references import alias_references
-from repair.normalize.tree_rules.bare_intervals import bare_intervals
 from repair.normalize.tree_rules.booleans import booleans
 from repair.normalize.tree_rules.collations import collations
 from repair.normalize.tree_rules.comma_joins import comma_joins
@@ -25,7 +24,6 @@ from repair.normalize.tree_rules.date_differences import date_differences
 from repair.normalize.tree_rules.date_formats import date_formats
 from repair.normalize.tree_rules.date_parts import date_parts
 from repair.normalize.tree_rules.date_shifts import date_shifts
-from repair.normalize.tree_rules.date_spans import date_spans
 from repair.normalize.tree_rules.date_truncation import date_truncation
 from repair.normalize.tree_rules.distinct_on import distinct_on
 from repair.normalize.tree_rules.distinct_order import distinct_order
@@ -67,13 +65,11 @@ RULES: tuple[TreeRule, ...] = (
     null_functions,
     current_time,
     date_differences,
-    date_spans,
     date_parts,
     date_truncation,
     date_formats,
     date_casts,
     date_shifts,
-    bare_intervals,
     text_aggregates,
     concatenation,
     text_functions,
