@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from generation.prompts.hints import choose_examples, render_example, render_hints, render_notes
+from generation.prompts.relative_dates import render_today
 from generation.prompts.worked_examples import render_worked_examples
 from nl2sql.prompts import render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
@@ -39,6 +40,7 @@ class PromptBuilder:
         show_plan = sampling.show_plan if variant.show_plan is None else variant.show_plan
         turns = render_worked_examples(context.dialect, form) if variant.worked else ()
         examples = await self._render_examples(context) if variant.show_examples else ""
+        today = self._render_today(question)
 
         def render(schema: str, left_out: tuple[str, ...] = ()) -> Prompt:
             comments = self._settings.flags.comments
@@ -51,7 +53,7 @@ class PromptBuilder:
                 schema=schema,
                 notes=render_notes(context, plan, left_out, comments=comments),
                 examples=examples,
-                hints=render_hints(question, context, shown, left_out),
+                hints=today + render_hints(question, context, shown, left_out),
                 question=question.text,
             )
 
@@ -91,6 +93,14 @@ class PromptBuilder:
             hints="",
             question="",
         )
+
+    def _render_today(self, question: Question) -> str:
+        """The line for the date that the database's settings call today; mostly empty."""
+        settings = self._settings.databases.get(question.database)
+        if settings is None or settings.today is None:
+            return ""
+        hint = render_today(question.text, settings.today)
+        return f"Hint: {hint}\n" if hint else ""
 
     async def _render_examples(self, context: SchemaContext) -> str:
         """As many examples as fit into their part of the window; the best is the last one."""

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from nl2sql.expectations.asked_columns import count_columns
 from nl2sql.expectations.asked_comparisons import NUMBER_WORDS, Comparison, list_comparisons
+from nl2sql.expectations.asked_forms import read_decimals
 
 _SUPERLATIVE = (
     r"(?:most|least|fewest|highest|lowest|largest|smallest|biggest|greatest|oldest|youngest|latest|"
@@ -102,7 +103,8 @@ class Expectations:
     the direction of a requested order. ``extremes``: ``max`` and ``min`` if they are named.
     ``comparisons``: the comparisons with figures. ``both``: two conditions that the same thing must
     meet. ``part``: possibly not all matching rows are wanted. ``keyed``: a key may be asked for, by
-    any name. ``timed``: the first or the last, which a growing key may determine.
+    any name. ``timed``: the first or the last, which a growing key may determine. ``decimals``:
+    figures should be rounded to so many.
     """
 
     columns: tuple[int, ...] = ()
@@ -124,6 +126,7 @@ class Expectations:
     both: bool = False
     keyed: bool = False
     timed: bool = False
+    decimals: int | None = None
 
 
 @lru_cache(maxsize=256)
@@ -167,6 +170,7 @@ def read_expectations(question: str) -> Expectations:
         part=_PART.search(text) is not None,
         keyed=_KEY.search(text) is not None,
         timed=_TIME.search(text) is not None,
+        decimals=read_decimals(text),
     )
 
 

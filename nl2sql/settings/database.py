@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
@@ -74,6 +75,12 @@ class DatabaseSettings(Section):
     )
     description: str = Field(
         "", description="One sentence about the database, for people and the model."
+    )
+    today: date | None = Field(
+        None,
+        description="The present date of data that ends in the past (`2025-06-30`). The model is "
+        "told it, and the days meant, with a question that has a relative date (last quarter). "
+        "Without it, nothing is said, and queries use the database's clock.",
     )
     modules: dict[str, tuple[str, ...]] = Field(
         default={},

@@ -27,6 +27,7 @@ from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 from ranking.score.comparison_terms import measure_comparisons
 from ranking.score.conjunction_terms import measure_conjunction
+from ranking.score.form_terms import measure_form
 from ranking.score.naming_terms import measure_naming
 from ranking.score.origin_terms import measure_origin
 from ranking.score.output_terms import measure_outputs
@@ -67,6 +68,7 @@ def score_candidate(
             measure_shape(expected, query),
             measure_comparisons(expected, query),
             measure_unasked(expected, query),
+            measure_form(expected, query),
             measure_conjunction(expected, query),
             measure_outputs(question.text, query),
             measure_naming(question.search_text, query, context),

@@ -18,6 +18,7 @@ from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect.aggregates_in_group import aggregates_in_group
 from repair.autocorrect.aggregates_in_where import aggregates_in_where
 from repair.autocorrect.ambiguous_columns import ambiguous_columns
+from repair.autocorrect.broken_joins import broken_joins
 from repair.autocorrect.invented_columns import invented_columns
 from repair.autocorrect.invented_tables import invented_tables
 from repair.autocorrect.join_keys import join_keys
@@ -26,6 +27,8 @@ from repair.autocorrect.missing_groups import missing_groups
 from repair.autocorrect.missing_joins import missing_joins
 from repair.autocorrect.named_neighbours import named_neighbours
 from repair.autocorrect.neighbour_columns import neighbour_columns
+from repair.autocorrect.outer_aggregates import outer_aggregates
+from repair.autocorrect.prefixed_columns import prefixed_columns
 from repair.autocorrect.repeated_tables import repeated_tables
 from repair.autocorrect.spelled_names import spelled_names
 from repair.autocorrect.stored_values import stored_values
@@ -44,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     spelled_names,
     invented_tables,
     repeated_tables,
+    prefixed_columns,
     missing_joins,
     unknown_aliases,
     join_keys,
@@ -52,6 +56,8 @@ RULES: tuple[Rule, ...] = (
     neighbour_columns,
     invented_columns,
     named_neighbours,
+    broken_joins,
+    outer_aggregates,
     ambiguous_columns,
     join_order,
     # Then clauses.

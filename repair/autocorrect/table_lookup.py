@@ -17,6 +17,7 @@ from nl2sql.sql.names import fold_name, quote_name
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Plan, SchemaContext, ValueMatch
+from repair.autocorrect.prefixes import find_prefix, infer_keys
 
 Way = TypeVar("Way")
 _NO_PLAN = Plan()
@@ -43,7 +44,9 @@ class TableLookup:
         self.dialect = context.dialect
         self.tables: tuple[Table, ...] = tuple(hit.table for hit in context.tables)
         self.values: tuple[ValueMatch, ...] = context.values
-        self._keys = context.foreign_keys
+        known = context.foreign_keys
+        self._keys = (*known, *infer_keys(self.tables, known))
+        self._prefixed = frozenset(table.qualified for table in self.tables if find_prefix(table))
         self._planned = frozenset(plan.joins.keys)
         self._names = {
             hit.table.qualified: name
@@ -83,6 +86,10 @@ class TableLookup:
     def list_columns(self, table: Table) -> dict[str, str]:
         """Folded name → stored name of all columns."""
         return self._columns[table.qualified]
+
+    def has_prefix(self, table: Table) -> bool:
+        """True if all columns of the table begin with the same letters."""
+        return table.qualified in self._prefixed
 
     def list_neighbours(self, table: Table) -> tuple[Neighbour, ...]:
         """The other tables that are one key away; a table twice if two keys lead there."""

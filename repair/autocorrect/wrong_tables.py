@@ -15,9 +15,12 @@ def wrong_tables(tree: exp.Expr, visible: TableLookup) -> bool:
     for level in read_levels(tree, visible):
         for column, name in list_faults(level, "owner"):
             owners = level.find_owners(name)
-            if any(owner.columns is None for owner in owners) or not owners:
+            if any(owner.columns is None for owner in owners):
                 continue
-            if compares_itself(column, owners[0], name, visible):
+            owners = [
+                owner for owner in owners if not compares_itself(column, owner, name, visible)
+            ]
+            if not owners:
                 continue
             if len(owners) == 1 or are_equal(level, owners, name):
                 point_at(column, owners[0], name, visible)

@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from repair.derive.added_outputs import added_outputs
 from repair.derive.asked_comparisons import asked_comparisons
+from repair.derive.asked_rounding import asked_rounding
 from repair.derive.both_conditions import both_conditions
 from repair.derive.compared_extremes import compared_extremes
 from repair.derive.counted_groups import counted_groups
@@ -24,6 +25,7 @@ from repair.derive.fewer_outputs import fewer_outputs
 from repair.derive.grounded_values import grounded_values
 from repair.derive.grouped_values import grouped_values
 from repair.derive.named_columns import named_columns
+from repair.derive.nulls_last import nulls_last
 from repair.derive.original import Original
 from repair.derive.plain_extremes import plain_extremes
 from repair.derive.reversed_order import reversed_order
@@ -36,6 +38,8 @@ Rule = Callable[[Original], Iterator[exp.Expr]]
 
 # The first have made right candidates most often for each candidate that they made.
 RULES: tuple[Rule, ...] = (
+    asked_rounding,
+    nulls_last,
     both_conditions,
     compared_extremes,
     grouped_values,

@@ -75,3 +75,18 @@ def test_the_columns_that_a_question_asks_for(question: str, fitting: tuple[int,
 )  # fmt: skip
 def test_what_a_question_expects(question: str, expected: Expectations) -> None:
     assert read_expectations(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "decimals"),
+    [
+        ("What is the average score, rounded to two decimals?", 2),
+        ("What percentage was cancelled? Round to 1 decimal place.", 1),
+        ("Show the name and the salary rounded to whole euros, highest first.", 0),
+        ("Show the day rounded to the nearest hour.", 0),
+        ("Show name and share, cheapest first.", None),
+        ("Which round had the most decimals?", None),
+    ],
+)
+def test_the_rounding_that_a_question_asks_for(question: str, decimals: int | None) -> None:
+    assert read_expectations(question).decimals == decimals

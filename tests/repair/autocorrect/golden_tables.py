@@ -13,12 +13,22 @@ TRANSFERS = build_table(
     "stock.transfers", "id integer", "from_store integer", "to_store integer", key=("id",)
 )
 PRICES = build_table("stock.price_list", "UnitPrice numeric", "unit price numeric")
+# All columns begin with the same letters, and no key is declared.
+DEALS = build_table(
+    "stock.deals", "sbdlid integer", "sbdlfirmid integer", "sbdlamount numeric", "sbdlkind text",
+    key=("sbdlid",),
+)  # fmt: skip
+FIRMS = build_table(
+    "stock.firms", "sbfirmid integer", "sbfirmtitle text", "sbfirmzone text", key=("sbfirmid",)
+)
 KEYS = (
     build_key("stock.transfers(from_store)", "stock.stores(id)"),
     build_key("stock.transfers(to_store)", "stock.stores(id)"),
 )
 CATALOG = replace(
-    SHOP, tables=(*SHOP.tables, STORES, TRANSFERS, PRICES), foreign_keys=(*SHOP.foreign_keys, *KEYS)
+    SHOP,
+    tables=(*SHOP.tables, STORES, TRANSFERS, PRICES, DEALS, FIRMS),
+    foreign_keys=(*SHOP.foreign_keys, *KEYS),
 )
 VALUES = (
     ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),

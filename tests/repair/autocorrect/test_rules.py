@@ -72,6 +72,13 @@ def test_every_golden_file_has_its_rule() -> None:
             ("wrong_tables", "join_order"),
             id="a join over what comes later",
         ),
+        pytest.param(
+            "SELECT firm_zone, SUM(amount) FROM deals GROUP BY firm_zone",
+            "SELECT firms.sbfirmzone, SUM(sbdlamount) FROM deals "
+            "JOIN firms ON deals.sbdlfirmid = firms.sbfirmid GROUP BY sbfirmzone",
+            ("prefixed_columns", "neighbour_columns"),
+            id="prefixes, and a key that only they show",
+        ),
     ],
 )
 def test_rules_work_together(before: str, after: str, rules: tuple[str, ...]) -> None:

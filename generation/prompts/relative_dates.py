@@ -1,0 +1,113 @@
+"""The hint for questions with a relative date, on a database that ends before today.
+
+"Last quarter" of data that ends in June 2025 is a quarter of 2025, which neither the model nor the
+database's clock knows. The hint says which day is today, and which days the question's words mean,
+so that the model writes dates and needs neither CURRENT_DATE nor date arithmetic. Weeks begin on
+Monday. Knows nothing of fiscal years.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+
+_NUMBERS = "two three four five six seven eight nine ten eleven twelve".split()
+_UNIT = r"(?P<unit>day|week|month|quarter|year)"
+_PERIOD = re.compile(
+    rf"\b(?P<which>last|past|previous|prior|preceding|this|current|next)\s+"
+    rf"(?:(?P<count>\d{{1,4}}|{'|'.join(_NUMBERS)})\s+{_UNIT}s|{_UNIT.replace('unit', 'one')})\b",
+    re.IGNORECASE,
+)
+_TO_DATE = re.compile(r"\b(?P<unit>year|quarter|month)[\s-]to[\s-]date\b", re.IGNORECASE)
+_DAY = re.compile(r"\b(today|yesterday|tomorrow)\b", re.IGNORECASE)
+_TODAY_ALONE = re.compile(
+    rf"\b(?:\d+\s+{_UNIT}s?\s+ago|overdue|past\s+due|so\s+far|(?:right\s+)?now|ytd|mtd|qtd"
+    r"|(?:last|this|current|next|previous)\s+fiscal\s+\w+)\b",
+    re.IGNORECASE,
+)
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
+_DAYS = {"day": 1, "week": 7}
+_AROUND_TODAY = {"yesterday": -1, "today": 0, "tomorrow": 1}
+
+
+def render_today(question: str, today: date) -> str:
+    """The hint, without a line break; empty if the question has no relative date.
+
+    >>> render_today("Orders of last quarter?", date(2025, 6, 30))
+    'Today is 2025-06-30. "last quarter" is from 2025-01-01 to 2025-03-31.'
+    >>> render_today("Which invoices are overdue?", date(2025, 6, 30))
+    'Today is 2025-06-30.'
+    >>> render_today("Orders of 2024?", date(2025, 6, 30))
+    ''
+    """
+    spans: dict[str, tuple[date, date]] = {}
+    for found in _PERIOD.finditer(question):
+        span = _find_period(found, today)
+        if span is not None:
+            spans[found.group().lower()] = span
+    for found in _TO_DATE.finditer(question):
+        spans[found.group().lower()] = _find_start(today, found["unit"].lower()), today
+    days = [found.group().lower() for found in _DAY.finditer(question)]
+    spans |= {day: (_shift_days(today, _AROUND_TODAY[day]),) * 2 for day in days if day != "today"}
+    if not spans and not days and not _TODAY_ALONE.search(question):
+        return ""
+    told = [f'"{words}" is {_render_span(*span)}.' for words, span in spans.items()]
+    return " ".join([f"Today is {today}.", *told])
+
+
+def _find_period(found: re.Match[str], today: date) -> tuple[date, date] | None:
+    """The first and the last day meant; None if the calendar ends before them.
+
+    "Last month" is a month of the calendar; "past month" and "last 3 months" end today.
+    """
+    which = found["which"].lower()
+    unit = (found["unit"] or found["one"]).lower()
+    count = _read_number(found["count"]) if found["count"] else 1
+    try:
+        if which == "next":
+            # Of several units the first day is tomorrow.
+            first = _find_start(today, unit, 1) if not found["count"] else _shift_days(today, 1)
+            end = _find_start(first, unit, 1) if not found["count"] else _shift(today, unit, count)
+            return first, end if found["count"] else _shift_days(end, -1)
+        if found["count"] or which == "past":
+            return _shift(today, unit, -count), today
+        start = _find_start(today, unit, 0 if which in ("this", "current") else -1)
+        return start, _shift_days(_find_start(start, unit, 1), -1)
+    except (OverflowError, ValueError):
+        return None
+
+
+def _find_start(day: date, unit: str, later: int = 0) -> date:
+    """The first day of the day's week, month, quarter or year, or of one ``later`` units on."""
+    if unit in _DAYS:
+        start = day - timedelta(days=day.weekday() if unit == "week" else 0)
+        return _shift_days(start, later * _DAYS[unit])
+    months = _MONTHS[unit]
+    return _shift(day.replace(month=(day.month - 1) // months * months + 1, day=1), unit, later)
+
+
+def _shift(day: date, unit: str, count: int) -> date:
+    """The day ``count`` units later; the month's last day if the month is shorter.
+
+    >>> _shift(date(2024, 3, 31), "month", -1)
+    datetime.date(2024, 2, 29)
+    """
+    if unit in _DAYS:
+        return _shift_days(day, count * _DAYS[unit])
+    year, month = divmod(day.year * 12 + day.month - 1 + count * _MONTHS[unit], 12)
+    first = date(year, month + 1, 1)
+    following = first.replace(day=28) + timedelta(days=4)
+    last = (following - timedelta(days=following.day)).day
+    return first.replace(day=min(day.day, last))
+
+
+def _shift_days(day: date, count: int) -> date:
+    return day + timedelta(days=count)
+
+
+def _read_number(text: str) -> int:
+    return int(text) if text.isdigit() else _NUMBERS.index(text.lower()) + 2
+
+
+def _render_span(first: date, last: date) -> str:
+    return str(first) if first == last else f"from {first} to {last}"

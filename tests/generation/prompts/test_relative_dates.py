@@ -1,0 +1,99 @@
+"""Which days the words of a question mean, when the data's today is set."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from generation.prompts.relative_dates import render_today
+from nl2sql.settings import Settings
+from nl2sql.types import Plan
+from tests.fakes import build_context, build_question, build_settings
+from tests.generation.written_prompt import write_prompt
+
+# A Monday in the second quarter.
+TODAY = date(2025, 6, 30)
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Orders of last month?", '"last month" is from 2025-05-01 to 2025-05-31.'),
+        ("Orders of the past month?", '"past month" is from 2025-05-30 to 2025-06-30.'),
+        ("Orders of this quarter?", '"this quarter" is from 2025-04-01 to 2025-06-30.'),
+        ("Orders of the previous quarter", '"previous quarter" is from 2025-01-01 to 2025-03-31.'),
+        ("What did we sell last year?", '"last year" is from 2024-01-01 to 2024-12-31.'),
+        ("Bookings this week", '"this week" is from 2025-06-30 to 2025-07-06.'),
+        ("Bookings last week", '"last week" is from 2025-06-23 to 2025-06-29.'),
+        ("Invoices due next month", '"next month" is from 2025-07-01 to 2025-07-31.'),
+        ("Due in the next two weeks", '"next two weeks" is from 2025-07-01 to 2025-07-14.'),
+        ("Sales in the Last 30 Days", '"last 30 days" is from 2025-05-31 to 2025-06-30.'),
+        ("Past 6 months?", '"past 6 months" is from 2024-12-30 to 2025-06-30.'),
+        ("Year-to-date revenue", '"year-to-date" is from 2025-01-01 to 2025-06-30.'),
+        ("Calls of yesterday", '"yesterday" is 2025-06-29.'),
+        (
+            "This year against last year",
+            '"this year" is from 2025-01-01 to 2025-12-31. '
+            '"last year" is from 2024-01-01 to 2024-12-31.',
+        ),
+    ],
+)
+def test_the_days_that_a_question_means_are_told(question: str, told: str) -> None:
+    assert render_today(question, TODAY) == f"Today is 2025-06-30. {told}"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which invoices are overdue?", "Open tickets as of today", "Costs of this fiscal year"],
+)
+def test_today_alone_is_told_where_no_days_follow_from_it(question: str) -> None:
+    assert render_today(question, TODAY) == "Today is 2025-06-30."
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Orders in 2024?",
+        "The last name of each customer",
+        "How many days does a delivery take on average?",
+        "Employees with more than 3 years in the company",
+        "Which quarter had the most orders?",
+        "The last 5 orders of each customer",
+        "Average monthly sales",
+    ],
+)
+def test_other_questions_are_told_nothing(question: str) -> None:
+    assert render_today(question, TODAY) == ""
+
+
+def test_a_shorter_month_and_a_leap_year_end_on_their_last_day() -> None:
+    assert '"past month" is from 2024-02-29 to 2024-03-31.' in render_today(
+        "past month", date(2024, 3, 31)
+    )
+    assert '"last quarter" is from 2023-10-01 to 2023-12-31.' in render_today(
+        "last quarter", date(2024, 2, 29)
+    )
+
+
+def test_days_before_the_calendar_are_left_out() -> None:
+    assert render_today("the last 9999 years", TODAY) == ""
+
+
+async def test_only_a_relative_date_changes_the_prompt() -> None:
+    settings = build_settings()
+    question = build_question(text="Orders of last month?")
+    name = question.database
+    known = settings.databases[name].model_copy(update={"today": TODAY})
+    dated = settings.model_copy(update={"databases": {**settings.databases, name: known}})
+    context = build_context(tables=("sales.orders",))
+
+    async def read(settings: Settings, text: str) -> str:
+        prompt, _ = await write_prompt(settings, build_question(text=text), context, Plan())
+        return prompt.messages[-1].content
+
+    assert await read(settings, "How many orders?") == await read(dated, "How many orders?")
+    before, after = [await read(each, question.text) for each in (settings, dated)]
+    assert before != after
+    added = 'Hint: Today is 2025-06-30. "last month" is from 2025-05-01 to 2025-05-31.\n'
+    assert after.replace(added, "") == before
