@@ -37,9 +37,8 @@ class SchemaPlanner:
     async def plan(self, question: Question, context: SchemaContext) -> Plan:
         """The plan over the tables in ``context``. Raises EngineUnavailable."""
         flags = self._flags
-        prunes = (
-            flags.column_pruning and context.catalog_tables >= self._settings.pruning_min_tables
-        )
+        is_large = context.catalog_tables >= self._settings.pruning_min_tables
+        prunes = flags.column_pruning and (is_large or any(hit.short for hit in context.tables))
         linked = (
             await self._linker.link(question, context)
             if flags.schema_linker or flags.join_planner or prunes
@@ -58,7 +57,7 @@ class SchemaPlanner:
             )
             if flags.join_planner
             else JoinPlan(),
-            columns=prune_columns(context, links) if prunes else (),
+            columns=prune_columns(context, links, all_tables=is_large) if prunes else (),
             prompt_tokens=linked.prompt_tokens,
             completion_tokens=linked.completion_tokens,
         )

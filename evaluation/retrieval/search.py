@@ -97,8 +97,12 @@ def find_pruned(columns: tuple[str, ...], shown: list[str], plan: Plan) -> tuple
 
 
 def estimate_tokens(context: SchemaContext, plan: Plan) -> int:
-    """The approximate number of tokens of the schema in DDL form."""
-    text = render_schema(context, columns=plan.columns) if context.tables else ""
+    """The approximate number of tokens of the schema in DDL form, as prompts have it."""
+    text = (
+        render_schema(context, columns=plan.columns, comments=context.is_whole)
+        if context.tables
+        else ""
+    )
     return len(text) // _CHARS_A_TOKEN
 
 

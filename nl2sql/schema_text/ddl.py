@@ -30,6 +30,8 @@ def build_ddl(view: SchemaView) -> SchemaText:
 
 
 def _build_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> TableText:
+    if view.is_short(table.qualified):
+        return _build_short_table(view, table, keys)
     single = {key.columns[0]: key for key in reversed(keys) if len(key.columns) == 1}
     comment = view.describe(table.qualified, table.comment)
     columns = [
@@ -61,6 +63,30 @@ def _build_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> Tabl
         ),
         separator="\n",
         tail="".join(f"\n  {line or f'-- {note}'}" for line, note in constraints) + "\n);\n",
+    )
+
+
+def _build_short_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> TableText:
+    """The names of the columns on one line, and the targets that these names do not tell."""
+    targets = {
+        key.columns[0]: _render_target(view, key)
+        for key in keys
+        if len(key.columns) == 1 and key.columns != key.target_columns and not key.inferred
+    }
+    texts = [
+        (column.name, f"{view.quote(column.name)} REFERENCES {target}")
+        if (target := targets.get(column.name))
+        else (column.name, view.quote(column.name))
+        for column in view.columns_of(table)
+    ]
+    return TableText(
+        table=table.qualified,
+        head=f"CREATE TABLE {view.name(table.qualified)} (",
+        columns=tuple(
+            (name, (" " if place else "") + text) for place, (name, text) in enumerate(texts)
+        ),
+        separator=",",
+        tail=");\n",
     )
 
 

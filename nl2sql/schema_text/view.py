@@ -47,6 +47,7 @@ class SchemaView:
     _names: dict[str, str] = field(init=False, repr=False)
     _shown: dict[str, tuple[Column, ...]] = field(init=False, repr=False)
     _glosses: dict[str, list[str]] = field(init=False, repr=False)
+    _short: frozenset[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         pairs = zip(self.context.tables, self.context.names, strict=True)
@@ -55,7 +56,9 @@ class SchemaView:
         for name, text in self.context.glosses:
             glosses.setdefault(name, []).append(text)
         shown = {hit.table.qualified: self._choose_columns(hit.table) for hit in self.hits}
+        short = frozenset(hit.table.qualified for hit in self.hits if hit.short)
         object.__setattr__(self, "_names", names)
+        object.__setattr__(self, "_short", short)
         object.__setattr__(self, "_glosses", glosses)
         object.__setattr__(self, "_shown", shown)
 
@@ -87,6 +90,10 @@ class SchemaView:
     def is_shared(self, qualified: str) -> bool:
         """Whether the table is shown for other questions too, with the same text."""
         return qualified in self.context.shared
+
+    def is_short(self, qualified: str) -> bool:
+        """Whether the table is written without types."""
+        return qualified in self._short
 
     @property
     def keys(self) -> tuple[ForeignKey, ...]:

@@ -24,6 +24,10 @@ class FlagSettings(Section):
     )
     cosine: bool = Field(True, description="Rank tables by the embeddings of their cards.")
     bm25: bool = Field(True, description="Fuse keyword ranking with the vector ranking.")
+    named_tables: bool = Field(True, description="Favour tables whose name the question contains.")
+    business_terms: bool = Field(
+        True, description="Favour the kinds of tables that the question's business terms mean."
+    )
     comments: bool = Field(True, description="Show the comments of tables and columns.")
     glosses: bool = Field(
         False,

@@ -12,16 +12,32 @@ from nl2sql.settings.section import Section
 class RetrievalSettings(Section):
     """Which part of the schema, values and examples the model sees."""
 
-    max_tables: int = Field(8, ge=1, le=200, description="Tables that search finds for a question.")
-    module_tables: int = Field(
-        16,
+    max_tables: int = Field(
+        18, ge=1, le=200, description="Tables that search finds for a question."
+    )
+    full_tables: int = Field(
+        3,
         ge=0,
         le=200,
-        description="A database of at most so many tables is shown whole, and so is the best "
-        "table's module; the engine's cache of it serves the next question too.",
+        description="How many of them are shown in full; the others by the names of the columns "
+        "that are most likely needed.",
+    )
+    whole_tables: int = Field(
+        16, ge=0, le=200, description="A database of at most so many tables is shown whole."
+    )
+    module_tables: int = Field(
+        0,
+        ge=0,
+        le=200,
+        description="The best table's module is shown whole if it has at most so many tables; the "
+        "engine's cache of it serves the next question too.",
     )
     fk_expansion_limit: int = Field(
-        2, ge=0, le=100, description="How many of them may be added by foreign keys alone."
+        4,
+        ge=0,
+        le=100,
+        description="How many tables may be added by foreign keys alone; 0 also ranks without "
+        "the keys.",
     )
     max_values: int = Field(8, ge=0, le=100, description="Matched cell values for a question.")
     examples: int = Field(3, ge=0, le=20, description="Verified questions shown as examples.")

@@ -26,7 +26,7 @@ class RetrievedTable:
 
     ``via`` is ``hit``, ``foreign_key``, ``draft``, ``module``, ``required`` or ``definition``;
     ``score`` is that of the reciprocal rank fusion. ``columns`` names the columns whose own cards
-    search found, best first.
+    search found, best first. A ``short`` table is written with few columns, without their types.
     """
 
     table: Table
@@ -36,6 +36,7 @@ class RetrievedTable:
     cosine: float | None = None
     via: str = "hit"
     columns: tuple[str, ...] = ()
+    short: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +142,8 @@ class SchemaContext:
 
     @property
     def is_whole(self) -> bool:
-        """True when it holds all tables that the principal may see."""
-        return len(self.tables) >= self.catalog_tables
+        """True when it holds all tables that the principal may see, none of them short."""
+        return len(self.tables) >= self.catalog_tables and not any(hit.short for hit in self.tables)
 
     @property
     def best_cosine(self) -> float:

@@ -1,12 +1,13 @@
 """Ranks the tables of a search space by several rankings, their fusion and the modules.
 
-Rankings by cosine, by BM25, by the columns nearest to the question and by cell values are fused by
-reciprocal rank, which selects the tables. With the module router on, these are then sorted by a
-weighted sum in which a table's module counts too: a question is usually about one part of a
-database, and if thirty schemas have a table ``customers``, its name says little.
+Rankings by cosine, by BM25, by the columns nearest to the question, by cell values, by the tables
+that the question names and by those that its business terms mean are fused by reciprocal rank,
+which selects the tables. With the module router on, these are then sorted by a weighted sum in
+which a table's module counts too: a question is usually about one part of a database, and if thirty
+schemas have a table ``customers``, its name says little. At last a walk over the foreign keys moves
+tables up that are near to the best ones, and adds those that no ranking found.
 
-The weights were chosen on 1,500 questions of Spider's train set over 779 tables; the figures are in
-docs/measurements/retrieval.md.
+How the weights were chosen, and on which questions: docs/measurements/retrieval.md.
 """
 
 from __future__ import annotations
@@ -21,18 +22,25 @@ from nl2sql.settings import FlagSettings
 from nl2sql.types import ModuleRoute, ValueMatch
 from retrieval.search.bm25 import rank_scores
 from retrieval.search.fusion import fuse_rankings
+from retrieval.search.key_walk import add_key_walk
 from retrieval.search.module_router import RELATED_WEIGHT
 from retrieval.search.question_words import QuestionWords
 from retrieval.search.space import SearchSpace
+from retrieval.vocabulary.business_terms import BusinessTerm
 
 # Weights of rankings in the fusion; those by cosine and BM25 have 1.
 _COLUMNS_WEIGHT = 0.25
 _VALUES_WEIGHT = 0.5
+_NAMES_WEIGHT = 0.5
 # Weights in the sum; a table's cosine has 1. All terms are between 0 and 1.
 _WORDS = 0.3
 _MODULE_WORDS = 0.1
 _MODULE_NEAREST = 0.3
 _VALUES = 0.3
+_NAMED = 0.3
+_MEANT = 0.3
+# The most that the walk over the keys adds, as a share of the best table's weight.
+_WALK = 0.3
 
 NO_ROUTE = ModuleRoute((), "off", ())
 
@@ -43,7 +51,7 @@ Nearest = Sequence[tuple[int, float]]
 class TableRanking:
     """Tables, best first, with their ranks (from 1) in the single rankings.
 
-    ``scores`` are those of the fusion; ``cosines`` has every table in ``order``.
+    ``scores`` are those of the fusion; they and ``cosines`` lack tables that only keys reach.
     """
 
     route: ModuleRoute
@@ -60,14 +68,19 @@ def rank_tables(
     vector: NDArray[np.float32],
     words: QuestionWords,
     *,
+    terms: Sequence[BusinessTerm],
     nearest_tables: Nearest,
     nearest_columns: Nearest,
     values: Sequence[ValueMatch],
     flags: FlagSettings,
     depth: int,
+    names: bool,
+    added: int,
 ) -> TableRanking:
-    """Ranks all tables that are among the first ``depth`` of any ranking.
+    """Ranks all tables that are among the first ``depth`` of any ranking, and those near to them.
 
+    ``terms`` are those of the question; ``names``: whether it counts that it names a table. At most
+    ``added`` tables come by foreign keys alone; 0 also switches the walk over the keys off.
     ``nearest_tables`` and ``nearest_columns`` are pairs of a card's position in the index and a
     cosine; both are empty if ranking by cosine is off.
     """
@@ -77,34 +90,43 @@ def rank_tables(
     by_words = rank_scores(scores, depth)
     columns, by_columns = _rank_by_columns(space, nearest_columns, depth)
     grounded = _weigh_values(space, values)
+    named = space.names.find_named(words) if names else {}
+    meant = space.names.find_meant(terms)
     fused = fuse_rankings(
         [
             (1.0, by_cosine),
             (1.0, by_words),
             (_COLUMNS_WEIGHT, by_columns),
-            (_VALUES_WEIGHT, sorted(grounded, key=lambda table: -grounded[table])[:depth]),
+            (_VALUES_WEIGHT, _sort(grounded)[:depth]),
+            (_NAMES_WEIGHT, _sort(named)[:depth]),
+            (_NAMES_WEIGHT, _sort(meant)[:depth]),
         ]
     )
-    tables = list(fused)
-    cosines = space.cosines(tables, vector) if flags.cosine else {}
-    route = NO_ROUTE
+    cosines = space.cosines(list(fused), vector) if flags.cosine else {}
+    route, weights = NO_ROUTE, fused
     if flags.module_router:
         evidence = space.router.weigh(words if flags.bm25 else QuestionWords((), ()), cosines)
         route = space.router.route(evidence)
         best = float(scores.max(initial=0.0)) or 1.0
         module_of = space.router.module_of
-        weight = {
+        weights = {
             table: cosines.get(table, 0.0)
             + _WORDS * float(scores[table]) / best
             + _MODULE_WORDS * float(evidence.words[module_of[table]])
             + _MODULE_NEAREST * float(evidence.nearest[module_of[table]])
             + _VALUES * grounded.get(table, 0.0)
-            for table in tables
+            + _NAMED * named.get(table, 0.0)
+            + _MEANT * meant.get(table, 0.0)
+            for table in fused
         }
-        tables.sort(key=lambda table: -weight[table])
+    order = _sort(weights)
+    if added:
+        reached = _sort(add_key_walk(weights, space.neighbours, _WALK))
+        new = [table for table in reached if table not in weights][:added]
+        order = [table for table in reached if table in weights or table in new]
     return TableRanking(
         route=route,
-        order=tuple(tables),
+        order=tuple(order),
         scores=fused,
         cosine_ranks={table: rank for rank, table in enumerate(by_cosine, start=1)},
         # Related words do not count: the intent gate needs to know whether a word was found.
@@ -114,6 +136,11 @@ def rank_tables(
         cosines=cosines,
         columns=columns,
     )
+
+
+def _sort(weights: Mapping[int, float]) -> list[int]:
+    """The tables, heaviest first."""
+    return sorted(weights, key=lambda table: -weights[table])
 
 
 def _rank_by_cosine(

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 from nl2sql.catalog import Catalog, Table
 from nl2sql.errors import InvalidRequest
-from retrieval.search.fk_expansion import Neighbours
+from retrieval.search.key_walk import Neighbours
 
 # Tables between two required ones; longer paths are rarely meant.
 _MOST_BETWEEN = 3

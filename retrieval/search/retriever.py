@@ -34,7 +34,6 @@ from nl2sql.types import (
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.store import IndexStore
 from retrieval.search.draft_query import DraftNames, read_draft
-from retrieval.search.fk_expansion import expand_by_foreign_keys
 from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.question_words import read_words
 from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
@@ -43,9 +42,10 @@ from retrieval.search.sources import DefinitionSearch, ExampleSearch, Glossary, 
 from retrieval.search.space import SearchSpace
 from retrieval.search.spaces import Patterns, SearchSpaces
 from retrieval.values.selection import choose_shown
+from retrieval.vocabulary.business_terms import find_business_terms
 
-# Each ranking has this many times more tables than are wanted, so that fusion can choose.
-_DEPTH = 4
+# The fewest entries of each ranking, so that fusion can choose.
+_DEPTH = 32
 # How often a search is tried if the index is replaced meanwhile.
 _MOST_SEARCHES = 3
 
@@ -174,7 +174,7 @@ class HybridRetriever:
         draft: str,
     ) -> tuple[SearchSpace, TableRanking]:
         """Searches, and starts again if the index is replaced meanwhile."""
-        depth = self._settings.max_tables * _DEPTH
+        depth = max(self._settings.max_tables, _DEPTH)
         for attempt in range(1, _MOST_SEARCHES + 1):
             space = await self._spaces.find(visible)
             try:
@@ -186,15 +186,22 @@ class HybridRetriever:
                     raise
         named = await read_aside(read_draft, draft, visible)
         words = read_words(question.search_text, named.words)
+        # The order of a database that is shown whole matters little, and changes no prompt.
+        chooses = not self._list_small_database(space)
         return space, rank_tables(
             space,
             vector,
             words,
+            terms=find_business_terms(question.search_text)
+            if chooses and self._flags.business_terms
+            else (),
             nearest_tables=nearest_tables,
             nearest_columns=nearest_columns,
             values=values,
             flags=self._flags,
             depth=depth,
+            names=chooses and self._flags.named_tables,
+            added=self._settings.fk_expansion_limit if chooses else 0,
         )
 
     async def _find_nearest(
@@ -225,7 +232,7 @@ class HybridRetriever:
         required: Sequence[str],
         definitions: Sequence[Definition],
     ) -> tuple[RetrievedTable, ...]:
-        """At most ``max_tables``: those of the draft, the best, their neighbours, then the next.
+        """At most ``max_tables``: those of the draft, then the best, the first of them in full.
 
         The required tables and those between them come first, even if they are more. The tables of
         ``definitions`` and the ``shared`` ones are added at the end if they are not among these.
@@ -234,16 +241,11 @@ class HybridRetriever:
         leading = connect_tables(demanded, space.neighbours)
         first = [space.numbers[name] for name in drafted.tables if name in space.numbers]
         order = list(dict.fromkeys((*leading, *first, *ranking.order)))
-        limit = min(self._settings.fk_expansion_limit, self._settings.max_tables // 2)
-        budget = max(self._settings.max_tables, len(leading) + limit)
-        found = order[: budget - limit]
-        neighbours = expand_by_foreign_keys(found, space.neighbours, limit)
-        rest = order[budget - limit :]
-        best = list(dict.fromkeys((*found, *neighbours, *rest)))[:budget]
+        best = order[: max(self._settings.max_tables, len(leading))]
         names = [name for definition in definitions for name in definition.tables]
         defined = [space.numbers[name] for name in names if name in space.numbers]
         chosen = list(dict.fromkeys((*best, *defined, *shared)))
-        hits = frozenset(ranking.order)
+        in_full = {*order[: self._settings.full_tables], *leading, *first, *defined, *shared}
         return tuple(
             RetrievedTable(
                 table=space.catalog.tables[number],
@@ -256,13 +258,14 @@ class HybridRetriever:
                 else "draft"
                 if number in first
                 else "foreign_key"
-                if number in (*neighbours, *leading) and number not in hits
+                if number in best and number not in ranking.scores
                 else "hit"
                 if number in best
                 else "definition"
                 if number in defined
                 else "module",
                 columns=ranking.columns.get(number, ()),
+                short=number not in in_full,
             )
             for number in chosen
         )
@@ -279,7 +282,7 @@ class HybridRetriever:
     def _list_small_database(self, space: SearchSpace) -> list[int]:
         """All tables if they are few enough to be shown whole, or else none."""
         count = len(space.catalog.tables)
-        return list(range(count)) if count <= self._settings.module_tables else []
+        return list(range(count)) if count <= self._settings.whole_tables else []
 
     def _list_small_module(self, space: SearchSpace, module: int) -> list[int]:
         """The module's tables if they are few enough to be shown whole, or else none."""

@@ -22,9 +22,10 @@ from retrieval.index_store.cards import Card, ColumnCard, build_table_card
 from retrieval.index_store.head import IndexedDatabase, IndexHead
 from retrieval.index_store.masks import Mask, build_mask
 from retrieval.search.bm25 import KeywordIndex
-from retrieval.search.fk_expansion import Neighbours
+from retrieval.search.key_walk import Neighbours
 from retrieval.search.module_router import ModuleRouter
 from retrieval.search.modules import find_modules
+from retrieval.search.table_names import TableNames
 
 _MOST_EMBEDDED = 256
 # A column of more tables (id, name, created_at) is not evidence for any of them.
@@ -45,6 +46,7 @@ class SearchSpace:
     head: IndexHead
     catalog: Catalog
     keywords: KeywordIndex
+    names: TableNames
     router: ModuleRouter
     neighbours: Neighbours
     keys: Mapping[int, Sequence[ForeignKey]]
@@ -135,6 +137,7 @@ def build_space(
         head=index.head,
         catalog=visible,
         keywords=KeywordIndex(documents),
+        names=TableNames(visible.tables),
         router=ModuleRouter(find_modules(visible, patterns), documents),
         neighbours=_find_neighbours(visible, numbers),
         keys=_group_keys(visible, numbers),

@@ -22,7 +22,8 @@ def test_one_ranking_each_then_both_then_all() -> None:
     assert rrf.flags.bm25
     assert rrf.flags.cosine
     assert rrf.retrieval.fk_expansion_limit == 0
-    assert found["rrf+fk"].retrieval.fk_expansion_limit == 2
+    assert found["rrf+fk"].retrieval.fk_expansion_limit == 4
+    assert found["rrf+fk"].flags.named_tables is found["rrf+fk"].flags.business_terms is False
     assert not found["rrf+fk"].flags.module_router
 
 

@@ -220,3 +220,26 @@ def test_what_is_shared_comes_first_and_reads_the_same_beside_other_tables() -> 
     )
     assert beside.startswith(f"{alone}\nCREATE TABLE customers (")
     assert beside.endswith("\n-- orders.customer_id references customers(id)")
+
+
+def test_a_short_table_has_neither_types_nor_keys_that_its_names_tell() -> None:
+    catalog = Catalog(
+        "shop",
+        (
+            build_table("main.staff", "staff_id integer", "name text", key=("staff_id",)),
+            build_table(
+                "main.visits", "visit_id integer", "staff_id integer", "guest integer", "day date"
+            ),
+        ),
+        (
+            build_key("main.visits(staff_id)", "main.staff(staff_id)"),
+            build_key("main.visits(guest)", "main.staff(staff_id)"),
+        ),
+        search_path=("main",),
+    )
+    context = build_context(catalog, **BRIEF)
+    short = replace(context, tables=tuple(replace(hit, short=True) for hit in context.tables))
+    assert render_schema(short).splitlines() == [
+        "CREATE TABLE staff (staff_id, name);",
+        "CREATE TABLE visits (visit_id, staff_id, guest REFERENCES staff(staff_id), day);",
+    ]

@@ -38,6 +38,28 @@ def test_a_narrow_table_is_kept_whole() -> None:
     assert "s.owners" not in prune()
 
 
+def test_short_tables_keep_fewer_columns_and_the_last_ones_fewest() -> None:
+    logs = [
+        build_table(f"s.log{at:02}", "note text", *(f"c{number} integer" for number in range(40)))
+        for at in range(13)
+    ]
+    hits = tuple(RetrievedTable(log, 0.0, short=True) for log in logs)
+    context = replace(build_context(CATALOG), tables=hits, foreign_keys=())
+    left = prune(context=context)
+    assert left["s.log00"] == tuple(f"c{number}" for number in range(10))
+    assert left["s.log12"] == tuple(f"c{number}" for number in range(6))
+
+
+def test_of_a_medium_database_only_short_tables_are_pruned() -> None:
+    context = build_context(CATALOG)
+    first, *rest = context.tables
+    hits = (first, *(replace(hit, short=True) for hit in rest))
+    short = replace(context, tables=hits)
+    assert dict(prune_columns(context, (), all_tables=False)) == {}
+    pruned = dict(prune_columns(short, (), all_tables=False))
+    assert pruned.keys() <= {hit.table.qualified for hit in rest}
+
+
 def test_linked_columns_stay_and_so_do_columns_of_the_same_name_elsewhere() -> None:
     assert "c30" in prune(SchemaLink("x", "s.wide", "c30", 0.5))["s.wide"]
     assert "c20" in prune(SchemaLink("x", "s.owners", "c20", 0.5))["s.wide"]

@@ -13,7 +13,7 @@ from retrieval.search.required_tables import connect_tables, find_required
 from tests.fakes import SHOP, build_question
 from tests.retrieval.search.test_retriever import build_retriever, build_store
 
-FEW: dict[str, Any] = {"max_tables": 1, "module_tables": 0, "fk_expansion_limit": 0}
+FEW: dict[str, Any] = {"max_tables": 1, "whole_tables": 0, "fk_expansion_limit": 0}
 
 
 async def retrieve(*required: str, hidden: tuple[str, ...] = ()) -> SchemaContext:

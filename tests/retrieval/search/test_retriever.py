@@ -83,7 +83,7 @@ async def test_tables_come_with_both_ranks_and_their_names() -> None:
 
 async def test_neighbours_are_inside_the_budget() -> None:
     _, context = await retrieve(
-        "customer country", max_tables=2, module_tables=0, fk_expansion_limit=1
+        "customer country", max_tables=2, whole_tables=0, fk_expansion_limit=1
     )
     assert [(hit.table.name, hit.via) for hit in context.tables] == [
         ("customers", "hit"),
@@ -94,7 +94,7 @@ async def test_neighbours_are_inside_the_budget() -> None:
 
 async def test_a_table_that_nothing_found_comes_over_a_foreign_key() -> None:
     _, context = await retrieve(
-        "country", max_tables=2, module_tables=0, fk_expansion_limit=1, cosine=False
+        "country", max_tables=2, whole_tables=0, fk_expansion_limit=1, cosine=False
     )
     assert [(hit.table.name, hit.via) for hit in context.tables] == [
         ("customers", "hit"),
@@ -102,11 +102,51 @@ async def test_a_table_that_nothing_found_comes_over_a_foreign_key() -> None:
     ]
 
 
+async def test_only_the_best_tables_are_shown_in_full() -> None:
+    settings: dict[str, Any] = {"max_tables": 3, "full_tables": 1, "whole_tables": 0}
+    _, context = await retrieve("customer country", **settings)
+    assert [hit.short for hit in context.tables] == [False, True, True]
+    _, context = await retrieve("customer country", full_tables=0)
+    assert context.is_whole
+    assert not any(hit.short for hit in context.tables)
+
+
+async def test_a_table_that_the_question_requires_is_not_short() -> None:
+    store = await build_store()
+    retriever = build_retriever(store, max_tables=3, full_tables=1, whole_tables=0)
+    question = replace(build_question(text="customer country"), tables=("returns",))
+    _, context = await retriever.retrieve(question)
+    short = {hit.table.name: hit.short for hit in context.tables}
+    assert short["returns"] is False
+    assert any(short.values())
+
+
+@pytest.mark.parametrize("flag", [True, False])
+async def test_business_terms_find_the_tables_that_they_mean(flag: bool) -> None:
+    _, context = await retrieve(
+        "profitability",
+        max_tables=1,
+        whole_tables=0,
+        fk_expansion_limit=0,
+        cosine=False,
+        business_terms=flag,
+    )
+    found = ["order_lines"] if flag else []
+    assert [hit.table.name for hit in context.tables] == found
+
+
+async def test_business_terms_do_not_show_a_hidden_table() -> None:
+    _, context = await retrieve(
+        "profitability", hidden={"sales.order_lines"}, max_tables=6, whole_tables=0, cosine=False
+    )
+    assert "order_lines" not in {hit.table.name for hit in context.tables}
+
+
 ORDERED = build_file(measures={"turnover": "sum(products.price) where orders.status = 'open'"})
 
 
 async def test_all_tables_of_a_definition_are_shown() -> None:
-    small: dict[str, Any] = {"max_tables": 1, "module_tables": 0, "semantics": ORDERED}
+    small: dict[str, Any] = {"max_tables": 1, "whole_tables": 0, "semantics": ORDERED}
     _, plain = await retrieve("customer country", **small)
     assert [hit.table.name for hit in plain.tables] == ["customers"]
     assert plain.definitions == ()
@@ -156,7 +196,7 @@ async def test_a_small_database_is_shown_whole_in_every_question() -> None:
 
 
 async def test_the_module_of_the_best_table_is_shown_whole_and_shared() -> None:
-    _, context = await retrieve("customer country", max_tables=2, module_tables=4)
+    _, context = await retrieve("customer country", max_tables=2, whole_tables=0, module_tables=4)
     assert context.tables[0].table == CUSTOMERS
     sales = {table.qualified for table in SHOP.tables if table.schema == "sales"}
     assert set(context.shared) == sales
@@ -167,13 +207,15 @@ async def test_the_module_of_the_best_table_is_shown_whole_and_shared() -> None:
 
 
 async def test_a_module_that_is_too_large_is_not_shown_whole() -> None:
-    _, context = await retrieve("customer country", max_tables=2, module_tables=3)
+    _, context = await retrieve("customer country", max_tables=2, whole_tables=0, module_tables=3)
     assert len(context.tables) == 2
     assert context.shared == ()
 
 
 async def test_what_prompts_begin_with_is_each_module_as_far_as_it_may_be_seen() -> None:
-    retriever = build_retriever(await build_store(), hidden={"sales.customers"}, module_tables=4)
+    retriever = build_retriever(
+        await build_store(), hidden={"sales.customers"}, whole_tables=0, module_tables=4
+    )
     one, other = await retriever.list_beginnings("shop", build_question().principal)
     assert set(one.shared) == {"sales.orders", "sales.employees", "sales.order_lines"}
     assert set(other.shared) == {"stock.products", "stock.returns"}
@@ -305,7 +347,7 @@ async def test_a_table_with_a_value_of_the_question_is_found() -> None:
         "the broken ones",
         sources=FakeSources(),
         max_tables=1,
-        module_tables=0,
+        whole_tables=0,
         max_values=1,
         fk_expansion_limit=0,
         cosine=False,

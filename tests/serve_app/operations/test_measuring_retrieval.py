@@ -48,7 +48,7 @@ async def test_all_variants_side_by_side_in_one_run(wiring: Wiring, tmp_path: Pa
     assert manifest.finished
     assert list(found.findings) == list(VARIANTS)
     retrieval = wiring.settings.retrieval
-    most = retrieval.max_tables + retrieval.module_tables
+    most = retrieval.max_tables + retrieval.whole_tables
     for finding in found.findings.values():
         assert len(finding.tables) <= most
         assert not finding.error
