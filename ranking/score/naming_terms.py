@@ -48,11 +48,11 @@ def measure_naming(question: str, query: Query, context: SchemaContext) -> Itera
     if unnamed := sum(known.isdisjoint(split_words(column.name)) for column in columns):
         yield "filters_unnamed", unnamed / len(columns)
     yield from _measure_figures(said, query)
-    # Shorter ones are codes and flags.
+    # Shorter ones are codes and flags; dates are written in many ways.
     conditions = [
         condition
         for condition in list_conditions(query)
-        if condition.is_string and len(condition.text.strip(" %")) >= _LONG
+        if condition.is_string and sum(map(str.isalpha, condition.text)) >= _LONG
     ]
     stored = {match.value.casefold() for match in context.values}
     if inexact := sum(

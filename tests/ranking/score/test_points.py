@@ -42,5 +42,10 @@ def test_what_no_benchmark_covers_is_fixed() -> None:
         "explain_fails",
         "lint:measure_without_filter",
         "values_unknown",
+        # No question of the training set is about rounding, and SQLite has NULLs last.
+        "rounding_missing",
+        "nulls_first",
+        "derived:asked_rounding",
+        "derived:nulls_last",
     }
     assert all(terms[name].points == terms[name].prior for name in fixed)

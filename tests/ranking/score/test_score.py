@@ -31,6 +31,11 @@ from tests.fakes import (
 )
 
 EXPLAINED = Explained(cost=10.0, rows=1.0)
+# What nearly every query has to some degree; tested in doctests of their modules, and below.
+GRADUAL = frozenset(
+    """columns_unnamed tables_added tables_unnamed filters_unnamed conditions_added queries_inside
+    set_operation one_row""".split()
+)
 MATCH = ValueMatch("acme", "sales.customers", "name", "Acme", 1.0)
 
 
@@ -60,7 +65,7 @@ def score(
     for term in terms:
         points = load_points().find(term.name)
         assert term.value == pytest.approx(points * term.strength, abs=0.06)
-    return {term.name: round(term.strength, 2) for term in terms}
+    return {term.name: round(term.strength, 2) for term in terms if term.name not in GRADUAL}
 
 
 def link(*tables: str) -> Plan:
@@ -219,7 +224,13 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
     ],
 )  # fmt: skip
 def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) -> None:
-    harmless = {"group_by_matches", "order_and_limit_match", "columns_unnamed", "tables_added"}
+    # The last two are guesses: "Italian" for Italy, a column that stands for the thing itself.
+    harmless = {
+        "group_by_matches",
+        "order_and_limit_match",
+        "literals_inexact",
+        "figures_misplaced",
+    }
     assert set(score(sql, question)) <= harmless
 
 
@@ -296,7 +307,8 @@ def test_the_result_has_terms_of_its_own(
     question: str, rows: list[tuple[object, ...]], expected: dict[str, float]
 ) -> None:
     scored = score_result(question, build_assessment(rows=rows))
-    assert {term.name: term.strength for term in scored.terms[1:]} == expected
+    found = {term.name: term.strength for term in scored.terms[1:] if term.name not in GRADUAL}
+    assert found == expected
 
 
 def test_a_result_is_scored_once_however_often_it_is_asked() -> None:
