@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import Assessment, Candidate, Ranking
+from nl2sql.types import Assessment, Candidate, Ranking, Score, ScoreTerm
 from ranking.confidence.features import measure_features
 from ranking.vote.order import vote
 from tests.fakes import (
@@ -62,6 +63,40 @@ def test_the_question_tells_how_well_its_tables_were_found() -> None:
     found = measure(decide(build_assessment("c1", rows=[(1,)]), samples=1))
     assert (found["cosine"], found["cosine_gap"]) == (0.5, 0.0)
     assert found["words"] == pytest.approx(math.log2(7), abs=1e-6)
+
+
+def test_the_lead_is_over_the_second_and_one_plain_sample() -> None:
+    ahead = build_assessment("c1", samples=3, score=125.0, rows=[(1,)])
+    behind = build_assessment("c2", samples=1, score=100.0, rows=[(2,)])
+    found = measure(decide(ahead, behind, samples=4))
+    assert found["lead"] == pytest.approx(math.log(3 * math.e / 2), abs=1e-4)
+    assert measure(decide(ahead, samples=4))["lead"] == pytest.approx(math.log(3) + 1, abs=1e-4)
+
+
+def test_faults_are_the_negative_terms_alone() -> None:
+    terms = (ScoreTerm("base", 100.0), ScoreTerm("no_rows", -50.0), ScoreTerm("join_match", 30.0))
+    winner = build_assessment("c1", rows=[(1,)])
+    found = measure(decide(replace(winner, score=Score(terms)), samples=1))
+    assert (found["faults"], found["score"]) == (-0.5, pytest.approx(0.8))
+
+
+def test_the_schema_tells_its_size_and_how_much_of_its_names_is_short() -> None:
+    winner = build_assessment(
+        "c1", sql="SELECT id FROM orders", rows=[(1,)],
+        verdict=build_guarded("SELECT 1", "sales.orders"),
+    )  # fmt: skip
+    context = build_context()
+    found = dict(measure_features(QUESTION, context, decide(winner, samples=1)))
+    assert found["catalog"] == pytest.approx(math.log2(1 + context.catalog_tables), abs=1e-6)
+    assert 0 < found["codes"] < 1
+    # Of "orders", "open" and "today" the query has one.
+    assert found["named"] == pytest.approx(1 / 3, abs=1e-6)
+
+
+def test_a_derived_winner_says_so() -> None:
+    derived = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="fewer_joins")
+    winner = build_assessment("d1", candidate=derived, rows=[(1,)])
+    assert measure(decide(winner, samples=1))["derived"] == 1.0
 
 
 def test_what_is_not_known_is_left_out() -> None:
