@@ -13,8 +13,7 @@ from repair.autocorrect.levels import Level
 from repair.derive.asked_comparisons import OPERATORS
 from repair.derive.original import Original, drop_condition, has_aggregate
 
-# "3 or more different movies".
-_NEAR = 5
+_NEAR = 4
 _COMPARISONS: tuple[type[exp.Binary], ...] = (exp.EQ, *OPERATORS.values())
 
 
@@ -66,9 +65,15 @@ def _counts_rows(original: Original, figure: str) -> bool:
     words = [NUMBER_WORDS.get(word, word) for word in split_words(original.question)]
     return any(
         str(word) in numbers
-        and any(follower in names for follower in map(str, words[at + 1 : at + _NEAR]))
+        and any(str(follower) in names for follower in _list_followers(words[at + 1 :]))
         for at, word in enumerate(words)
     )
+
+
+def _list_followers(words: list[int | str]) -> list[int | str]:
+    """The words of the same phrase: in "3 or more different movies" the next four."""
+    ends = [at for at, word in enumerate(words) if word in ("and", "with", "in", "of")]
+    return words[: min([_NEAR, *ends])]
 
 
 def _count(

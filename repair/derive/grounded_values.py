@@ -28,6 +28,8 @@ def grounded_values(original: Original) -> Iterator[exp.Expr]:
             continue
         for number, level in enumerate(original.levels):
             for equal in _list_equal(level):
+                if _is_used(match, equal, said):
+                    continue
                 yield from _ground(original, number, level, equal, match, table)
         if match.value.casefold() not in said and not _is_compared(original, match, table):
             yield from _add(original, match, table)
@@ -71,6 +73,12 @@ def _ground(
     if column is not None:
         copy.replace(exp.EQ(this=column, expression=exp.Literal.string(match.value)))
         yield draft.tree
+
+
+def _is_used(match: ValueMatch, equal: exp.Binary, said: set[str]) -> bool:
+    """True if another condition uses the value."""
+    value = match.value.casefold()
+    return value in said and equal.expression.this.casefold() != value
 
 
 def _list_values(original: Original, match: ValueMatch) -> set[str]:
