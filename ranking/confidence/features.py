@@ -15,8 +15,6 @@ from ranking.vote.weights import says_nothing
 
 # The limit of ``lead``.
 _MOST_LEAD = 6.0
-# A word of a name with so few letters is an abbreviation, or says little.
-_SHORT = 3
 _WORD = re.compile(r"\w+")
 
 Features = tuple[tuple[str, float], ...]
@@ -31,7 +29,7 @@ def measure_features(question: Question, context: SchemaContext, ranking: Rankin
         **_measure_vote(ranking, winner),
         **_measure_winner(winner),
         **_measure_question(question, context),
-        **_measure_schema(winner, context),
+        "catalog": math.log2(1 + context.catalog_tables),
         "named": _measure_named(question, winner),
     }
     return tuple((name, round(value, 6)) for name, value in numbers.items() if value is not None)
@@ -74,10 +72,7 @@ def _measure_vote(ranking: Ranking, winner: Assessment) -> dict[str, float | Non
 
 
 def _measure_winner(winner: Assessment) -> dict[str, float | None]:
-    """``empty``, ``truncated``, ``repaired`` and ``derived`` are 1 or 0.
-
-    ``tables`` is the number it reads; ``faults`` the sum of its score's negative terms.
-    """
+    """``empty``, ``truncated``, ``repaired`` and ``derived`` are 1 or 0; ``tables`` are its own."""
     tables = getattr(winner.verdict, "tables", ())
     return {
         "score": winner.score.total / 100,
@@ -86,7 +81,6 @@ def _measure_winner(winner: Assessment) -> dict[str, float | None]:
         "truncated": float(winner.result is not None and winner.result.truncated),
         "repaired": float(winner.candidate.origin == "repair"),
         "derived": float(winner.candidate.origin == "derived"),
-        "faults": sum(min(term.value, 0.0) for term in winner.score.terms) / 100,
         "tables": float(len(tables)),
         "length": math.log2(1 + len(winner.candidate.sql.split())),
     }
@@ -99,26 +93,6 @@ def _measure_question(question: Question, context: SchemaContext) -> dict[str, f
         "cosine": cosines[0] if cosines else None,
         "cosine_gap": cosines[0] - cosines[1] if len(cosines) > 1 else None,
         "words": math.log2(1 + len(question.text.split())),
-    }
-
-
-def _measure_schema(winner: Assessment, context: SchemaContext) -> dict[str, float | None]:
-    """``catalog`` is the size of the database; ``codes`` the share of short words in its names.
-
-    The names are those of the winner's tables and their columns.
-    """
-    read = set(getattr(winner.verdict, "tables", ()))
-    names = [
-        word
-        for hit in context.tables
-        if hit.table.qualified in read
-        for name in (hit.table.name, *(column.name for column in hit.table.columns))
-        for word in split_words(name)
-    ]
-    short = sum(len(word) <= _SHORT for word in names)
-    return {
-        "catalog": math.log2(1 + context.catalog_tables),
-        "codes": short / len(names) if names else None,
     }
 
 

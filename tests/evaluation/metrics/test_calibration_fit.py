@@ -99,11 +99,11 @@ def test_the_figures_are_of_confidences_that_were_fitted_without_the_question() 
 
 
 def test_each_kind_has_a_risk_of_its_own_and_a_question_counts_once() -> None:
-    cases = [
-        Case(f"{kind}{at}", f"{kind}{at % 5}", {"agreement": at % 4 / 3}, right(at), kind)
-        for kind, right in (("good", lambda at: at % 4 > 0), ("bad", lambda at: at % 3 == 0))
-        for at in range(200)
-    ]
+    def ask(kind: str, at: int, right: bool) -> Case:
+        return Case(f"{kind}{at}", f"{kind}{at % 5}", {"agreement": at % 4 / 3}, right, kind)
+
+    cases = [ask("good", at, at % 4 > 0) for at in range(200)]
+    cases += [ask("bad", at, at % 3 == 0) for at in range(200)]
     figures = measure_fit(
         [*cases, *cases], {"good": 200, "bad": 250}, 5, by_database=True, risk=0.4
     )

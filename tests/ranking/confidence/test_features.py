@@ -64,6 +64,32 @@ def test_the_question_tells_how_well_its_tables_were_found() -> None:
     assert found["words"] == pytest.approx(math.log2(7), abs=1e-6)
 
 
+def test_the_lead_is_over_the_second_and_one_plain_sample() -> None:
+    ahead = build_assessment("c1", samples=3, score=125.0, rows=[(1,)])
+    behind = build_assessment("c2", samples=1, score=100.0, rows=[(2,)])
+    found = measure(decide(ahead, behind, samples=4))
+    assert found["lead"] == pytest.approx(math.log(3 * math.e / 2), abs=1e-4)
+    assert measure(decide(ahead, samples=4))["lead"] == pytest.approx(math.log(3) + 1, abs=1e-4)
+
+
+def test_size_and_names_are_told() -> None:
+    winner = build_assessment(
+        "c1", sql="SELECT id FROM orders", rows=[(1,)],
+        verdict=build_guarded("SELECT 1", "sales.orders"),
+    )  # fmt: skip
+    context = build_context()
+    found = dict(measure_features(QUESTION, context, decide(winner, samples=1)))
+    assert found["catalog"] == pytest.approx(math.log2(1 + context.catalog_tables), abs=1e-6)
+    # Of "orders", "open" and "today" the query has one.
+    assert found["named"] == pytest.approx(1 / 3, abs=1e-6)
+
+
+def test_a_derived_winner_says_so() -> None:
+    derived = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="fewer_joins")
+    winner = build_assessment("d1", candidate=derived, rows=[(1,)])
+    assert measure(decide(winner, samples=1))["derived"] == 1.0
+
+
 def test_what_is_not_known_is_left_out() -> None:
     ranking = decide(build_assessment("c1", rows=[(1,)]), samples=1)
     found = dict(measure_features(QUESTION, build_context(tables=("sales.orders",)), ranking))
