@@ -11,19 +11,14 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
-from repair.derive.added_outputs import added_outputs
-from repair.derive.asked_comparisons import asked_comparisons
 from repair.derive.asked_rounding import asked_rounding
 from repair.derive.both_conditions import both_conditions
-from repair.derive.compared_extremes import compared_extremes
 from repair.derive.counted_groups import counted_groups
-from repair.derive.counted_keys import counted_keys
 from repair.derive.dropped_conditions import dropped_conditions
 from repair.derive.dropped_joins import dropped_joins
 from repair.derive.excluded_rows import excluded_rows
 from repair.derive.fewer_outputs import fewer_outputs
 from repair.derive.grounded_values import grounded_values
-from repair.derive.grouped_values import grouped_values
 from repair.derive.named_columns import named_columns
 from repair.derive.nulls_last import nulls_last
 from repair.derive.original import Original
@@ -31,8 +26,6 @@ from repair.derive.plain_extremes import plain_extremes
 from repair.derive.reversed_order import reversed_order
 from repair.derive.same_named_columns import same_named_columns
 from repair.derive.swapped_tables import swapped_tables
-from repair.derive.tied_extremes import tied_extremes
-from repair.derive.toggled_distinct import toggled_distinct
 
 Rule = Callable[[Original], Iterator[exp.Expr]]
 
@@ -41,22 +34,15 @@ RULES: tuple[Rule, ...] = (
     asked_rounding,
     nulls_last,
     both_conditions,
-    compared_extremes,
-    grouped_values,
     fewer_outputs,
     counted_groups,
     plain_extremes,
     dropped_joins,
-    tied_extremes,
     reversed_order,
     same_named_columns,
-    asked_comparisons,
-    toggled_distinct,
     dropped_conditions,
     named_columns,
     excluded_rows,
     swapped_tables,
-    added_outputs,
     grounded_values,
-    counted_keys,
 )

@@ -10,11 +10,16 @@ from nl2sql.expectations.asked_comparisons import NUMBER_WORDS
 from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
 from repair.autocorrect.levels import Level
-from repair.derive.asked_comparisons import OPERATORS
 from repair.derive.original import Original, drop_condition, has_aggregate
 
 _NEAR = 4
-_COMPARISONS: tuple[type[exp.Binary], ...] = (exp.EQ, *OPERATORS.values())
+_OPERATORS: dict[str, type[exp.Binary]] = {
+    ">": exp.GT,
+    ">=": exp.GTE,
+    "<": exp.LT,
+    "<=": exp.LTE,
+}
+_COMPARISONS: tuple[type[exp.Binary], ...] = (exp.EQ, *_OPERATORS.values())
 
 
 def counted_groups(original: Original) -> Iterator[exp.Expr]:
@@ -49,7 +54,7 @@ def _find_operator(original: Original, node: exp.Expr) -> type[exp.Binary] | Non
     for pairs in original.expected.comparisons:
         operators = [operator for operator, figure in pairs if figure == literal.this]
         if operators:
-            return OPERATORS[operators[0]]
+            return _OPERATORS[operators[0]]
     return None
 
 
