@@ -164,8 +164,12 @@ class Pipeline:
 
         if self._derives and ranking.winner is not None and not deadline.has_passed:
             async with clock.time("derive"):
-                ranking = await self._derivation.run(question, context, plan, ranking)
-            report(VoteCounted(ranking))
+                before, ranking = (
+                    ranking,
+                    await self._derivation.run(question, context, plan, ranking),
+                )
+            if ranking is not before:
+                report(VoteCounted(ranking))
 
         trace = replace(
             trace,

@@ -104,7 +104,13 @@ async def test_lint_reads_the_guarded_query_and_enters_the_score() -> None:
     assessment = await assess(ranker, build_candidate("SELECT * FROM a, b"))
     assert [finding.rule for finding in assessment.findings] == ["cartesian_join", "select_star"]
     names = {term.name for term in assessment.score.terms}
-    assert names == {"base", "lint:cartesian_join", "lint:select_star", "tables_added"}
+    assert names == {
+        "base",
+        "lint:cartesian_join",
+        "lint:select_star",
+        "tables_added",
+        "tables_unnamed",
+    }
 
 
 async def test_what_has_run_is_not_run_again() -> None:
@@ -261,7 +267,7 @@ async def test_a_query_that_must_not_run_keeps_its_plan_and_is_told() -> None:
 
 
 async def test_the_vote_is_settled_by_k_or_by_the_most_that_adaptive_sampling_draws() -> None:
-    settings = build_settings(sampling={"k": 0, "k_max": 8}, ranking={"settle_agreement": 2.0})
+    settings = build_settings(sampling={"k": 0, "k_max": 12}, ranking={"settle_agreement": 2.0})
     ranker = CandidateRanker(FakeGuard(), FakeExecutor(), settings)
     agreed = (build_assessment("c1", samples=4, rows=[(1,)]),)
     adaptive, fixed = build_question(k=0), build_question(k=4)

@@ -74,7 +74,11 @@ class Service:
 def guarded(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Wiring:
     """The demo's wiring with its policy and principals."""
     database = wiring.settings.databases["demo_erp"].model_copy(update={"policy": POLICY})
-    settings = wiring.settings.model_copy(update={"databases": {"demo_erp": database}})
+    # The echo of a question is no sure answer to it.
+    ranking = wiring.settings.ranking.model_copy(update={"min_confidence": 0.0})
+    settings = wiring.settings.model_copy(
+        update={"databases": {"demo_erp": database}, "ranking": ranking}
+    )
     return Wiring(sign_in(settings, PRINCIPALS, monkeypatch), wiring.socket_folder)
 
 

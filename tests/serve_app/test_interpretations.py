@@ -68,7 +68,7 @@ class Parts:
 
 
 async def test_a_divided_vote_is_given_back_with_its_interpretations_in_words() -> None:
-    body = (await Parts().post({"question": "Who?", "k": 2})).json()
+    body = (await Parts().post({"question": "Who has id 1?", "k": 2})).json()
     assert body["outcome"] == "clarify"
     assert body["interpretations"] == READINGS
     assert "Choose" in body["reason"]
@@ -76,7 +76,7 @@ async def test_a_divided_vote_is_given_back_with_its_interpretations_in_words() 
 
 async def test_the_interpretation_picked_is_guarded_and_run_and_nothing_is_sampled() -> None:
     parts = Parts()
-    body = (await parts.post({"question": "Who?", "picked": SECOND, "trace": True})).json()
+    body = (await parts.post({"question": "Who has id 1?", "picked": SECOND, "trace": True})).json()
     assert body["outcome"] == "answered"
     assert body["sql"] == SECOND
     assert body["rows"] == [["a"], ["b"]]
@@ -87,12 +87,12 @@ async def test_the_interpretation_picked_is_guarded_and_run_and_nothing_is_sampl
 
 
 async def test_what_the_guard_refuses_cannot_be_picked() -> None:
-    body = (await Parts().post({"question": "Who?", "picked": "SELECT secret"})).json()
+    body = (await Parts().post({"question": "Who has id 1?", "picked": "SELECT secret"})).json()
     assert (body["outcome"], body["code"]) == ("refused", "not_permitted")
 
 
 async def test_an_interpretation_may_be_no_longer_than_a_question() -> None:
-    response = await Parts().post({"question": "Who?", "picked": "x" * 5000})
+    response = await Parts().post({"question": "Who has id 1?", "picked": "x" * 5000})
     assert response.status_code == 422
     assert response.json()["errors"][0]["field"] == "picked"
 
@@ -120,14 +120,14 @@ def test_the_command_shows_the_interpretations_and_runs_the_one_that_is_picked(
         result = CliRunner().invoke(app, arguments)
         return result.exit_code, result.stdout or result.stderr
 
-    code, shown = ask("Who?", "--k", "2")
+    code, shown = ask("Who has id 1?", "--k", "2")
     assert code == 2
     assert "where id is 1" in shown
     assert "ask --pick 1" in shown
     code, shown = ask("--pick", "2", "--format", "json")
     assert code == 0
     answer = json.loads(shown)
-    assert (answer["question"], answer["sql"]) == ("Who?", SECOND)
+    assert (answer["question"], answer["sql"]) == ("Who has id 1?", SECOND)
     assert ask("--pick", "3")[0] != 0
     assert ask()[0] != 0
 
@@ -135,7 +135,7 @@ def test_the_command_shows_the_interpretations_and_runs_the_one_that_is_picked(
 def test_interpretations_are_remembered_for_their_owner_only(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="nothing to pick"):
         recall_interpretations(tmp_path)
-    interpretations = LastInterpretations("shop", "Who?", (FIRST, SECOND), "ravi")
+    interpretations = LastInterpretations("shop", "Who has id 1?", (FIRST, SECOND), "ravi")
     note(tmp_path, interpretations)
     assert recall_interpretations(tmp_path) == interpretations
     assert (tmp_path / "last_interpretations.json").stat().st_mode & 0o077 == 0

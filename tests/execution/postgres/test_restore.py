@@ -147,7 +147,7 @@ def test_what_fails_leaves_all_as_it_was(
         restore_postgres(embedded_server, restored, broken)
     truncated = dump(embedded_server, tmp_path / "x.dump", SCRIPT, "--format=custom")
     truncated.write_bytes(truncated.read_bytes()[:-20])
-    with pytest.raises(SettingsError, match=r"x\.dump cannot be restored .*: pg_restore: error:"):
+    with pytest.raises(SettingsError, match=r"x\.dump cannot be restored .* error: "):
         restore_postgres(embedded_server, restored, truncated)
     assert databases(embedded_server) == before
     assert run(embedded_server, "SELECT count(*) FROM s.t") == [(2,)]

@@ -125,7 +125,8 @@ async def test_it_is_recorded_that_nothing_ran(service: Service) -> None:
     await ask_until_kept(service)
     lines = [json.loads(line) for line in service.audit.read_text(encoding="utf-8").splitlines()]
     ran, kept = lines[0], lines[-1]
-    assert (ran["code"], ran["executed"]) == ("", [ran["sql"]])
+    assert ran["code"] == ""
+    assert ran["sql"] in ran["executed"], "with the candidates derived from it"
     assert (kept["code"], kept["executed"]) == ("cached", [])
     for name in ("outcome", "sql", "tables", "predicates", "row_count", "question"):
         assert kept[name] == ran[name]

@@ -84,7 +84,7 @@ async def test_the_stages_are_told_and_then_the_answer_as_it_is_without_a_stream
     assert (last, answer) == ("answer", plain.json())
     stages = [event for event in events if event[0] == "stage"]
     told = " ".join(fields["stage"] for _, fields in stages)
-    assert told == "wait retrieve gate plan generate guard assess vote execute"
+    assert told == "wait retrieve gate plan generate guard assess vote derive execute"
     generate = next(fields for _, fields in stages if fields["stage"] == "generate")
     assert (generate["done"], generate["total"], generate["answer_tokens"]) == (1, 4, 30)
     others = [event for event in events if event[0] != "stage"]

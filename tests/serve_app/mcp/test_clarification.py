@@ -90,7 +90,7 @@ REACHED: list[tuple[ConnectMode, str]] = [
 async def test_the_user_is_asked_and_the_choice_is_run(mode: ConnectMode, transport: str) -> None:
     user = User(number=2)
     async with connect(user, mode, transport) as client:
-        document = await call(client, "ask", question="Who?")
+        document = await call(client, "ask", question="Who has id 1?")
     assert document["outcome"] == "answered"
     assert document["sql"] == SECOND
     assert document["rows"] == [["a"], ["b"]]
@@ -107,7 +107,7 @@ async def test_a_user_who_chooses_nothing_gets_no_rows(
     mode: ConnectMode, transport: str, action: str
 ) -> None:
     async with connect(User(action), mode, transport) as client:
-        document = await call(client, "ask", question="Who?")
+        document = await call(client, "ask", question="Who has id 1?")
     assert document["outcome"] == "clarify"
     assert "rows" not in document
 
@@ -123,19 +123,19 @@ async def test_without_elicitation_the_interpretations_are_listed(
     mode: ConnectMode, transport: str, user: User | None
 ) -> None:
     async with connect(user, mode, transport) as client:
-        document = await call(client, "ask", question="Who?")
+        document = await call(client, "ask", question="Who has id 1?")
         assert document["outcome"] == "clarify"
         numbered = [(found["number"], found["sql"]) for found in document["interpretations"]]
         assert numbered == [(1, FIRST), (2, SECOND)]
         assert "`picked`" in document["next"]
-        answer = await call(client, "ask", question="Who?", picked=SECOND)
+        answer = await call(client, "ask", question="Who has id 1?", picked=SECOND)
     assert answer["rows"] == [["a"], ["b"]]
 
 
 async def test_a_translation_asks_nobody() -> None:
     user = User()
     async with connect(user) as client:
-        document = await call(client, "translate", question="Who?")
+        document = await call(client, "translate", question="Who has id 1?")
     assert [found["sql"] for found in document["interpretations"]] == [FIRST, SECOND]
     assert user.forms == []
 
@@ -146,14 +146,14 @@ async def test_a_forged_choice_is_guarded() -> None:
         forged = ElicitResult(action="accept", content={"interpretation": "SELECT secret"})
         result = await client.session.call_tool(
             "ask",
-            {"question": "Who?"},
+            {"question": "Who has id 1?"},
             input_responses={"interpretation": forged},
             allow_input_required=True,
         )
         assert not isinstance(result, InputRequiredResult)
         assert isinstance(result, CallToolResult)
         assert result.structured_content["outcome"] in ("refused", "failed")
-        document = await call(client, "ask", question="Who?", picked="SELECT secret")
+        document = await call(client, "ask", question="Who has id 1?", picked="SELECT secret")
         assert document["outcome"] in ("refused", "failed")
         message = await fail(client, "run_sql", sql="SELECT secret")
     assert "not_permitted" in message
