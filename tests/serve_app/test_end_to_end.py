@@ -95,8 +95,8 @@ def test_many_questions_at_once_are_all_answered(url: str) -> None:
         answers = list(
             pool.map(lambda each: ask(url, question=f"How many {each} are there?", k=2), topics)
         )
-    assert {answer["outcome"] for answer in answers} <= {"answered", "failed"}
-    assert sum(answer["outcome"] == "answered" for answer in answers) >= 7
+    assert {answer["outcome"] for answer in answers} <= {"answered", "clarify", "failed"}
+    assert sum(answer["outcome"] != "failed" for answer in answers) >= 7
     assert is_ready(url)
 
 

@@ -147,6 +147,8 @@ def prepare(
             "databases": databases,
             "limits": {"statement_timeout_ms": 3000, "max_rows": _MOST_ROWS},
             "sampling": {"k": 1},
+            # Which of several queries wins depends on the rows; each must be the model's own.
+            "repair": {"derived": 0},
             **sections,
         }
     )
