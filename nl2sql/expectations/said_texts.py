@@ -50,7 +50,7 @@ def is_said(text: str, question: str) -> bool:
         return True
     wanted = _split(text)
     return any(
-        all(_is_same(one, other) for one, other in zip(wanted, said[start:], strict=False))
+        all(is_same_word(one, other) for one, other in zip(wanted, said[start:], strict=False))
         for start in range(len(said) - len(wanted) + 1)
     )
 
@@ -80,7 +80,8 @@ def _split(text: str) -> list[str]:
     return [fold_plural(word.lower()) for word in _WORDS.findall(text)]
 
 
-def _is_same(one: str, other: str) -> bool:
+def is_same_word(one: str, other: str) -> bool:
+    """True for equal words, and for long ones that begin alike."""
     if one == other:
         return True
     return min(len(one), len(other)) > _STEM and one[:_STEM] == other[:_STEM]

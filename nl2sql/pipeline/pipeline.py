@@ -164,11 +164,9 @@ class Pipeline:
 
         if self._derives and ranking.winner is not None and not deadline.has_passed:
             async with clock.time("derive"):
-                before, ranking = (
-                    ranking,
-                    await self._derivation.run(question, context, plan, ranking),
-                )
-            if ranking is not before:
+                derived = await self._derivation.run(question, context, plan, ranking)
+            if derived is not ranking:
+                ranking = derived
                 report(VoteCounted(ranking))
 
         trace = replace(

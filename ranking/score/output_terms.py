@@ -9,14 +9,13 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from nl2sql.expectations.said_texts import is_same_word
 from nl2sql.words import split_words
 from ranking.query import ColumnUse, Query
 from ranking.score.question_terms import Measure
 
 # With so many tables beyond the first, the measure has its full strength.
 _MANY_TABLES = 4
-# With so many common letters, "nation" and "national" count as one word.
-_STEM = 4
 
 
 def measure_outputs(question: str, query: Query) -> Iterator[Measure]:
@@ -44,9 +43,5 @@ def measure_outputs(question: str, query: Query) -> Iterator[Measure]:
 def _measure_unsaid(use: ColumnUse, said: Sequence[str]) -> float:
     """The share of a column name's words that the question does not contain."""
     words = split_words(use.column.name)
-    unsaid = [word for word in words if not any(_is_same(word, other) for other in said)]
+    unsaid = [word for word in words if not any(is_same_word(word, other) for other in said)]
     return len(unsaid) / len(words) if words else 0.0
-
-
-def _is_same(one: str, other: str) -> bool:
-    return one == other or (min(len(one), len(other)) > _STEM and one[:_STEM] == other[:_STEM])

@@ -100,13 +100,13 @@ def autocorrect_query(
                 break
         if not used:
             return None
-        written = _write(tree, context.dialect)
+        written = write_query(tree, context.dialect)
     except (SqlglotError, RecursionError):
         return None
     return Corrected(written, tuple(used)) if written else None
 
 
-def _write(tree: exp.Expr, dialect: str) -> str:
+def write_query(tree: exp.Expr, dialect: str) -> str:
     """The query as SQL; empty if sqlglot cannot render it."""
     try:
         return tree.sql(dialect, comments=False, unsupported_level=ErrorLevel.IGNORE, copy=False)

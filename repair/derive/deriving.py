@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.errors import ErrorLevel, SqlglotError
+from sqlglot.errors import SqlglotError
 
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
+from repair.autocorrect import write_query
 from repair.autocorrect.table_lookup import TableLookup
 from repair.derive import RULES, Rule
 from repair.derive.original import Original
@@ -80,16 +81,7 @@ def _derive_all(
 def _apply(rule: Rule, original: Original) -> Iterator[str]:
     try:
         for tree in rule(original):
-            if written := _write(tree, original.visible.dialect):
+            if written := write_query(tree, original.visible.dialect):
                 yield written
     except (SqlglotError, RecursionError):
         return
-
-
-def _write(tree: exp.Expr, dialect: str) -> str:
-    """The query as SQL; empty if sqlglot cannot render it."""
-    try:
-        return tree.sql(dialect, comments=False, unsupported_level=ErrorLevel.IGNORE, copy=False)
-    except AttributeError:
-        # sqlglot fails like this if a function lacks an argument, as in DATETIME(day).
-        return ""
