@@ -36,6 +36,8 @@ class PromptBuilder:
         """
         sampling = self._settings.sampling
         context = reduce_context(context, self._settings.model.sends)
+        if variant.narrow:
+            context = narrow_context(context, plan)
         form = variant.schema_form or sampling.schema_form
         show_plan = sampling.show_plan if variant.show_plan is None else variant.show_plan
         turns = render_worked_examples(context.dialect, form) if variant.worked else ()
@@ -113,6 +115,29 @@ class PromptBuilder:
         counts = await self._tokens.count(map(render_example, shown))
         chosen = choose_examples(counts, self._settings.model.max_model_len // _EXAMPLES_PART)
         return "".join(reversed(chosen))
+
+
+def narrow_context(context: SchemaContext, plan: Plan) -> SchemaContext:
+    """The context with only the tables that the question names or that join them."""
+    kept = {link.table for link in plan.links.links} | {*plan.joins.tables, *context.required}
+    kept |= {match.table for match in context.values}
+    kept |= {table for definition in context.definitions for table in definition.tables}
+    pairs = [
+        (hit, name)
+        for hit, name in zip(context.tables, context.names, strict=True)
+        if hit.table.qualified in kept
+    ]
+    if not pairs:
+        return context
+    return replace(
+        context,
+        tables=tuple(hit for hit, _ in pairs),
+        names=tuple(name for _, name in pairs),
+        catalog_tables=len(pairs) if context.is_whole else context.catalog_tables,
+        foreign_keys=tuple(
+            key for key in context.foreign_keys if {key.table, key.target} <= kept
+        ),
+    )
 
 
 def read_texts(prompt: Prompt, *turns: Message) -> list[str]:

@@ -22,6 +22,7 @@ _PARTS: dict[str, dict[str, Any]] = {
     "no_plan": {"show_plan": False},
     "no_examples": {"show_examples": False},
     "worked": {"worked": True},
+    "narrow": {"narrow": True},
 }
 _ORDER = re.compile(r"order([1-9]\d{0,3})")
 _TEMPERATURE = re.compile(r"t([01]\.\d{1,2}|2\.0)")
@@ -40,6 +41,7 @@ class PromptVariant:
     show_plan: bool | None = None
     show_examples: bool = True
     worked: bool = False
+    narrow: bool = False
     order: int = 0
     temperature: float | None = None
 
