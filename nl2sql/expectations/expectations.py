@@ -41,9 +41,9 @@ _GROUPED = re.compile(
 _FIGURE = re.compile(
     rf"\b(?:numbers? of|count|average|mean|total|sum|how many|{_SUPERLATIVE})\b", re.IGNORECASE
 )
+_COUNT = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
 _TOP = re.compile(
-    rf"\b(?:top|first|last|bottom)\s+(\d+|{'|'.join(NUMBER_WORDS)})\b"
-    rf"|\b(\d+|{'|'.join(NUMBER_WORDS)})\s+{_SUPERLATIVE}\b",
+    rf"\b(?:top|first|last|bottom)\s+({_COUNT})\b|\b({_COUNT})\s+{_SUPERLATIVE}\b",
     re.IGNORECASE,
 )
 _ONE_BEST = re.compile(
@@ -85,6 +85,9 @@ _LOW = re.compile(
     r"(?! rank)",
     re.IGNORECASE,
 )
+# "The top 5 by sales", if no other word says which end.
+_FROM_TOP = re.compile(rf"\btop\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
+_FROM_BOTTOM = re.compile(rf"\bbottom\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _OLD = re.compile(r"\b(?:oldest|earliest)\b", re.IGNORECASE)
 _YOUNG = re.compile(r"\b(?:youngest|newest|latest)\b", re.IGNORECASE)
 _PART = re.compile(
@@ -177,7 +180,7 @@ def read_expectations(question: str) -> Expectations:
         distinct=_DISTINCT.search(text) is not None,
         negated=negated,
         descending=None if _REVERSED.search(text) else _choose(text, _DOWN, _UP),
-        highest=_choose(text, _HIGH, _LOW),
+        highest=_find_end(text),
         oldest=_choose(text, _OLD, _YOUNG),
         extremes=tuple(name for name, pattern in _EXTREMES if pattern.search(text)),
         # "Not more than 3" inverts the comparison, but a negation may also concern something else.
@@ -190,6 +193,19 @@ def read_expectations(question: str) -> Expectations:
         timed=_TIME.search(text) is not None,
         decimals=read_decimals(text),
     )
+
+
+def _find_end(text: str) -> bool | None:
+    """True for the high end of an order, False for the low end.
+
+    >>> _find_end("the top 5 by sales"), _find_end("the top 5 cheapest"), _find_end("the last 5")
+    (True, False, None)
+    """
+    if _HIGH.search(text) or _LOW.search(text):
+        return _choose(text, _HIGH, _LOW)
+    if _OLD.search(text) or _YOUNG.search(text):
+        return None
+    return _choose(text, _FROM_TOP, _FROM_BOTTOM)
 
 
 def _choose(text: str, yes: re.Pattern[str], no: re.Pattern[str]) -> bool | None:

@@ -75,7 +75,7 @@ def score_candidate(
             measure_conditions(question.search_text, expected, query),
             measure_outputs(question.text, query),
             measure_asked_outputs(question.text, query),
-            measure_coverage(question.search_text, candidate.sql),
+            measure_coverage(question.search_text, candidate.sql, query),
             measure_naming(question.search_text, query),
             measure_plan(query, guarded, plan),
             measure_required(query, guarded, context),

@@ -145,6 +145,8 @@ CASES: list[tuple[str, str, str]] = [
      "SELECT id FROM orders ORDER BY total DESC"),
     ("direction_differs", "Which order has the lowest total?",
      "SELECT id FROM orders ORDER BY total DESC LIMIT 1"),
+    ("direction_differs", "Show the top 5 orders by total.",
+     "SELECT id FROM orders ORDER BY total LIMIT 5"),
     ("extreme_missing", "What is the minimum total?", "SELECT total FROM orders"),
     ("limit_unasked", "What is the name of all customers?", "SELECT name FROM customers LIMIT 1"),
     ("best_by_key", "What is the name of the youngest customer?",
@@ -207,7 +209,7 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
     [
         ("What is the name and country of customers?", "SELECT name, country FROM customers"),
         ("What is the name of customers?", "SELECT * FROM customers"),
-        ("Show the top 5 orders.", "SELECT id FROM orders ORDER BY total LIMIT 5"),
+        ("Show the top 5 orders.", "SELECT id FROM orders ORDER BY total DESC NULLS LAST LIMIT 5"),
         ("Show orders sorted by total.", "SELECT id FROM orders ORDER BY total"),
         ("How many orders are there?", "SELECT count(*) FROM orders"),
         ("How many units were sold?", "SELECT sum(quantity) FROM order_lines"),
