@@ -42,7 +42,7 @@ def are_alike(invented: str, real: str) -> bool:
 
     >>> are_alike("org_id", "organisation_id"), are_alike("org_name", "organisation_id")
     (True, False)
-    >>> are_alike("organization", "organisation"), are_alike("date_in_locaton", "date_in_location")
+    >>> are_alike("organization", "organisation"), are_alike("eliminated_move", "elimination_move")
     (True, True)
     """
     left, right = split_words(invented), split_words(real)
