@@ -13,7 +13,7 @@ class RetrievalSettings(Section):
     """Which part of the schema, values and examples the model sees."""
 
     max_tables: int = Field(
-        24, ge=1, le=200, description="Tables that search finds for a question."
+        18, ge=1, le=200, description="Tables that search finds for a question."
     )
     full_tables: int = Field(
         3,

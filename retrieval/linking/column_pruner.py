@@ -1,34 +1,41 @@
 """Chooses the columns of a table to show, in databases that are too large to show whole.
 
-A missing column costs more than a superfluous one, so little is left out of the best tables. A
-narrow one keeps all columns; a wide one keeps those of keys and those that the question, a value or
-search found, and then, up to a limit, its first columns and typical answer columns (names, dates,
-amounts).
-
-Short tables keep the columns that are worth their tokens: the share of such columns that queries
-read, times how likely a table of this rank is needed at all, must reach a least worth.
+A missing column costs more than a superfluous one, so little is left out. A narrow table keeps all
+columns. A wide one keeps those of keys and those that the question, a value or search found, and
+then, up to a limit, its first columns and typical answer columns (names, dates, amounts). Short
+tables have lower limits, the last of them the lowest, and then keep no remarks and no columns that
+say who wrote a row and when.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
+from dataclasses import dataclass
 
-from nl2sql.catalog import Column, Table
+from nl2sql.catalog import Table
 from nl2sql.types import RetrievedTable, SchemaContext, SchemaLink
 from nl2sql.words import split_words
 from retrieval.linking.question_words import read_name
 from retrieval.linking.rules import is_time
 
-# A full table of at most so many columns keeps all; others are filled up to the second number, and
-# short ones have at most so many.
-_NARROW = 8
-_MOST = 12
-# Its first columns are as likely needed as typical answer columns.
-_FIRST = 5
-# How much less likely a table is needed the later its rank: rank to the power of this.
-_FALL = 1.3
-# The least worth of a column in a short table; a column of worth 1 in the best table has worth 1.
-_LEAST = 0.008
+
+@dataclass(frozen=True, slots=True)
+class _Limits:
+    """A table of at most ``narrow`` columns keeps all; others are filled up to ``most``.
+
+    ``first`` columns are as likely needed as typical answer columns.
+    """
+
+    narrow: int
+    most: int
+    first: int
+
+
+_FULL = _Limits(narrow=8, most=12, first=5)
+_SHORT = _Limits(narrow=0, most=10, first=5)
+_SHORT_AND_LAST = _Limits(narrow=0, most=6, first=2)
+# The rank after which a short table is one of the last.
+_LAST_FROM = 12
 # Columns of which all words are among these say nothing about what the rows are.
 _REMARKS = frozenset("created updated modified at by on is active note description comment".split())
 _LABELS = frozenset(
@@ -36,24 +43,6 @@ _LABELS = frozenset(
     "amount amt total price cost value quantity qty balance rate count score "
     "first last city country".split()
 )
-# Of the columns of a kind in tables that a query needs, the share that it reads; estimated from
-# questions of four databases (docs/measurements/retrieval.md). A column is of the first kind that
-# one of its words belongs to.
-_KINDS: tuple[tuple[frozenset[str], float], ...] = (
-    (frozenset({"first"}), 0.2),
-    (frozenset({"name", "title"}), 0.8),
-    (frozenset({"quantity"}), 0.35),
-    (frozenset("total amount cost price value balance code".split()), 0.2),
-    (frozenset({"status"}), 0.15),
-    (_LABELS, 0.07),
-)
-_LINKED = 0.6
-_OWN_KEY = 0.5
-_SAME_NAME = 0.4
-_FOUND = 0.4
-_OTHER_KEY = 0.2
-_TIME = 0.1
-_OTHER = 0.04
 
 
 def prune_columns(
@@ -61,11 +50,10 @@ def prune_columns(
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Table → its remaining columns, in order; without the tables that are shown whole.
 
-    A column of the same name as a linked one is kept in every table in full, so that the model can
-    choose. Without ``all_tables`` only the short ones are pruned.
+    A column of the same name as a linked one is kept in every table, so that the model can choose.
+    Without ``all_tables`` only the short ones are pruned.
     """
-    keys = _find_keys(context)
-    named = _find_named(context)
+    required = _find_required(context)
     linked: dict[str, set[str]] = {}
     for link in links:
         if link.column:
@@ -74,95 +62,59 @@ def prune_columns(
     pruned = []
     for rank, hit in enumerate(context.tables, start=1):
         table = hit.table
-        name = table.qualified
-        if name in context.shared:
+        limits = _FULL if not hit.short else _SHORT if rank <= _LAST_FROM else _SHORT_AND_LAST
+        if (
+            len(table.columns) <= limits.narrow
+            or table.qualified in context.shared
+            or not (all_tables or hit.short)
+        ):
             continue
-        if hit.short:
-            kept = named.get(name, set()) | _choose_short(
-                hit, rank, context.dialect, linked.get(name, set()), keys[name], linked_names
-            )
-        elif all_tables and len(table.columns) > _NARROW:
-            required = keys[name] | named.get(name, set()) | linked.get(name, set())
-            kept = _choose_full(hit, context.dialect, required, linked_names)
-        else:
-            continue
+        own = linked.get(table.qualified, set())
+        kept = _choose(hit, context.dialect, required[table.qualified] | own, linked_names, limits)
         if len(kept) < len(table.columns):
             left = tuple(column.name for column in table.columns if column.name in kept)
-            pruned.append((name, left))
+            pruned.append((table.qualified, left))
     return tuple(pruned)
 
 
-def _find_keys(context: SchemaContext) -> Mapping[str, set[str]]:
-    """Table → the columns of its keys and of keys to it."""
-    keys = {hit.table.qualified: set(hit.table.primary_key) for hit in context.tables}
+def _find_required(context: SchemaContext) -> Mapping[str, set[str]]:
+    """Table → the columns of its keys, of keys to it, of values and of definitions."""
+    required = {hit.table.qualified: set(hit.table.primary_key) for hit in context.tables}
     for key in context.foreign_keys:
-        keys.setdefault(key.table, set()).update(key.columns)
-        keys.setdefault(key.target, set()).update(key.target_columns)
-    return keys
-
-
-def _find_named(context: SchemaContext) -> Mapping[str, set[str]]:
-    """Table → the columns of values and definitions that the question names."""
-    named: dict[str, set[str]] = {}
+        required.setdefault(key.table, set()).update(key.columns)
+        required.setdefault(key.target, set()).update(key.target_columns)
     for match in context.values:
-        named.setdefault(match.table, set()).add(match.column)
+        required.setdefault(match.table, set()).add(match.column)
     for definition in context.definitions:
         for name in definition.columns:
             table, _, column = name.rpartition(".")
-            named.setdefault(table, set()).add(column)
-    return named
+            required.setdefault(table, set()).add(column)
+    return required
 
 
-def _choose_full(
-    hit: RetrievedTable, dialect: str, required: Set[str], linked_names: Set[str]
+def _choose(
+    hit: RetrievedTable,
+    dialect: str,
+    required: Set[str],
+    linked_names: Set[str],
+    limits: _Limits,
 ) -> set[str]:
     table: Table = hit.table
     kept = {*required, *hit.columns}
     kept |= {column.name for column in table.columns if column.name.casefold() in linked_names}
-    room = _MOST - len(kept & {column.name for column in table.columns})
-    likely = [column.name for column in table.columns[:_FIRST]]
+    room = limits.most - len(kept & {column.name for column in table.columns})
+    columns = [
+        column
+        for column in table.columns
+        if not (hit.short and _REMARKS.issuperset(split_words(column.name)))
+    ]
+    likely = [column.name for column in columns[: limits.first]]
     likely += [
         column.name
-        for column in table.columns
+        for column in columns
         if not _LABELS.isdisjoint(read_name(column.name)) or is_time(column, dialect)
     ]
-    return kept | set([name for name in dict.fromkeys(likely) if name not in kept][: max(0, room)])
-
-
-def _choose_short(
-    hit: RetrievedTable,
-    rank: int,
-    dialect: str,
-    linked: Set[str],
-    keys: Set[str],
-    linked_names: Set[str],
-) -> set[str]:
-    """The worthiest columns that reach the least worth, at least one."""
-    table = hit.table
-
-    def weigh(column: Column) -> float:
-        name = column.name
-        worth = _OTHER_KEY if name in keys else _weigh_name(column, dialect)
-        if name in table.primary_key:
-            worth = max(worth, _OWN_KEY)
-        if name.casefold() in linked_names:
-            worth = max(worth, _SAME_NAME)
-        if name in hit.columns:
-            worth = max(worth, _FOUND)
-        return max(worth, _LINKED) if name in linked else worth
-
-    worths = {column.name: weigh(column) for column in table.columns}
-    best = sorted(worths, key=lambda name: -worths[name])[:_MOST]
-    least = _LEAST * rank**_FALL
-    return {name for place, name in enumerate(best) if place == 0 or worths[name] >= least}
-
-
-def _weigh_name(column: Column, dialect: str) -> float:
-    """The worth of a column that only its name and type speak for."""
-    words = set(read_name(column.name))
-    if _REMARKS.issuperset(split_words(column.name)):
-        return 0.0
-    for kind, worth in _KINDS:
-        if not kind.isdisjoint(words):
-            return worth
-    return _TIME if is_time(column, dialect) else _OTHER
+    if hit.short:
+        likely += [column.name for column in columns]
+    kept |= set([name for name in dict.fromkeys(likely) if name not in kept][: max(0, room)])
+    return kept

@@ -25,13 +25,17 @@ _STEPS = 3
 _RETURN = 0.3
 
 
-def walk_keys(weights: Mapping[int, float], neighbours: Neighbours) -> dict[int, float]:
-    """Table → how much of the walk from the best of ``weights`` reaches it, from 0 to 1.
+def add_key_walk(
+    weights: Mapping[int, float], neighbours: Neighbours, share: float
+) -> dict[int, float]:
+    """The weights of tables with that of the walk added, at most ``share`` of the best weight.
+
+    Tables that only keys reach come in addition, with the lowest weight plus that of the walk.
 
     >>> keys = {1: {2}, 2: {1, 3}, 3: {2, 4}, 4: {3}}
-    >>> found = walk_keys({1: 1.0, 3: 0.9, 5: 0.5, 6: 0.4}, keys)
+    >>> found = add_key_walk({1: 1.0, 3: 0.9, 5: 0.5, 6: 0.4}, keys, 0.5)
     >>> sorted(found, key=lambda table: -found[table])
-    [2, 1, 3, 4, 5, 6]
+    [1, 3, 2, 4, 5, 6]
     """
     if not weights:
         return {}
@@ -49,8 +53,12 @@ def walk_keys(weights: Mapping[int, float], neighbours: Neighbours) -> dict[int,
             table: (1 - _RETURN) * moved.get(table, 0.0) + _RETURN * starts.get(table, 0.0)
             for table in {**starts, **moved}
         }
-    most = max(reached.values())
-    return {table: sqrt(mass / most) for table, mass in reached.items()}
+    most, least = max(reached.values()), min(weights.values())
+    scale = share * max(weights.values())
+    return {
+        table: weights.get(table, least) + scale * sqrt(reached.get(table, 0.0) / most)
+        for table in {**weights, **reached}
+    }
 
 
 def _choose_starts(weights: Mapping[int, float]) -> dict[int, float]:

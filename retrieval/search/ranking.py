@@ -5,15 +5,14 @@ that the question names and by those that its business terms mean are fused by r
 which selects the tables. With the module router on, these are then sorted by a weighted sum in
 which a table's module counts too: a question is usually about one part of a database, and if thirty
 schemas have a table ``customers``, its name says little. At last a walk over the foreign keys moves
-tables up that are near to the best ones, and adds those that no ranking found. Tables to which many
-others refer (employees, products) move up too: questions need them more often than they name them.
+tables up that are near to the best ones, and adds those that no ranking found.
 
 How the weights were chosen, and on which questions: docs/measurements/retrieval.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,8 +22,8 @@ from nl2sql.settings import FlagSettings
 from nl2sql.types import ModuleRoute, ValueMatch
 from retrieval.search.bm25 import rank_scores
 from retrieval.search.fusion import fuse_rankings
-from retrieval.search.key_walk import walk_keys
-from retrieval.search.module_router import RELATED_WEIGHT, ModuleEvidence
+from retrieval.search.key_walk import add_key_walk
+from retrieval.search.module_router import RELATED_WEIGHT
 from retrieval.search.question_words import QuestionWords
 from retrieval.search.space import SearchSpace
 from retrieval.vocabulary.business_terms import BusinessTerm
@@ -40,10 +39,8 @@ _MODULE_NEAREST = 0.3
 _VALUES = 0.3
 _NAMED = 0.3
 _MEANT = 0.3
-# The most that the walk over the keys adds, and a table to which the most other tables refer, as
-# shares of the best table's weight.
+# The most that the walk over the keys adds, as a share of the best table's weight.
 _WALK = 0.3
-_CENTRAL = 0.2
 
 NO_ROUTE = ModuleRoute((), "off", ())
 
@@ -107,13 +104,12 @@ def rank_tables(
     )
     cosines = space.cosines(list(fused), vector) if flags.cosine else {}
     route, weights = NO_ROUTE, fused
-    best = float(scores.max(initial=0.0)) or 1.0
-    module_of = space.router.module_of
-
-    def weigh(
-        tables: Iterable[int], cosines: Mapping[int, float], evidence: ModuleEvidence
-    ) -> dict[int, float]:
-        return {
+    if flags.module_router:
+        evidence = space.router.weigh(words if flags.bm25 else QuestionWords((), ()), cosines)
+        route = space.router.route(evidence)
+        best = float(scores.max(initial=0.0)) or 1.0
+        module_of = space.router.module_of
+        weights = {
             table: cosines.get(table, 0.0)
             + _WORDS * float(scores[table]) / best
             + _MODULE_WORDS * float(evidence.words[module_of[table]])
@@ -121,33 +117,13 @@ def rank_tables(
             + _VALUES * grounded.get(table, 0.0)
             + _NAMED * named.get(table, 0.0)
             + _MEANT * meant.get(table, 0.0)
-            for table in tables
+            for table in fused
         }
-
-    if flags.module_router:
-        evidence = space.router.weigh(words if flags.bm25 else QuestionWords((), ()), cosines)
-        route = space.router.route(evidence)
-        weights = weigh(fused, cosines, evidence)
     order = _sort(weights)
-    if added and order:
-        walked = walk_keys(weights, space.neighbours)
-        fresh = [table for table in walked if table not in weights]
-        if flags.module_router:
-            own = space.cosines(fresh, vector) if flags.cosine else {}
-            weights |= weigh(fresh, own, evidence)
-        else:
-            weights |= dict.fromkeys(fresh, weights[order[-1]])
-        scale = weights[order[0]]
-        reached = _sort(
-            {
-                table: weight
-                + scale * _WALK * walked.get(table, 0.0)
-                + scale * _CENTRAL * space.central.get(table, 0.0)
-                for table, weight in weights.items()
-            }
-        )
-        new = {*[table for table in reached if table not in fused][:added]}
-        order = [table for table in reached if table in fused or table in new]
+    if added:
+        reached = _sort(add_key_walk(weights, space.neighbours, _WALK))
+        new = [table for table in reached if table not in weights][:added]
+        order = [table for table in reached if table in weights or table in new]
     return TableRanking(
         route=route,
         order=tuple(order),

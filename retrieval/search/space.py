@@ -9,7 +9,6 @@ are searched.
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -40,9 +39,8 @@ class SearchSpace:
     """One visible catalog, ready to be searched.
 
     ``vectors`` has a row for each card of the index. ``rows`` maps a table to its row, or to -1 if
-    it has its own vector (in ``own``) or none; ``tables_at`` maps a row to its table. ``central``
-    maps a table to the number of tables that refer to it, as a share of the largest such number. A
-    mask of None hides nothing.
+    it has its own vector (in ``own``) or none; ``tables_at`` maps a row to its table. A mask of
+    None hides nothing.
     """
 
     head: IndexHead
@@ -51,7 +49,6 @@ class SearchSpace:
     names: TableNames
     router: ModuleRouter
     neighbours: Neighbours
-    central: Mapping[int, float]
     keys: Mapping[int, Sequence[ForeignKey]]
     numbers: Mapping[str, int]
     vectors: Vectors
@@ -136,7 +133,6 @@ def build_space(
     embedded = narrowed[:_MOST_EMBEDDED] if len(narrowed) <= _MOST_EMBEDDED else []
     own = embedder.embed([own_cards[number].summary for number in embedded]) if embedded else ()
     is_whole = not narrowed and len(visible.tables) == len(cards)
-    keys = _group_keys(visible, numbers)
     return SearchSpace(
         head=index.head,
         catalog=visible,
@@ -144,8 +140,7 @@ def build_space(
         names=TableNames(visible.tables),
         router=ModuleRouter(find_modules(visible, patterns), documents),
         neighbours=_find_neighbours(visible, numbers),
-        central=_measure_centrality(keys, numbers),
-        keys=keys,
+        keys=_group_keys(visible, numbers),
         numbers=numbers,
         vectors=vectors,
         rows=rows,
@@ -198,16 +193,3 @@ def _group_keys(catalog: Catalog, numbers: Mapping[str, int]) -> dict[int, tuple
         if key.table in numbers and key.target in numbers:
             found.setdefault(numbers[key.table], []).append(key)
     return {number: tuple(keys) for number, keys in found.items()}
-
-
-def _measure_centrality(
-    keys: Mapping[int, Sequence[ForeignKey]], numbers: Mapping[str, int]
-) -> dict[int, float]:
-    """Table → the number of other tables that refer to it, as a share of the largest number."""
-    counts = Counter(
-        target
-        for number, own in keys.items()
-        for target in {numbers[key.target] for key in own} - {number}
-    )
-    most = max(counts.values(), default=0)
-    return {table: count / most for table, count in counts.items()}

@@ -1,14 +1,12 @@
 """Finds tables by the words of their names: those that a question names, and those of a kind.
 
-A name is compared as a set of folded words with abbreviations expanded. A word with which many
-names begin and that occurs nowhere else (``hr_``, ``mfg_``) is a prefix: it counts as a schema
-does. Many schemas may have a table of the same name; then the name says less about each of them.
-Tables are numbers here: positions in the visible catalog.
+A name is compared as a set of folded words with abbreviations expanded. Many schemas may have a
+table of the same name; then the name says less about each of them. Tables are numbers here:
+positions in the visible catalog.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 
@@ -27,8 +25,6 @@ _LEAST_SIMILAR = 0.5
 _LAST_KIND = 0.5
 # How much one term can add: tables that two terms mean rank above those of one.
 _MOST_FROM_ONE = 0.8
-# The fewest names that begin with a prefix.
-_FEWEST_OF_PREFIX = 3
 
 Name = frozenset[str]
 
@@ -39,13 +35,10 @@ class TableNames:
     def __init__(self, tables: Sequence[Table]) -> None:
         self._tables: dict[Name, list[int]] = {}
         self._names_with: dict[str, set[Name]] = {}
-        self._schemas = []
-        names = [split_words(table.name) for table in tables]
-        prefixes = find_prefixes(names)
-        for number, (table, words) in enumerate(zip(tables, names, strict=True)):
-            at = 1 if words[:1] and words[0] in prefixes else 0
-            name = _expand(words[at:])
-            self._schemas.append(frozenset(split_words(table.schema)) | _expand(words[:at]))
+        self._schemas = [frozenset(split_words(table.schema)) for table in tables]
+        for number, table in enumerate(tables):
+            words = expand_words(split_words(table.name))
+            name = frozenset(fold_plural(word) for word in words)
             self._tables.setdefault(name, []).append(number)
             for word in name:
                 self._names_with.setdefault(word, set()).add(name)
@@ -77,7 +70,7 @@ class TableNames:
     def _find_kind(self, kind: Name) -> Mapping[int, float]:
         """Table → the similarity of its name to ``kind``, if it is similar enough.
 
-        The words of a table's schema and prefix count as its own, but need not be in ``kind``.
+        The words of a table's schema count as its own, but need not be in ``kind``.
         """
         related = {word: related_words(word) for word in kind}
         found: dict[int, float] = {}
@@ -100,23 +93,3 @@ class TableNames:
     def _list_names(self, words: Iterable[str]) -> set[Name]:
         """The names with at least one of the words."""
         return {name for word in words for name in self._names_with.get(word, ())}
-
-
-def find_prefixes(names: Sequence[Sequence[str]]) -> frozenset[str]:
-    """The first words of several names that are no table's whole name and in no other place.
-
-    >>> names = ["hr_task", "hr_note", "hr_bill", "order", "order_line", "order_note", "order_tax"]
-    >>> find_prefixes([split_words(name) for name in names])
-    frozenset({'hr'})
-    """
-    first = Counter(words[0] for words in names if len(words) > 1)
-    elsewhere = {word for words in names for word in (words[1:] if len(words) > 1 else words)}
-    return frozenset(
-        word
-        for word, count in first.items()
-        if count >= _FEWEST_OF_PREFIX and word not in elsewhere
-    )
-
-
-def _expand(words: Sequence[str]) -> Name:
-    return frozenset(fold_plural(word) for word in expand_words(words))

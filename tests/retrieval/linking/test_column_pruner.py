@@ -38,48 +38,16 @@ def test_a_narrow_table_is_kept_whole() -> None:
     assert "s.owners" not in prune()
 
 
-def show_short(rank: int, *columns: str, found: tuple[str, ...] = ()) -> set[str]:
-    """The columns left of a short table of this rank, before which others are shown whole."""
-    best = [build_table(f"s.best{at}", "id integer") for at in range(rank - 1)]
-    table = build_table("s.log", *columns, key=("id",))
-    hits = (
-        *(RetrievedTable(other, 0.0) for other in best),
-        RetrievedTable(table, 0.0, short=True, columns=found),
-    )
+def test_short_tables_keep_fewer_columns_and_the_last_ones_fewest() -> None:
+    logs = [
+        build_table(f"s.log{at:02}", "note text", *(f"c{number} integer" for number in range(40)))
+        for at in range(13)
+    ]
+    hits = tuple(RetrievedTable(log, 0.0, short=True) for log in logs)
     context = replace(build_context(CATALOG), tables=hits, foreign_keys=())
-    return set(prune(context=context).get("s.log", (column.split()[0] for column in columns)))
-
-
-def test_a_short_table_keeps_fewer_columns_the_later_its_rank() -> None:
-    columns = ("id integer", "name text", "status text", "sent_on date", "c1 text", "note text")
-    assert show_short(1, *columns) == {"id", "name", "status", "sent_on", "c1"}
-    assert show_short(5, *columns) == {"id", "name", "status", "sent_on"}
-    assert show_short(8, *columns) == {"id", "name", "status"}
-    assert show_short(20, *columns) == {"id", "name"}
-    assert show_short(30, *columns) == {"name"}
-
-
-def test_a_short_table_keeps_what_search_found_longer_than_other_columns() -> None:
-    assert show_short(15, "id integer", "c1 text", "c2 text", found=("c2",)) == {"id", "c2"}
-
-
-def test_a_short_table_never_loses_all_columns_nor_shows_too_many() -> None:
-    assert show_short(200, "c1 text", "c2 text") == {"c1"}
-    assert len(show_short(1, *(f"c{number} text" for number in range(500)))) == 12
-
-
-def test_a_short_table_keeps_the_columns_of_values_and_definitions_at_any_rank() -> None:
-    filler = [build_table(f"s.filler{at}", "id integer") for at in range(40)]
-    hits = (
-        *(RetrievedTable(other, 0.0) for other in filler),
-        RetrievedTable(WIDE, 0.0, short=True),
-    )
-    made = Definition("measure", "m", "m", "", "", ("s.wide",), ("s.wide.c33",), "")
-    value = ValueMatch("x", "s.wide", "c31", "X", 1.0)
-    context = replace(
-        build_context(CATALOG), tables=hits, foreign_keys=(), values=(value,), definitions=(made,)
-    )
-    assert {"c31", "c33"} <= set(prune(context=context)["s.wide"])
+    left = prune(context=context)
+    assert left["s.log00"] == tuple(f"c{number}" for number in range(10))
+    assert left["s.log12"] == tuple(f"c{number}" for number in range(6))
 
 
 def test_of_a_medium_database_only_short_tables_are_pruned() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval.search.key_walk import walk_keys
+from retrieval.search.key_walk import add_key_walk
 
 # customers - orders - lines - products - categories; orders - employees; lines - returns
 CUSTOMERS, ORDERS, LINES, PRODUCTS, CATEGORIES, EMPLOYEES, RETURNS, OTHER = range(8)
@@ -27,12 +27,7 @@ SHOP = join(
 
 
 def rank(weights: dict[int, float], neighbours: dict[int, set[int]] = SHOP) -> list[int]:
-    """The tables by their weight and half of what the walk brings them."""
-    walked = walk_keys(weights, neighbours)
-    found = {
-        table: weights.get(table, 0.0) + 0.5 * walked.get(table, 0.0)
-        for table in {**weights, **walked}
-    }
+    found = add_key_walk(weights, neighbours, 0.5)
     return sorted(found, key=lambda table: -found[table])
 
 
@@ -52,17 +47,15 @@ def test_a_table_near_to_the_best_passes_one_that_is_not() -> None:
     assert rank(weights)[:2] == [ORDERS, CUSTOMERS]
 
 
-def test_the_best_is_reached_most_and_a_table_without_keys_that_is_not_good_not_at_all() -> None:
-    walked = walk_keys({OTHER: 0.4, ORDERS: 1.0}, SHOP)
-    assert max(walked.values()) == walked[ORDERS] == 1.0
-    assert walked[OTHER] == 0.0
+def test_tables_that_no_key_reaches_keep_their_weight() -> None:
+    assert add_key_walk({OTHER: 0.4, ORDERS: 1.0}, SHOP, 0.5)[OTHER] == 0.4
 
 
 def test_a_hub_brings_in_nothing() -> None:
     star = join(*((0, spoke) for spoke in range(1, 101)))
-    assert walk_keys({0: 1.0}, star).keys() == {0}
-    assert 0 in walk_keys({1: 1.0, 2: 0.9}, star)
+    assert add_key_walk({0: 1.0}, star, 0.5).keys() == {0}
+    assert 0 in add_key_walk({1: 1.0, 2: 0.9}, star, 0.5)
 
 
 def test_nothing_found_reaches_nothing() -> None:
-    assert walk_keys({}, SHOP) == {}
+    assert add_key_walk({}, SHOP, 0.5) == {}

@@ -24,10 +24,8 @@ from tests.fakes import (
     FakeEmbedder,
     FakeIndexStore,
     FakeVisibility,
-    build_key,
     build_question,
     build_settings,
-    build_table,
 )
 from tests.retrieval.semantics.files import build_file
 
@@ -102,27 +100,6 @@ async def test_a_table_that_nothing_found_comes_over_a_foreign_key() -> None:
         ("customers", "hit"),
         ("orders", "foreign_key"),
     ]
-
-
-async def test_of_two_neighbours_the_one_to_which_many_tables_refer_comes_first() -> None:
-    holders = ("tasks", "leaves", "visits", "calls")
-    work = Catalog(
-        "work",
-        (
-            *(build_table(f"s.{at}", "id integer", "a integer", "b integer") for at in holders),
-            build_table("s.memos", "id integer"),
-            build_table("s.people", "id integer"),
-        ),
-        (
-            build_key("s.tasks(a)", "s.memos(id)"),
-            *(build_key(f"s.{name}(b)", "s.people(id)") for name in holders),
-        ),
-    )
-    retriever = build_retriever(
-        await build_store(work), max_tables=2, whole_tables=0, fk_expansion_limit=1, cosine=False
-    )
-    _, context = await retriever.retrieve(build_question(text="tasks", database="work"))
-    assert [hit.table.name for hit in context.tables] == ["tasks", "people"]
 
 
 async def test_only_the_best_tables_are_shown_in_full() -> None:

@@ -12,14 +12,7 @@ from nl2sql.types import Principal
 from retrieval.indexing import index_database
 from retrieval.search.space import SearchSpace
 from retrieval.search.spaces import SearchSpaces
-from tests.fakes import (
-    SHOP,
-    FakeEmbedder,
-    FakeIndexStore,
-    FakeVisibility,
-    build_key,
-    build_table,
-)
+from tests.fakes import SHOP, FakeEmbedder, FakeIndexStore, FakeVisibility, build_table
 
 NOBODY = Principal("nobody")
 
@@ -108,23 +101,3 @@ async def test_a_space_is_made_once_a_catalog() -> None:
     assert other is not same[0]
     assert len(store.loads) == loads + 1
     assert np.shares_memory(other.vectors, same[0].vectors)
-
-
-async def test_a_table_is_as_central_as_others_refer_to_it_and_hidden_ones_do_not_count() -> None:
-    tables = ("s.people", "s.orders", "s.leaves", "s.tasks", "s.lines")
-    keys = (
-        build_key("s.orders(a)", "s.people(id)"),
-        # A second key of the same table counts no more, nor does a key to the table itself.
-        build_key("s.orders(b)", "s.people(id)"),
-        build_key("s.people(a)", "s.people(id)"),
-        build_key("s.leaves(a)", "s.people(id)"),
-        build_key("s.tasks(a)", "s.people(id)"),
-        build_key("s.lines(a)", "s.orders(id)"),
-    )
-    columns = ("id integer", "a integer", "b integer")
-    work = Catalog("work", tuple(build_table(name, *columns) for name in tables), keys)
-    space, _ = await build(work)
-    named = {work.tables[number].name: share for number, share in space.central.items()}
-    assert named == {"people": 1.0, "orders": pytest.approx(1 / 3)}
-    space, _ = await build(work, hidden=frozenset({"s.leaves", "s.tasks"}))
-    assert sorted(space.central.values()) == [1.0, 1.0]

@@ -56,21 +56,6 @@ def test_kinds_are_compared_by_their_words(
     assert build_names(name).find_meant([term]).get(0, 0.0) == pytest.approx(0.8 * similarity)
 
 
-def test_a_prefix_of_several_names_counts_as_a_schema_does() -> None:
-    work = BusinessTerm((("scrap",),), (("scrap", "log"),))
-    others = ("s.mfg_bills", "s.mfg_routes", "s.hr_tasks")
-    assert build_names("s.mfg_scrap_log", *others).find_meant([work])[0] == pytest.approx(0.8)
-    # Without the others it is a word of the name.
-    assert build_names("s.mfg_scrap_log").find_meant([work])[0] == pytest.approx(0.8 * 2 / 3)
-    named = build_names("s.hr_tasks", "s.hr_notes", "s.hr_bills").find_named(read_words("tasks"))
-    assert named == {0: 1.0}
-
-
-def test_a_word_that_is_a_name_too_is_no_prefix() -> None:
-    names = build_names("s.order_lines", "s.order_notes", "s.order_taxes", "s.orders")
-    assert names.find_named(read_words("lines")) == {}
-
-
 def test_what_two_terms_mean_counts_more_than_what_one_means() -> None:
     names = build_names("s.orders", "s.customers")
     one = BusinessTerm((), (("order",), ("customer",)))
