@@ -1,8 +1,11 @@
-"""Counts the columns that a question asks for, from the list of nouns with which it begins."""
+"""Reads the columns that a question asks for, from the list of nouns with which it begins."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+
+from nl2sql.words import STOP_WORDS, split_words
 
 _LEAD = re.compile(
     r"^(?:please\s+)?(?:can you\s+)?(?:what(?:'s| is| are| was| were)|show(?: me)?|list(?: out)?|"
@@ -29,7 +32,8 @@ _TWO_IN_ONE = re.compile(r"\b(?:full|complete) names?\b|\baddress(?:es)?\b", re.
 _AND = re.compile(r"\s*,\s*(?:and\s+)?|\s+and\s+|\s*&\s*", re.IGNORECASE)
 # Words after the list that may add a column, in this sentence or the next.
 _MORE = re.compile(
-    r",|\b(?:and|as well as|along with|together with|with (?:the|their|its)|also)\b"
+    r",|\b(?:and|as well as|along with|together with|also"
+    r"|with (?:the|their|its))\b|\bwith (?:number|count)"
     r"|[.?;]\s*(?:and\s+)?(?:also\s+)?(?:please\s+)?"
     r"(?:list|show|give|return|what|tell|find|include)\b",
     re.IGNORECASE,
@@ -54,15 +58,38 @@ def count_columns(question: str) -> tuple[int, ...]:
     text = " ".join(question.split())
     if _HOW_MANY.match(text):
         return () if _GROUPED.search(text) or _MORE.search(text) else (1,)
-    match = _LEAD.match(text) or _WHICH.match(text)
-    if match is None:
-        return ()
-    rest = _COUNT_OF.sub(lambda found: f"{found.group(1)}_of_", match.group("rest"))
-    stop = _STOP.search(rest)
-    listed, after = (rest[: stop.start()], rest[stop.start() :]) if stop else (rest, "")
+    listed, after = _split_list(text)
     if _MORE.search(after) or _VAGUE.search(listed) or not listed.strip():
         return ()
     count = len([item for item in _AND.split(listed) if item.strip()])
     if _GROUPED.search(text) or _TWO_IN_ONE.search(listed):
         return (count, count + 1)
     return (count,)
+
+
+@lru_cache(maxsize=256)
+def list_outputs(question: str) -> tuple[tuple[str, ...], ...]:
+    """The words of each thing in the list; empty if the question has none, or a vague one.
+
+    >>> list_outputs("What are the names and home cities of all singers?")
+    (('name',), ('home', 'city'))
+    >>> list_outputs("Show all details of singers."), list_outputs("How many singers are there?")
+    ((), ())
+    """
+    text = " ".join(question.split())
+    listed, _ = _split_list(text)
+    if _HOW_MANY.match(text) or _VAGUE.search(listed):
+        return ()
+    items = (split_words(item.replace("_", " ")) for item in _AND.split(listed))
+    words = (tuple(word for word in item if word not in STOP_WORDS) for item in items)
+    return tuple(item for item in words if item)
+
+
+def _split_list(text: str) -> tuple[str, str]:
+    """The list of nouns with which the question begins, and what comes after it."""
+    match = _LEAD.match(text) or _WHICH.match(text)
+    if match is None:
+        return "", ""
+    rest = _COUNT_OF.sub(lambda found: f"{found.group(1)}_of_", match.group("rest"))
+    stop = _STOP.search(rest)
+    return (rest[: stop.start()], rest[stop.start() :]) if stop else (rest, "")

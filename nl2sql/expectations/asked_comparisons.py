@@ -10,6 +10,7 @@ NUMBER_WORDS = {
     for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
 }
 _FIGURE = rf"\$?\s*(\d[\d,]*(?:\.\d+)?|{'|'.join(NUMBER_WORDS)})\b"
+_YEAR = r"(?:the\s+)?(?:year\s+)?"
 _UP = r"more|greater|higher|larger|older|bigger|longer|heavier|taller|later|better"
 _DOWN = r"less|fewer|lower|smaller|younger|shorter|lighter|cheaper|earlier"
 # "above 50 or below 46" does not contain "50 or below".
@@ -33,11 +34,14 @@ _FORMS = tuple(
             rf"(?:less|fewer|below|under|lower|before|earlier){_ALONE}",
             ("<=",),
         ),
-        (rf"\bbefore\s+{_FIGURE}", ("<", "<=")),
-        (rf"\b(?:after|since)\s+{_FIGURE}", (">", ">=")),
+        (rf"\bbefore\s+{_YEAR}{_FIGURE}", ("<",)),
+        (rf"\bafter\s+{_YEAR}{_FIGURE}", (">",)),
+        (rf"\bsince\s+{_YEAR}{_FIGURE}", (">=",)),
     )
 )
 _NEIGHBOURS = {">": (">=", 1), ">=": (">", -1), "<": ("<=", -1), "<=": ("<", 1)}
+
+_OPPOSITES = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
 
 Comparison = frozenset[tuple[str, str]]
 
@@ -48,7 +52,7 @@ def list_comparisons(question: str) -> Iterator[Comparison]:
     >>> [sorted(pairs) for pairs in list_comparisons("Who has more than two songs?")]
     [[('>', '2'), ('>=', '3')]]
     >>> [sorted(pairs) for pairs in list_comparisons("older than 20.5, or founded before 1,900")]
-    [[('>', '20.5')], [('<', '1900'), ('<=', '1900')]]
+    [[('>', '20.5')], [('<', '1900'), ('<=', '1899')]]
     >>> [sorted(pairs) for pairs in list_comparisons("with 2 or more, or over 50 or below 46")]
     [[('>', '50'), ('>=', '51')], [('<', '46'), ('<=', '45')], [('>', '1'), ('>=', '2')]]
     """
@@ -61,3 +65,12 @@ def list_comparisons(question: str) -> Iterator[Comparison]:
                 operator, step = _NEIGHBOURS[operators[0]]
                 pairs.add((operator, str(int(figure) + step)))
             yield frozenset(pairs)
+
+
+def add_opposite(comparison: Comparison) -> Comparison:
+    """The comparison or its opposite, of which a negation asks for either.
+
+    >>> sorted(add_opposite(frozenset({(">=", "2"), (">", "1")})))
+    [('<', '2'), ('<=', '1'), ('>', '1'), ('>=', '2')]
+    """
+    return comparison | {(_OPPOSITES[operator], figure) for operator, figure in comparison}

@@ -13,7 +13,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nl2sql.expectations.asked_columns import count_columns
-from nl2sql.expectations.asked_comparisons import NUMBER_WORDS, Comparison, list_comparisons
+from nl2sql.expectations.asked_comparisons import (
+    NUMBER_WORDS,
+    Comparison,
+    add_opposite,
+    list_comparisons,
+)
 from nl2sql.expectations.asked_forms import read_decimals
 
 _SUPERLATIVE = (
@@ -36,9 +41,9 @@ _GROUPED = re.compile(
 _FIGURE = re.compile(
     rf"\b(?:numbers? of|count|average|mean|total|sum|how many|{_SUPERLATIVE})\b", re.IGNORECASE
 )
+_COUNT = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
 _TOP = re.compile(
-    rf"\b(?:top|first|last|bottom)\s+(\d+|{'|'.join(NUMBER_WORDS)})\b"
-    rf"|\b(\d+|{'|'.join(NUMBER_WORDS)})\s+{_SUPERLATIVE}\b",
+    rf"\b(?:top|first|last|bottom)\s+({_COUNT})\b|\b({_COUNT})\s+{_SUPERLATIVE}\b",
     re.IGNORECASE,
 )
 _ONE_BEST = re.compile(
@@ -80,6 +85,9 @@ _LOW = re.compile(
     r"(?! rank)",
     re.IGNORECASE,
 )
+# "The top 5 by sales", if no other word says which end.
+_FROM_TOP = re.compile(rf"\btop\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
+_FROM_BOTTOM = re.compile(rf"\bbottom\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _OLD = re.compile(r"\b(?:oldest|earliest)\b", re.IGNORECASE)
 _YOUNG = re.compile(r"\b(?:youngest|newest|latest)\b", re.IGNORECASE)
 _PART = re.compile(
@@ -89,6 +97,13 @@ _PART = re.compile(
 )
 # "From both airports A and B"; not "names of both authors", where either is enough.
 _BOTH = re.compile(r"\bboth\b[^,.?]*\band\b", re.IGNORECASE)
+_PATTERN = re.compile(
+    r"\b(?:start|begin|end)(?:s|ing|ning)?\s+with\b|\b(?:prefix|suffix|substring)\b"
+    r"|\b(?:contain|includ|start|begin)\w*\s+(?:from\s+|by\s+|in\s+)?(?:the\s+)?"
+    r"(?:(?:word|letter|phrase|string|character)s?\b|[\"'\u2018\u201c])"
+    r"|\bha(?:s|ve|ving)\s+the\s+(?:word|letter|phrase|string)\b",
+    re.IGNORECASE,
+)
 _KEY = re.compile(r"id\b|ids\b|\b(?:identif\w+|codes?|numbers?|keys?|serial|isbn)\b", re.IGNORECASE)
 _TIME = re.compile(r"\b(?:recent(?:ly)?|latest|first|last|newest|earliest|oldest)\b", re.IGNORECASE)
 
@@ -101,10 +116,11 @@ class Expectations:
     ``one_number``: one row with one number. ``best``: one or few rows at one end of an order;
     ``highest`` says at which end, ``oldest`` at which end of a time or an age; ``descending`` is
     the direction of a requested order. ``extremes``: ``max`` and ``min`` if they are named.
-    ``comparisons``: the comparisons with figures. ``both``: two conditions that the same thing must
-    meet. ``part``: possibly not all matching rows are wanted. ``keyed``: a key may be asked for, by
-    any name. ``timed``: the first or the last, which a growing key may determine. ``decimals``:
-    figures should be rounded to so many.
+    ``comparisons``: the comparisons with figures; ``comparisons_either_way``: those of a negated
+    question, and their opposites. ``both``: two conditions that the same thing must meet.
+    ``pattern``: a part of a text is given. ``part``: possibly not all matching rows are wanted.
+    ``keyed``: a key may be asked for, by any name. ``timed``: the first or the last, which a
+    growing key may determine. ``decimals``: figures should be rounded to so many.
     """
 
     columns: tuple[int, ...] = ()
@@ -122,8 +138,10 @@ class Expectations:
     oldest: bool | None = None
     extremes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
+    comparisons_either_way: tuple[Comparison, ...] = ()
     part: bool = False
     both: bool = False
+    pattern: bool = False
     keyed: bool = False
     timed: bool = False
     decimals: int | None = None
@@ -148,6 +166,7 @@ def read_expectations(question: str) -> Expectations:
     counts = _HOW_MANY.search(text) is not None
     rows = _read_rows(text)
     negated = _NEGATED.search(text) is not None
+    compared = tuple(list_comparisons(text))
     best = rows is not None or _ONE_BEST.search(text) is not None
     return Expectations(
         columns=columns,
@@ -161,17 +180,32 @@ def read_expectations(question: str) -> Expectations:
         distinct=_DISTINCT.search(text) is not None,
         negated=negated,
         descending=None if _REVERSED.search(text) else _choose(text, _DOWN, _UP),
-        highest=_choose(text, _HIGH, _LOW),
+        highest=_find_end(text),
         oldest=_choose(text, _OLD, _YOUNG),
         extremes=tuple(name for name, pattern in _EXTREMES if pattern.search(text)),
         # "Not more than 3" inverts the comparison, but a negation may also concern something else.
-        comparisons=() if negated else tuple(list_comparisons(text)),
+        comparisons=() if negated else compared,
+        comparisons_either_way=tuple(map(add_opposite, compared)) if negated else (),
         both=_BOTH.search(text) is not None,
+        pattern=_PATTERN.search(text) is not None,
         part=_PART.search(text) is not None,
         keyed=_KEY.search(text) is not None,
         timed=_TIME.search(text) is not None,
         decimals=read_decimals(text),
     )
+
+
+def _find_end(text: str) -> bool | None:
+    """True for the high end of an order, False for the low end.
+
+    >>> _find_end("the top 5 by sales"), _find_end("the top 5 cheapest"), _find_end("the last 5")
+    (True, False, None)
+    """
+    if _HIGH.search(text) or _LOW.search(text):
+        return _choose(text, _HIGH, _LOW)
+    if _OLD.search(text) or _YOUNG.search(text):
+        return None
+    return _choose(text, _FROM_TOP, _FROM_BOTTOM)
 
 
 def _choose(text: str, yes: re.Pattern[str], no: re.Pattern[str]) -> bool | None:

@@ -55,18 +55,6 @@ def is_said(text: str, question: str) -> bool:
     )
 
 
-def is_said_verbatim(text: str, question: str) -> bool:
-    """True if the question contains a text word by word, but for case and signs.
-
-    >>> is_said_verbatim("%Dinning%", "in Dining"), is_said_verbatim("Balls!", "the balls")
-    (False, True)
-    """
-    wanted, said = ([word.lower() for word in _WORDS.findall(one)] for one in (text, question))
-    return any(
-        said[start : start + len(wanted)] == wanted for start in range(len(said) - len(wanted) + 1)
-    )
-
-
 def list_numbers(question: str) -> tuple[str, ...]:
     """The numbers that a question contains as figures.
 

@@ -1,7 +1,7 @@
 """Derived candidates: near neighbours of the leading candidates, judged like any other.
 
 They are guarded, explained, scored and run; they win only by the vote. Made once, after the last
-round and its repairs, from the best candidate of each of the leading groups of equal results.
+round and its repairs, from the best candidates.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.protocols import Ranker, Repairer
 from nl2sql.types import Candidate, Plan, Question, Ranking, SchemaContext
 
-# More parents add hardly any right candidate (docs/measurements/ranking.md).
-_PARENTS = 2
+# A fourth makes one more of 958 questions answerable (docs/measurements/hard-schemas.md).
+_PARENTS = 3
 
 
 class Derivation:
@@ -44,13 +44,6 @@ class Derivation:
 
 
 def _find_parents(ranking: Ranking) -> tuple[Candidate, ...]:
-    """The best candidate of each of the leading groups."""
-    leaders = {
-        assessment.group: assessment.candidate
-        for assessment in reversed(ranking.assessments)
-        if assessment.result is not None
-    }
-    order = dict.fromkeys(
-        assessment.group for assessment in ranking.assessments if assessment.result is not None
-    )
-    return tuple(leaders[group] for group in list(order)[:_PARENTS])
+    """The best candidates, also those of the same group: of two that find nothing, one is close."""
+    found = [assessment for assessment in ranking.assessments if assessment.result is not None]
+    return tuple(assessment.candidate for assessment in found[:_PARENTS])

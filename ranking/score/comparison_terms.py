@@ -41,15 +41,15 @@ def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measur
     >>> list(measure_comparisons(read_expectations("Who has the lowest age?"), query))
     [('direction_differs', 1.0)]
     """
-    if expected.comparisons:
+    if comparisons := expected.comparisons or expected.comparisons_either_way:
         written = set(_list_comparisons(query.tree))
         differ = [
             comparison
-            for comparison in expected.comparisons
+            for comparison in comparisons
             if not comparison & written and _is_held(comparison, written)
         ]
         if differ:
-            yield "comparison_differs", len(differ) / len(expected.comparisons)
+            yield "comparison_differs", len(differ) / len(comparisons)
     if _sorts_otherwise(expected, query.tree):
         yield "direction_differs", 1.0
     if expected.extremes:

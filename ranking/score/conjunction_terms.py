@@ -18,7 +18,7 @@ from ranking.score.question_terms import Measure
 
 
 def measure_conjunction(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Yields ``both_missing`` if a query only uses IN or OR on one row for a question for both.
+    """Yields ``both_missing`` if a query only uses IN, OR or UNION for a question for both.
 
     >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
@@ -30,13 +30,27 @@ def measure_conjunction(expected: Expectations, query: Query) -> Iterator[Measur
     []
     """
     tree = query.tree
-    if not expected.both or tree.find(exp.Intersect, exp.Except, exp.Having):
+    if not expected.both:
+        return
+    if any(map(_joins_conditions, find_all(tree, exp.Union))):
+        yield "both_missing", 1.0
+        return
+    if tree.find(exp.Intersect, exp.Except, exp.Having):
         return
     tables = Counter(table.name.lower() for table in find_all(tree, exp.Table))
     if max(tables.values(), default=0) > 1:
         return  # the table is read twice, by a self-join or subqueries
     if any(_is_either(node) for node in find_all(tree, exp.In, exp.Or)):
         yield "both_missing", 1.0
+
+
+def _joins_conditions(union: exp.Union) -> bool:
+    """True for rows of the same tables under either of two conditions."""
+    sides = (union.left.unnest(), union.right.unnest())
+    if not all(isinstance(side, exp.Select) and side.args.get("where") for side in sides):
+        return False
+    left, right = ({table.name.lower() for table in find_all(side, exp.Table)} for side in sides)
+    return left == right
 
 
 def _is_either(node: exp.Expr) -> bool:

@@ -24,6 +24,20 @@ _FIGURE_NAME = re.compile(
     r"(?:^|_)(?:num|number|total|count|amount|average|avg|mean|sum)s?(?:_|$)", re.IGNORECASE
 )
 
+# What compares a part of a text.
+_PARTS = (
+    exp.Like,
+    exp.ILike,
+    exp.Glob,
+    exp.RegexpLike,
+    exp.RegexpILike,
+    exp.Substring,
+    exp.Left,
+    exp.Right,
+    exp.StartsWith,
+    exp.StrPosition,
+)
+
 
 def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
     """Measures of columns, aggregates, grouping, order, distinct rows and negation.
@@ -60,6 +74,8 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
         yield "average_missing", 1.0
     if expected.negated and not _is_negated(tree):
         yield "negation_missing", 1.0
+    if expected.pattern and _compares_whole_texts(tree):
+        yield "pattern_missing", 1.0
     yield from _measure_distinct(expected, query)
 
 
@@ -154,6 +170,13 @@ def _names_average(query: Query) -> bool:
     """True if a column's name says that it is an average, so that AVG is not needed."""
     names = [column.name.lower() for column in query.find_all(exp.Column)]
     return any(word in name for word in ("average", "avg", "mean") for name in names)
+
+
+def _compares_whole_texts(tree: exp.Expr) -> bool:
+    """True for texts in conditions, and no LIKE, regular expression or part of a text."""
+    if tree.find(*_PARTS):
+        return False
+    return any(literal.is_string for literal in find_all(tree, exp.Literal))
 
 
 def _is_negated(tree: exp.Expr) -> bool:

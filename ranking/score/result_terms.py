@@ -15,7 +15,7 @@ from ranking.score.question_terms import Measure
 
 RESULT_TERMS = frozenset(
     """one_number_differs width_differs rows_differ no_rows nulls_only zeros_only
-    repeated_rows one_row""".split()
+    repeated_rows several_best""".split()
 )
 """The names of all measures of a result."""
 
@@ -38,8 +38,8 @@ def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measur
     if expected.rows is not None and rows and len(rows) != expected.rows:
         yield "rows_differ", 1.0
     yield from _measure_emptiness(result)
-    if len(rows) == 1:
-        yield "one_row", 1.0
+    if expected.best and expected.rows is None and not expected.grouped and len(rows) > 1:
+        yield "several_best", 1.0
     distinct = len({tuple(map(normalize_value, row)) for row in rows})
     if distinct < len(rows):
         yield "repeated_rows", 1 - distinct / len(rows)

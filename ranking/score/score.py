@@ -25,8 +25,11 @@ from nl2sql.types import (
 )
 from ranking.definition_use import DefinitionUse
 from ranking.query import Query
+from ranking.score.asked_output_terms import measure_asked_outputs
 from ranking.score.comparison_terms import measure_comparisons
+from ranking.score.condition_terms import measure_conditions
 from ranking.score.conjunction_terms import measure_conjunction
+from ranking.score.coverage_terms import measure_coverage
 from ranking.score.form_terms import measure_form
 from ranking.score.naming_terms import measure_naming
 from ranking.score.origin_terms import measure_origin
@@ -40,7 +43,6 @@ from ranking.score.plan_terms import (
 from ranking.score.points import BASE, load_points
 from ranking.score.question_terms import Measure, measure_literals, measure_shape
 from ranking.score.result_terms import RESULT_TERMS, measure_result
-from ranking.score.size_terms import measure_size
 from ranking.score.unasked_terms import measure_unasked
 
 
@@ -70,9 +72,11 @@ def score_candidate(
             measure_unasked(expected, query),
             measure_form(expected, query),
             measure_conjunction(expected, query),
+            measure_conditions(question.search_text, expected, query),
             measure_outputs(question.text, query),
-            measure_naming(question.search_text, query, context),
-            measure_size(query),
+            measure_asked_outputs(question.text, query),
+            measure_coverage(question.search_text, candidate.sql, query),
+            measure_naming(question.search_text, query),
             measure_plan(query, guarded, plan),
             measure_required(query, guarded, context),
             measure_literals(question.search_text, query, context),

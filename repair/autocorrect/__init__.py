@@ -25,6 +25,7 @@ from repair.autocorrect.join_keys import join_keys
 from repair.autocorrect.join_order import join_order
 from repair.autocorrect.missing_groups import missing_groups
 from repair.autocorrect.missing_joins import missing_joins
+from repair.autocorrect.misspelled_columns import misspelled_columns
 from repair.autocorrect.named_neighbours import named_neighbours
 from repair.autocorrect.neighbour_columns import neighbour_columns
 from repair.autocorrect.outer_aggregates import outer_aggregates
@@ -48,6 +49,7 @@ RULES: tuple[Rule, ...] = (
     invented_tables,
     repeated_tables,
     prefixed_columns,
+    misspelled_columns,
     missing_joins,
     unknown_aliases,
     join_keys,

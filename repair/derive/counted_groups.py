@@ -10,7 +10,8 @@ from nl2sql.expectations.asked_comparisons import NUMBER_WORDS
 from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
 from repair.autocorrect.levels import Level
-from repair.derive.original import Original, drop_condition, has_aggregate
+from repair.derive.dropped_joins import drop_joins
+from repair.derive.original import Original, drop_condition, has_aggregate, list_conjuncts
 
 _NEAR = 4
 _OPERATORS: dict[str, type[exp.Binary]] = {
@@ -30,6 +31,13 @@ def counted_groups(original: Original) -> Iterator[exp.Expr]:
     """
     if not original.expected.comparisons:
         return
+    yield from _count_all(original)
+    fewer = drop_joins(original)
+    if fewer is not original.tree:
+        yield from _count_all(Original(fewer, original.visible, original.question))
+
+
+def _count_all(original: Original) -> Iterator[exp.Expr]:
     for level in original.levels:
         select = level.select
         where = select.args.get("where")
@@ -37,8 +45,8 @@ def counted_groups(original: Original) -> Iterator[exp.Expr]:
             continue
         if any(map(has_aggregate, select.expressions)):
             continue
-        for node in find_all(where, *_COMPARISONS):
-            if node.find_ancestor(exp.Select) is not select:
+        for node in list_conjuncts(where.this):
+            if not isinstance(node, _COMPARISONS):
                 continue
             if (operator := _find_operator(original, node)) is not None:
                 yield _count(original, level, node, operator)

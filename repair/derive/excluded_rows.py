@@ -10,8 +10,7 @@ from nl2sql.sql.nodes import find_all
 from repair.autocorrect.levels import Level, Source
 from repair.derive.joins import find_node
 from repair.derive.original import Original, add_condition, has_aggregate, list_conjuncts
-
-_SIGNS = frozenset("not no never without neither nor except exclude excluding t".split())
+from repair.derive.signs import NEGATIONS
 
 
 def excluded_rows(original: Original) -> Iterator[exp.Expr]:
@@ -23,7 +22,7 @@ def excluded_rows(original: Original) -> Iterator[exp.Expr]:
     select = original.tree
     if not isinstance(select, exp.Select) or select.args.get("group") is not None:
         return
-    if not _SIGNS & original.words and "n't" not in original.question:
+    if not NEGATIONS & original.words and "n't" not in original.question:
         return
     base = _find_base(original, original.levels[0])
     node = find_node(select, base) if base is not None else None

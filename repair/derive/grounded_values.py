@@ -69,7 +69,7 @@ def _ground(
         return
     draft = original.draft()
     copy = draft.of(equal)
-    column = _reach(original, draft.tree, number, table, name)
+    column = reach_column(original, draft.tree, number, table, name)
     if column is not None:
         copy.replace(exp.EQ(this=column, expression=exp.Literal.string(match.value)))
         yield draft.tree
@@ -105,14 +105,14 @@ def _is_compared(original: Original, match: ValueMatch, table: Table) -> bool:
 def _add(original: Original, match: ValueMatch, table: Table) -> Iterator[exp.Expr]:
     draft = original.draft()
     name = original.visible.fold(match.column)
-    column = _reach(original, draft.tree, 0, table, name)
+    column = reach_column(original, draft.tree, 0, table, name)
     if column is not None:
         select = read_levels(draft.tree, original.visible)[0].select
         add_condition(select, exp.EQ(this=column, expression=exp.Literal.string(match.value)))
         yield draft.tree
 
 
-def _reach(
+def reach_column(
     original: Original, tree: exp.Expr, number: int, table: Table, name: str
 ) -> exp.Column | None:
     """The column of the table, which is joined if one key leads there."""

@@ -99,6 +99,15 @@ class Original:
         )
 
 
+def name_head(table: Table) -> str:
+    """The last word of a table's name, by which questions name it: ``event`` of ``party_events``.
+
+    >>> name_head(Table("sales", "party_events", ()))
+    'event'
+    """
+    return next(reversed(split_words(table.name)), "")
+
+
 def list_conjuncts(condition: exp.Expr) -> list[exp.Expr]:
     """The conditions that AND connects.
 

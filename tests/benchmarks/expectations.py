@@ -50,8 +50,10 @@ _RAISED = {
     "distinct": ("distinct_missing",),
     "negated": ("negation_missing",),
     "comparisons": ("comparison_differs",),
+    "comparisons_either_way": ("comparison_differs",),
     "extremes": ("extreme_missing",),
     "both": ("both_missing",),
+    "pattern": ("pattern_missing",),
 }
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlglot import exp
 
 from data.benchmarks.gold_variants import expand_gold
 from data.benchmarks.load import load_benchmark
@@ -19,6 +20,7 @@ from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from execution.postgres.restore import restore_postgres
 from nl2sql.protocols import CatalogSource
 from nl2sql.settings import parse_settings
+from nl2sql.sql.parsing import parse_one
 from nl2sql.types import GuardedQuery, ResultSet
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.index_store.verified_example import fold_question
@@ -29,6 +31,7 @@ from tests.fakes import FakeCatalogs
 
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 ERP86_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp86/business_questions.json"
+ERP2377_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp2377/business_questions.json"
 DEMO: list[dict[str, Any]] = [
     json.loads(line) for line in BUSINESS_QUESTIONS.read_text().splitlines()
 ]
@@ -107,6 +110,20 @@ def test_the_erp86_set_loads_beside_a_dump(tmp_path: Path) -> None:
     assert benchmark.name == "erp86 business_questions"
     assert len(benchmark.examples) == 20
     assert list(benchmark.databases) == ["erp86"]
+
+
+def test_the_erp2377_set_loads_beside_a_dump_with_a_database_for_each_division(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "erp2377.dump").touch()
+    questions = tmp_path / ERP2377_QUESTIONS.name
+    questions.symlink_to(ERP2377_QUESTIONS)
+    benchmark = load_benchmark(str(questions), configured=())
+    assert benchmark.name == "erp2377 business_questions"
+    assert len({example.question for example in benchmark.examples}) == 53
+    assert len(benchmark.databases) == 7
+    for example in benchmark.examples:
+        assert parse_one(example.golds[0], "postgres").find(exp.Table) is not None
 
 
 @pytest.mark.parametrize("most", [1, pytest.param(99, marks=pytest.mark.long)])

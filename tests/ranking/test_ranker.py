@@ -85,7 +85,12 @@ async def test_an_explain_that_fails_is_a_diagnostic_and_is_not_executed() -> No
     assert assessment.diagnostic is not None
     assert assessment.diagnostic.message == "no x"
     assert assessment.explained is None
-    assert [term.name for term in assessment.score.terms] == ["base", "explain_fails"]
+    assert [term.name for term in assessment.score.terms] == [
+        "base",
+        "explain_fails",
+        "outputs_unasked",
+        "words_unused",
+    ]
     assert executor.executed == []
 
 
@@ -110,6 +115,7 @@ async def test_lint_reads_the_guarded_query_and_enters_the_score() -> None:
         "lint:select_star",
         "tables_added",
         "tables_unnamed",
+        "words_unused",
     }
 
 

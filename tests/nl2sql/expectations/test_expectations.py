@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.expectations.asked_columns import count_columns
+from nl2sql.expectations.asked_columns import count_columns, list_outputs
 from nl2sql.expectations.expectations import Expectations, read_expectations
 
 
@@ -13,6 +13,7 @@ from nl2sql.expectations.expectations import Expectations, read_expectations
     [
         ("How many singers are there?", (1,)),
         ("How many songs does each singer have?", ()),
+        ("Show all allergies with number of students.", ()),
         ("How many credits does the course have, and what is its description?", ()),
         ("What is the name of the oldest customer?", (1,)),
         ("What are the names, countries and ages of all singers?", (3,)),
@@ -45,7 +46,11 @@ def test_the_columns_that_a_question_asks_for(question: str, fitting: tuple[int,
         ("How many orders has each customer?", Expectations(count=True, grouped=True)),
         ("Show the name of each customer.", Expectations(columns=(1, 2))),
         ("Show the top 5 customers by total.",
+         Expectations(columns=(1,), rows=5, best=True, part=True, highest=True)),
+        ("Show the top 5 customers by rank.",
          Expectations(columns=(1,), rows=5, best=True, part=True)),
+        ("Show the bottom two customers.",
+         Expectations(columns=(1,), rows=2, best=True, part=True, highest=False)),
         ("List the three oldest employees.",
          Expectations(columns=(1,), rows=3, best=True, part=True, timed=True, oldest=True)),
         ("Which product has the highest price?",
@@ -66,7 +71,10 @@ def test_the_columns_that_a_question_asks_for(question: str, fitting: tuple[int,
         ("What are the names of products ordered?", Expectations(columns=(1,))),
         ("What is the price per minute of calls?", Expectations(columns=(1, 2))),
         ("Customers that do not have more than 3 orders",
-         Expectations(negated=True, part=True)),
+         Expectations(
+             comparisons_either_way=(
+                 frozenset({(">", "3"), (">=", "4"), ("<=", "3"), ("<", "4")}),),
+             negated=True, part=True)),
         ("Customers with over 3 orders",
          Expectations(comparisons=(frozenset({(">", "3"), (">=", "4")}),), part=True)),
         ("Welche Kunden gibt es?", Expectations()),
@@ -75,6 +83,37 @@ def test_the_columns_that_a_question_asks_for(question: str, fitting: tuple[int,
 )  # fmt: skip
 def test_what_a_question_expects(question: str, expected: Expectations) -> None:
     assert read_expectations(question) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "outputs"),
+    [
+        ("What are the names and home cities of all singers?", (("name",), ("home", "city"))),
+        ("Show the number of orders per customer.", (("number", "order"),)),
+        ("Which document type is short?", (("document", "type"),)),
+        ("Show all information about orders.", ()),
+        ("How many singers are there?", ()),
+        ("Who sang best?", ()),
+    ],
+)
+def test_the_things_that_a_question_lists(
+    question: str, outputs: tuple[tuple[str, ...], ...]
+) -> None:
+    assert list_outputs(question) == outputs
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Whose name starts with A?", True),
+        ('Show titles that contain "Universal".', True),
+        ("Show titles that contain the word Universal.", True),
+        ("Show albums that contain long tracks.", False),
+        ("Who starts in May?", False),
+    ],
+)
+def test_a_question_may_give_a_part_of_a_text(question: str, asks: bool) -> None:
+    assert read_expectations(question).pattern is asks
 
 
 @pytest.mark.parametrize(

@@ -33,12 +33,14 @@ async def derive(repairer: FakeRepairer, ranker: FakeRanker, ranking: Ranking) -
     return made
 
 
-async def test_the_best_of_the_two_leading_groups_are_the_parents() -> None:
+async def test_the_best_three_candidates_are_the_parents() -> None:
     repairer = FakeRepairer(derived=("derived",))
     after = replace(RANKING, assessments=(DERIVED, FIRST))
     ranker = FakeRanker({"derived": DERIVED}, after)
     assert await derive(repairer, ranker, RANKING) is after
-    assert [[parent.id for parent in parents] for parents in repairer.parents] == [["c1", "c3"]]
+    assert [[parent.id for parent in parents] for parents in repairer.parents] == [
+        ["c1", "c2", "c3"]
+    ]
     assert ranker.ranked[0][:-1] == RANKING.assessments
     assert ranker.ranked[0][-1] is DERIVED
     (last,) = ranker.assessed

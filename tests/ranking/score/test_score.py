@@ -33,8 +33,7 @@ from tests.fakes import (
 EXPLAINED = Explained(cost=10.0, rows=1.0)
 # What nearly every query has to some degree; tested in doctests of their modules, and below.
 GRADUAL = frozenset(
-    """columns_unnamed tables_added tables_unnamed filters_unnamed conditions_added queries_inside
-    set_operation one_row""".split()
+    "columns_unnamed tables_added tables_unnamed words_unused outputs_unasked".split()
 )
 MATCH = ValueMatch("acme", "sales.customers", "name", "Acme", 1.0)
 
@@ -146,6 +145,8 @@ CASES: list[tuple[str, str, str]] = [
      "SELECT id FROM orders ORDER BY total DESC"),
     ("direction_differs", "Which order has the lowest total?",
      "SELECT id FROM orders ORDER BY total DESC LIMIT 1"),
+    ("direction_differs", "Show the top 5 orders by total.",
+     "SELECT id FROM orders ORDER BY total LIMIT 5"),
     ("extreme_missing", "What is the minimum total?", "SELECT total FROM orders"),
     ("limit_unasked", "What is the name of all customers?", "SELECT name FROM customers LIMIT 1"),
     ("best_by_key", "What is the name of the youngest customer?",
@@ -154,6 +155,20 @@ CASES: list[tuple[str, str, str]] = [
      "SELECT customer_id FROM orders WHERE status IN ('open', 'paid')"),
     ("both_missing", "Who has both an open and a paid order?",
      "SELECT customer_id FROM orders WHERE status = 'open' OR status = 'paid'"),
+    ("both_missing", "Who has both an open and a paid order?",
+     "SELECT customer_id FROM orders WHERE status = 'open' UNION "
+     "SELECT customer_id FROM orders WHERE status = 'paid'"),
+    ("comparison_differs", "Who has no more than two orders?",
+     "SELECT name FROM customers GROUP BY name HAVING count(*) = 2"),
+    ("comparison_differs", "Show all names except for those with at least two orders.",
+     "SELECT name FROM customers EXCEPT SELECT name FROM orders GROUP BY name "
+     "HAVING count(*) > 2"),
+    ("comparison_differs", "Show the orders after the year 2014.",
+     "SELECT id FROM orders WHERE year >= 2014"),
+    ("pattern_missing", "Whose name starts with A?", "SELECT id FROM customers WHERE name = 'A'"),
+    ("keys_compared", "Who has only 1 order?", "SELECT name FROM customers WHERE id = 1"),
+    ("flags_unsaid", "Who bought something?", "SELECT name FROM customers WHERE id = 1"),
+    ("flags_unsaid", "Who bought something?", "SELECT name FROM visits WHERE is_paid = true"),
     ("literals_unsaid", "Show the open orders.", "SELECT id FROM orders WHERE total > 12"),
     ("numbers_missing", "Show the orders over 500.", "SELECT id FROM orders"),
 ]  # fmt: skip
@@ -194,7 +209,7 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
     [
         ("What is the name and country of customers?", "SELECT name, country FROM customers"),
         ("What is the name of customers?", "SELECT * FROM customers"),
-        ("Show the top 5 orders.", "SELECT id FROM orders ORDER BY total LIMIT 5"),
+        ("Show the top 5 orders.", "SELECT id FROM orders ORDER BY total DESC NULLS LAST LIMIT 5"),
         ("Show orders sorted by total.", "SELECT id FROM orders ORDER BY total"),
         ("How many orders are there?", "SELECT count(*) FROM orders"),
         ("How many units were sold?", "SELECT sum(quantity) FROM order_lines"),
@@ -221,6 +236,16 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
         ("Show approved orders.", "SELECT id FROM orders WHERE approved = 'Yes'"),
         ("What is the name of the first customer?",
          "SELECT name FROM customers ORDER BY id LIMIT 1"),
+        ("What is the name of customer 5?", "SELECT name FROM customers WHERE id = 5"),
+        ("What is the name of paid visits?", "SELECT name FROM visits WHERE is_paid = true"),
+        ("Which customers have no visits?", "SELECT name FROM customers WHERE visits = 0"),
+        ("Whose name starts with A?", "SELECT id FROM customers WHERE substr(name, 1, 1) = 'A'"),
+        ("Show the orders since 2014.", "SELECT id FROM orders WHERE year >= 2014"),
+        ("Show all names except for those with at least two orders.",
+         "SELECT name FROM customers EXCEPT SELECT name FROM orders GROUP BY name "
+         "HAVING count(*) >= 2"),
+        ("Show all names except for those with at least two orders.",
+         "SELECT name FROM customers GROUP BY name HAVING NOT count(*) < 2"),
     ],
 )  # fmt: skip
 def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) -> None:
@@ -228,7 +253,6 @@ def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) 
     harmless = {
         "group_by_matches",
         "order_and_limit_match",
-        "literals_inexact",
         "figures_misplaced",
     }
     assert set(score(sql, question)) <= harmless

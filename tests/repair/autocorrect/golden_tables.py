@@ -34,12 +34,13 @@ VALUES = (
     ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),
     ValueMatch("open", "sales.orders", "status", "Open", 1.0),
     ValueMatch("open", "sales.orders", "status", "OPEN", 1.0),
+    ValueMatch("france", "sales.customers", "country", "France", 1.0),
 )
 PLAN = Plan(joins=JoinPlan(keys=(KEYS[1],)))
 
 
 def build_golden_context(dialect: str = "postgres") -> SchemaContext:
-    """All tables, with the values that a question about Germany and open orders finds."""
+    """All tables, with the values that a question about two countries and open orders finds."""
     return build_context(CATALOG, dialect=dialect, values=VALUES)
 
 
