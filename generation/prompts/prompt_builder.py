@@ -134,9 +134,7 @@ def narrow_context(context: SchemaContext, plan: Plan) -> SchemaContext:
         tables=tuple(hit for hit, _ in pairs),
         names=tuple(name for _, name in pairs),
         catalog_tables=len(pairs) if context.is_whole else context.catalog_tables,
-        foreign_keys=tuple(
-            key for key in context.foreign_keys if {key.table, key.target} <= kept
-        ),
+        foreign_keys=tuple(key for key in context.foreign_keys if {key.table, key.target} <= kept),
     )
 
 

@@ -31,11 +31,13 @@ def deal_samples(
     temperature: float,
     greedy_first: bool = False,
     round_number: int = 0,
+    least: int = 1,
 ) -> tuple[Draw, ...]:
     """Distributes ``k`` samples evenly; the first variant gets the remainder.
 
-    A later round begins with the next variant and has other seeds. A single sample is drawn at
-    temperature 0; with ``greedy_first``, so is the first of several.
+    A variant after the first is left out if its share were below ``least``. A later round begins
+    with the next variant and has other seeds. A single sample is drawn at temperature 0; with
+    ``greedy_first``, so is the first of several.
 
     >>> two = (PromptVariant("a"), PromptVariant("b", temperature=1.0))
     >>> draws = deal_samples(5, two, seed=0, temperature=0.7)
@@ -45,7 +47,8 @@ def deal_samples(
     turn = round_number % len(variants)
     order = (*variants[turn:], *variants[:turn])
     greedy = int(round_number == 0 and (greedy_first or k == 1))
-    shares = split_evenly(k - greedy, len(order))
+    used = min(len(order), max(1, k // least))
+    shares = split_evenly(k - greedy, used) + (0,) * (len(order) - used)
     # A number for each request of each round; the greedy one comes first and needs none.
     numbers = range(round_number * len(order), (round_number + 1) * len(order))
     draws = [

@@ -21,7 +21,7 @@ from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.settings.prompt_variants import parse_variant
+from nl2sql.settings.prompt_variants import DEFAULT_VARIANTS, FEWEST_EACH, parse_variant
 from nl2sql.speed import Pace
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.threads import read_aside
@@ -58,7 +58,9 @@ class CandidateGenerator:
         tokens = TokenCounts(engine)
         self._writer = SchemaWriter(tokens, settings)
         self._builder = PromptBuilder(tokens, settings)
-        self._variants = tuple(map(parse_variant, settings.sampling.variants))
+        chosen = settings.sampling.variants
+        self._variants = tuple(map(parse_variant, chosen or DEFAULT_VARIANTS))
+        self._least = 1 if chosen else FEWEST_EACH
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Whether the question is about this database and not a command to change data."""
@@ -142,6 +144,7 @@ class CandidateGenerator:
             temperature=sampling.temperature,
             greedy_first=sampling.greedy_first,
             round_number=round_number,
+            least=self._least,
         )
         prompts = dict(before.prompts) if before else {}
         chosen = dict.fromkeys(draw.variant for draw in draws)

@@ -13,6 +13,10 @@ from typing import Any, Literal
 
 # The variant that changes nothing of the sampling settings.
 STANDARD = "standard"
+# What the settings leave open is divided among these, if each has so many candidates: two prompts
+# are better than one from eight candidates on, and no better with four.
+DEFAULT_VARIANTS = (STANDARD, "narrow")
+FEWEST_EACH = 4
 
 _PARTS: dict[str, dict[str, Any]] = {
     STANDARD: {},
@@ -33,7 +37,8 @@ class PromptVariant:
     """One way to ask for the same query. None means: as the sampling settings say.
 
     ``order`` 0 writes the tables in name order, any other number is the seed of a shuffle.
-    ``worked`` puts packaged examples on another schema before the question.
+    ``worked`` puts packaged examples on another schema before the question. ``narrow`` shows only
+    the tables that the question names or that join them.
     """
 
     name: str = STANDARD

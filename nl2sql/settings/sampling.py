@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from nl2sql.settings.prompt_variants import STANDARD, parse_variant
+from nl2sql.settings.prompt_variants import parse_variant
 from nl2sql.settings.section import Section
 
 
@@ -32,12 +32,13 @@ class SamplingSettings(Section):
     k_max: int = Field(
         8, ge=1, le=64, description="With k=0: most candidates in all rounds together."
     )
-    variants: tuple[str, ...] = Field(
-        (STANDARD,),
+    variants: tuple[str, ...] | None = Field(
+        None,
         min_length=1,
         max_length=16,
         description="Prompt variants among which the candidates are divided, such as "
-        "m_schema+plan; standard: as these settings say.",
+        "m_schema+plan; standard: as these settings say. Unset: standard, and from 8 candidates "
+        "on narrow for every second one.",
     )
     greedy_first: bool = Field(
         False, description="With more than one candidate, the first is sampled greedily."
@@ -65,7 +66,9 @@ class SamplingSettings(Section):
 
     @field_validator("variants")
     @classmethod
-    def _variants_are_known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+    def _variants_are_known(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if names is None:
+            return None
         for name in names:
             parse_variant(name)
         if len(set(names)) < len(names):

@@ -16,23 +16,16 @@ from repair.derive.both_conditions import both_conditions
 from repair.derive.counted_groups import counted_groups
 from repair.derive.dropped_conditions import dropped_conditions
 from repair.derive.dropped_joins import dropped_joins
-from repair.derive.excluded_rows import excluded_rows
 from repair.derive.fewer_outputs import fewer_outputs
 from repair.derive.grounded_lists import grounded_lists
 from repair.derive.grounded_values import grounded_values
-from repair.derive.joined_counts import joined_counts
-from repair.derive.named_columns import named_columns
 from repair.derive.nulls_last import nulls_last
 from repair.derive.original import Original
 from repair.derive.plain_extremes import plain_extremes
 from repair.derive.reversed_order import reversed_order
-from repair.derive.same_named_columns import same_named_columns
 from repair.derive.shared_values import shared_values
 from repair.derive.shown_names import shown_names
-from repair.derive.subquery_keys import subquery_keys
-from repair.derive.summed_counts import summed_counts
 from repair.derive.summed_groups import summed_groups
-from repair.derive.swapped_tables import swapped_tables
 from repair.derive.unrelated_rows import unrelated_rows
 from repair.derive.unstored_values import unstored_values
 
@@ -50,17 +43,10 @@ RULES: tuple[Rule, ...] = (
     summed_groups,
     shared_values,
     grounded_lists,
-    joined_counts,
     dropped_joins,
-    subquery_keys,
     reversed_order,
-    same_named_columns,
-    summed_counts,
     unstored_values,
     dropped_conditions,
     shown_names,
-    named_columns,
-    excluded_rows,
-    swapped_tables,
     grounded_values,
 )

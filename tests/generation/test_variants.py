@@ -10,7 +10,7 @@ import pytest
 from generation.sampling.generator import CandidateGenerator
 from nl2sql.errors import SettingsError
 from nl2sql.settings.prompt_variants import PromptVariant, parse_variant
-from nl2sql.types import FewShot, JoinPlan, Plan, SchemaContext
+from nl2sql.types import FewShot, JoinPlan, Plan, SchemaContext, SchemaLink, SchemaLinks
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
 from tests.generation.written_prompt import write_prompt
 from tests.golden import load_text, render_golden
@@ -20,13 +20,13 @@ PLAN = Plan(joins=JoinPlan(skeleton="FROM orders JOIN customers"))
 
 
 async def read_prompts(
-    *variants: str, context: SchemaContext = CONTEXT, **settings: Any
+    *variants: str, context: SchemaContext = CONTEXT, plan: Plan = PLAN, **settings: Any
 ) -> dict[str, list[str]]:
     """What each variant says, message by message, behind the system's."""
     engine = FakeEngine(*[["SELECT 1"]] * len(variants))
     made = build_settings(sampling={"variants": list(variants), "greedy_first": False}, **settings)
     question = build_question(k=len(variants))
-    generated = await CandidateGenerator(engine, made).generate(question, context, PLAN)
+    generated = await CandidateGenerator(engine, made).generate(question, context, plan)
     return {
         name: [message.content for message in prompt.messages[1:]]
         for name, prompt in generated.prompts
@@ -121,7 +121,9 @@ async def test_the_greedy_sample_is_of_the_first_variant() -> None:
 
 async def test_rounds_of_an_adaptive_question_differ_in_seed_and_share_what_was_written() -> None:
     engine = FakeEngine(["SELECT 1"] * 2, ["SELECT 1"] * 2)
-    generator = CandidateGenerator(engine, build_settings(sampling={"grammar": True}))
+    generator = CandidateGenerator(
+        engine, build_settings(sampling={"grammar": True, "variants": ["standard"]})
+    )
     ask = partial(generator.generate, build_question(k=0), CONTEXT, Plan())
     first = await ask()
     counted = len(engine.counted)
@@ -158,6 +160,45 @@ async def test_the_model_is_held_to_a_grammar_where_that_is_set() -> None:
         generator = CandidateGenerator(engine, build_settings(sampling={"grammar": is_set}))
         await generator.generate(build_question(), CONTEXT, Plan())
         assert engine.requests[0].grammar.startswith("root ::=") is is_set
+
+
+@pytest.mark.parametrize(("k", "names"), [(4, ["standard"]), (8, ["standard", "narrow"])])
+async def test_from_eight_candidates_on_there_are_two_prompts(k: int, names: list[str]) -> None:
+    engine = FakeEngine(*[["SELECT 1"] * (k // len(names))] * len(names))
+    generated = await CandidateGenerator(engine, build_settings()).generate(
+        build_question(k=k), CONTEXT, PLAN
+    )
+    assert [name for name, _ in generated.prompts] == names
+    assert [request.k for request in engine.requests] == [k // len(names)] * len(names)
+
+
+NAMED = "sales.orders"
+
+
+@pytest.mark.parametrize(
+    ("context", "plan"),
+    [
+        pytest.param(
+            build_context(),
+            Plan(links=SchemaLinks((SchemaLink("orders", NAMED, "", 0.9),))),
+            id="linked",
+        ),
+        pytest.param(build_context(), Plan(joins=JoinPlan(tables=(NAMED,))), id="joined"),
+        pytest.param(build_context(required=(NAMED,)), Plan(), id="required"),
+    ],
+)
+async def test_the_narrow_prompt_shows_only_tables_of_the_question(
+    context: SchemaContext, plan: Plan
+) -> None:
+    prompts = await read_prompts("standard", "narrow", context=context, plan=plan)
+    (wide,), (narrow,) = prompts["standard"], prompts["narrow"]
+    assert "CREATE TABLE orders" in narrow
+    assert narrow.count("CREATE TABLE") == 1 < wide.count("CREATE TABLE")
+
+
+async def test_the_narrow_prompt_of_a_question_that_names_no_table_shows_all() -> None:
+    prompts = await read_prompts("standard", "narrow", plan=Plan())
+    assert prompts["narrow"] == prompts["standard"]
 
 
 UNKNOWN = ("dll", "", "m_schema+", "order0", "t3.0", "t1", "standard plan")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from generation.prompts.prompt_builder import PromptBuilder
 from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.settings.prompt_variants import parse_variant
+from nl2sql.settings.prompt_variants import DEFAULT_VARIANTS, parse_variant
 from nl2sql.types import Plan, Prompt, Question, SchemaContext
 from tests.fakes import FakeEngine
 
@@ -16,5 +16,5 @@ async def write_prompt(
     """The prompt of the first variant, and what of the schema did not fit into it."""
     builder = PromptBuilder(TokenCounts(FakeEngine()), settings)
     return await builder.build(
-        question, context, plan, parse_variant(settings.sampling.variants[0])
+        question, context, plan, parse_variant((settings.sampling.variants or DEFAULT_VARIANTS)[0])
     )

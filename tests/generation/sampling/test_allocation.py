@@ -52,3 +52,12 @@ def test_no_two_requests_of_a_question_share_a_seed() -> None:
 def test_a_seed_is_one_that_any_server_takes() -> None:
     draws = deal_samples(4, THREE, seed=2**31 - 1, temperature=0.7, round_number=3)
     assert all(0 <= draw.seed < 2**31 for draw in draws)
+
+
+@pytest.mark.parametrize(
+    ("k", "expected"),
+    [(1, "a 1"), (7, "a 7"), (8, "a 4, b 4"), (11, "a 6, b 5"), (12, "a 4, b 4, c 4")],
+)
+def test_a_variant_is_left_out_if_its_share_were_too_small(k: int, expected: str) -> None:
+    draws = deal(k, THREE, least=4)
+    assert ", ".join(f"{draw.variant.name} {draw.k}" for draw in draws) == expected

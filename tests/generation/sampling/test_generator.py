@@ -40,7 +40,7 @@ async def generate(
     )
 
 
-@pytest.mark.parametrize(("k", "temperature"), [(1, 0.0), (2, 0.9), (8, 0.9)])
+@pytest.mark.parametrize(("k", "temperature"), [(1, 0.0), (2, 0.9), (7, 0.9)])
 async def test_one_candidate_is_greedy_and_more_are_sampled(k: int, temperature: float) -> None:
     engine = FakeEngine(["SELECT 1"] * k)
     generated = await generate(engine, k, seed=5, sampling={"temperature": 0.9, "max_tokens": 99})
