@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from data.benchmarks.halves import take_half
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Benchmark
 from evaluation.runs.variants import Variant, build_variants, override, parse_count
@@ -49,6 +50,7 @@ def run(
         ),
     ] = "",
     set_: opt.Overrides = None,
+    half: opt.Half = "",
     sample: opt.Sample = 0,
     seed: opt.Seed = 0,
     evidence: opt.Evidence = False,
@@ -92,7 +94,8 @@ def run(
         fresh,
         samples,
     )
-    _measure(settings, variants, load_benchmark(benchmark, configured=settings.databases), options)
+    loaded = load_benchmark(benchmark, configured=settings.databases)
+    _measure(settings, variants, take_half(loaded, half) if half else loaded, options)
 
 
 def _split(text: str) -> list[str]:

@@ -23,6 +23,14 @@ Overrides = Annotated[
 Sample = Annotated[
     int, typer.Option(help="Questions to draw, the same ones for the same seed; 0: all.", min=0)
 ]
+Half = Annotated[
+    str,
+    typer.Option(
+        metavar="look|hold",
+        help="Only one half of the databases, by a hash of their names: look to develop on, hold "
+        "to measure on.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed of the sample and of the model.", min=0)]
 Evidence = Annotated[
     bool,
