@@ -16,7 +16,11 @@ from data.benchmarks import bird, defog, dump, jsonl, spider
 from data.benchmarks.types import Benchmark
 from nl2sql.errors import SettingsError
 
-DEMOS = {"demo_erp": data.demo_erp.QUESTIONS, "demo_erp_business": data.demo_erp.BUSINESS_QUESTIONS}
+DEMOS = {
+    "demo_erp": data.demo_erp.QUESTIONS,
+    "demo_erp_business": data.demo_erp.BUSINESS_QUESTIONS,
+    "demo_erp_definitions": data.demo_erp.DEFINITION_QUESTIONS,
+}
 """Benchmarks about the demo, by name."""
 
 

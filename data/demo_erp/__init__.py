@@ -7,6 +7,7 @@ ERP's today is ``data.demo_erp.rows.base.TODAY``.
 - ``generator.py``: ``generate_tables(seed)`` yields the rows of every table, in loading order
 - ``questions.jsonl``: 40 questions with gold SQL
 - ``business_questions.jsonl``: 30 questions in the words of the business, 28 with gold SQL
+- ``definition_questions.jsonl``: 36 questions that name a definition of ``semantics.yaml``
 - ``examples.jsonl``: verified questions that are shown to the model; none of ``questions.jsonl``
 - ``policy.yaml``: who may see which tables, rows and columns
 - ``quorumsql.yaml``: the settings that name all this, for a folder without any of its own
@@ -18,6 +19,7 @@ from pathlib import Path
 SCHEMA_SQL = files(__name__).joinpath("schema.sql")
 QUESTIONS = files(__name__).joinpath("questions.jsonl")
 BUSINESS_QUESTIONS = files(__name__).joinpath("business_questions.jsonl")
+DEFINITION_QUESTIONS = files(__name__).joinpath("definition_questions.jsonl")
 EXAMPLES = files(__name__).joinpath("examples.jsonl")
 POLICY = files(__name__).joinpath("policy.yaml")
 SETTINGS = Path(__file__).with_name("quorumsql.yaml")
@@ -37,6 +39,7 @@ MODULES = (
 
 __all__ = [
     "BUSINESS_QUESTIONS",
+    "DEFINITION_QUESTIONS",
     "EXAMPLES",
     "MODULES",
     "POLICY",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from data.demo_erp import DEFINITION_QUESTIONS
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import load_policy
 from nl2sql.types import Principal
@@ -12,9 +15,33 @@ from retrieval.semantics.semantics_file import load_semantics
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.semantics import check_definitions
 from tests.conftest import ROOT
+from tests.data.test_business_questions import run_golds
+from tests.fakes import FakeCatalogs
 
 DEMO = ROOT / "data" / "demo_erp"
 FILE = load_semantics(DEMO / "semantics.yaml")
+
+
+QUESTIONS = [json.loads(line) for line in DEFINITION_QUESTIONS.read_text().splitlines()]
+
+
+def test_each_definition_is_named_by_a_question() -> None:
+    asked = [each["question"].lower() for each in QUESTIONS]
+    semantics = FILE.semantics
+    for name, part in {
+        **semantics.measures,
+        **semantics.dimensions,
+        **semantics.filters,
+    }.items():
+        phrases = [phrase.lower() for phrase in (name, *part.synonyms)]
+        assert any(phrase in text for phrase in phrases for text in asked), name
+
+
+async def test_the_golds_of_these_questions_have_rows(wiring: Wiring) -> None:
+    catalog = wiring.source("demo_erp").read_catalog()
+    catalogs = FakeCatalogs(catalog)
+    golds = [{**each, "query": [each["query"]]} for each in QUESTIONS]
+    assert await run_golds(wiring, "demo_erp", catalogs, golds, 1) == set()
 
 
 async def test_twenty_definitions_fit(wiring: Wiring) -> None:
