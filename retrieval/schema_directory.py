@@ -60,14 +60,14 @@ class SchemaDirectory:
             dict.fromkeys(table for table in found.values() if table) if names else visible.tables
         )
         tables = tuple(chosen)[:most]
-        inside = [table.qualified for table in tables]
+        inside = dict.fromkeys(table.qualified for table in tables)
         return TableDescriptions(
             tables=tables,
             names=tuple(visible.short_names[name] for name in inside),
             foreign_keys=tuple(
                 key
                 for key in (*visible.foreign_keys, *visible.inferred_keys)
-                if key.table in set(inside)
+                if key.table in inside
             ),
             row_rules=await self._visibility.describe_rows(database, principal, inside),
             unknown=tuple(name for name, table in found.items() if table is None),

@@ -50,6 +50,7 @@ from retrieval.search.retriever import HybridRetriever
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import load_semantics
 from retrieval.sessions import GuardedSessions
+from retrieval.table_browser import IndexedTables
 from retrieval.values.memory import ValueMemory
 from retrieval.values.search import IndexedValueSearch
 from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
@@ -202,6 +203,24 @@ class Wiring:
         settings = self.settings.retrieval.model_copy(update=drawn)
         examples = ExampleSelector(store, embedder, guard, guard, settings)
         return SchemaDirectory(guard, examples if self.settings.flags.examples else None)
+
+    def build_table_browser(
+        self,
+        guard: SqlGuard,
+        executor: Executor,
+        memory: ValueMemory,
+        definitions: SemanticLayer | None,
+    ) -> IndexedTables:
+        """The tables as people browse them. Raises SettingsError."""
+        return IndexedTables(
+            guard,
+            guard,
+            executor,
+            self.build_glossary(memory, guard),
+            memory,
+            definitions,
+            self.module_patterns(),
+        )
 
     def build_feedback_recorder(
         self, store: IndexStore, embedder: Embedder, guard: SqlGuard, executor: Executor
