@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from datetime import datetime
 
 from nl2sql.errors import InvalidRequest
 
@@ -34,5 +35,24 @@ def read_cursor(text: str, parts: int) -> tuple[str, ...]:
         if not all(isinstance(part, str) and part.isprintable() for part in key):
             raise ValueError
     except (ValueError, binascii.Error, RecursionError) as error:
-        raise InvalidRequest("It is not the `next` of an earlier page.", field="after") from error
+        raise refuse_cursor() from error
     return tuple(key)
+
+
+def read_time_cursor(text: str) -> tuple[datetime, str] | None:
+    """The time and the id of a sort key; None for an empty text. Raises InvalidRequest."""
+    if not text:
+        return None
+    moment, id_ = read_cursor(text, 2)
+    try:
+        read = datetime.fromisoformat(moment)
+    except ValueError as error:
+        raise refuse_cursor() from error
+    if read.tzinfo is None:
+        raise refuse_cursor()
+    return read, id_
+
+
+def refuse_cursor() -> InvalidRequest:
+    """The error for a text that is not the cursor of this list."""
+    return InvalidRequest("It is not the `next` of an earlier page.", field="after")

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Table
-from nl2sql.cursors import read_cursor, write_cursor
-from nl2sql.errors import InvalidRequest
+from nl2sql.cursors import read_cursor, refuse_cursor, write_cursor
 from nl2sql.words import fold_plural
 from retrieval.search.text_lines import Marks, TextLines, fold_line
 
@@ -83,7 +82,7 @@ class TableSearch:
             return 0, 0
         rank, name = read_cursor(after, 2)
         if rank not in ("0", "1", "2", "3"):
-            raise InvalidRequest("It is not the `next` of an earlier page.", field="after")
+            raise refuse_cursor()
         # By name and not by number, because tables may have come or gone since.
         return int(rank), bisect_right(self._names, name)
 

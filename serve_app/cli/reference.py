@@ -21,6 +21,7 @@ from nl2sql.settings import Settings
 from serve_app.cli.app import COMMANDS, app, load_command
 from serve_app.cli.show_settings import describe_settings
 from serve_app.http.app import build_http_app
+from serve_app.service.page_services import PageServices
 from serve_app.service.query_service import QueryService
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
@@ -126,7 +127,8 @@ def read_openapi() -> dict[str, Any]:
     nothing: Any = object()
     settings = Settings.model_validate(_ONE_FILE)
     queries = QueryService(settings, nothing, {})
-    http_app = build_http_app(settings, queries, feedback=nothing, sessions=nothing)
+    page = PageServices(nothing, nothing, nothing, nothing, nothing, nothing)
+    http_app = build_http_app(settings, queries, feedback=nothing, sessions=nothing, page=page)
 
     async def fetch() -> httpx.Response:
         transport = httpx.ASGITransport(app=http_app)

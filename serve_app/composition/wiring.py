@@ -39,6 +39,7 @@ from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.examples.selector import ExampleSelector
 from retrieval.examples.verification import Verifier
 from retrieval.glosses.glossary import IndexedGlossary
+from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.store import IndexStore
@@ -236,7 +237,8 @@ class Wiring:
 
     def build_sessions(self, store: IndexStore, guard: SqlGuard) -> GuardedSessions:
         """The stored sessions, over the shared index."""
-        return GuardedSessions(SessionStore(store), guard, self.settings.sessions)
+        history = ConversationStore(store)
+        return GuardedSessions(SessionStore(store), guard, self.settings.sessions, history)
 
     def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
         """Stage 5, over ``catalogs``; by default over those of an index store that it opens.
