@@ -99,7 +99,7 @@ class ConversationStore:
         async with self._store.connection() as connection, connection.transaction():
             await connection.execute(
                 "INSERT INTO quorumsql.conversations (owner, session, title, database, asked_at)"
-                " VALUES (%(owner)s, %(session)s, %(title)s, %(database)s, clock_timestamp())"
+                " VALUES (%(owner)s, %(session)s, %(title)s, %(database)s, now())"
                 " ON CONFLICT (owner, session) DO UPDATE"
                 " SET database = EXCLUDED.database, asked_at = EXCLUDED.asked_at",
                 values,
@@ -108,7 +108,7 @@ class ConversationStore:
                 "INSERT INTO quorumsql.conversation_turns"
                 " (owner, session, database, question, rewritten, outcome, sql, asked_at)"
                 " VALUES (%(owner)s, %(session)s, %(database)s, %(question)s, %(rewritten)s,"
-                " %(outcome)s, %(sql)s, clock_timestamp())",
+                " %(outcome)s, %(sql)s, now())",
                 values,
             )
             await connection.execute(
