@@ -95,6 +95,11 @@ def score_result(question: str, assessment: Assessment) -> Score:
     """The assessment's score with the terms of its result; idempotent."""
     terms = [term for term in assessment.score.terms if term.name not in RESULT_TERMS]
     if assessment.result is not None:
-        measured = measure_result(read_expectations(question), assessment.result)
+        names = {term.name for term in terms}
+        measured = measure_result(
+            read_expectations(question),
+            assessment.result,
+            is_limited="order_and_limit_match" in names and "limit_differs" not in names,
+        )
         terms += load_points().weigh(measured)
     return Score(tuple(terms))
