@@ -20,6 +20,7 @@ from ranking.lint.count_of_single_rows import count_of_single_rows
 from ranking.lint.date_compared_with_text import date_compared_with_text
 from ranking.lint.duplicate_column import duplicate_column
 from ranking.lint.empty_range import empty_range
+from ranking.lint.group_of_one_value import group_of_one_value
 from ranking.lint.having_without_group import having_without_group
 from ranking.lint.integer_division import integer_division
 from ranking.lint.join_off_keys import join_off_keys
@@ -54,6 +55,7 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
     empty_range,
     aggregate_without_group,
     count_of_single_rows,
+    group_of_one_value,
     unlisted_code,
     # Warnings.
     ungrouped_column,

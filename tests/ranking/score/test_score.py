@@ -133,6 +133,8 @@ CASES: list[tuple[str, str, str]] = [
      "SELECT name FROM customers WHERE id = (SELECT max(id) FROM customers)"),
     ("best_missing", "Who is the oldest customer?", "SELECT name FROM customers"),
     ("limit_differs", "Show the top 5 orders.", "SELECT id FROM orders ORDER BY total LIMIT 3"),
+    ("limit_differs", "Show the five orders with the highest total.",
+     "SELECT id FROM orders WHERE total = (SELECT max(total) FROM orders) LIMIT 5"),
     ("order_missing", "Show orders sorted by total.", "SELECT id FROM orders"),
     ("count_missing", "How many orders are there?", "SELECT id FROM orders"),
     ("average_missing", "What is the average total?", "SELECT total FROM orders"),
