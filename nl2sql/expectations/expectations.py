@@ -38,6 +38,10 @@ _GROUPED = re.compile(
     r"|\bper\b(?!\s+(?:second|minute|hour|week|gallon|mile|head|capita|square)\b)|\bgrouped by\b",
     re.IGNORECASE,
 )
+# "Revenue by region"; not "sorted by", "by the end of" or "by 2024".
+_BY = re.compile(
+    r"(?<!sorted )(?<!ordered )(?<!order )(?<!sort )\bby\s+(?!the\b|how\b|\d)\w", re.IGNORECASE
+)
 _FIGURE = re.compile(
     rf"\b(?:numbers? of|count|average|mean|total|sum|how many|{_SUPERLATIVE})\b", re.IGNORECASE
 )
@@ -211,6 +215,18 @@ def read_expectations(question: str) -> Expectations:
         timed=_TIME.search(text) is not None,
         decimals=read_decimals(text),
     )
+
+
+def asks_for_groups(question: str) -> bool:
+    """True if a figure that the question names is wanted for each of several things.
+
+    >>> asks_for_groups("Revenue by region"), asks_for_groups("Revenue for each year")
+    (True, True)
+    >>> asks_for_groups("Revenue sorted by year"), asks_for_groups("Revenue until 2024")
+    (False, False)
+    """
+    text = " ".join(question.split())
+    return _GROUPED.search(text) is not None or _BY.search(text) is not None
 
 
 def _find_direction(text: str, *, is_down: bool, is_up: bool) -> bool | None:
