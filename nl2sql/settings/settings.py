@@ -17,6 +17,7 @@ from nl2sql.settings.index import IndexSettings
 from nl2sql.settings.limits import LimitSettings
 from nl2sql.settings.model import ModelSettings
 from nl2sql.settings.observability import ObservabilitySettings
+from nl2sql.settings.page import PageSettings
 from nl2sql.settings.ranking import RankingSettings
 from nl2sql.settings.repair import RepairSettings
 from nl2sql.settings.retrieval import RetrievalSettings
@@ -49,6 +50,7 @@ class Settings(Section):
     answer: AnswerSettings = AnswerSettings()
     flags: FlagSettings = FlagSettings()
     serve: ServeSettings = ServeSettings()
+    page: PageSettings = PageSettings()
     batch: BatchSettings = BatchSettings()
     observability: ObservabilitySettings = ObservabilitySettings()
 

@@ -1,0 +1,27 @@
+"""The page, and what its users may do there: the section ``page``."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from nl2sql.settings.section import Section
+
+
+class PageSettings(Section):
+    """The page at ``/``. The lists of roles count only where HTTP requests need a token."""
+
+    enabled: bool = Field(True, description="Serve the page at `/`.")
+    answers_only_roles: tuple[str, ...] = Field(
+        (),
+        description="Roles whose people see answers without SQL, candidates and traces, unless one "
+        "of their roles is in review_roles or operate_roles.",
+    )
+    review_roles: tuple[str, ...] = Field(
+        (), description="Roles whose people may work through answers that were said to be wrong."
+    )
+    operate_roles: tuple[str, ...] = Field(
+        (), description="Roles whose people see the status of the service."
+    )
+    sign_in_hours: int = Field(
+        12, ge=1, le=8760, description="A sign-in on the page ends after this many hours."
+    )

@@ -1,0 +1,52 @@
+"""What a principal may do on the page, apart from what policies say about data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from nl2sql.settings import Settings
+from nl2sql.types import Principal
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """``process``: may see SQL, candidates and traces. ``review``: may work through wrong answers.
+
+    ``operate``: may see the status of the service.
+    """
+
+    process: bool
+    review: bool
+    operate: bool
+
+
+EVERYTHING = Rights(process=True, review=True, operate=True)
+
+
+def find_rights(settings: Settings, principal: Principal) -> Rights:
+    """The rights by the roles of ``page``; all of them where requests need no token.
+
+    A reviewer and an operator need the process for their work, so they always see it.
+
+    >>> settings = Settings.model_validate({
+    ...     "databases": {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}},
+    ...     "identity": {"api_keys": True},
+    ...     "page": {"answers_only_roles": ["clerk"], "review_roles": ["analyst"]},
+    ... })
+    >>> find_rights(settings, Principal("mia", ("clerk",)))
+    Rights(process=False, review=False, operate=False)
+    >>> find_rights(settings, Principal("ben", ("clerk", "analyst")))
+    Rights(process=True, review=True, operate=False)
+    """
+    if not settings.identity.needs_token:
+        return EVERYTHING
+    page = settings.page
+    review = _has_any(principal, page.review_roles)
+    operate = _has_any(principal, page.operate_roles)
+    is_restricted = _has_any(principal, page.answers_only_roles)
+    return Rights(not is_restricted or review or operate, review, operate)
+
+
+def _has_any(principal: Principal, roles: Collection[str]) -> bool:
+    return any(role in roles for role in principal.roles)
