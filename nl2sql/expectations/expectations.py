@@ -38,12 +38,18 @@ _GROUPED = re.compile(
     r"|\bper\b(?!\s+(?:second|minute|hour|week|gallon|mile|head|capita|square)\b)|\bgrouped by\b",
     re.IGNORECASE,
 )
+# "Revenue by region"; not "sorted by", "by the end of" or "by 2024".
+_BY = re.compile(
+    r"(?<!sorted )(?<!ordered )(?<!order )(?<!sort )\bby\s+(?!the\b|how\b|\d)\w", re.IGNORECASE
+)
 _FIGURE = re.compile(
     rf"\b(?:numbers? of|count|average|mean|total|sum|how many|{_SUPERLATIVE})\b", re.IGNORECASE
 )
 _COUNT = rf"(?:\d+|{'|'.join(NUMBER_WORDS)})"
 _TOP = re.compile(
-    rf"\b(?:top|first|last|bottom)\s+({_COUNT})\b|\b({_COUNT})\s+{_SUPERLATIVE}\b",
+    rf"\b(?:top|first|last|bottom)\s+({_COUNT})\b|\b({_COUNT})\s+{_SUPERLATIVE}\b"
+    # "The five employees with the highest salary".
+    rf"|\b({_COUNT})\s+(?:\w+\s+){{1,3}}(?:with|have|has|had)\s+the\s+{_SUPERLATIVE}\b",
     re.IGNORECASE,
 )
 _ONE_BEST = re.compile(
@@ -72,6 +78,17 @@ _EXTREMES = (
 _DOWN = re.compile(r"\b(?:descending|decreasing)\b", re.IGNORECASE)
 _UP = re.compile(
     r"\b(?:ascending|increasing|alphabetical(?:ly)?|lexicographic(?:al|ally)?)\b", re.IGNORECASE
+)
+# "Most orders first", "from lowest to highest": the order of rows, not one of them.
+_HIGH_WORD = r"(?:most|highest|largest|biggest|greatest|longest|newest|latest)"
+_LOW_WORD = r"(?:least|fewest|lowest|smallest|shortest|cheapest|oldest|earliest)"
+_DOWN_FIRST = re.compile(
+    rf"(?:,\s*)?\b(?:the\s+)?{_HIGH_WORD}\s+(?:[\w-]+\s+){{0,3}}(?:first|to\s+(?:the\s+)?{_LOW_WORD})\b",
+    re.IGNORECASE,
+)
+_UP_FIRST = re.compile(
+    rf"(?:,\s*)?\b(?:the\s+)?{_LOW_WORD}\s+(?:[\w-]+\s+){{0,3}}(?:first|to\s+(?:the\s+)?{_HIGH_WORD})\b",
+    re.IGNORECASE,
 )
 _REVERSED = re.compile(r"\brevers", re.IGNORECASE)
 # Not words of time or rank, whose first is a small number in some data and a large one in others.
@@ -159,8 +176,13 @@ def read_expectations(question: str) -> Expectations:
     3
     >>> read_expectations("Which stadiums have no concert?").negated
     True
+    >>> expected = read_expectations("Show each channel and its orders, most orders first.")
+    >>> expected.descending, expected.highest, expected.best
+    (True, None, False)
     """
     text = " ".join(question.split())
+    is_down, is_up = (pattern.search(text) is not None for pattern in (_DOWN_FIRST, _UP_FIRST))
+    text = _UP_FIRST.sub("", _DOWN_FIRST.sub("", text))
     columns = count_columns(text)
     grouped = _GROUPED.search(text) is not None
     counts = _HOW_MANY.search(text) is not None
@@ -175,11 +197,11 @@ def read_expectations(question: str) -> Expectations:
         count=counts,
         average=_AVERAGE.search(text) is not None,
         grouped=grouped and _FIGURE.search(text) is not None,
-        ordered=_ORDERED.search(text) is not None,
+        ordered=is_down or is_up or _ORDERED.search(text) is not None,
         best=best,
         distinct=_DISTINCT.search(text) is not None,
         negated=negated,
-        descending=None if _REVERSED.search(text) else _choose(text, _DOWN, _UP),
+        descending=_find_direction(text, is_down=is_down, is_up=is_up),
         highest=_find_end(text),
         oldest=_choose(text, _OLD, _YOUNG),
         extremes=tuple(name for name, pattern in _EXTREMES if pattern.search(text)),
@@ -193,6 +215,25 @@ def read_expectations(question: str) -> Expectations:
         timed=_TIME.search(text) is not None,
         decimals=read_decimals(text),
     )
+
+
+def asks_for_groups(question: str) -> bool:
+    """True if a figure that the question names is wanted for each of several things.
+
+    >>> asks_for_groups("Revenue by region"), asks_for_groups("Revenue for each year")
+    (True, True)
+    >>> asks_for_groups("Revenue sorted by year"), asks_for_groups("Revenue until 2024")
+    (False, False)
+    """
+    text = " ".join(question.split())
+    return _GROUPED.search(text) is not None or _BY.search(text) is not None
+
+
+def _find_direction(text: str, *, is_down: bool, is_up: bool) -> bool | None:
+    """True if the order asked for is descending, None if nothing, or both, is said."""
+    if is_down or is_up:
+        return None if is_down and is_up else is_down
+    return None if _REVERSED.search(text) else _choose(text, _DOWN, _UP)
 
 
 def _find_end(text: str) -> bool | None:
@@ -219,8 +260,10 @@ def _read_rows(text: str) -> int | None:
 
     >>> _read_rows("the top 5 singers"), _read_rows("the three oldest singers"), _read_rows("all")
     (5, 3, None)
+    >>> _read_rows("Who are the five employees with the highest salary?")
+    5
     """
     if (match := _TOP.search(text)) is None:
         return None
-    word = (match.group(1) or match.group(2)).lower()
+    word = next(filter(None, match.groups())).lower()
     return int(word) if word.isdigit() else NUMBER_WORDS[word]

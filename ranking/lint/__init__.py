@@ -16,9 +16,11 @@ from ranking.definition_use import DefinitionUse
 from ranking.lint.aggregate_without_group import aggregate_without_group
 from ranking.lint.cartesian_join import cartesian_join
 from ranking.lint.contradiction import contradiction
+from ranking.lint.count_of_single_rows import count_of_single_rows
 from ranking.lint.date_compared_with_text import date_compared_with_text
 from ranking.lint.duplicate_column import duplicate_column
 from ranking.lint.empty_range import empty_range
+from ranking.lint.group_of_one_value import group_of_one_value
 from ranking.lint.having_without_group import having_without_group
 from ranking.lint.integer_division import integer_division
 from ranking.lint.join_off_keys import join_off_keys
@@ -34,6 +36,7 @@ from ranking.lint.select_star import select_star
 from ranking.lint.self_comparison import self_comparison
 from ranking.lint.sum_of_key import sum_of_key
 from ranking.lint.ungrouped_column import ungrouped_column
+from ranking.lint.unlisted_code import unlisted_code
 from ranking.lint.unused_cte import unused_cte
 from ranking.lint.unused_join import unused_join
 from ranking.query import Query
@@ -51,6 +54,9 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
     contradiction,
     empty_range,
     aggregate_without_group,
+    count_of_single_rows,
+    group_of_one_value,
+    unlisted_code,
     # Warnings.
     ungrouped_column,
     having_without_group,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from sqlglot import exp
 
 from nl2sql.words import split_words
+from ranking.definition_use import DefinitionUse
 from ranking.query import Query
 from ranking.score.question_terms import Measure
 
@@ -21,8 +22,12 @@ _EMPTY = frozenset("num number no of id".split())
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 
 
-def measure_naming(question: str, query: Query) -> Iterator[Measure]:
+def measure_naming(
+    question: str, query: Query, uses: Sequence[DefinitionUse] = ()
+) -> Iterator[Measure]:
     """Yields tables that the question does not name, and misplaced figures.
+
+    The tables of a definition that the query uses are named by it.
 
     >>> from ranking.query import read_query
     >>> query = read_query("SELECT name FROM car_maker WHERE factories > 20", "sqlite")
@@ -32,7 +37,14 @@ def measure_naming(question: str, query: Query) -> Iterator[Measure]:
     said = split_words(question)
     known = frozenset(said)
     tables = {table.name.lower() for table in query.find_all(exp.Table)}
-    if unnamed := sum(not known.issuperset(split_words(name)) for name in tables):
+    defined = {
+        table.rpartition(".")[2].lower()
+        for use in uses
+        if use.is_whole
+        for table in use.definition.tables
+    }
+    unnamed = sum(not known.issuperset(split_words(name)) for name in tables - defined)
+    if unnamed:
         yield "tables_unnamed", unnamed / len(tables)
     yield from _measure_figures(said, query)
 

@@ -63,7 +63,9 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
         extreme = ordered or tree.find(exp.Max, exp.Min, exp.Window) is not None
         yield "order_and_limit_match" if extreme else "best_missing", 1.0
     limit = _find_limit(query)
-    if expected.rows is not None and limit not in (None, expected.rows):
+    if expected.rows is not None and (
+        limit not in (None, expected.rows) or (expected.rows > 1 and _takes_extreme(tree))
+    ):
         yield "limit_differs", 1.0
     if expected.ordered and tree.find(exp.Order) is None:
         yield "order_missing", 1.0
@@ -159,6 +161,15 @@ def _find_limit(query: Query) -> int | None:
     limit = query.tree.args.get("limit")
     count = limit and (limit.args.get("expression") or limit.args.get("count"))
     return int(count.this) if isinstance(count, exp.Literal) and count.this.isdigit() else None
+
+
+def _takes_extreme(tree: exp.Expr) -> bool:
+    """True for ``age = (SELECT max(age) …)``, which only the rows at the very end meet."""
+    return any(
+        isinstance(node.args["expression"], exp.Subquery)
+        and node.args["expression"].find(exp.Max, exp.Min) is not None
+        for node in find_all(tree, exp.EQ)
+    )
 
 
 def _names_figure(query: Query) -> bool:

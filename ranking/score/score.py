@@ -7,9 +7,10 @@ It weighs candidates within a vote and decides if there is none. The points are 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 
-from nl2sql.expectations.expectations import read_expectations
+from nl2sql.expectations.expectations import asks_for_groups, read_expectations
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -66,6 +67,10 @@ def score_candidate(
     measured += measure_origin(candidate)
     if query is not None:
         expected = read_expectations(question.text)
+        if asks_for_groups(question.text) and any(
+            each.kind == "measure" for each in context.definitions
+        ):
+            expected = replace(expected, grouped=True)
         measured += chain(
             measure_shape(expected, query),
             measure_comparisons(expected, query),
@@ -75,8 +80,8 @@ def score_candidate(
             measure_conditions(question.search_text, expected, query),
             measure_outputs(question.text, query),
             measure_asked_outputs(question.text, query),
-            measure_coverage(question.search_text, candidate.sql, query),
-            measure_naming(question.search_text, query),
+            measure_coverage(question.search_text, candidate.sql, query, uses),
+            measure_naming(question.search_text, query, uses),
             measure_plan(query, guarded, plan),
             measure_required(query, guarded, context),
             measure_literals(question.search_text, query, context),
@@ -95,6 +100,11 @@ def score_result(question: str, assessment: Assessment) -> Score:
     """The assessment's score with the terms of its result; idempotent."""
     terms = [term for term in assessment.score.terms if term.name not in RESULT_TERMS]
     if assessment.result is not None:
-        measured = measure_result(read_expectations(question), assessment.result)
+        names = {term.name for term in terms}
+        measured = measure_result(
+            read_expectations(question),
+            assessment.result,
+            is_limited="order_and_limit_match" in names and "limit_differs" not in names,
+        )
         terms += load_points().weigh(measured)
     return Score(tuple(terms))

@@ -16,7 +16,7 @@ from nl2sql.catalog import ForeignKey, Table
 from nl2sql.sql.names import fold_name, quote_name
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one
-from nl2sql.types import Plan, SchemaContext, ValueMatch
+from nl2sql.types import Definition, JoinPlan, Plan, SchemaContext, ValueMatch
 from repair.autocorrect.prefixes import find_prefix, infer_keys
 
 Way = TypeVar("Way")
@@ -44,6 +44,8 @@ class TableLookup:
         self.dialect = context.dialect
         self.tables: tuple[Table, ...] = tuple(hit.table for hit in context.tables)
         self.values: tuple[ValueMatch, ...] = context.values
+        self.definitions: tuple[Definition, ...] = context.definitions
+        self.joins: JoinPlan = plan.joins
         known = context.foreign_keys
         self._keys = (*known, *infer_keys(self.tables, known))
         self._prefixed = frozenset(table.qualified for table in self.tables if find_prefix(table))

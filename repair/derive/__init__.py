@@ -14,6 +14,7 @@ from sqlglot import exp
 from repair.derive.asked_rounding import asked_rounding
 from repair.derive.both_conditions import both_conditions
 from repair.derive.counted_groups import counted_groups
+from repair.derive.defined_measures import defined_measures
 from repair.derive.dropped_conditions import dropped_conditions
 from repair.derive.dropped_joins import dropped_joins
 from repair.derive.fewer_outputs import fewer_outputs
@@ -33,6 +34,7 @@ Rule = Callable[[Original], Iterator[exp.Expr]]
 
 # The first have made right candidates most often for each candidate that they made.
 RULES: tuple[Rule, ...] = (
+    defined_measures,
     asked_rounding,
     nulls_last,
     unrelated_rows,

@@ -15,8 +15,6 @@ from serve_app.http.problems import render_problem
 
 # The last is the probe of Ray's proxy, which KubeRay calls.
 PROBES = ("/healthz", "/readyz", "/-/healthz")
-# Browsers must not guess another type, and caches must not store one principal's answer.
-_RESPONSE_HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 
 
 class Entrance:
@@ -38,7 +36,11 @@ class Entrance:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(raw=list(message.get("headers", ())))
-                headers.update(_RESPONSE_HEADERS)
+                # Browsers must not guess another type.
+                headers["X-Content-Type-Options"] = "nosniff"
+                # Caches must not store one principal's answer; only files have a tag.
+                if "etag" not in headers:
+                    headers["Cache-Control"] = "no-store"
                 message = {**message, "headers": headers.raw}
             await send(message)
 

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from nl2sql.settings import LimitSettings, Settings
 from nl2sql.settings.identity import IdentitySettings
+from nl2sql.settings.page import PageSettings
 from nl2sql.settings.serve import ServeSettings
 from nl2sql.yaml_file import read_yaml
 from serve_app.http.bodies import BoundedBodies
@@ -29,6 +30,7 @@ from serve_app.http.identification import (
 )
 from serve_app.http.openai.errors import OpenAiErrors
 from serve_app.http.origins import HostRule, OriginRule
+from serve_app.http.page_files import PageFiles
 from serve_app.mcp.authorization import ResourceMetadata
 
 if TYPE_CHECKING:
@@ -59,12 +61,18 @@ class FrontSettings(BaseModel):
 
     identity: IdentitySettings = IdentitySettings()
     limits: LimitSettings = LimitSettings()
+    page: PageSettings = PageSettings()
     serve: ServeSettings = ServeSettings()
 
 
 def pick_front_settings(settings: Settings) -> FrontSettings:
     """Those sections of the settings."""
-    return FrontSettings(identity=settings.identity, limits=settings.limits, serve=settings.serve)
+    return FrontSettings(
+        identity=settings.identity,
+        limits=settings.limits,
+        page=settings.page,
+        serve=settings.serve,
+    )
 
 
 def read_front_settings(path: Path) -> FrontSettings:
@@ -103,6 +111,9 @@ def surround(
     # An issuer whose keys are in a file may have any name; clients can only use an address.
     if issuer.startswith(("https://", "http://")):
         app = ResourceMetadata(app, issuer=issuer, public_url=serve.public_url)
+    if settings.page.enabled:
+        # Before the token is checked: the page itself asks for one.
+        app = PageFiles(app)
     if serve.allowed_origins:
         # Before the token is checked, because a browser's preflight request carries none.
         app = CORSMiddleware(

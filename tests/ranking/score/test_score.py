@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from nl2sql.types import (
@@ -131,6 +133,8 @@ CASES: list[tuple[str, str, str]] = [
      "SELECT name FROM customers WHERE id = (SELECT max(id) FROM customers)"),
     ("best_missing", "Who is the oldest customer?", "SELECT name FROM customers"),
     ("limit_differs", "Show the top 5 orders.", "SELECT id FROM orders ORDER BY total LIMIT 3"),
+    ("limit_differs", "Show the five orders with the highest total.",
+     "SELECT id FROM orders WHERE total = (SELECT max(total) FROM orders) LIMIT 5"),
     ("order_missing", "Show orders sorted by total.", "SELECT id FROM orders"),
     ("count_missing", "How many orders are there?", "SELECT id FROM orders"),
     ("average_missing", "What is the average total?", "SELECT total FROM orders"),
@@ -333,6 +337,21 @@ def test_the_result_has_terms_of_its_own(
     scored = score_result(question, build_assessment(rows=rows))
     found = {term.name: term.strength for term in scored.terms[1:] if term.name not in GRADUAL}
     assert found == expected
+
+
+def test_fewer_rows_than_asked_for_are_right_if_the_query_asks_for_as_many() -> None:
+    question = "Show the top 3 names."
+    few = build_assessment(rows=[("a",), ("b",)])
+    limited = dataclasses.replace(few, score=Score((ScoreTerm("order_and_limit_match", 17.7),)))
+    otherwise = dataclasses.replace(
+        few,
+        score=Score((ScoreTerm("order_and_limit_match", 17.7), ScoreTerm("limit_differs", -37.5))),
+    )
+    found = [
+        {term.name for term in score_result(question, each).terms}
+        for each in (few, limited, otherwise)
+    ]
+    assert ["rows_differ" in names for names in found] == [True, False, True]
 
 
 def test_a_result_is_scored_once_however_often_it_is_asked() -> None:

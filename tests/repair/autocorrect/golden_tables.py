@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nl2sql.types import JoinPlan, Plan, SchemaContext, ValueMatch
+from nl2sql.types import Definition, JoinPlan, Plan, SchemaContext, ValueMatch
 from repair.autocorrect.table_lookup import TableLookup
 from tests.fakes import SHOP, build_context, build_key, build_table
 
@@ -42,6 +42,59 @@ PLAN = Plan(joins=JoinPlan(keys=(KEYS[1],)))
 def build_golden_context(dialect: str = "postgres") -> SchemaContext:
     """All tables, with the values that a question about two countries and open orders finds."""
     return build_context(CATALOG, dialect=dialect, values=VALUES)
+
+
+REVENUE = Definition(
+    "measure",
+    "revenue",
+    "revenue",
+    "sum(orders.total)",
+    "orders.status <> 'cancelled'",
+    ("sales.orders",),
+    (),
+    "SELECT sum(orders.total) FROM sales.orders WHERE orders.status <> 'cancelled'",
+)
+BASKET = Definition(
+    "measure",
+    "basket",
+    "basket",
+    "avg(orders.total)",
+    "",
+    ("sales.orders",),
+    (),
+    "SELECT avg(orders.total) FROM sales.orders",
+)
+COUNTRY = Definition(
+    "dimension",
+    "home country",
+    "home country",
+    "customers.country",
+    "",
+    ("sales.customers",),
+    (),
+    "SELECT customers.country FROM sales.customers",
+)
+BIG = Definition(
+    "filter",
+    "big orders",
+    "big orders",
+    "",
+    "orders.total > 500 OR orders.status = 'open'",
+    ("sales.orders",),
+    (),
+    "SELECT 1 FROM sales.orders WHERE orders.total > 500 OR orders.status = 'open'",
+)
+JOINED = JoinPlan(
+    ("sales.orders", "sales.customers"),
+    skeleton="FROM sales.orders JOIN sales.customers ON orders.customer_id = customers.id",
+)
+
+
+def build_defined_tables(question: str) -> TableLookup:
+    """The visible with the definitions that a question names, and a plan that joins them."""
+    named = tuple(each for each in (REVENUE, BASKET, COUNTRY, BIG) if each.phrase in question)
+    context = replace(build_golden_context(), definitions=named)
+    return TableLookup(context, Plan(joins=JOINED))
 
 
 def build_visible_tables(tag: str = "") -> TableLookup:

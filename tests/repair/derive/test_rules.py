@@ -10,7 +10,7 @@ from repair.derive import RULES, Rule
 from repair.derive.deriving import derive_queries
 from repair.derive.original import Original
 from tests.golden import FIXTURES, Pair, load_pairs
-from tests.repair.autocorrect.golden_tables import build_golden_context, build_visible_tables
+from tests.repair.autocorrect.golden_tables import build_defined_tables, build_golden_context
 
 PAIRS = [
     pytest.param(rule, pair, id=f"{rule.__name__}: {pair.title}: {pair.before}")
@@ -22,7 +22,7 @@ PAIRS = [
 @pytest.mark.parametrize(("rule", "pair"), PAIRS)
 def test_a_rule_derives_what_its_golden_file_lists(rule: Rule, pair: Pair) -> None:
     tree = sqlglot.parse_one(pair.before, dialect="postgres")
-    made = rule(Original(tree, build_visible_tables(), pair.title))
+    made = rule(Original(tree, build_defined_tables(pair.title), pair.title))
     assert [query.sql("postgres") for query in made] == pair.after.splitlines()
     assert tree == sqlglot.parse_one(pair.before, dialect="postgres"), "the original is unchanged"
 

@@ -1,0 +1,35 @@
+"""A text that is none of the codes that a column's comment lists."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from nl2sql.types import Finding
+from ranking.query import Query
+from ranking.value_verification import list_texts
+
+# "OPN = open, CNF = confirmed".
+_CODE = re.compile(r"(?<![\w'])([A-Za-z0-9][A-Za-z0-9_-]{0,11}) = ")
+_FEWEST = 2
+
+
+def unlisted_code(query: Query) -> Finding | None:
+    """An error for a text compared by = or IN with a column whose comment lists other codes.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> status = Column("status", "text", comment="Status: OPN = open, SHP = shipped in full")
+    >>> sql = "SELECT 1 FROM orders WHERE status = 'ORDERED'"
+    >>> unlisted_code(read_query(sql, "postgres", [Table("s", "orders", (status,))])).message
+    "orders.status has the codes OPN and SHP, not 'ORDERED'."
+    """
+    for use, text in list_texts(query):
+        codes = list(dict.fromkeys(_CODE.findall(use.column.comment)))
+        if len(codes) >= _FEWEST and text not in codes:
+            listed = f"{', '.join(codes[:-1])} and {codes[-1]}"
+            written = exp.Literal.string(text).sql()
+            message = f"{use.table.name}.{use.column.name} has the codes {listed}, not {written}."
+            return Finding("unlisted_code", "error", message)
+    return None

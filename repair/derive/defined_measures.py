@@ -1,0 +1,110 @@
+"""The measures that the question names, computed as the semantic layer defines them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from sqlglot import exp
+
+from nl2sql.sql.parsing import parse_one
+from nl2sql.types import Definition
+from repair.autocorrect.levels import Level
+from repair.derive.asked_rounding import asked_rounding
+from repair.derive.original import Original, add_condition, list_conjuncts
+
+
+def defined_measures(original: Original) -> Iterator[exp.Expr]:
+    """``SELECT sum(amt) FROM invoices`` becomes the query that defines "revenue".
+
+    It has the named dimensions as groups and the named filters as conditions; a second query also
+    has the conditions of the original about the same tables. Only if one definition, or the planned
+    join, connects just the tables of all definitions and those between them.
+    """
+    for query in _list_queries(original):
+        composed = Original(query, original.visible, original.question)
+        yield next(asked_rounding(composed), query)
+
+
+def _list_queries(original: Original) -> Iterator[exp.Select]:
+    measures = [each for each in original.visible.definitions if each.kind == "measure"]
+    query = _compose(original, measures) if measures else None
+    if query is None:
+        return
+    yield query
+    narrowed = query.copy()
+    for condition in _list_kept(original, original.levels[0], query):
+        add_condition(narrowed, condition)
+    if narrowed != query:
+        yield narrowed
+
+
+def _compose(original: Original, measures: Sequence[Definition]) -> exp.Select | None:
+    visible = original.visible
+    joined = _find_joins(original)
+    if joined is None:
+        return None
+    dialect = visible.dialect
+    groups = [each for each in visible.definitions if each.kind == "dimension"]
+    outputs = ", ".join(each.expression for each in (*groups, *measures))
+    query = parse_one(f"SELECT {outputs} {joined}", dialect)
+    if not isinstance(query, exp.Select):
+        return None
+    conditions = dict.fromkeys(each.condition for each in visible.definitions if each.condition)
+    for condition in conditions:
+        for part in list_conjuncts(parse_one(condition, dialect)):
+            add_condition(query, _enclose(part.copy()))
+    if groups:
+        by = [output.copy() for output in query.expressions[: len(groups)]]
+        query.set("group", exp.Group(expressions=by))
+    return query
+
+
+def _find_joins(original: Original) -> str | None:
+    """``FROM … JOIN …`` of the tables of all definitions; None if nothing known has just these."""
+    visible = original.visible
+    needed = {table for each in visible.definitions for table in each.tables}
+    for each in visible.definitions:
+        if set(each.tables) == needed:
+            read = parse_one(each.query, visible.dialect)
+            parts = [read.args["from_"], *(read.args.get("joins") or ())]
+            return " ".join(part.sql(visible.dialect) for part in parts)
+    ends = Counter(table for key in visible.joins.keys for table in (key.table, key.target))
+    planned = set(visible.joins.tables)
+    # A table at an end, which no definition needs, could repeat rows.
+    is_fitting = planned >= needed and all(ends[table] > 1 for table in planned - needed)
+    return visible.joins.skeleton if is_fitting else None
+
+
+def _list_kept(original: Original, level: Level, query: exp.Select) -> Iterator[exp.Expr]:
+    """The original's conditions about tables of the query, under their names there."""
+    names = {
+        table.qualified: node.alias_or_name
+        for node in query.find_all(exp.Table)
+        if (table := original.visible.find_table(node)) is not None
+    }
+    known = {part.sql() for part in _list_conditions(query)}
+    for part in _list_conditions(level.select):
+        copy = part.copy()
+        columns = list(zip(part.find_all(exp.Column), copy.find_all(exp.Column), strict=True))
+        if not columns or part.find(exp.Query) is not None:
+            continue
+        for column, renamed in columns:
+            owner = original.find_owner(column, level)
+            table = owner.table if owner is not None else None
+            if table is None or table.qualified not in names:
+                break
+            renamed.set("table", exp.to_identifier(names[table.qualified]))
+            renamed.set("db", None)
+        else:
+            if copy.sql() not in known:
+                yield _enclose(copy)
+
+
+def _list_conditions(select: exp.Select) -> list[exp.Expr]:
+    where = select.args.get("where")
+    return list_conjuncts(where.this) if where is not None else []
+
+
+def _enclose(condition: exp.Expr) -> exp.Expr:
+    return exp.Paren(this=condition) if isinstance(condition, exp.Or) else condition

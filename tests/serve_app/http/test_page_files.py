@@ -1,0 +1,108 @@
+"""The files of the page: for everybody, with a strict policy, and no others."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+import pytest
+
+from serve_app.http.page_files import CONTENT_SECURITY_POLICY, read_files
+from serve_app.page import STATIC
+from tests.fakes import build_settings
+from tests.serve_app.http.asgi import Exchange, build_scope
+from tests.serve_app.served import build_app, connect
+
+WITH_TOKENS = {"principals": {"ann": {"token_env": "ANN_TOKEN"}}}
+
+
+async def test_the_page_needs_no_token_and_its_data_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANN_TOKEN", "s3cret")
+    async with connect(build_app(build_settings(identity=WITH_TOKENS))) as client:
+        page = await client.get("/")
+        assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        assert page.content == STATIC.joinpath("index.html").read_bytes()
+        assert (await client.post("/query", json={"question": "Q?"})).status_code == 401
+
+
+async def test_every_file_has_its_type_and_the_policy() -> None:
+    async with connect(build_app()) as client:
+        for path, file in read_files().items():
+            answer = await client.get(f"/page/{path}")
+            assert (answer.status_code, answer.content) == (200, file.content), path
+            assert answer.headers["content-type"].split(";")[0] == file.media_type
+            assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["x-frame-options"] == "DENY"
+
+
+def test_the_policy_allows_nothing_inline_and_no_other_host() -> None:
+    assert "unsafe" not in CONTENT_SECURITY_POLICY
+    assert not re.search(r"https?:|\*", CONTENT_SECURITY_POLICY)
+    for path, file in read_files().items():
+        if path.endswith(".html"):
+            text = file.content.decode()
+            assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=", text), path
+
+
+async def test_a_browser_keeps_a_file_until_it_changes() -> None:
+    async with connect(build_app()) as client:
+        first = await client.get("/")
+        assert first.headers["cache-control"] == "no-cache"
+        again = await client.get("/", headers={"If-None-Match": first.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        other = await client.get("/", headers={"If-None-Match": '"another"'})
+        assert other.status_code == 200
+
+
+async def test_an_answer_is_never_kept() -> None:
+    async with connect(build_app()) as client:
+        assert (await client.get("/healthz")).headers["cache-control"] == "no-store"
+
+
+async def test_texts_are_compressed_for_those_that_read_gzip() -> None:
+    whole = await Exchange().send_to(build_app(), build_scope("GET", "/"))
+    packed = await Exchange().send_to(
+        build_app(),
+        build_scope("GET", "/", [(b"host", b"localhost"), (b"accept-encoding", b"br, gzip")]),
+    )
+    assert "content-encoding" not in whole.headers
+    assert packed.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(packed.body) == whole.body
+
+
+async def test_head_tells_the_length_and_sends_nothing() -> None:
+    whole = await Exchange().send_to(build_app(), build_scope("GET", "/"))
+    head = await Exchange().send_to(build_app(), build_scope("HEAD", "/"))
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["content-length"] == whole.headers["content-length"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/page/",
+        "/page/../__init__.py",
+        "/page/..%2f__init__.py",
+        "/page/%2e%2e/__init__.py",
+        "/page//etc/passwd",
+        "/page/index.html/",
+        "/page/nothing.js",
+        "/page/index.html%00",
+    ],
+)
+async def test_no_path_leads_to_another_file(path: str) -> None:
+    found = await Exchange().send_to(build_app(), build_scope("GET", path))
+    assert found.status == 404
+    assert found.headers["content-type"] == "application/problem+json"
+
+
+async def test_a_foreign_host_gets_no_page() -> None:
+    scope = build_scope("GET", "/", [(b"host", b"evil.io")])
+    assert (await Exchange().send_to(build_app(), scope)).status == 421
+
+
+async def test_the_page_can_be_switched_off() -> None:
+    settings = build_settings(page={"enabled": False})
+    scope = build_scope("GET", "/")
+    assert (await Exchange().send_to(build_app(settings), scope)).status == 404
