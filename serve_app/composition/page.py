@@ -8,11 +8,12 @@ from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.review_store import ReviewStore
 from retrieval.index_store.share_store import ShareStore
 from retrieval.index_store.store import IndexStore
+from serve_app.composition.access import AccessParts
 from serve_app.composition.stages import CpuStages
-from serve_app.service.accounting import Accounting
 from serve_app.service.history import HistoryService
 from serve_app.service.operations import Operations
 from serve_app.service.page_services import PageServices
+from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
 from serve_app.service.review import ReviewService
 from serve_app.service.schema_service import SchemaService
@@ -41,14 +42,16 @@ def build_page_services(
     queries: QueryService,
     tools: ToolService,
     conversations: GuardedConversations,
-    accounting: Accounting,
+    access: AccessParts,
     deployments: Deployments = list_no_deployments,
 ) -> PageServices:
     """The services over these stages. Raises OSError for a policy that cannot be read."""
-    operations, guard = Operations(settings, accounting), stages.executor
+    operations, guard = Operations(settings, access.accounting), stages.executor
     return PageServices(
         schema=SchemaService(settings, queries, stages.retrieval, stages.retrieval, operations),
         tools=tools,
+        profiles=ProfileService(settings, queries, stages.retrieval, access.meter),
+        sign_ins=access.identifier.sign_ins,
         history=HistoryService(settings, conversations, operations),
         shares=ShareService(settings, ShareStore(store), guard, operations),
         review=ReviewService(settings, ReviewStore(store), guard, operations),

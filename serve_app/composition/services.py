@@ -102,7 +102,7 @@ def build_services(
             queries=queries,
             tools=tools,
             conversations=conversations,
-            accounting=access.accounting,
+            access=access,
             deployments=deployments,
         )
     return Services(

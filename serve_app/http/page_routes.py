@@ -10,12 +10,14 @@ from serve_app.http.review_routes import add_review_routes
 from serve_app.http.run_routes import add_run_routes
 from serve_app.http.schema_routes import add_schema_routes
 from serve_app.http.share_routes import add_share_routes
+from serve_app.http.sign_in_routes import add_sign_in_routes
 from serve_app.http.status_routes import add_status_routes
 from serve_app.service.page_services import PageServices
 
 
 def add_page_routes(app: FastAPI, settings: Settings, page: PageServices) -> None:
-    """Adds ``/databases``, ``/run``, ``/format``, ``/conversations``, ``/shares`` and others."""
+    """Adds ``/sign-in``, ``/me``, ``/databases``, ``/run``, ``/conversations`` and others."""
+    add_sign_in_routes(app, settings, page.sign_ins, page.profiles)
     add_schema_routes(app, page.schema)
     add_run_routes(app, settings, page.tools, page.shares)
     add_history_routes(app, page.history)

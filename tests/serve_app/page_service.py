@@ -92,7 +92,11 @@ class PageService:
 
 
 def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections: Any) -> Wiring:
-    """The demo with its policy, its definitions and the principals above."""
+    """The demo with its policy, its definitions and the principals above.
+
+    ``limits`` and ``api_keys`` are those of ``identity``; other ``sections`` are whole ones.
+    """
+    identity = {name: sections.pop(name) for name in ("limits", "api_keys") if name in sections}
     definitions = ROOT / "data" / "demo_erp" / "semantics.yaml"
     own = {"policy": POLICY, "semantics": definitions, "description": "A made-up company."}
     databases = wiring.settings.databases
@@ -106,6 +110,10 @@ def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections
         }
     )
     signed: Settings = sign_in(settings, PRINCIPALS, patch)
+    if identity:
+        value = {**signed.identity.model_dump(exclude_unset=True), **identity}
+        changed = type(signed.identity).model_validate(value)
+        signed = signed.model_copy(update={"identity": changed})
     return Wiring(signed, wiring.socket_folder)
 
 
@@ -135,7 +143,9 @@ async def open_page_service(
     )
     yield PageService(app, store, audit)
     async with store.connection() as connection:
-        for table in ("conversations", "session_turns", "shares", "feedback", "examples"):
+        for table in (
+            "conversations session_turns shares feedback examples sign_ins usage question_leases"
+        ).split():
             await connection.execute(f"DELETE FROM quorumsql.{table}".encode())
     await executor.close()
     await store.close()
