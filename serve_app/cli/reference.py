@@ -7,6 +7,7 @@ come from the descriptions in the settings, the commands and the OpenAPI documen
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from http import HTTPStatus
@@ -127,7 +128,7 @@ def read_openapi() -> dict[str, Any]:
     nothing: Any = object()
     settings = Settings.model_validate(_ONE_FILE)
     queries = QueryService(settings, nothing, {})
-    page = PageServices(nothing, nothing, nothing, nothing, nothing, nothing)
+    page = PageServices(*[nothing] * len(dataclasses.fields(PageServices)))
     http_app = build_http_app(settings, queries, feedback=nothing, sessions=nothing, page=page)
 
     async def fetch() -> httpx.Response:

@@ -111,7 +111,7 @@ def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections
     )
     signed: Settings = sign_in(settings, PRINCIPALS, patch)
     if identity:
-        value = {**signed.identity.model_dump(exclude_unset=True), **identity}
+        value: dict[str, Any] = {**signed.identity.model_dump(exclude_unset=True), **identity}
         changed = type(signed.identity).model_validate(value)
         signed = signed.model_copy(update={"identity": changed})
     return Wiring(signed, wiring.socket_folder)
