@@ -18,6 +18,7 @@ from typer.main import get_command, get_group
 
 from nl2sql.errors import QuorumError
 from serve_app.cli.context import CliContext
+from serve_app.cli.problems import is_json_wanted, print_error, run_for_scripts
 
 
 class CommandPlace(NamedTuple):
@@ -144,21 +145,14 @@ def configure(
 
 
 def main() -> None:
-    """Runs the command line; prints our own errors as one line and exits with 1."""
+    """Runs the command line; prints our own errors as one line and exits with 1.
+
+    With ``--json``, every error is a problem document.
+    """
+    if is_json_wanted(sys.argv[1:]):
+        sys.exit(run_for_scripts(app))
     try:
         app()
     except QuorumError as error:
-        from rich.markup import escape
-
-        from nl2sql.errors import IndexUnavailable
-        from serve_app.cli.terminal import ERRORS
-
-        said = f" {error.said}" if isinstance(error, IndexUnavailable) else ""
-        # Not wrapped, because a path that is broken over two lines cannot be copied.
-        ERRORS.print(
-            f"[bold red]error:[/] {escape(error.message + said)}", highlight=False, soft_wrap=True
-        )
-        if error.hint:
-            hint = escape(error.hint.strip())
-            ERRORS.print(f"  [dim]→[/] {hint}", highlight=False, soft_wrap=True)
+        print_error(error)
         sys.exit(1)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from rich import box
-from rich.console import Console, Group
+from rich.console import Group
 from rich.markup import escape
 from rich.panel import Panel
 from rich.progress import (
@@ -34,16 +35,33 @@ from quorumsql.contract.answers import (
 )
 from quorumsql.contract.events import ProgressEvent, StageEvent
 from quorumsql.contract.trace import DefinitionResponse, TraceResponse, ValueResponse
+from serve_app.cli.safe_text import SafeConsole, safe_cell
 
-CONSOLE = Console()
-ERRORS = Console(stderr=True)
+CONSOLE = SafeConsole()
+ERRORS = SafeConsole(stderr=True)
 _MOST_ROWS_SHOWN = 20
 _SQL_WIDTH = 60
 _MOST_NAMES_SHOWN = 10
 
 
+@dataclass(frozen=True, slots=True)
+class FinishedStep:
+    """A step that has ended: what it did, its outcome in words, and how long it took."""
+
+    step: str
+    outcome: str
+    seconds: float
+
+
 class TerminalReporter:
-    """Prints one line for each step: a bar while it runs, then its outcome and seconds."""
+    """Prints one line for each step: a bar while it runs, then its outcome and seconds.
+
+    ``steps`` and ``warnings`` are what has been reported, for the documents of ``--json``.
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[FinishedStep] = []
+        self.warnings: list[str] = []
 
     @contextmanager
     def step(self, text: str) -> Iterator[TerminalStep]:
@@ -66,13 +84,16 @@ class TerminalReporter:
         with progress:
             yield step
         seconds = time.perf_counter() - start
+        done = FinishedStep(text, step.outcome or "done", round(seconds, 1))
+        self.steps.append(done)
         CONSOLE.print(
-            f"[green]✓[/] {text}: {step.outcome or 'done'} [dim]({seconds:.1f} s)[/]",
+            f"[green]✓[/] {escape(f'{text}: {done.outcome}')} [dim]({seconds:.1f} s)[/]",
             highlight=False,
         )
 
     def warn(self, text: str) -> None:
         """Prints a warning about something that was left out or failed."""
+        self.warnings.append(text)
         CONSOLE.print(f"[yellow]![/] {escape(text)}", highlight=False, soft_wrap=True)
 
 
@@ -240,7 +261,7 @@ def _build_rows(answer: AnsweredResponse) -> Table:
     for column in answer.columns:
         table.add_column(Text(column.name))
     for row in answer.rows[:_MOST_ROWS_SHOWN]:
-        table.add_row(*(Text("NULL" if value is None else str(value)) for value in row))
+        table.add_row(*(Text(safe_cell(value)) for value in row))
     hidden = len(answer.rows) - _MOST_ROWS_SHOWN
     if hidden > 0:
         table.caption = f"and {hidden} more"
