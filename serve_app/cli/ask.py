@@ -19,6 +19,7 @@ from rich.markup import escape
 
 from quorumsql.contract import AnsweredResponse, QueryRequest
 from quorumsql.wire import Export, NoRows
+from serve_app.cli.answers import print_answer
 from serve_app.cli.context import CliContext
 from serve_app.cli.last_answer import recall_interpretations, remember
 from serve_app.cli.output import (
@@ -31,13 +32,14 @@ from serve_app.cli.output import (
 )
 from serve_app.cli.service_or_process import (
     AnswerTextOption,
+    ChartOption,
     DatabaseOption,
     InProcessOption,
     PrincipalOption,
     UrlOption,
     open_answering,
 )
-from serve_app.cli.terminal import ERRORS, print_answer
+from serve_app.cli.terminal import ERRORS
 from serve_app.http.formats import Format, find_format
 
 # The exit code if there is no answer with rows.
@@ -96,6 +98,7 @@ def ask(
             "--spreadsheet-safe", help="In CSV, put an apostrophe before possible formulas."
         ),
     ] = False,
+    chart: ChartOption = True,
 ) -> Output:
     """Ask a question and see the SQL, why it won, and the rows."""
     cli: CliContext = context.obj
@@ -137,7 +140,7 @@ def ask(
 
     def render() -> None:
         if output_format == OutputFormat.TABLE:
-            print_answer(answer, seconds=seconds)
+            print_answer(answer, seconds=seconds, charted=chart)
         elif output is None:
             write_document(answer)
 

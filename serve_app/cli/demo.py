@@ -7,10 +7,11 @@ import time
 import typer
 
 from quorumsql.client import Client
+from serve_app.cli.answers import print_answer
 from serve_app.cli.context import CliContext, name_command
 from serve_app.cli.output import Output, prints
 from serve_app.cli.serve import print_next_steps, serve_in_background
-from serve_app.cli.terminal import CONSOLE, print_answer, show_progress
+from serve_app.cli.terminal import CONSOLE, show_progress
 from serve_app.operations import background
 
 QUESTION = "How many orders were cancelled?"

@@ -17,7 +17,8 @@ from serve_app.cli.app import COMMANDS, load_command
 from serve_app.cli.output import has_json
 from tests.conftest import ROOT
 from tests.evaluation.builders import build_manifest, build_record
-from tests.serve_app.served import build_app, serve
+from tests.serve_app.cli.test_exports import answer_one
+from tests.serve_app.served import serve
 
 WITHOUT_JSON = {
     "chat": "it is a conversation; `ask --json --session` is the same for scripts",
@@ -65,7 +66,7 @@ def test_the_exceptions_exist() -> None:
 def settings(tmp_path: Path) -> Iterator[Path]:
     """Settings of a service that runs, over databases that do not."""
     nowhere = {"url": "postgresql://nobody@127.0.0.1:1/none"}
-    with serve(build_app()) as url:
+    with serve(answer_one()) as url:
         path = tmp_path / "quorumsql.yaml"
         value = {
             "home": "home",
@@ -80,7 +81,7 @@ def settings(tmp_path: Path) -> Iterator[Path]:
 @pytest.mark.parametrize(
     ("command", "code", "keys"),
     [
-        (["ask", "How many?"], 0, {"outcome", "sql", "rows", "confidence"}),
+        (["ask", "How many?", "--k", "1"], 0, {"outcome", "sql", "rows", "confidence"}),
         (["status"], 0, {"ready", "parts"}),
         (["stop"], 0, {"stopped"}),
         (["doctor"], 1, {"ok", "checks"}),
@@ -115,7 +116,7 @@ def test_lists_are_documents(settings: Path, tmp_path: Path) -> None:
 
 def test_exported_rows_are_in_a_file_and_described(settings: Path, tmp_path: Path) -> None:
     file = tmp_path / "rows.csv"
-    arguments = ["ask", "How many?", "--format", "csv", "--json"]
+    arguments = ["ask", "How many?", "--k", "1", "--format", "csv", "--json"]
     code, out, error = call(*arguments, "--output", str(file), config=settings)
     assert (code, error) == (0, "")
     assert json.loads(out)["file"] == str(file)
