@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from nl2sql.errors import QuorumError
+from serve_app.cli.completion.stand_ins import build_stand_in, is_completing
 from serve_app.cli.context import CliContext
 from serve_app.cli.problems import is_json_wanted, print_error, run_for_scripts
 
@@ -101,7 +102,9 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The complete command that is run."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command if name is None else load_command(name), rest
+        if name is None:
+            return name, command, rest
+        return name, build_stand_in(name) if is_completing() else load_command(name), rest
 
 
 def load_command(name: str) -> Any:
@@ -122,7 +125,6 @@ app = typer.Typer(
     name="quorumsql",
     help="Questions in plain language, answered with guarded, read-only SQL.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 

@@ -68,9 +68,8 @@ def show_pages(
 
 
 def _render(renderable: RenderableType) -> str:
-    console = SafeConsole(
-        width=_WIDEST, force_terminal=True, color_system=CONSOLE.color_system or None
-    )
+    colours = "standard" if CONSOLE.color_system else None
+    console = SafeConsole(width=_WIDEST, force_terminal=True, color_system=colours)
     with console.capture() as captured:
         console.print(renderable)
     return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())

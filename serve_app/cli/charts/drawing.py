@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -38,8 +37,10 @@ def _draw_bars(chart: Bars, width: int, *, unicode: bool) -> list[Text]:
     number_width = max(map(len, numbers))
     plot = max(width - label_width - number_width - 2, _LEAST_PLOT)
     least, most = min(0.0, *chart.values), max(0.0, *chart.values)
-    per_cell = plot / ((most - least) or 1.0)
-    left = round(-least * per_cell)
+    left = round(-least * plot / ((most - least) or 1.0))
+    # The same for both sides of zero, and such that the longest bar of each fits.
+    sides = [(left, -least), (plot - left, most)]
+    per_cell = min((cells / side for cells, side in sides if side), default=0.0)
     lines = []
     for label, value, number in zip(labels, chart.values, numbers, strict=True):
         if value < 0:

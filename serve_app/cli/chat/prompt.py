@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
 from prompt_toolkit.filters import Condition, is_searching
+from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import Output
@@ -16,7 +17,7 @@ from serve_app.cli.chat.history import ChatHistory
 from serve_app.cli.schema_names import SchemaNames
 from serve_app.cli.terminal import CONSOLE
 
-_PROMPT = [("bold", "? ")]
+_PROMPT = FormattedText([("bold", "? ")])
 _CONTINUED = ". "
 
 
