@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich import box
-from rich.console import Group
+from rich.console import Group, JustifyMethod
 from rich.markup import escape
 from rich.panel import Panel
 from rich.syntax import Syntax
@@ -19,7 +19,7 @@ from quorumsql.contract.answers import (
     QueryResponse,
 )
 from quorumsql.contract.trace import DefinitionResponse, TraceResponse, ValueResponse
-from serve_app.cli.charts import Chart, choose_chart, draw_chart
+from serve_app.cli.charts import Chart, choose_chart, draw_chart, is_numeric
 from serve_app.cli.safe_text import safe_cell
 from serve_app.cli.terminal import CONSOLE
 
@@ -178,7 +178,8 @@ def build_rows(answer: AnsweredResponse, *, most: int | None = None) -> Table:
         title=f"Rows: {len(answer.rows)}{more}", box=box.SIMPLE_HEAD, title_justify="left"
     )
     for column in answer.columns:
-        table.add_column(Text(column.name))
+        justify: JustifyMethod = "right" if is_numeric(column.type) else "left"
+        table.add_column(Text(column.name), justify=justify)
     shown = answer.rows if most is None else answer.rows[:most]
     for row in shown:
         table.add_row(*(Text(safe_cell(value)) for value in row))

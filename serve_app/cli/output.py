@@ -132,8 +132,8 @@ def render_json(value: Any, *, indent: int | None = None) -> str:
 def build_json(value: Any) -> Any:
     """Dataclasses, models, dates, paths and enumerations as JSON values.
 
-    >>> build_json({"at": date(2025, 1, 2), "in": Path("a/b"), "share": float("nan")})
-    {'at': '2025-01-02', 'in': 'a/b', 'share': None}
+    >>> build_json({"at": date(2025, 1, 2), "of": (1, 2), "share": float("nan")})
+    {'at': '2025-01-02', 'of': [1, 2], 'share': None}
     """
     if isinstance(value, BaseModel):
         return build_json(value.model_dump())

@@ -68,8 +68,8 @@ def show_pages(
 
 
 def _render(renderable: RenderableType) -> str:
-    colours = "standard" if CONSOLE.color_system else None
-    console = SafeConsole(width=_WIDEST, force_terminal=True, color_system=colours)
+    # Bold headings are styles that every pager shows; tables have no colours.
+    console = SafeConsole(width=_WIDEST, force_terminal=True, color_system="standard")
     with console.capture() as captured:
         console.print(renderable)
     return "".join(line.rstrip() + "\n" for line in captured.get().splitlines())

@@ -4,7 +4,7 @@ The drawing is our own hundred lines rather than a library: what is drawn must f
 count the cells of wide characters, and be text that rich prints like any other.
 """
 
-from serve_app.cli.charts.choice import Bars, Chart, Series, choose_chart
+from serve_app.cli.charts.choice import Bars, Chart, Series, choose_chart, is_numeric
 from serve_app.cli.charts.drawing import draw_chart
 
-__all__ = ["Bars", "Chart", "Series", "choose_chart", "draw_chart"]
+__all__ = ["Bars", "Chart", "Series", "choose_chart", "draw_chart", "is_numeric"]

@@ -17,7 +17,10 @@ _FEWEST_POINTS = 8
 # Two columns name a row (a year and a month), the last one counts.
 _MOST_LABELS = 2
 
-_NUMERIC = re.compile(r"int|num|dec|float|double|real|money|serial", re.IGNORECASE)
+_NUMERIC = re.compile(
+    r"(?:u?(?:big|small|tiny|huge|medium)?int(?!erval)|num|dec|float|double|real|serial)",
+    re.IGNORECASE,
+)
 _IDENTIFIER = re.compile(r"(?:.*_)?(?:id|code|key|no|nr)", re.IGNORECASE)
 _TIME = re.compile(r"(?:19|20)\d\d(?:-(?:\d\d|Q[1-4])(?:-\d\d(?:[T ].*)?)?)?")
 
@@ -70,6 +73,15 @@ def choose_chart(columns: Sequence[ResultColumn], rows: Sequence[Sequence[Any]])
     return Bars(counted.name, labels, numbers) if len(rows) <= _MOST_BARS else None
 
 
+def is_numeric(type_: str) -> bool:
+    """Whether a database's name of a type is that of numbers.
+
+    >>> is_numeric("numeric(10,2)"), is_numeric("timestamp"), is_numeric("interval")
+    (True, False, False)
+    """
+    return _NUMERIC.match(type_) is not None
+
+
 def _sort(
     labels: tuple[str, ...], numbers: tuple[float, ...]
 ) -> tuple[tuple[str, ...], tuple[float, ...]]:
@@ -82,7 +94,7 @@ def _read_number(value: Any, type_: str) -> float | None:
     """The number of a cell; long and exact numbers are text in an answer."""
     if isinstance(value, bool):
         return None
-    if isinstance(value, str) and _NUMERIC.search(type_):
+    if isinstance(value, str) and is_numeric(type_):
         try:
             value = float(value)
         except ValueError:

@@ -27,7 +27,7 @@ PROGRAM = "from serve_app.cli import main; import sys; sys.argv = ['quorumsql'];
 def config(tmp_path: Path) -> Path:
     path = tmp_path / "quorumsql.yaml"
     principals = {"ann": {"roles": ["sales"]}, "bob": {"roles": ["sales", "hr"]}, "a b": {}}
-    databases = {"shop": {}, "sales": {}, "evil\x1b[2J": {}, "$(id)": {}}
+    databases: dict[str, dict[str, str]] = {"shop": {}, "sales": {}, "evil\x1b[2J": {}, "$(id)": {}}
     value = {"databases": databases, "identity": {"principals": principals}}
     path.write_text(yaml.safe_dump(value, sort_keys=False))
     return path
