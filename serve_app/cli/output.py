@@ -56,7 +56,7 @@ def prints(command: Callable[_P, Output]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
-        as_json = kwargs.pop(_OPTION)
+        as_json = kwargs.pop(_OPTION, False)
         with _only_document() if as_json else _everything():
             output = command(*args, **kwargs)
         if as_json:

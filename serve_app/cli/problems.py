@@ -11,7 +11,7 @@ from typer.exceptions import TyperException
 
 from nl2sql.errors import QuorumError
 
-_MEMBERS = ("field", "database", "retry_after_s")
+_MEMBERS = ("field", "database", "retry_after_s", "said")
 _INTERRUPTED = 130
 
 

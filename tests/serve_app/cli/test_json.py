@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 import yaml
 
 from evaluation.runs.run_folder import RunFolder
+from nl2sql.errors import Busy
 from serve_app.cli.app import COMMANDS, load_command
-from serve_app.cli.output import has_json
+from serve_app.cli.output import Output, has_json, prints
+from serve_app.cli.problems import run_for_scripts
+from serve_app.cli.terminal import CONSOLE
 from tests.conftest import ROOT
 from tests.evaluation.builders import build_manifest, build_record
 from tests.serve_app.cli.test_exports import answer_one
@@ -153,3 +157,48 @@ def test_a_missing_settings_file_is_a_document_too(tmp_path: Path) -> None:
     assert (code, out) == (1, "")
     assert json.loads(error)["code"] == "settings_error"
     assert "--config" in json.loads(error)["hint"]
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "name"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (typer.Abort(), 1, "aborted"),
+        (typer.Exit(130), 130, "interrupted"),
+        (Busy("Full.", retry_after_s=5), 1, "busy"),
+    ],
+)
+def test_what_ends_a_command_is_a_document(
+    raised: BaseException,
+    code: int,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    app = typer.Typer()
+
+    @app.command()
+    def command() -> None:
+        raise raised
+
+    monkeypatch.setattr("sys.argv", ["quorumsql"])
+    assert run_for_scripts(app) == code
+    shown = capsys.readouterr()
+    assert (shown.out, json.loads(shown.err)["code"]) == ("", name)
+
+
+def test_an_outcome_that_is_not_hoped_for_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = typer.Typer()
+
+    @app.command()
+    @prints
+    def command() -> Output:
+        CONSOLE.print("progress")
+        return Output({"ok": False}, lambda: None, 3)
+
+    monkeypatch.setattr("sys.argv", ["quorumsql", "--json"])
+    assert run_for_scripts(app) == 3
+    assert capsys.readouterr() == ('{"ok": false}\n', "")
+    assert not CONSOLE.quiet

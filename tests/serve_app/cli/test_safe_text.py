@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from serve_app.cli.output import render_json
 from serve_app.cli.problems import print_error
 from serve_app.cli.safe_text import UNSAFE, SafeConsole, make_safe
 from serve_app.cli.terminal import TerminalReporter
+from tests.conftest import ROOT
 from tests.fakes import FakeGenerator, build_candidate, build_generated
 from tests.serve_app.cli.test_exports import ask, config  # noqa: F401
 from tests.serve_app.served import build_app, serve
@@ -137,3 +139,23 @@ def test_cells_of_a_service_are_safe_on_the_way_to_the_terminal(
             code, output, said = ask(config, url, "--k", "1", *options)
         assert code == 0, said
         assert UNSAFE.search(output.decode() + said) is None
+
+
+def test_no_command_prints_past_the_safe_console() -> None:
+    """What writes by itself is listed here, and passes on only what is safe or no text."""
+    allowed = {
+        "output.py": {"typer.echo(", "sys.stdout"},  # escapes, or makes safe
+        "problems.py": {"typer.echo("},  # JSON with escapes
+        "keys.py": {"typer.echo("},  # a new key
+        "ask.py": {"sys.stdout"},  # rows for a file or a pipe
+        "pager.py": {"sys.stdout"},  # what a safe console has rendered
+        "chat/command.py": {"sys.stdout"},  # asks whether it is a terminal
+    }
+    folder = ROOT / "serve_app" / "cli"
+    found: dict[str, set[str]] = {}
+    for path in folder.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        pattern = r"(?<!Safe)\bConsole\(|typer\.echo\(|sys\.std(?:out|err)|(?<![\w.])print\("
+        if used := set(re.findall(pattern, text)):
+            found[str(path.relative_to(folder))] = used
+    assert found == allowed
