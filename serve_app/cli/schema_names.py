@@ -98,7 +98,8 @@ class ServiceNames:
         """See SchemaNames."""
         if table not in self._columns:
             name = find_name(self.find_tables(table), table)
-            told = None if name is None else self._get(f"{self._tables_path}/{quote(name)}")
+            path = f"{self._tables_path}/{quote(name or '', safe='')}"
+            told = None if name is None else self._get(path)
             columns = _read_names(told, "columns", "name")
             if columns is None:
                 return ()
