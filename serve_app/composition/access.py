@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from nl2sql.settings import Settings
 from retrieval.index_store.api_keys import ApiKeyStore
 from retrieval.index_store.audit_store import AuditStore
+from retrieval.index_store.sign_in_store import SignInStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.usage_store import UsageStore
 from serve_app.service.accounting import Accounting
 from serve_app.service.audit import build_sinks
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.identity.jwt_verifier import JwtVerifier
+from serve_app.service.identity.sign_ins import SignIns
 from serve_app.service.usage import UsageMeter
 
 
@@ -34,12 +36,19 @@ def build_access(settings: Settings, store: IndexStore) -> AccessParts:
         question_timeout_s=settings.limits.request_timeout_ms / 1000,
         unanswered_tokens=settings.model.max_model_len,
     )
-    return AccessParts(
-        Identifier(
+    keys = ApiKeyStore(store) if identity.api_keys else None
+    verifier = JwtVerifier(identity.jwt) if identity.jwt.is_used else None
+    sign_ins = None
+    if settings.page.enabled and identity.needs_token:
+        sign_ins = SignIns(
             identity,
-            ApiKeyStore(store) if identity.api_keys else None,
-            JwtVerifier(identity.jwt) if identity.jwt.is_used else None,
-        ),
+            SignInStore(store),
+            hours=settings.page.sign_in_hours,
+            keys=keys,
+            verifier=verifier,
+        )
+    return AccessParts(
+        Identifier(identity, keys, verifier, sign_ins),
         meter,
         Accounting(meter, build_sinks(settings.audit, AuditStore(store))),
     )

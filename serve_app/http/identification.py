@@ -1,6 +1,7 @@
 """Identifies the principal of a request before its body is read, and counts the request.
 
-Probes need no token, because Kubernetes sends none; without one they return less.
+Probes need no token, because Kubernetes sends none; without one they return less. Nor does signing
+in, which brings one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from nl2sql.errors import Unauthenticated, Unavailable
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
 from serve_app.http.entrance import PROBES, find_header
-from serve_app.http.problems import render_error
+from serve_app.http.problems import render_error, render_problem
+from serve_app.http.sign_in_cookie import is_from_page, read_cookie
 from serve_app.service.identity.static_tokens import find_static_principal, read_bearer_token
 
 if TYPE_CHECKING:
@@ -22,11 +24,25 @@ if TYPE_CHECKING:
     from serve_app.service.usage import UsageMeter
 
 
+SIGN_IN = "/sign-in"
+# What can be asked without a token.
+OPEN = (*PROBES, SIGN_IN)
+_FOREIGN = render_problem(
+    403,
+    "Foreign page",
+    "A request that a sign-in identifies must come from a page of this service. Other clients "
+    "send the header `Authorization`.",
+)
+
+
 class Identifies(Protocol):
     """Finds the principal of a request."""
 
-    async def identify(self, authorization: str) -> Principal | None:
-        """The principal; None if another process decides. Raises Unauthenticated, Unavailable."""
+    async def identify(self, authorization: str, cookie: str = "") -> Principal | None:
+        """The principal; None if another process decides. Raises Unauthenticated, Unavailable.
+
+        The cookie of a sign-in counts where there is no ``authorization``.
+        """
         ...
 
 
@@ -34,14 +50,17 @@ class ProxyIdentifier:
     """For a process without the index: checks what the settings alone can decide.
 
     It knows the static tokens of its environment. If there are others (of another pod's secret, API
-    keys, signed tokens), it lets every unknown token pass, and the replica decides.
+    keys, signed tokens), it lets every unknown token pass, and the replica decides. So it does with
+    the cookie of a sign-in.
     """
 
     def __init__(self, settings: IdentitySettings) -> None:
         self._settings = settings
 
-    async def identify(self, authorization: str) -> Principal | None:
+    async def identify(self, authorization: str, cookie: str = "") -> Principal | None:
         """See ``Identifies.identify``."""
+        if cookie and not authorization and self._settings.needs_token:
+            return None
         try:
             return find_static_principal(self._settings, authorization)
         except Unauthenticated:
@@ -66,9 +85,13 @@ class Identification:
         try:
             # Several headers are refused: a proxy in front may have checked another of them.
             authorization = ", ".join(find_header(scope, b"authorization"))
-            principal = await self._identifier.identify(authorization)
+            cookie = "" if authorization else read_cookie(scope)
+            if cookie and not is_from_page(scope):
+                await _FOREIGN(scope, receive, send)
+                return
+            principal = await self._identifier.identify(authorization, cookie)
         except (Unauthenticated, Unavailable) as error:
-            if scope["path"] not in PROBES:
+            if scope["path"] not in OPEN:
                 await render_error(error)(scope, receive, send)
                 return
         state = scope.get("state", {})

@@ -119,7 +119,7 @@ def surround(
         app = CORSMiddleware(
             app,
             allow_origins=serve.allowed_origins,
-            allow_methods=("GET", "POST", "DELETE"),
+            allow_methods=("GET", "POST", "PATCH", "DELETE"),
             allow_headers=("Authorization", "Content-Type", *_MCP_HEADERS),
             expose_headers=_EXPOSED,
         )

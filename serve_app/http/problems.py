@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 from nl2sql.errors import (
     Busy,
     DeadlineExceeded,
+    Forbidden,
     IndexUnavailable,
     InsecureRole,
     InvalidRequest,
@@ -35,6 +36,7 @@ from nl2sql.errors import (
 from quorumsql.wire import BUSY
 from serve_app.http.disconnection import ClientGone
 from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.service.missing import Missing
 from serve_app.service.running_queries import UnknownQuery
 
 _LOG = logging.getLogger("quorumsql")
@@ -80,10 +82,14 @@ def render_error(error: Exception) -> JSONResponse:
             return render_problem(CLIENT_GONE, "Client gone", "The client left.")
         case UnknownQuery():
             return _render_field(404, "Unknown question", error)
+        case Missing():
+            return _render_field(404, "Not found", error)
         case UnknownDatabase():
             return _render_field(404, "Unknown database", error)
         case InvalidRequest():
             return _render_field(422, "Invalid request", error)
+        case Forbidden():
+            return render_problem(403, "Not permitted", str(error))
         case PromptTooLong():
             return render_problem(422, "Prompt too long", str(error))
         case Unauthenticated():
