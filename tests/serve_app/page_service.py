@@ -96,7 +96,9 @@ def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections
 
     ``limits`` and ``api_keys`` are those of ``identity``; other ``sections`` are whole ones.
     """
-    identity = {name: sections.pop(name) for name in ("limits", "api_keys") if name in sections}
+    identity: dict[str, Any] = {
+        name: sections.pop(name) for name in ("limits", "api_keys") if name in sections
+    }
     definitions = ROOT / "data" / "demo_erp" / "semantics.yaml"
     own = {"policy": POLICY, "semantics": definitions, "description": "A made-up company."}
     databases = wiring.settings.databases
