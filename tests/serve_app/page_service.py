@@ -123,7 +123,7 @@ def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections
 async def open_page_service(
     wiring: Wiring, patch: pytest.MonkeyPatch, folder: Path, **sections: Any
 ) -> AsyncIterator[PageService]:
-    """The service under these settings; what it stored for the page is deleted at the end."""
+    """The service under these settings; what it stores for the page is deleted before and after."""
     audit = folder / "audit.jsonl"
     configured = configure(wiring, patch, audit, **sections)
     settings, engine = configured.settings, EchoEngine()
@@ -143,11 +143,16 @@ async def open_page_service(
         page=services.page,
         access=access,
     )
+    # Other tests leave feedback and sessions behind.
+    await _empty(store)
     yield PageService(app, store, audit)
-    async with store.connection() as connection:
-        for table in (
-            "conversations session_turns shares feedback examples sign_ins usage question_leases"
-        ).split():
-            await connection.execute(f"DELETE FROM quorumsql.{table}".encode())
+    await _empty(store)
     await executor.close()
     await store.close()
+
+
+async def _empty(store: IndexStore) -> None:
+    tables = "conversations session_turns shares feedback examples sign_ins usage question_leases"
+    async with store.connection() as connection:
+        for table in tables.split():
+            await connection.execute(f"DELETE FROM quorumsql.{table}".encode())
