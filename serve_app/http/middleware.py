@@ -32,6 +32,7 @@ from serve_app.http.openai.errors import OpenAiErrors
 from serve_app.http.origins import HostRule, OriginRule
 from serve_app.http.page_files import PageFiles
 from serve_app.mcp.authorization import ResourceMetadata
+from serve_app.service.identity.methods import list_sign_in_methods
 
 if TYPE_CHECKING:
     from serve_app.service.usage import UsageMeter
@@ -106,7 +107,8 @@ def surround(
     )
     if meter is not None:
         app = RequestLimit(app, meter)
-    app = Identification(app, identifier or ProxyIdentifier(settings.identity))
+    methods = list_sign_in_methods(settings.identity, settings.page)
+    app = Identification(app, identifier or ProxyIdentifier(settings.identity), methods)
     issuer = settings.identity.jwt.issuer
     # An issuer whose keys are in a file may have any name; clients can only use an address.
     if issuer.startswith(("https://", "http://")):

@@ -8,17 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quorumsql.contract.model import ResponseModel, Text
 
-SignInMethod = Literal["key"]
-
-
-class SignInMethodsResponse(ResponseModel):
-    """How to sign in."""
-
-    needed: bool = Field(description="Whether requests need a token or a sign-in.")
-    methods: list[SignInMethod] = Field(
-        description="`key`: an API key or another token by `POST /sign-in`. Empty: not possible."
-    )
-
 
 class SignInRequest(BaseModel):
     """The body of ``POST /sign-in``."""
@@ -36,12 +25,6 @@ class SignOutRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     everywhere: bool = Field(False, description="End all sign-ins of the principal's name.")
-
-
-class SignedOutResponse(ResponseModel):
-    """How many sign-ins ended."""
-
-    ended: int
 
 
 class LimitResponse(ResponseModel):
@@ -84,6 +67,11 @@ class PrincipalResponse(ResponseModel):
     databases: list[Text]
     sign_in: Literal["none", "token", "cookie"] = Field(
         description="By what this request was identified; `none`: the service needs no token."
+    )
+    methods: list[Literal["key", "provider"]] = Field(
+        description="The ways to sign in, which each 401 lists too. `key`: an API key or another "
+        "token by `POST /sign-in`; `provider`: by `GET /sign-in/provider`. Empty: not needed, or "
+        "not possible."
     )
     rights: RightsResponse
     limits: list[LimitResponse] = Field(description="Only those that are set.")
