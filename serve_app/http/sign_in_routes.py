@@ -29,17 +29,29 @@ from serve_app.service.profile import ProfileService
 
 _LOG = logging.getLogger("quorumsql")
 
-_SIGNED_IN = describe_responses(
-    "Signed in; the cookie identifies further requests.", None, 403, 404, 429, status=204
-)
-_SIGNED_OUT = describe_responses("Signed out; the cookie is deleted.", None, 403, status=204)
+_OWN_PAGES: Responses = {403: {"description": "A page of another origin sent this."}}
+_NO_PROVIDER: Responses = {
+    404: {"description": "No identity provider is configured (`identity.login`)."},
+    422: {"description": "The request is invalid."},
+}
+_SIGNED_IN: Responses = {
+    **describe_responses("Signed in; the cookie identifies further requests.", status=204),
+    **_OWN_PAGES,
+    404: {"description": "Requests need no token, or the page is switched off."},
+    429: {"description": "Too many wrong tokens; Retry-After says when to go on."},
+}
+_SIGNED_OUT: Responses = {
+    **describe_responses("Signed out; the cookie is deleted.", status=204),
+    **_OWN_PAGES,
+    401: {"description": "With `everywhere`: nobody is signed in."},
+}
 _ME = describe_responses("The principal.", PrincipalResponse)
 _AT_PROVIDER: Responses = {
     303: {
         "description": "To the provider; to `/?sign_in=unavailable` if it does not answer. The "
         "provider returns the browser to `/sign-in/callback`."
     },
-    404: {"description": "No identity provider is configured (`identity.login`)."},
+    **_NO_PROVIDER,
 }
 _RETURNED: Responses = {
     303: {
@@ -47,7 +59,7 @@ _RETURNED: Responses = {
         "`/?sign_in=` with `cancelled`, `refused`, `unavailable` or `too_many`, and the log says "
         "why."
     },
-    404: {"description": "No identity provider is configured (`identity.login`)."},
+    **_NO_PROVIDER,
 }
 
 
@@ -89,7 +101,13 @@ def add_sign_in_routes(
         gone = write_cookie("", lasts_s=0, is_secure=is_secure(request))
         return Response(status_code=204, headers={"Set-Cookie": gone})
 
-    @app.get(PROVIDER, summary="Sign in at the identity provider", responses=_AT_PROVIDER)
+    @app.get(
+        PROVIDER,
+        summary="Sign in at the identity provider",
+        status_code=303,
+        response_class=RedirectResponse,
+        responses=_AT_PROVIDER,
+    )
     async def begin(
         request: Request,
         to: Annotated[
@@ -107,7 +125,13 @@ def add_sign_in_routes(
         response.headers["Set-Cookie"] = header
         return response
 
-    @app.get(CALLBACK, summary="Return from the identity provider", responses=_RETURNED)
+    @app.get(
+        CALLBACK,
+        summary="Return from the identity provider",
+        status_code=303,
+        response_class=RedirectResponse,
+        responses=_RETURNED,
+    )
     async def finish(request: Request) -> Response:
         known = find_sign_ins()
         attempt = read_attempt(read_cookie(request.scope, ATTEMPT_NAME))
