@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 
 from nl2sql.errors import InvalidRequest
 
@@ -46,11 +46,12 @@ def read_time_cursor(text: str) -> tuple[datetime, str] | None:
     moment, id_ = read_cursor(text, 2)
     try:
         read = datetime.fromisoformat(moment)
-    except ValueError as error:
+        if read.tzinfo is None:
+            raise refuse_cursor()
+        # PostgreSQL knows fewer time zones.
+        return read.astimezone(UTC), id_
+    except (ValueError, OverflowError) as error:
         raise refuse_cursor() from error
-    if read.tzinfo is None:
-        raise refuse_cursor()
-    return read, id_
 
 
 def refuse_cursor() -> InvalidRequest:

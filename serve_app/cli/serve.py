@@ -78,7 +78,7 @@ def print_next_steps(url: str) -> None:
     """Prints how to ask the next question."""
     command = name_command()
     CONSOLE.print(
-        "\nAsk the next one:\n"
+        f"\nOpen {url} in a browser, or ask in a shell:\n"
         f'  {command} ask "How many employees work in each department?"\n'
         f"  curl -s {url}/query -H 'content-type: application/json' "
         '-d \'{"question": "Which five customers have the most orders?"}\'\n'

@@ -15,10 +15,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nl2sql.errors import Unauthenticated, Unavailable
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
+from quorumsql.contract.identity import SignInMethod
 from serve_app.http.entrance import PROBES, find_header
 from serve_app.http.problems import render_error, render_problem, render_unauthenticated
 from serve_app.http.sign_in_cookie import is_from_other_page, is_from_page, read_cookie
-from serve_app.service.identity.methods import SignInMethod
 from serve_app.service.identity.static_tokens import find_static_principal, read_bearer_token
 
 if TYPE_CHECKING:

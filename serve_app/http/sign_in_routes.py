@@ -12,7 +12,12 @@ from starlette.responses import RedirectResponse
 from nl2sql.errors import LimitReached, Unauthenticated, Unavailable
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
-from quorumsql.contract.identity import PrincipalResponse, SignInRequest, SignOutRequest
+from quorumsql.contract.identity import (
+    PrincipalResponse,
+    SignInMethodsResponse,
+    SignInRequest,
+    SignOutRequest,
+)
 from serve_app.http.callers import Caller
 from serve_app.http.identification import CALLBACK, PROVIDER, SIGN_IN, SIGN_OUT
 from serve_app.http.route_answers import Responses, describe_responses, render_model
@@ -23,12 +28,14 @@ from serve_app.http.sign_in_cookie import (
     write_cookie,
 )
 from serve_app.service.identity.attempts import HOME, begin_attempt, read_attempt
+from serve_app.service.identity.methods import list_sign_in_methods
 from serve_app.service.identity.sign_ins import SignIns
 from serve_app.service.missing import Missing
 from serve_app.service.profile import ProfileService
 
 _LOG = logging.getLogger("quorumsql")
 
+_METHODS: Responses = {200: {"description": "How.", "model": SignInMethodsResponse}}
 _OWN_PAGES: Responses = {403: {"description": "A page of another origin sent this."}}
 _NO_PROVIDER: Responses = {
     404: {"description": "No identity provider is configured (`identity.login`)."},
@@ -82,6 +89,12 @@ def add_sign_in_routes(
         own = public_url or f"{request.url.scheme}://{request.headers['host']}"
         return own + CALLBACK
 
+    @app.get(SIGN_IN, summary="How to sign in", responses=_METHODS)
+    async def list_methods() -> Response:
+        methods = list_sign_in_methods(settings.identity, settings.page)
+        needed = settings.identity.needs_token
+        return render_model(SignInMethodsResponse(needed=needed, methods=list(methods)))
+
     @app.post(SIGN_IN, summary="Sign in", status_code=204, responses=_SIGNED_IN)
     async def sign_in(body: SignInRequest, request: Request) -> Response:
         known = find_sign_ins()
@@ -110,11 +123,12 @@ def add_sign_in_routes(
     )
     async def begin(
         request: Request,
-        to: Annotated[
-            str, Query(description="Where in the page to return to: `/`, `/?…` or `/#…`.")
+        place: Annotated[
+            str,
+            Query(alias="next", description="Where in the page to return to: `/`, `/?…` or `/#…`."),
         ] = HOME,
     ) -> Response:
-        attempt = begin_attempt(to)
+        attempt = begin_attempt(place)
         try:
             provider = find_sign_ins().find_provider()
             address = await provider.build_address(attempt, find_callback(request))

@@ -25,13 +25,13 @@ async def format_sql(sql: str, dialect: str) -> str:
 def _format(sql: str, dialect: str) -> str:
     """The text on several lines.
 
-    >>> print(_format("select a, now() from t where a > 1 -- of all", "postgres"))
+    >>> print(_format("select a, now() /* today */ from t where a > 1", "postgres"))
     SELECT
       a,
-      NOW()
+      NOW() /* today */
     FROM t
     WHERE
-      a > 1 /* of all */
+      a > 1
     """
     # The guard's readers keep the names of functions; sqlglot's own would translate them.
     reader = READERS[dialect]

@@ -1,6 +1,6 @@
 """``GET /status``: how the service does, for those who operate it.
 
-It names files, databases and codes; no settings, addresses or texts of questions.
+It names files, databases and codes, and the problems of parts; no settings, no texts of questions.
 """
 
 from __future__ import annotations

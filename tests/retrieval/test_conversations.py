@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
+from nl2sql.cursors import write_cursor
 from nl2sql.errors import IndexUnavailable, InvalidRequest
 from nl2sql.settings.conversation import SessionSettings
 from nl2sql.types import Principal, Question
@@ -197,7 +198,19 @@ async def test_odd_texts_are_kept_as_far_as_can_be(store: IndexStore) -> None:
     assert found.turns[0].sql == "SELECT ''"
 
 
-@pytest.mark.parametrize("after", ["x", "W10", "WyJ4IiwieSJd", "WyIyMDI0LTAxLTAxIiwieSJd"])
+@pytest.mark.parametrize(
+    "after",
+    [
+        "x",
+        "W10",
+        write_cursor("x", "s"),
+        write_cursor("2024-01-01", "s"),
+        write_cursor("0001-01-01T00:00:00+23:59", "s"),
+        write_cursor("2024-01-01T00:00:00+00:00", "a\0b"),
+        write_cursor("2024-01-01T00:00:00+00:00", "\ud800"),
+        write_cursor("2024-01-01T00:00:00+00:00", "s", "s"),
+    ],
+)
 async def test_a_cursor_of_another_origin_is_refused(store: IndexStore, after: str) -> None:
     with pytest.raises(InvalidRequest):
         await build(store).list_latest(ANN, SHOP, search="", starred=None, after=after, most=5)

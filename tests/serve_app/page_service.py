@@ -97,7 +97,7 @@ def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections
 
     Those in ``IDENTITY`` are keys of ``identity``; other ``sections`` are whole ones.
     """
-    identity = {name: sections.pop(name) for name in IDENTITY if name in sections}
+    identity: dict[str, Any] = {name: sections.pop(name) for name in IDENTITY if name in sections}
     definitions = ROOT / "data" / "demo_erp" / "semantics.yaml"
     own = {"policy": POLICY, "semantics": definitions, "description": "A made-up company."}
     databases = wiring.settings.databases

@@ -8,6 +8,18 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quorumsql.contract.model import ResponseModel, Text
 
+SignInMethod = Literal["key", "provider"]
+
+
+class SignInMethodsResponse(ResponseModel):
+    """How to sign in."""
+
+    needed: bool = Field(description="Whether requests need a token or a sign-in.")
+    methods: list[SignInMethod] = Field(
+        description="`key`: an API key or another token by `POST /sign-in`; `provider`: by `GET "
+        "/sign-in/provider`. Empty: not needed, or not possible."
+    )
+
 
 class SignInRequest(BaseModel):
     """The body of ``POST /sign-in``."""
@@ -68,10 +80,8 @@ class PrincipalResponse(ResponseModel):
     sign_in: Literal["none", "token", "cookie"] = Field(
         description="By what this request was identified; `none`: the service needs no token."
     )
-    methods: list[Literal["key", "provider"]] = Field(
-        description="The ways to sign in, which each 401 lists too. `key`: an API key or another "
-        "token by `POST /sign-in`; `provider`: by `GET /sign-in/provider`. Empty: not needed, or "
-        "not possible."
+    methods: list[SignInMethod] = Field(
+        description="Those of `GET /sign-in`, which each 401 lists too."
     )
     rights: RightsResponse
     limits: list[LimitResponse] = Field(description="Only those that are set.")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.settings.page import PageSettings
-
-SignInMethod = Literal["key", "provider"]
+from quorumsql.contract.identity import SignInMethod
 
 
 def list_sign_in_methods(

@@ -72,7 +72,7 @@ async def browser(served: PageService) -> AsyncIterator[httpx.AsyncClient]:
 
 async def begin(browser: httpx.AsyncClient, to: str = "/") -> str:
     """Where the provider sends the browser after ann has signed in there."""
-    started = await browser.get("/sign-in/provider", params={"to": to})
+    started = await browser.get("/sign-in/provider", params={"next": to})
     assert started.status_code == 303
     async with httpx.AsyncClient() as web:
         return (await web.get(started.headers["location"])).headers["location"]
@@ -347,6 +347,19 @@ async def test_a_signed_token_signs_in_until_it_expires(
         # Within the leeway a request would be answered, but a sign-in would have ended.
         over = sign({**claims, "exp": int(time.time()) - 5}, SIGNING_KEY)
         assert (await client.post("/sign-in", json={"token": over})).status_code == 401
+
+
+async def test_a_browser_may_come_from_the_providers_site(browser: httpx.AsyncClient) -> None:
+    """It says so, and the entrance refuses what other sites embed."""
+    link = {
+        "Sec-Fetch-Site": "cross-site",
+        "Sec-Fetch-Mode": "navigate",
+        "Sec-Fetch-Dest": "document",
+    }
+    back = await begin(browser)
+    assert (await browser.get(back, headers=link)).headers["location"] == "/"
+    embedded = {**link, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+    assert (await browser.get("/sign-in/provider", headers=embedded)).status_code == 403
 
 
 async def test_the_secret_is_needed_at_the_start(

@@ -80,6 +80,7 @@ async def test_how_to_sign_in_is_told_to_everybody(served: PageService) -> None:
     response = await served.send("", "GET", "/me")
     assert (response.status_code, response.json()["methods"]) == (401, ["key"])
     assert (await served.get("mia", "/me"))["methods"] == ["key"]
+    assert await served.get("", "/sign-in") == {"needed": True, "methods": ["key"]}
     assert (await served.send("mia", "GET", "/sign-in/provider")).status_code == 404
 
 

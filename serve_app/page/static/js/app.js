@@ -1,0 +1,112 @@
+/** The frame of the page: navigation, the view of the address, notices; or the sign-in. */
+
+import { html, signal, useEffect, useRef } from "../vendor/preact.js";
+import { stop, turns } from "./core/conversation.js";
+import { useAction } from "./core/keys.js";
+import { go, href, route } from "./core/router.js";
+import { me, phase, rights, start, waiting } from "./core/state.js";
+import { dark, switchTheme } from "./core/theme.js";
+import { Button } from "./components/controls.js";
+import { Icon } from "./components/icons.js";
+import { ConnectionBar, Notices } from "./components/notices.js";
+import { Text } from "./components/text.js";
+import { AskView, beginAnew } from "./views/ask.js";
+import { HelpDialog } from "./views/help.js";
+import { Lazy } from "./views/lazy.js";
+import { SignInView, StartProblem } from "./views/sign_in.js";
+
+const helping = signal(false);
+const menuOpen = signal(false);
+
+/** name → title, module, component, icon, label; `right`: only with it. */
+const VIEWS = {
+  schema: { label: "Data", icon: "table", load: () => import("./views/schema/schema.js"), view: "SchemaView" },
+  history: { label: "History", icon: "history", load: () => import("./views/history.js"), view: "HistoryView" },
+  review: { label: "Review", icon: "review", load: () => import("./views/review.js"), view: "ReviewView", right: "review" },
+  status: { label: "Status", icon: "pulse", load: () => import("./views/status.js"), view: "StatusView", right: "operate" },
+  me: { label: "Account", icon: "person", load: () => import("./views/me.js"), view: "MeView", isAside: true },
+  share: { load: () => import("./views/shared.js"), view: "SharedView" },
+};
+const may = (view) => !view.right || rights.value[view.right];
+
+function useGlobalKeys() {
+  useAction("help", () => void (helping.value = true));
+  useAction("theme", switchTheme);
+  useAction("new", beginAnew);
+  useAction("menu", () => void (menuOpen.value = !menuOpen.value));
+  useAction("close", () => (menuOpen.value ? void (menuOpen.value = false) : stop()), true);
+  useAction("go.ask", goToQuestions);
+  useAction("go.schema", () => go("schema"));
+  useAction("go.history", () => go("history"));
+  useAction("go.me", () => go("me"));
+  useAction("go.review", () => (rights.value.review ? go("review") : false));
+  useAction("go.status", () => (rights.value.operate ? go("status") : false));
+  useAction("ask", () => {
+    goToQuestions();
+    setTimeout(() => document.getElementById("question")?.focus(), 60);
+  }, true);
+}
+
+function goToQuestions() {
+  location.hash = "#/";
+}
+
+/** Closes the menu and moves the focus to the heading when another view is shown. */
+function useViewChange(name, key) {
+  const first = useRef(true);
+  useEffect(() => {
+    menuOpen.value = false;
+    document.title = name === "ask" || name === "c" ? "QuorumSQL" : `${VIEWS[name]?.label ?? "Shared answer"} – QuorumSQL`;
+    if (first.current) {
+      first.current = false;
+      return undefined;
+    }
+    const timer = setTimeout(() => {
+      if (!document.activeElement || document.activeElement === document.body || document.activeElement.closest(".side")) document.querySelector("main h1")?.focus();
+    }, 80);
+    return () => clearTimeout(timer);
+  }, [key]);
+}
+
+export function App() {
+  if (phase.value === "starting") {
+    return html`<div class="loading"><span class="wordmark">Quorum<b>SQL</b></span>${waiting.value && html`<p role="status">${waiting.value.status === 0 ? "The service does not answer. Waiting for it …" : "The service is busy. Trying again …"}</p>`}</div>`;
+  }
+  if (phase.value === "out") return html`<${SignInView} /><${Notices} />`;
+  if (phase.value !== "in") return html`<${StartProblem} problem=${phase.value} retry=${start} />`;
+  return html`<${Shell} />`;
+}
+
+function Shell() {
+  const { name, parts } = route.value;
+  useGlobalKeys();
+  useViewChange(name, `${name}/${name === "schema" ? "" : (parts[0] ?? "")}`);
+  const view = VIEWS[name];
+  return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>To the content</a>
+    <${ConnectionBar} />
+    <header class="top"><button type="button" class="button quiet" aria-expanded=${menuOpen.value} aria-controls="side" aria-label="Menu" title="(m)" onClick=${() => (menuOpen.value = !menuOpen.value)}><${Icon} name=${menuOpen.value ? "close" : "menu"} /></button>
+      <a class="wordmark" href="#/">Quorum<b>SQL</b></a>
+      <${Button} icon="plus" kind="quiet" label="New conversation" hint="n" onClick=${beginAnew} /></header>
+    <div class="frame">
+      <${Side} name=${name} />
+      <main id="main" tabindex="-1">${view && may(view) ? html`<${Lazy} key=${name} load=${view.load} name=${view.view} />` : html`<${AskView} />`}</main>
+    </div>
+    <${Notices} />
+    ${helping.value && html`<${HelpDialog} close=${() => (helping.value = false)} />`}`;
+}
+
+function Side({ name }) {
+  const isAsking = !VIEWS[name];
+  const link = (key, { label, icon }) => html`<a href=${href(key)} class="nav-link" aria-current=${name === key ? "page" : undefined}><${Icon} name=${icon} /><span>${label}</span></a>`;
+  return html`<div class=${`side ${menuOpen.value ? "open" : ""}`} id="side">
+    <a class="wordmark" href="#/">Quorum<b>SQL</b></a>
+    <button type="button" class="button new" title="(n)" onClick=${beginAnew}><${Icon} name="plus" /><span>New conversation</span></button>
+    <nav aria-label="Main"><a href="#/" class="nav-link" aria-current=${isAsking ? "page" : undefined}><${Icon} name="ask" /><span>${turns.value.length ? "Conversation" : "Ask"}</span></a>
+      ${Object.entries(VIEWS).filter(([, view]) => view.icon && !view.isAside && may(view)).map(([key, view]) => link(key, view))}</nav>
+    <div class="side-foot">
+      <a href=${href("me")} class="nav-link person" aria-current=${name === "me" ? "page" : undefined}><${Icon} name="person" /><span><${Text} value=${me.value.name} /></span></a>
+      <div class="side-tools"><${Button} icon=${dark.value ? "sun" : "moon"} kind="quiet" label=${dark.value ? "Light" : "Dark"} hint="l" onClick=${switchTheme} />
+        <button type="button" class="button quiet" title="(?)" onClick=${() => (helping.value = true)}><kbd>?</kbd><span>Keys</span></button></div>
+    </div>
+  </div>`;
+}

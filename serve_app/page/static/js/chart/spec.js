@@ -1,0 +1,100 @@
+/**
+ * The Vega-Lite specification of a chart. Fields are named c0, c1 … and values are the rows, so that
+ * no name and no value of the data is ever part of an expression, a format or a link.
+ */
+
+import { plain } from "../core/text.js";
+import { readTime } from "../core/format.js";
+import { MOST_ROWS } from "./rule.js";
+
+const MOST_LABEL = 28;
+
+function shorten(text) {
+  return text.length > MOST_LABEL ? `${text.slice(0, MOST_LABEL - 1)}…` : text;
+}
+
+function typeOf(role, mark) {
+  if (role.role === "moment") return "temporal";
+  return role.role === "amount" && mark !== "bar" ? "quantitative" : role.role === "amount" ? "ordinal" : "nominal";
+}
+
+function readValue(role, value) {
+  if (value === null || value === undefined) return role.role === "amount" ? null : "—";
+  if (role.role === "amount") return Number(value);
+  return role.role === "moment" ? readTime(value) : shorten(plain(value));
+}
+
+/** The rows of the chart as objects with fields c0, c1 …; several amounts become series. */
+function buildValues(chart, columns, rows, roles) {
+  const read = (row, at) => readValue(roles[at], row[at]);
+  return rows.slice(0, MOST_ROWS).flatMap((row) => {
+    const base = { x: read(row, chart.x), ...(chart.color !== null && { color: read(row, chart.color) }) };
+    if (chart.mark === "histogram") return [base];
+    return chart.y.map((at) => ({ ...base, y: read(row, at), ...(chart.y.length > 1 && { color: shorten(plain(columns[at].name)) }) }));
+  });
+}
+
+/**
+ * @param {import("./rule.js").Chart} chart
+ * @param {{columns: object[], rows: unknown[][]}} result
+ * @param {import("./rule.js").Role[]} roles
+ * @param {{ink: string, faint: string, line: string, accent: string, paper: string, series: string[], font: string}} look
+ * @param {{width: number, height: number}} size in pixels
+ */
+export function buildSpec(chart, { columns, rows }, roles, look, size) {
+  const name = (at) => plain(columns[at].name);
+  const values = buildValues(chart, columns, rows, roles);
+  const hasColor = chart.color !== null || chart.y.length > 1;
+  const x = { field: "x", type: typeOf(roles[chart.x], chart.mark), title: name(chart.x), axis: { labelOverlap: true, grid: false } };
+  const y = { field: "y", type: "quantitative", title: chart.y.length === 1 ? name(chart.y[0]) : null, axis: { tickCount: 5, domain: false } };
+  const color = hasColor
+    ? { field: "color", type: "nominal", title: chart.color === null ? null : name(chart.color), scale: { range: look.series }, legend: { orient: "top", columns: 4 } }
+    : { value: look.accent };
+  const spec = { ...frame(look, size), data: { values }, encoding: { x, y, color } };
+  if (chart.mark === "line") {
+    if (x.type === "nominal") Object.assign(x, { type: "ordinal", axis: { ...x.axis, labelAngle: 0 } });
+    return { ...spec, mark: { type: "line", point: values.length <= 60 ? { size: 34, filled: true } : false, strokeWidth: 2.2, interpolate: "monotone" } };
+  }
+  if (chart.mark === "point") return { ...spec, mark: { type: "point", filled: true, opacity: 0.65, size: 46 } };
+  if (chart.mark === "histogram") {
+    Object.assign(x, { type: "quantitative", bin: { maxbins: 30 } });
+    Object.assign(y, { field: undefined, aggregate: "count", title: "Rows" });
+    return { ...spec, mark: { type: "bar", cornerRadiusEnd: 2 } };
+  }
+  return lieDown(spec, x, y, values, hasColor);
+}
+
+/** Bars lie down where their names are texts, so that the names can be read. */
+function lieDown(spec, x, y, values, hasColor) {
+  const names = new Set(values.map((value) => value.x));
+  const isLying = x.type === "nominal" && (names.size > 6 || [...names].some((name) => String(name).length > 9));
+  x.sort = null;
+  if (x.type === "temporal") Object.assign(x, { type: "temporal" });
+  const mark = { type: "bar", cornerRadiusEnd: 3, ...(x.type !== "temporal" && !hasColor && { height: { band: 0.72 }, width: { band: 0.72 } }) };
+  if (!isLying) return { ...spec, mark, encoding: { ...spec.encoding, x: { ...x, axis: { ...x.axis, labelAngle: names.size > 8 ? -40 : 0 } } } };
+  const height = Math.max(spec.height * 0.6, names.size * 26);
+  return {
+    ...spec, mark, height,
+    encoding: { ...spec.encoding, y: { ...x, title: null, axis: { grid: false, domain: false, ticks: false, labelPadding: 8, labelLimit: 220 } }, x: { ...y, axis: { ...y.axis, orient: "top" } } },
+  };
+}
+
+function frame(look, size) {
+  return {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    width: size.width,
+    height: size.height,
+    autosize: { type: "fit", contains: "padding" },
+    background: look.paper,
+    padding: 8,
+    config: {
+      font: look.font,
+      view: { stroke: null },
+      axis: {
+        labelColor: look.faint, titleColor: look.faint, gridColor: look.line, domainColor: look.line, tickColor: look.line,
+        labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, titlePadding: 10, labelPadding: 6,
+      },
+      legend: { labelColor: look.ink, titleColor: look.faint, labelFontSize: 12, titleFontSize: 12, symbolType: "circle" },
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** Buttons, menus, tabs and dialogs: native elements with the page's look and keys. */
+
+import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
+import { useAction } from "../core/keys.js";
+import { Icon } from "./icons.js";
+
+/** A button with an icon and a word; `hint` is its key. */
+export function Button({ icon, children, hint, kind = "", label, ...more }) {
+  return html`<button type="button" class=${`button ${kind}`} aria-label=${label} title=${hint ? `${label ?? ""}${label ? " " : ""}(${hint})` : label} ...${more}>
+    ${icon && html`<${Icon} name=${icon} />`}${children && html`<span>${children}</span>`}
+  </button>`;
+}
+
+/**
+ * A button that opens a list of actions. `action` is the key's action; children is a function of
+ * `close` that gives the content.
+ */
+export function Menu({ label, icon, action, hint, align = "start", children }) {
+  const [open, setOpen] = useState(false);
+  const root = useRef(null);
+  const id = useId();
+  const close = () => {
+    setOpen(false);
+    root.current?.querySelector("button").focus();
+  };
+  useAction(action ?? `menu.${id}`, () => setOpen(true));
+  useAction("close", () => open && close());
+  useEffect(() => {
+    if (!open) return undefined;
+    root.current.querySelector(".menu-list button, .menu-list input")?.focus();
+    const leave = (event) => !root.current?.contains(event.target) && setOpen(false);
+    addEventListener("pointerdown", leave);
+    addEventListener("focusin", leave);
+    return () => {
+      removeEventListener("pointerdown", leave);
+      removeEventListener("focusin", leave);
+    };
+  }, [open]);
+  const move = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const items = [...root.current.querySelectorAll(".menu-list button, .menu-list input")];
+    items.at((items.indexOf(document.activeElement) + step) % items.length)?.focus();
+  };
+  return html`<div class="menu" ref=${root}>
+    <button type="button" class="button" aria-expanded=${open} aria-controls=${id} title=${hint && `(${hint})`} onClick=${() => setOpen(!open)}>
+      ${icon && html`<${Icon} name=${icon} />`}<span>${label}</span>
+    </button>
+    <div id=${id} class=${`menu-list ${align}`} hidden=${!open} onKeyDown=${move}>${open && children(close)}</div>
+  </div>`;
+}
+
+/**
+ * Tabs (WAI-ARIA pattern: arrows move, the panel follows).
+ * @param {{label: string, tabs: {id: string, label: string, count?: number}[], chosen: string, choose: (id: string) => void, panelId: string}} props
+ */
+export function Tabs({ label, tabs, chosen, choose, panelId }) {
+  const root = useRef(null);
+  const move = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1, Home: -Infinity, End: Infinity }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const at = tabs.findIndex((tab) => tab.id === chosen);
+    const next = Number.isFinite(step) ? (at + step + tabs.length) % tabs.length : step < 0 ? 0 : tabs.length - 1;
+    choose(tabs[next].id);
+    root.current.querySelectorAll("button")[next].focus();
+  };
+  return html`<div class="tabs" role="tablist" aria-label=${label} ref=${root} onKeyDown=${move}>
+    ${tabs.map((tab) => html`<button type="button" role="tab" key=${tab.id} id=${`${panelId}-${tab.id}`} aria-selected=${tab.id === chosen}
+      aria-controls=${panelId} tabindex=${tab.id === chosen ? 0 : -1} onClick=${() => choose(tab.id)}>${tab.label}${tab.count !== undefined && html` <span class="count">${tab.count}</span>`}</button>`)}
+  </div>`;
+}
+
+/** The panel of the chosen tab. */
+export function TabPanel({ id, chosen, children }) {
+  return html`<div role="tabpanel" id=${id} aria-labelledby=${`${id}-${chosen}`} class="tab-panel">${children}</div>`;
+}
+
+/** A modal dialog; Escape and a click beside it close it. */
+export function Dialog({ title, close, children, kind = "" }) {
+  const element = useRef(null);
+  const id = useId();
+  useLayoutEffect(() => {
+    const opener = document.activeElement;
+    element.current.showModal();
+    return () => opener?.isConnected && opener.focus?.();
+  }, []);
+  return html`<dialog class=${kind} ref=${element} aria-labelledby=${id} onCancel=${(event) => { event.preventDefault(); close(); }}
+    onClick=${(event) => event.target === element.current && close()}>
+    <div class="dialog-body">
+      <header><h2 id=${id}>${title}</h2><${Button} icon="close" label="Close" kind="quiet" onClick=${close} /></header>
+      ${children}
+    </div>
+  </dialog>`;
+}
+
+/** A bar of a share from 0 to 1; the words beside it say the same. */
+export function Bar({ share, kind = "" }) {
+  const width = `${Math.max(0, Math.min(1, share)) * 100}%`;
+  return html`<span class=${`bar ${kind}`} aria-hidden="true"><span style=${{ width }}></span></span>`;
+}

@@ -1,0 +1,50 @@
+/** Texts from the service as elements: isolated, in their own direction, invisible characters marked. */
+
+import { html, useMemo } from "../../vendor/preact.js";
+import { splitMarks } from "../core/text.js";
+import { findDifferences } from "../sql/diff.js";
+import { breakLines, readTokens } from "../sql/tokens.js";
+
+function renderMarks(value, block) {
+  return splitMarks(value, block).map((piece) =>
+    typeof piece === "string"
+      ? piece
+      : html`<span class="mark" title=${`${piece.code}: a character that cannot be seen`}>${piece.label}</span>`);
+}
+
+/** A text of the service in a line. */
+export function Text({ value }) {
+  return html`<bdi dir="auto">${renderMarks(value)}</bdi>`;
+}
+
+/** A text of several lines. */
+export function Block({ value, label }) {
+  return html`<pre class="block" dir="auto" tabindex="0" role="region" aria-label=${label}>${renderMarks(value, true)}</pre>`;
+}
+
+/** Text with backticks around names, such as the reasons that the service gives. */
+export function Prose({ value }) {
+  const pieces = String(value ?? "").split("`");
+  if (pieces.length % 2 === 0) return html`<${Text} value=${value} />`;
+  return html`<bdi dir="auto">${pieces.map((piece, at) => (at % 2 ? html`<code>${renderMarks(piece)}</code>` : renderMarks(piece)))}</bdi>`;
+}
+
+/**
+ * A query in colours. With `other`, what `other` does not have is highlighted.
+ * @param {{sql: string, other?: string, label?: string, inline?: boolean}} props
+ */
+export function Sql({ sql, other, label = "SQL", inline = false }) {
+  const pieces = useMemo(() => {
+    const tokens = readTokens(sql ?? "");
+    const different = other === undefined ? new Set() : findDifferences(sql, other);
+    const numbered = tokens.map((token, at) => ({ ...token, differs: different.has(at) }));
+    return (inline ? numbered : breakLines(numbered)).map((token) => {
+      const text = renderMarks(token.text, true);
+      const kind = token.kind === "space" || token.kind === "sign" || token.kind === "name" ? "" : `sql-${token.kind}`;
+      if (token.differs) return html`<mark class=${kind}>${text}</mark>`;
+      return kind ? html`<span class=${kind}>${text}</span>` : text;
+    });
+  }, [sql, other, inline]);
+  if (inline) return html`<code class="sql" dir="ltr">${pieces}</code>`;
+  return html`<pre class="sql" dir="ltr" tabindex="0" role="region" aria-label=${label}>${pieces}</pre>`;
+}

@@ -1,0 +1,85 @@
+/** What leaves the page: the clipboard and downloads. */
+
+import { request } from "./api.js";
+import { exact } from "./format.js";
+import { me } from "./state.js";
+
+/** Copies a text. Also on plain http, where browsers offer no clipboard interface. */
+export async function copyText(text) {
+  if (navigator.clipboard && isSecureContext) {
+    await navigator.clipboard.writeText(text);
+    return;
+  }
+  const field = document.createElement("textarea");
+  field.value = text;
+  field.setAttribute("readonly", "");
+  field.className = "off-screen";
+  document.body.append(field);
+  field.select();
+  try {
+    if (!document.execCommand("copy")) throw new Error("The browser did not copy.");
+  } finally {
+    field.remove();
+  }
+}
+
+/** Rows as tab-separated text, which spreadsheets take: exact values, no tabs or line ends inside. */
+export function writeTabs(columns, rows) {
+  const write = (value) => exact(value).replace(/[\t\r\n]+/g, " ");
+  return [columns.map((column) => write(column.name)), ...rows.map((row) => row.map(write))]
+    .map((cells) => cells.join("\t"))
+    .join("\n");
+}
+
+function quoteCsv(value) {
+  const text = exact(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Rows as CSV (RFC 4180). */
+export function writeCsv(columns, rows) {
+  const lines = [columns.map((column) => column.name), ...rows].map((cells) => cells.map(quoteCsv).join(","));
+  return `${lines.join("\r\n")}\r\n`;
+}
+
+/** Saves a blob. The name is made here, never from data. */
+export function saveBlob(blob, ending) {
+  const link = document.createElement("a");
+  const moment = new Date().toISOString().slice(0, 16).replace(/[:T]/g, "-");
+  link.href = URL.createObjectURL(blob);
+  link.download = `quorumsql-${moment}.${ending}`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+const TYPES = {
+  csv: "text/csv",
+  parquet: "application/vnd.apache.parquet",
+  json: "application/json",
+};
+/** The most rows that the principal may ask for. */
+export const mostRows = () => me.value?.max_rows ?? 1000;
+
+/** What POST /run is asked for the rows of an answer; null where it cannot be run again. */
+export function buildRun(answer) {
+  if (answer.share) return { share: answer.share, max_rows: mostRows() };
+  return answer.sql ? { database: answer.database, sql: answer.sql, max_rows: mostRows() } : null;
+}
+
+/**
+ * Downloads an answer. Where its query can be run again, the service does so and writes the file,
+ * with as many rows as the reader may ask for; else CSV and JSON hold the rows that are shown.
+ * @param {"csv"|"parquet"|"json"} kind @param {object} answer
+ */
+export async function download(kind, answer) {
+  const run = buildRun(answer);
+  if (kind === "json" || !run) {
+    const { question, database, columns } = answer;
+    const { rows, truncated } = run && answer.truncated ? await (await request("run", { method: "POST", body: run, headers: { Accept: TYPES.json } })).json() : answer;
+    const text = kind === "json" ? JSON.stringify({ question, database, columns, rows, truncated }, null, 1) : writeCsv(columns, rows);
+    saveBlob(new Blob([text], { type: TYPES[kind] }), kind);
+    return;
+  }
+  const response = await request("run", { method: "POST", body: run, headers: { Accept: TYPES[kind] } });
+  saveBlob(await response.blob(), kind);
+}

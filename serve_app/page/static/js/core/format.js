@@ -1,0 +1,138 @@
+/**
+ * Values of results in the reader's locale; exact values for hovering, copying and sorting.
+ */
+
+/** @typedef {{name: string, type: string}} Column */
+/** @typedef {"number"|"date"|"time"|"boolean"|"json"|"text"} Kind */
+
+const NUMBER = /^(u?(tiny|small|medium|big|huge)?int(eger)?\d*|numeric|decimal|float\d*|real|double( precision)?|money|number|serial|bigserial)\b/i;
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const MOMENT = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?$/;
+const NAMED_KEY = /(^|_|\s)(id|no|nr|num|number|code|key|year|zip|plz|postcode|iban|phone)$/i;
+const MOST_FRACTION_DIGITS = 6;
+
+/**
+ * The kind of a column: by its type, else by its values (SQLite names few types).
+ * @param {Column} column @param {unknown[]} values some of its values
+ * @returns {Kind}
+ */
+export function readKind(column, values) {
+  const type = (column.type ?? "").trim();
+  if (NUMBER.test(type)) return "number";
+  if (/^date$/i.test(type)) return "date";
+  if (/^(timestamp|datetime)/i.test(type)) return "time";
+  if (/^bool/i.test(type)) return "boolean";
+  if (/^jsonb?$/i.test(type)) return "json";
+  const known = values.filter((value) => value !== null && value !== undefined);
+  if (!known.length) return "text";
+  if (known.every((value) => typeof value === "number")) return "number";
+  if (known.every((value) => typeof value === "boolean")) return "boolean";
+  if (known.every((value) => typeof value === "string" && DATE.test(value))) return "date";
+  if (known.every((value) => typeof value === "string" && MOMENT.test(value))) return "time";
+  return "text";
+}
+
+/** Whether a number of this name is a name rather than an amount: no grouping, no sums. */
+export function isNameLike(column) {
+  return NAMED_KEY.test(column.name);
+}
+
+/** The exact text of a value, as it is copied. */
+export function exact(value) {
+  if (value === null || value === undefined) return "";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function countDecimals(value) {
+  const text = String(value);
+  if (/e/i.test(text)) return 0;
+  const point = text.indexOf(".");
+  return point < 0 ? 0 : text.length - point - 1;
+}
+
+function buildNumberFormat(column, values) {
+  if (isNameLike(column)) return (value) => String(value);
+  const known = values.filter((value) => value !== null && value !== undefined);
+  const decimals = Math.min(MOST_FRACTION_DIGITS, Math.max(0, ...known.slice(0, 500).map(countDecimals)));
+  const format = new Intl.NumberFormat(undefined, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  return (value) => {
+    if (!/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(String(value))) return String(value);
+    const size = Math.abs(Number(value));
+    return size !== 0 && size < 10 ** -MOST_FRACTION_DIGITS ? String(value) : format.format(value);
+  };
+}
+
+const DATES = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+const FLOATING = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+const MOMENTS = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+/** Milliseconds of a date or time; without an offset it is read as it stands. NaN: it is none. */
+export function readTime(value) {
+  const text = String(value);
+  if (DATE.test(text)) return Date.parse(`${text}T00:00:00Z`);
+  if (!MOMENT.test(text)) return Number.NaN;
+  const iso = text.replace(" ", "T").replace(/([+-]\d{2})$/, "$1:00");
+  return Date.parse(/(Z|[+-]\d{2}:?\d{2})$/.test(iso) ? iso : `${iso}Z`);
+}
+
+function formatDate(value) {
+  const time = readTime(value);
+  return Number.isNaN(time) ? String(value) : DATES.format(time);
+}
+
+function formatMoment(value) {
+  const time = readTime(value);
+  if (Number.isNaN(time)) return String(value);
+  return (/(Z|[+-]\d{2}(:?\d{2})?)$/.test(String(value).slice(10)) ? MOMENTS : FLOATING).format(time);
+}
+
+/**
+ * What writes the cells of a column: the kind, and a function of a value that is not null.
+ * @returns {{kind: Kind, write: (value: unknown) => string, isAmount: boolean}}
+ */
+export function buildFormat(column, values) {
+  const kind = readKind(column, values);
+  const write = { number: buildNumberFormat(column, values), date: formatDate, time: formatMoment }[kind] ?? exact;
+  return { kind, write, isAmount: kind === "number" && !isNameLike(column) };
+}
+
+/** The key by which a value is sorted: a number, or text; null sorts last. */
+export function sortKey(kind, value) {
+  if (value === null || value === undefined) return null;
+  if (kind === "number") return Number(value);
+  if (kind === "date" || kind === "time") return readTime(value);
+  return kind === "boolean" ? Number(Boolean(value)) : exact(value);
+}
+
+const WHOLE = new Intl.NumberFormat();
+export const formatNumber = (value) => WHOLE.format(value);
+
+/** Milliseconds in words: "340 ms", "4.2 s", "2 min 5 s". */
+export function formatMs(ms) {
+  if (ms === null || ms === undefined) return "";
+  if (ms < 1000) return `${WHOLE.format(Math.round(ms))} ms`;
+  if (ms < 60_000) return `${new Intl.NumberFormat(undefined, { minimumFractionDigits: 1, maximumFractionDigits: 1 }).format(ms / 1000)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+export const formatPercent = (share) => new Intl.NumberFormat(undefined, { style: "percent" }).format(share);
+
+const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
+/** How long ago an ISO time is, in words; `now` for tests. */
+export function formatAgo(iso, now = Date.now()) {
+  const seconds = (Date.parse(iso) - now) / 1000;
+  if (Number.isNaN(seconds)) return String(iso);
+  const units = [["day", 86_400], ["hour", 3600], ["minute", 60]];
+  if (Math.abs(seconds) > 14 * 86_400) return MOMENTS.format(Date.parse(iso));
+  const unit = units.find(([, size]) => Math.abs(seconds) >= size);
+  return unit ? RELATIVE.format(Math.round(seconds / unit[1]), unit[0]) : "just now";
+}
+
+export const formatTime = (iso) => (Number.isNaN(Date.parse(iso)) ? String(iso) : MOMENTS.format(Date.parse(iso)));
+
+/** Seconds in words: "45 s", "12 min", "3 h". */
+export function formatSpan(seconds) {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  return seconds < 5400 ? `${Math.round(seconds / 60)} min` : seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}

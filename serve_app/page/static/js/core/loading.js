@@ -1,0 +1,33 @@
+/** Data of a view: loaded when it is shown, again when what it depends on changes or on `retry`. */
+
+import { useEffect, useState } from "../../vendor/preact.js";
+import { load } from "./api.js";
+
+/**
+ * @param {string | null} path null: nothing to load yet
+ * @returns {{data: any, problem: Error|null, waiting: Error|null, retry: () => void, change: (data: any) => void}}
+ *   `data` is null until it is there, and stays the former while a new path is loaded
+ */
+export function useLoaded(path) {
+  const [state, setState] = useState({ data: null, problem: null, waiting: null, path: null });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    if (path === null) return undefined;
+    const stopper = new AbortController();
+    const notify = (problem) => setState((before) => ({ ...before, waiting: problem }));
+    load(path, { abort: stopper.signal, notify })
+      .then((data) => setState({ data, problem: null, waiting: null, path }))
+      .catch((problem) => {
+        if (problem.name !== "AbortError") setState((before) => ({ ...before, problem, waiting: null }));
+      });
+    return () => stopper.abort();
+  }, [path, turn]);
+  return {
+    ...state,
+    retry: () => {
+      setState((before) => ({ ...before, problem: null }));
+      setTurn((number) => number + 1);
+    },
+    change: (data) => setState((before) => ({ ...before, data })),
+  };
+}

@@ -1,0 +1,69 @@
+/** The conversation: at first one field and suggestions, then the turns and a field to go on. */
+
+import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { ask, current, open, running, session, startAnew, title, turns } from "../core/conversation.js";
+import { useAction } from "../core/keys.js";
+import { useLoaded } from "../core/loading.js";
+import { replace, route } from "../core/router.js";
+import { database, databases } from "../core/state.js";
+import { clean, count } from "../core/text.js";
+import { Loading } from "../components/notices.js";
+import { Text } from "../components/text.js";
+import { AskField } from "./ask_field.js";
+import { Turn } from "./turn.js";
+import { useOpening } from "./opening.js";
+
+export function AskView() {
+  const wanted = route.value.name === "c" ? route.value.parts[0] : "";
+  const opening = useOpening(wanted && wanted !== session.value ? wanted : "", open);
+  const last = useRef(0);
+  useEffect(() => {
+    // The address of a conversation that has begun is its own, so that it can be bookmarked.
+    if (!wanted && route.value.name === "ask" && turns.value.some((turn) => turn.value.answer)) replace("c", session.value);
+  }, [turns.value.at(-1)?.value.answer, wanted]);
+  useEffect(() => {
+    if (turns.value.length > last.current) document.querySelector(".turn:last-of-type h2")?.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    last.current = turns.value.length;
+  }, [turns.value.length]);
+  const step = (by) => () => {
+    const total = turns.value.length;
+    if (!total) return false;
+    const from = current.value < 0 ? total - 1 : current.value;
+    current.value = Math.max(0, Math.min(total - 1, from + by));
+    document.querySelectorAll(".turn h2")[current.value]?.focus();
+    return undefined;
+  };
+  useAction("previous", step(-1));
+  useAction("next", step(1));
+  if (opening.isOpening || opening.problem) {
+    return html`<div class="page narrow"><h1 class="off-screen" tabindex="-1">Conversation</h1><${Loading} state=${opening} retry=${opening.retry} /></div>`;
+  }
+  if (!turns.value.length) return html`<${Start} />`;
+  return html`<div class="conversation">
+    <h1 class="off-screen" tabindex="-1">${title.value ? html`<${Text} value=${title.value} />` : "Conversation"}</h1>
+    <div class="turns">${turns.value.map((turn, at) => html`<${Turn} key=${turn.value.key} turn=${turn} at=${at} isLast=${at === turns.value.length - 1} />`)}</div>
+    <div class="dock"><${AskField} isFollowUp=${true} /></div>
+  </div>`;
+}
+
+function Start() {
+  const name = database.value;
+  const suggestions = useLoaded(name ? `databases/${encodeURIComponent(name)}/suggestions` : null);
+  const questions = (suggestions.path?.includes(encodeURIComponent(name)) ? suggestions.data?.questions : null) ?? [];
+  const about = databases.value.find((one) => one.name === name);
+  useAction("pick", (event) => (questions[Number(event.key) - 1] && !running.value ? ask(clean(questions[Number(event.key) - 1])) : false));
+  return html`<div class="start">
+    <h1 tabindex="-1">What would you like to know?</h1>
+    <${AskField} />
+    ${about && html`<p class="about faint"><${Text} value=${about.description || about.name} /> · <a href=${`#/schema/${encodeURIComponent(name)}`}>${count(about.tables, "table")}</a></p>`}
+    ${databases.value.length === 0 && html`<p class="problem framed">There is no database that you may ask. Whoever runs this service can give you access.</p>`}
+    ${questions.length > 0 && html`<section aria-labelledby="suggestions"><h2 id="suggestions" class="eyebrow">Questions to begin with</h2>
+      <ul class="suggestions">${questions.map((question) => html`<li><button type="button" onClick=${() => ask(clean(question))}><${Text} value=${question} /></button></li>`)}</ul></section>`}
+  </div>`;
+}
+
+/** Opens an empty conversation, wherever the reader is. */
+export function beginAnew() {
+  startAnew();
+  location.hash = "#/";
+}

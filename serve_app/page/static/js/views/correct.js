@@ -1,0 +1,81 @@
+/** The SQL of an answer: read, corrected, run through the guard, and saved as the right one. */
+
+import { html, useRef, useState } from "../../vendor/preact.js";
+import { requestJson } from "../core/api.js";
+import { copyText } from "../core/files.js";
+import { formatMs } from "../core/format.js";
+import { count, plain } from "../core/text.js";
+import { Button } from "../components/controls.js";
+import { Editor } from "../components/editor.js";
+import { announce, notify, ProblemNote } from "../components/notices.js";
+import { describeRows, ResultTable, useTable } from "../components/table.js";
+import { TableTools } from "../components/table_tools.js";
+import { Sql, Text } from "../components/text.js";
+
+/** @param {{answer: object, feedback: object, isWrong: boolean, start?: string}} props `start`: the SQL to begin with */
+export function CorrectView({ answer, feedback, isWrong, start = "" }) {
+  const [sql, setSql] = useState(start || answer.sql);
+  const [state, setState] = useState({ result: null, problem: null, busy: false, ms: 0, sql: "" });
+  const stopper = useRef(null);
+  const changed = sql.trim() !== answer.sql.trim();
+
+  const run = async () => {
+    stopper.current?.abort();
+    stopper.current = new AbortController();
+    const abort = stopper.current.signal;
+    setState((before) => ({ ...before, busy: true, problem: null }));
+    try {
+      const result = await requestJson("run", { method: "POST", abort, body: { database: answer.database, sql, max_rows: 1000 } });
+      setState({ result, problem: null, busy: false, sql });
+      announce(`The query ran: ${count(result.rows.length, "row")}`);
+    } catch (problem) {
+      if (problem.name !== "AbortError") setState({ result: null, problem, busy: false, sql });
+    }
+  };
+  const format = async () => {
+    try {
+      setSql((await requestJson("format", { method: "POST", body: { database: answer.database, sql } })).sql);
+    } catch (problem) {
+      notify(`Not formatted. ${plain(problem.message)}`);
+    }
+  };
+  const save = () => feedback.send("wrong", sql);
+  return html`<section class="panel correct" aria-label="The SQL of this answer">
+    <header class="panel-head"><h3>${isWrong ? "Correct the query" : "The query"}</h3>
+      <p class="faint">Whatever you run passes the guard: it can only read, and only what you may see.</p></header>
+    <${Editor} value=${sql} change=${setSql} run=${run} format=${format} label="SQL of this answer. Escape leaves the editor." database=${answer.database} />
+    <div class="actions">
+      ${state.busy
+        ? html`<${Button} icon="stop" onClick=${() => { stopper.current.abort(); setState({ ...state, busy: false }); }}>Stop</${Button}>`
+        : html`<${Button} kind="primary" hint="Ctrl+Enter" onClick=${run}>Run</${Button}>`}
+      <${Button} hint="Alt+Shift+F" onClick=${format}>Format</${Button}>
+      <${Button} icon="copy" onClick=${async () => { await copyText(sql); notify("Copied the SQL"); }}>Copy</${Button}>
+      ${changed && html`<${Button} kind="quiet" onClick=${() => setSql(answer.sql)}>Undo all changes</${Button}>`}
+    </div>
+    ${state.problem && html`<${ProblemNote} problem=${state.problem} />`}
+    ${state.result && html`<${Result} result=${state.result} answer=${answer} database=${answer.database} />`}
+    ${changed && html`<${Changes} before=${answer.sql} after=${sql} canSave=${state.result && state.sql === sql} save=${save} feedback=${feedback} />`}
+  </section>`;
+}
+
+function Result({ result, answer, database }) {
+  const table = useTable(result.columns, result.rows);
+  const before = answer.rows.length;
+  return html`<div class="run-result">
+    <div class="rows-head"><p class="faint">${describeRows(table, result.truncated)} in ${formatMs(result.ms)}${result.rows.length !== before ? `; the answer had ${count(before, "row")}` : ""}</p>
+      <${TableTools} table=${table} answer=${{ ...result, question: answer.question, database }} mine=${() => false} /></div>
+    <${ResultTable} table=${table} cut=${result.cut ?? []} label="Rows of your query" />
+    ${result.predicates?.length > 0 && html`<div class="policy-note"><p>The policy added for you:</p><ul>${result.predicates.map((one) => html`<li><${Sql} sql=${one} inline=${true} /></li>`)}</ul></div>`}
+  </div>`;
+}
+
+function Changes({ before, after, canSave, save, feedback }) {
+  const saved = feedback.said === "wrong" && /correction/.test(feedback.message);
+  return html`<div class="changes"><h4 class="eyebrow">What you changed</h4>
+    <div class="compare"><figure><figcaption class="faint">Before</figcaption><${Sql} sql=${before} other=${after} label="Before" /></figure>
+      <figure><figcaption class="faint">Now</figcaption><${Sql} sql=${after} other=${before} label="Now" /></figure></div>
+    ${saved ? html`<p role="status"><${Text} value=${feedback.message} /></p>` : html`<div class="actions">
+      <${Button} icon="check" kind="primary" disabled=${!canSave || feedback.busy} onClick=${save}>Save as the right answer</${Button}>
+      <span class="faint">${canSave ? "It is verified again, then similar questions are shown it." : "Run it first, to see that it is right."}</span></div>`}
+  </div>`;
+}

@@ -1,0 +1,118 @@
+/** The reader's conversations: search, star, rename, delete with undo. */
+
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { query, request, requestJson } from "../core/api.js";
+import { leave, session } from "../core/conversation.js";
+import { formatAgo, formatTime } from "../core/format.js";
+import { useAction } from "../core/keys.js";
+import { useLoaded } from "../core/loading.js";
+import { href } from "../core/router.js";
+import { count, plain } from "../core/text.js";
+import { Button } from "../components/controls.js";
+import { Loading, notify } from "../components/notices.js";
+import { Text } from "../components/text.js";
+
+const PAGE = 50;
+const PAUSE_MS = 160;
+const at = (id) => `conversations/${encodeURIComponent(id)}`;
+
+export function HistoryView() {
+  const [text, setText] = useState("");
+  const [search, setSearch] = useState("");
+  const [starred, setStarred] = useState(false);
+  const [gone, setGone] = useState(() => new Set());
+  const list = useRef(null);
+  useEffect(() => {
+    const timer = setTimeout(() => setSearch(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const loaded = useLoaded(`conversations${query({ search, starred, limit: PAGE })}`);
+  const entries = (loaded.data?.conversations ?? []).filter((one) => !gone.has(one.id));
+  const replace = (changed) => loaded.change({ ...loaded.data, conversations: loaded.data.conversations.map((one) => (one.id === changed.id ? { ...one, ...changed } : one)) });
+
+  const change = async (one, values) => {
+    replace({ ...one, ...values });
+    try {
+      replace(await requestJson(at(one.id), { method: "PATCH", body: values }));
+    } catch (problem) {
+      replace(one);
+      notify(`Not changed. ${plain(problem.message)}`);
+    }
+  };
+  const forgetOne = (one) => {
+    setGone((before) => new Set(before).add(one.id));
+    const restore = () => setGone((before) => {
+      const next = new Set(before);
+      next.delete(one.id);
+      return next;
+    });
+    const settle = () => request(at(one.id), { method: "DELETE", keepalive: true }).then(
+      () => session.value === one.id && leave(),
+      (problem) => {
+        restore();
+        if (problem.status !== 401) notify(`Not deleted. ${plain(problem.message)}`);
+      },
+    );
+    notify(`Deleted “${plain(one.title).slice(0, 60)}”`, { undo: restore, settle });
+  };
+  const loadMore = async () => {
+    try {
+      const page = await requestJson(`conversations${query({ search, starred, limit: PAGE, after: loaded.data.next })}`);
+      loaded.change({ conversations: [...loaded.data.conversations, ...page.conversations], next: page.next });
+    } catch (problem) {
+      notify(plain(problem.message));
+    }
+  };
+  const step = (by) => () => {
+    const links = [...(list.current?.querySelectorAll("a") ?? [])];
+    const here = links.findIndex((link) => link.closest("li").contains(document.activeElement));
+    links[Math.max(0, Math.min(links.length - 1, here + by))]?.focus();
+  };
+  useAction("next", step(1));
+  useAction("previous", step(-1));
+  return html`<div class="page narrow">
+    <h1 tabindex="-1">History</h1>
+    <p class="lead">Your conversations. Questions and queries are kept, rows never: they are read again when you open one.</p>
+    <div class="field-row">
+      <input type="search" class="search" placeholder="Search in questions and titles" aria-label="Search in questions and titles" autocomplete="off" value=${text} onInput=${(event) => setText(event.target.value)} />
+      <${Button} icon="star" aria-pressed=${starred} onClick=${() => setStarred(!starred)}>Starred</${Button}>
+    </div>
+    ${!loaded.data ? html`<${Loading} state=${loaded} retry=${loaded.retry} />` : html`
+      <ul class="conversations" ref=${list}>${entries.map((one) => html`<${Entry} key=${one.id} one=${one} change=${(values) => change(one, values)} remove=${() => forgetOne(one)} />`)}</ul>
+      ${entries.length === 0 && html`<p class="faint" role="status">${search || starred ? "No conversation matches." : "No conversations yet. What you ask will be listed here."}</p>`}
+      ${loaded.data.next && html`<${Button} onClick=${loadMore}>Show more</${Button}>`}`}
+  </div>`;
+}
+
+function Entry({ one, change, remove }) {
+  const [naming, setNaming] = useState(false);
+  const item = useRef(null);
+  const field = useRef(null);
+  const mine = () => item.current?.contains(document.activeElement);
+  useAction("star", () => (mine() ? void change({ starred: !one.starred }) : false));
+  useAction("rename", () => (mine() ? setNaming(true) : false));
+  useAction("delete", () => (mine() ? remove() : false));
+  useEffect(() => {
+    if (naming) field.current?.select();
+  }, [naming]);
+  const stopNaming = () => {
+    setNaming(false);
+    setTimeout(() => item.current?.querySelector("a")?.focus());
+  };
+  const save = (event) => {
+    event.preventDefault();
+    const title = field.current.value.trim();
+    if (title && title !== one.title) change({ title });
+    stopNaming();
+  };
+  return html`<li ref=${item}>
+    ${naming ? html`<form class="field-row" onSubmit=${save} onKeyDown=${(event) => event.key === "Escape" && (event.preventDefault(), stopNaming())}>
+        <input ref=${field} aria-label="Title of the conversation" maxlength="200" defaultValue=${one.title} /><button class="button primary">Save</button><${Button} kind="quiet" onClick=${stopNaming}>Cancel</${Button}></form>`
+      : html`<a class="conversation-link" href=${href("c", one.id)}><span class="conversation-title"><${Text} value=${one.title} /></span>
+          <span class="faint" title=${formatTime(one.asked_at)}>${formatAgo(one.asked_at)} · ${count(one.questions, "question")} · <${Text} value=${one.database} /></span></a>
+        <span class="conversation-tools">
+          <${Button} icon="star" kind=${`quiet ${one.starred ? "is-on" : ""}`} label=${one.starred ? "Remove the star" : "Star"} hint="." aria-pressed=${one.starred} onClick=${() => change({ starred: !one.starred })} />
+          <${Button} icon="edit" kind="quiet" label="Rename" hint="F2" onClick=${() => setNaming(true)} />
+          <${Button} icon="bin" kind="quiet" label="Delete" hint="Delete" onClick=${remove} /></span>`}
+  </li>`;
+}

@@ -1,0 +1,41 @@
+/** Outcomes without rows: refused on purpose, or no query that works. */
+
+import { html } from "../../vendor/preact.js";
+import { ask, running } from "../core/conversation.js";
+import { useAction } from "../core/keys.js";
+import { rights } from "../core/state.js";
+import { clean } from "../core/text.js";
+import { Button } from "../components/controls.js";
+import { Prose, Sql, Text } from "../components/text.js";
+import { Why } from "./why_button.js";
+
+const REFUSALS = {
+  off_topic: "This is not about the data that can be asked here.",
+  read_only: "Questions can only read. Nothing here changes data.",
+  not_permitted: "You may not see what this question needs.",
+};
+
+export function Refused({ answer, mine }) {
+  const { suggestions } = answer;
+  useAction("pick", (event) => (mine() && suggestions[Number(event.key) - 1] && !running.value ? ask(clean(suggestions[Number(event.key) - 1])) : false));
+  return html`<div class="no-answer">
+    <p class="sentence">${REFUSALS[answer.code] ?? "This is not answered, on purpose."}</p>
+    <p><${Prose} value=${answer.reason} /></p>
+    ${suggestions.length > 0 && html`<h3 class="eyebrow">You could ask</h3>
+      <ul class="suggestions">${suggestions.map((question) => html`<li><button type="button" onClick=${() => ask(clean(question))}><${Text} value=${question} /></button></li>`)}</ul>`}
+    <${Why} answer=${answer} mine=${mine} />
+  </div>`;
+}
+
+export function Failed({ answer, again }) {
+  const attempts = rights.value.process ? answer.attempts : [];
+  return html`<div class="no-answer">
+    <p class="sentence">No query worked for this question.</p>
+    <p><${Prose} value=${answer.reason} /></p>
+    <p class="faint">It often helps to name the thing as it is called in the data, or to ask for one thing at a time.</p>
+    <${Button} icon="again" hint="r" onClick=${again}>Ask again</${Button}>
+    ${attempts.length > 0 && html`<details class="attempts"><summary>What was tried (${attempts.length})</summary>
+      ${attempts.map((one) => html`<section><${Sql} sql=${one.sql} /><p class="finding error"><${Prose} value=${one.error} /></p>${one.suggestion && html`<p class="faint"><${Prose} value=${one.suggestion} /></p>`}</section>`)}</details>`}
+    <${Why} answer=${answer} />
+  </div>`;
+}

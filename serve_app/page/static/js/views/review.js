@@ -1,0 +1,61 @@
+/** Answers that people called wrong, for reviewers: look, run, correct, mark as done. */
+
+import { html, useState } from "../../vendor/preact.js";
+import { query, requestJson } from "../core/api.js";
+import { buildAnswer } from "../core/conversation.js";
+import { formatAgo, formatTime } from "../core/format.js";
+import { useLoaded } from "../core/loading.js";
+import { count, plain } from "../core/text.js";
+import { Button } from "../components/controls.js";
+import { Loading, notify } from "../components/notices.js";
+import { Sql, Text } from "../components/text.js";
+import { CorrectView } from "./correct.js";
+import { useFeedback } from "./feedback.js";
+
+export function ReviewView() {
+  const [state, setState] = useState("open");
+  const loaded = useLoaded(`feedback${query({ verdict: "wrong", state })}`);
+  const entries = loaded.data?.entries ?? [];
+  const close = async (entry) => {
+    loaded.change({ ...loaded.data, entries: entries.filter((one) => one.id !== entry.id) });
+    try {
+      await requestJson(`feedback/${encodeURIComponent(entry.id)}/done`, { method: "POST" });
+      notify("Marked as done");
+    } catch (problem) {
+      loaded.change({ ...loaded.data, entries });
+      notify(`Not marked. ${plain(problem.message)}`);
+    }
+  };
+  const loadMore = async () => {
+    try {
+      const page = await requestJson(`feedback${query({ verdict: "wrong", state, after: loaded.data.next })}`);
+      loaded.change({ entries: [...entries, ...page.entries], next: page.next });
+    } catch (problem) {
+      notify(plain(problem.message));
+    }
+  };
+  return html`<div class="page">
+    <h1 tabindex="-1">Wrong answers</h1>
+    <p class="lead">What people called wrong. Correct the query, save it as the right one, and mark the entry as done.</p>
+    <div class="segments" role="group" aria-label="Which entries">${[["open", "Open"], ["done", "Done"]].map(([value, label]) => html`<button type="button" aria-pressed=${state === value} onClick=${() => setState(value)}>${label}</button>`)}</div>
+    ${!loaded.data ? html`<${Loading} state=${loaded} retry=${loaded.retry} />` : html`<p class="faint" role="status">${count(entries.length, "entry", "entries")}${loaded.data.next ? " so far" : ""}</p>
+      <ul class="review-list">${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} close=${() => close(entry)} />`)}</ul>
+      ${entries.length === 0 && html`<p>${state === "open" ? "Nothing is left to do." : "Nothing was worked through yet."}</p>`}
+      ${loaded.data.next && html`<${Button} onClick=${loadMore}>Show more</${Button}>`}`}
+  </div>`;
+}
+
+function Entry({ entry, close }) {
+  const [open, setOpen] = useState(false);
+  const answer = buildAnswer(entry.question, entry.database, { sql: entry.sql, columns: [], rows: [], truncated: false });
+  const feedback = useFeedback(answer);
+  return html`<li class="review-entry">
+    <h2><${Text} value=${entry.question} /></h2>
+    <p class="faint">By <${Text} value=${entry.given_by} />, <span title=${formatTime(entry.given_at)}>${formatAgo(entry.given_at)}</span> · <${Text} value=${entry.database} />${entry.reviewed_by && html` · done by <${Text} value=${entry.reviewed_by} />`}</p>
+    <div class="compare"><figure><figcaption class="faint">The answer’s query</figcaption><${Sql} sql=${entry.sql} other=${entry.correction || undefined} label="The answer’s query" /></figure>
+      <figure><figcaption class="faint">${entry.correction ? "The correction" : "No correction was given"}</figcaption>${entry.correction && html`<${Sql} sql=${entry.correction} other=${entry.sql} label="The correction" />`}</figure></div>
+    <div class="actions"><${Button} icon="edit" aria-expanded=${open} onClick=${() => setOpen(!open)}>Run and correct</${Button}>
+      ${entry.state === "open" && html`<${Button} icon="check" onClick=${close}>Mark as done</${Button}>`}</div>
+    ${open && html`<${CorrectView} answer=${answer} feedback=${feedback} isWrong=${true} start=${entry.correction} />`}
+  </li>`;
+}

@@ -1,0 +1,73 @@
+/** The data that can be asked: tables by search on the server, a table in detail, definitions. */
+
+import { html, useEffect, useState } from "../../../vendor/preact.js";
+import { query, requestJson } from "../../core/api.js";
+import { useLoaded } from "../../core/loading.js";
+import { go, href, route } from "../../core/router.js";
+import { database, databases } from "../../core/state.js";
+import { count, plain } from "../../core/text.js";
+import { Button } from "../../components/controls.js";
+import { Loading, notify } from "../../components/notices.js";
+import { Text } from "../../components/text.js";
+import { Definitions } from "./definitions.js";
+import { TableDetail } from "./table_detail.js";
+
+const PAGE = 60;
+const PAUSE_MS = 140;
+
+function useDelayed(value, ms) {
+  const [late, setLate] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(value), ms);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return late;
+}
+
+export function SchemaView() {
+  const [name = database.value, chosen = ""] = route.value.parts;
+  const [text, setText] = useState("");
+  const search = useDelayed(text, PAUSE_MS);
+  const base = `databases/${encodeURIComponent(name)}`;
+  const first = useLoaded(name ? `${base}/tables${query({ search, limit: PAGE })}` : null);
+  const [more, setMore] = useState({ tables: [], next: null, of: null });
+  useEffect(() => setMore({ tables: [], next: first.data?.next ?? null, of: first.data }), [first.data]);
+  const loadMore = async () => {
+    try {
+      const page = await requestJson(`${base}/tables${query({ search, limit: PAGE, after: more.next })}`);
+      if (more.of === first.data) setMore({ ...more, tables: [...more.tables, ...page.tables], next: page.next });
+    } catch (problem) {
+      notify(plain(problem.message));
+    }
+  };
+  const tables = [...(first.data?.tables ?? []), ...more.tables];
+  const isDefinitions = chosen === ":definitions";
+  return html`<div class=${`page split ${chosen ? "has-choice" : ""}`}>
+    <div class="split-list">
+      <h1 tabindex="-1">Data</h1>
+      ${databases.value.length > 1 && html`<label class="choice block"><span>Database</span><select value=${name} onChange=${(event) => { database.value = event.target.value; go("schema", event.target.value); }}>
+        ${databases.value.map((one) => html`<option value=${one.name}>${plain(one.name)}</option>`)}</select></label>`}
+      <input type="search" class="search" placeholder="Search tables and columns" aria-label="Search tables and columns" autocomplete="off" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)} />
+      <nav aria-label="Tables">
+        <p><a class=${`row-link ${isDefinitions ? "current" : ""}`} aria-current=${isDefinitions ? "page" : undefined} href=${href("schema", name, ":definitions")}>Agreed definitions</a></p>
+        ${first.data ? html`<p class="faint list-count" role="status">${count(first.data.total, "table")}${search ? " found" : ""}</p>` : html`<${Loading} state=${first} retry=${first.retry} />`}
+        <ul class="table-list">${tables.map((one) => html`<${TableRow} key=${one.table} one=${one} name=${name} isCurrent=${one.table === chosen} />`)}</ul>
+        ${more.next && html`<${Button} onClick=${loadMore}>Show more</${Button}>`}
+      </nav>
+    </div>
+    <div class="split-detail">
+      ${chosen && html`<p class="back"><a href=${href("schema", name)}>← All tables</a></p>`}
+      ${isDefinitions ? html`<${Definitions} base=${base} />` : chosen ? html`<${TableDetail} key=${chosen} base=${base} name=${name} table=${chosen} />`
+        : html`<div class="hint"><p>Pick a table to see what it holds, what its columns mean, and what it is related to.</p><p class="faint">You see what you may see. Tables that are hidden from you are not listed.</p></div>`}
+    </div>
+  </div>`;
+}
+
+function TableRow({ one, name, isCurrent }) {
+  const about = one.comment || one.gloss;
+  return html`<li><a class=${`row-link ${isCurrent ? "current" : ""}`} aria-current=${isCurrent ? "page" : undefined} href=${href("schema", name, one.table)}>
+    <span class="table-name"><${Text} value=${one.table} /></span>
+    <span class="faint table-size">${count(one.columns, "column")}</span>
+    ${about && html`<span class="faint table-about"><${Text} value=${about} /></span>`}
+  </a></li>`;
+}

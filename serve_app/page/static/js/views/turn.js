@@ -1,0 +1,76 @@
+/** One question of a conversation and what came of it. */
+
+import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { askAgain, current, running, showRows, turns } from "../core/conversation.js";
+import { formatAgo, formatMs } from "../core/format.js";
+import { useAction } from "../core/keys.js";
+import { rights } from "../core/state.js";
+import { Button } from "../components/controls.js";
+import { announce, ProblemNote } from "../components/notices.js";
+import { Sql, Text } from "../components/text.js";
+import { Answer } from "./answer.js";
+import { Clarify } from "./clarify.js";
+import { Failed, Refused } from "./no_answer.js";
+import { Progress } from "./progress.js";
+
+/** @param {{turn: import("../../vendor/preact.js").Signal<object>, at: number, isLast: boolean}} props */
+export function Turn({ turn, at, isLast }) {
+  const value = turn.value;
+  const root = useRef(null);
+  const mine = () => (current.value < 0 ? at === turns.value.length - 1 : current.value === at);
+  const again = () => askAgain(turn);
+  useAction("again", () => (mine() && !running.value && value.state !== "done" ? again() : false));
+  useEffect(() => {
+    const { answer } = value;
+    if (!answer) return;
+    announce(answer.outcome === "answered" ? `Answer: ${answer.text || "rows are shown"}` : answer.reason || "There is no answer.");
+  }, [value.answer]);
+  return html`<article class=${`turn ${isLast ? "last" : ""}`} ref=${root} aria-labelledby=${`q${value.key}`} onFocusIn=${() => (current.value = at)} onPointerDown=${() => (current.value = at)}>
+    <header class="question">
+      <h2 id=${`q${value.key}`} tabindex="-1"><${Text} value=${value.question} /></h2>
+      <${Meta} value=${value} />
+    </header>
+    <${Outcome} turn=${turn} mine=${mine} again=${again} />
+  </article>`;
+}
+
+function Meta({ value }) {
+  const rewritten = value.answer?.rewritten ?? value.kept?.rewritten;
+  const notes = value.answer?.notes ?? [];
+  if (!rewritten && !notes.length && value.state !== "kept") return null;
+  return html`<div class="question-meta faint">
+    ${value.state === "kept" && html`<p>Asked ${formatAgo(value.kept.asked_at)}</p>`}
+    ${rewritten && rewritten !== value.question && html`<p>Understood as: <${Text} value=${rewritten} /></p>`}
+    ${notes.map((note) => html`<p><${Text} value=${note} /></p>`)}
+  </div>`;
+}
+
+function Outcome({ turn, mine, again }) {
+  const value = turn.value;
+  if (value.problem) return html`<${ProblemNote} problem=${value.problem} retry=${value.kept ? () => showRows(turn) : again} retryLabel=${value.kept ? "Try again" : "Ask again"} />`;
+  if (value.state === "running" || value.state === "waiting") return html`<${Progress} turn=${turn} />`;
+  if (value.state === "stopped") {
+    return html`<div class="stopped"><p>Stopped after ${formatMs(value.endedAt - value.startedAt)}. Nothing was kept.</p><${Button} icon="again" hint="r" onClick=${again}>Ask again</${Button}></div>`;
+  }
+  if (value.state === "kept") return html`<${Kept} turn=${turn} again=${again} />`;
+  switch (value.answer.outcome) {
+    case "answered": return html`<${Answer} key=${value.startedAt} turn=${turn} mine=${mine} />`;
+    case "clarify": return html`<${Clarify} answer=${value.answer} mine=${mine} />`;
+    case "refused": return html`<${Refused} answer=${value.answer} mine=${mine} />`;
+    default: return html`<${Failed} answer=${value.answer} again=${again} />`;
+  }
+}
+
+const OUTCOMES = { clarify: "It was asked back what was meant.", refused: "It was not answered, on purpose.", failed: "No query worked." };
+
+/** A turn of the history: its rows are not stored, so they are read again, as the reader. */
+function Kept({ turn, again }) {
+  const { kept, note } = turn.value;
+  if (kept.outcome !== "answered") return html`<div class="stopped"><p>${OUTCOMES[kept.outcome] ?? "There was no answer."}</p><${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`;
+  return html`<div class="stopped">
+    ${kept.sql && rights.value.process && html`<${Sql} sql=${kept.sql} />`}
+    ${kept.is_withheld && html`<p>The query of then is not shown: you may not run it any more.</p>`}
+    ${note ? html`<p role="status" class="faint">${note}</p>` : html`<p class="faint">Rows are not stored. They are read again, with what you may see now.</p>
+      <div class="actions">${kept.sql && html`<${Button} icon="table" kind="primary" onClick=${() => showRows(turn)}>Show the rows</${Button}>`}<${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`}
+  </div>`;
+}

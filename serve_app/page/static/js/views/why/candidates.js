@@ -1,0 +1,70 @@
+/** The candidates side by side: votes, checks, score, repairs, and what differs from the chosen one. */
+
+import { html, useState } from "../../../vendor/preact.js";
+import { formatMs, formatNumber } from "../../core/format.js";
+import { count } from "../../core/text.js";
+import { Bar, Button } from "../../components/controls.js";
+import { Prose, Sql, Text } from "../../components/text.js";
+import { nameTerm } from "../../words/score_terms.js";
+
+const FIRST = 6;
+const ORIGINS = { sample: "written by the model", repair: "mended", derived: "a variation", picked: "picked by you" };
+const UNRUN = { budget: "Not run: enough results were known", timeout: "Not run: it took too long", estimate: "Not run: the database estimates too much work" };
+
+/** The letter of each result: A for the chosen one's, and on. */
+function nameGroups(candidates, winner) {
+  const order = [...new Set([winner?.group, ...candidates.filter((one) => one.votes > 0).map((one) => one.group)])].filter((group) => group !== undefined);
+  return (one) => (one.votes > 0 && order.includes(one.group) ? String.fromCharCode(65 + order.indexOf(one.group)) : "");
+}
+
+export function Candidates({ trace, winner }) {
+  const [all, setAll] = useState(false);
+  const letter = nameGroups(trace.candidates, winner);
+  const shown = all ? trace.candidates : trace.candidates.slice(0, FIRST);
+  return html`<p class="faint">Queries with the same letter gave the same result. What differs from the chosen query is marked.</p>
+    <ol class="candidates">${shown.map((one) => html`<li key=${one.id}><${Candidate} one=${one} winner=${winner} trace=${trace} letter=${letter(one)} /></li>`)}</ol>
+    ${shown.length < trace.candidates.length && html`<${Button} onClick=${() => setAll(true)}>Show all ${trace.candidates.length}</${Button}>`}`;
+}
+
+function Candidate({ one, winner, trace, letter }) {
+  const isWinner = one === winner;
+  const repairs = trace.repairs.filter((repair) => repair.candidate === one.id || repair.candidate === one.repairs);
+  return html`<article class=${`candidate ${isWinner ? "winner" : ""}`} aria-label=${`Candidate ${one.id}${isWinner ? ", chosen" : ""}`}>
+    <header><span class=${`result-letter ${letter ? "" : "none"}`}>${letter || "–"}</span>
+      <div><h4>${isWinner ? "Chosen" : letter ? `Result ${letter}` : one.guard === "refused" ? "Refused by the guard" : "No result"}</h4>
+        <p class="faint">${[ORIGINS[one.origin] ?? one.origin, one.samples > 1 ? `came ${one.samples} times` : "", one.rule && `rule ${one.rule}`].filter(Boolean).join(" · ")}</p></div></header>
+    ${trace.samples > 0 && html`<p class="votes"><${Bar} share=${one.votes / trace.samples} /> <span>${count(one.votes, "vote")}</span></p>`}
+    <${Sql} sql=${one.sql} other=${isWinner || !winner ? undefined : winner.sql} label=${`Query ${one.id}`} />
+    <${Facts} one=${one} />
+    <ul class="findings">
+      ${one.violation && html`<li class="finding error">Guard: <${Prose} value=${one.violation.message} /></li>`}
+      ${one.error && html`<li class="finding error">Database: <${Prose} value=${one.error.message} /></li>`}
+      ${one.unrun && html`<li class="finding">${UNRUN[one.unrun] ?? `Not run: ${one.unrun}`}</li>`}
+      ${one.findings.map((finding) => html`<li class=${`finding ${finding.severity}`}><${Prose} value=${finding.message} /></li>`)}
+      ${repairs.map((repair) => html`<li class="finding">Mended by ${repair.method}${repair.rules.length ? html` (<${Text} value=${repair.rules.join(", ")} />)` : ""}: <${Text} value=${repair.outcome} /></li>`)}
+    </ul>
+    ${one.predicates.length > 0 && html`<details><summary>Added by the policy (${one.predicates.length})</summary><ul>${one.predicates.map((predicate) => html`<li><${Sql} sql=${predicate} inline=${true} /></li>`)}</ul></details>`}
+    <${Score} score=${one.score} />
+  </article>`;
+}
+
+function Facts({ one }) {
+  const facts = [
+    one.rows !== null && `${count(one.rows, "row")}${one.truncated ? " or more" : ""}`,
+    one.ms !== null && `ran ${formatMs(one.ms)}`,
+    one.explain && `estimated cost ${formatNumber(Math.round(one.explain.cost))}`,
+    one.definitions.length > 0 && `uses ${one.definitions.join(", ")}`,
+  ].filter(Boolean);
+  return facts.length ? html`<p class="faint"><${Text} value=${facts.join(" · ")} /></p>` : null;
+}
+
+function Score({ score }) {
+  const terms = Object.entries(score.terms).filter(([, points]) => points !== 0).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+  const most = Math.max(1, ...terms.filter(([term]) => term !== "base").map(([, points]) => Math.abs(points)));
+  return html`<details><summary>Score ${formatNumber(Math.round(score.total * 10) / 10)}</summary>
+    <table class="score"><caption class="off-screen">Terms of the score</caption><tbody>${terms.map(([term, points]) => html`<tr>
+      <th scope="row">${nameTerm(term)}</th>
+      <td class="number">${points > 0 ? "+" : ""}${formatNumber(Math.round(points * 10) / 10)}</td>
+      <td class="score-bar">${term !== "base" && html`<${Bar} share=${Math.abs(points) / most} kind=${points < 0 ? "negative" : ""} />`}</td></tr>`)}</tbody></table>
+    <p class="faint">Votes count first; the score decides between close results.</p></details>`;
+}

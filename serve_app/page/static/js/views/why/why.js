@@ -1,0 +1,32 @@
+/** Why an answer was given: the process in tabs, the short account first. */
+
+import { html, useId, useState } from "../../../vendor/preact.js";
+import { TabPanel, Tabs } from "../../components/controls.js";
+import { Candidates } from "./candidates.js";
+import { Found } from "./found.js";
+import { Joins } from "./joins.js";
+import { PromptView } from "./prompt.js";
+import { Summary } from "./summary.js";
+import { Timing } from "./timing.js";
+
+/** @param {{answer: object}} props an answer with its trace */
+export function WhyView({ answer }) {
+  const { trace } = answer;
+  const [chosen, setChosen] = useState("summary");
+  const id = useId();
+  const winner = trace.candidates.find((one) => one.sql === answer.sql) ?? trace.candidates[0];
+  const views = {
+    summary: ["In short", Summary],
+    candidates: ["Candidates", Candidates, trace.candidates.length],
+    found: ["Data found", Found, trace.tables.length],
+    joins: ["Joins", Joins],
+    prompt: ["Prompt", PromptView],
+    time: ["Time", Timing],
+  };
+  const tabs = Object.entries(views).map(([key, [label, , count]]) => ({ id: key, label, count }));
+  const View = views[chosen][1];
+  return html`<section class="panel why" aria-label="Why this answer">
+    <${Tabs} label="Parts of the process" tabs=${tabs} chosen=${chosen} choose=${setChosen} panelId=${id} />
+    <${TabPanel} id=${id} chosen=${chosen}><${View} answer=${answer} trace=${trace} winner=${winner} go=${setChosen} /></${TabPanel}>
+  </section>`;
+}

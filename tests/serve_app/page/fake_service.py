@@ -1,0 +1,310 @@
+"""A service for looking at the page and for its tests: real files and policy, canned answers.
+
+``python -m tests.serve_app.page.fake_service`` serves it on 127.0.0.1:8765. It can be slow, busy,
+broken in the middle of a stream, restarted, and it can want a sign-in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import secrets
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from serve_app.http.page_files import PageFiles, read_files
+from tests.serve_app.page import canned, canned_data
+
+KEY = "the-key"
+COOKIE = "quorumsql_session"
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def problem(status: int, title: str, detail: str, *, retry_after: int | None = None, **members: Any) -> Response:  # fmt: skip
+    """A problem document."""
+    body = {"type": "about:blank", "title": title, "status": status, "detail": detail, **members}
+    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    return JSONResponse(body, status, headers, media_type="application/problem+json")
+
+
+class Broken(Exception):
+    """Ends a stream without its end, as a lost connection does."""
+
+
+@dataclass
+class Running:
+    """A question and its events so far."""
+
+    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    is_done: bool = False
+
+
+@dataclass
+class FakeService:
+    """What the service does next; tests change the attributes."""
+
+    pause_s: float = 0.02
+    needs_sign_in: bool = False
+    refuse: deque[Response] = field(default_factory=deque)
+    """Responses to the next requests of questions, instead of answers."""
+    break_after: int | None = None
+    """Breaks the next stream after so many events."""
+    forgets: bool = False
+    """Whether questions cannot be followed: as after a restart."""
+    answer: Callable[[str], dict[str, Any]] = canned.build_answer
+    run_error: Response | None = None
+    person: dict[str, Any] = field(default_factory=lambda: dict(canned_data.PERSON))
+    suggestions: list[str] = field(default_factory=lambda: list(canned.SUGGESTIONS))
+    table: Callable[[str], dict[str, Any]] = canned_data.describe_table
+    received: list[tuple[str, str, Any]] = field(default_factory=list)
+    """Method, path and body of the requests that are not GET."""
+
+    def __post_init__(self) -> None:
+        now = datetime.now(UTC).isoformat()
+        self.conversations = canned_data.build_conversations(now)
+        self.review = canned_data.build_review(now)
+        self.shares: dict[str, dict[str, Any]] = {}
+        self.sessions: set[str] = set()
+        self.running: dict[str, Running] = {}
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    def build_app(self) -> PageFiles:
+        """The application, with the page's files in front."""
+
+        def guarded(handler: Handler, *, is_open: bool = False) -> Handler:
+            async def handle(request: Request) -> Response:
+                if request.method != "GET":
+                    text = await request.body()
+                    self.received.append((request.method, request.url.path, json.loads(text) if text else None))  # fmt: skip
+                known = request.cookies.get(COOKIE) in self.sessions
+                if self.needs_sign_in and not known and not is_open:
+                    return problem(401, "Not authenticated", "Sign in first.", methods=["key", "provider"])  # fmt: skip
+                response = await handler(request)
+                response.headers["Cache-Control"] = "no-store"
+                return response
+
+            return handle
+
+        def route(path: str, handler: Handler, *methods: str, is_open: bool = False) -> Route:
+            return Route(path, guarded(handler, is_open=is_open), methods=list(methods or ("GET",)))
+
+        base = "/databases/{database}"
+        routes = [
+            route("/healthz", self.health, is_open=True),
+            route("/me", self.me),
+            route("/sign-in", self.methods, is_open=True),
+            route("/sign-in", self.sign_in, "POST", is_open=True),
+            route("/sign-out", self.sign_out, "POST", is_open=True),
+            route("/databases", self.databases),
+            route(f"{base}/tables", self.tables),
+            route(f"{base}/tables/{{table}}", self.one_table),
+            route(f"{base}/definitions", self.definitions),
+            route(f"{base}/suggestions", self.suggest),
+            route("/query", self.query, "POST"),
+            route("/queries/{id}/events", self.follow),
+            route("/run", self.run, "POST"),
+            route("/format", self.format, "POST"),
+            route("/conversations", self.list_conversations),
+            route("/conversations/{id}", self.one_conversation, "GET", "PATCH", "DELETE"),
+            route("/shares", self.share, "POST"),
+            route("/shares/{id}", self.one_share),
+            route("/feedback", self.give_feedback, "POST"),
+            route("/feedback", self.list_review),
+            route("/feedback/{id}/done", self.close_review, "POST"),
+            route("/status", self.status),
+        ]
+        return PageFiles(Starlette(routes=routes))
+
+    async def health(self, _: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    async def me(self, _: Request) -> Response:
+        return JSONResponse(self.person | {"sign_in": "cookie" if self.needs_sign_in else "none"})
+
+    async def methods(self, _: Request) -> Response:
+        return JSONResponse({"needed": self.needs_sign_in, "methods": ["key", "provider"]})
+
+    async def sign_in(self, request: Request) -> Response:
+        if (await request.json())["token"] != KEY:
+            return problem(401, "Not authenticated", "The token is unknown.")
+        name = secrets.token_hex(8)
+        self.sessions.add(name)
+        response = Response(status_code=204)
+        response.set_cookie(COOKIE, name, httponly=True, samesite="lax")
+        return response
+
+    async def sign_out(self, request: Request) -> Response:
+        if (await request.json())["everywhere"]:
+            self.sessions.clear()
+        self.sessions.discard(request.cookies.get(COOKIE, ""))
+        response = JSONResponse({"ended": 1})
+        response.delete_cookie(COOKIE)
+        return response
+
+    async def databases(self, _: Request) -> Response:
+        return JSONResponse({"databases": [
+            {"name": canned.DATABASE, "description": "A maker of bicycles: sales, stock, people", "dialect": "postgres", "is_default": True, "tables": 62},
+            {"name": "shop", "description": "The online shop", "dialect": "sqlite", "is_default": False, "tables": 9},
+        ]})  # fmt: skip
+
+    async def tables(self, request: Request) -> Response:
+        values = request.query_params
+        return JSONResponse(canned_data.list_tables(values.get("search", ""), values.get("after", ""), int(values.get("limit", 50))))  # fmt: skip
+
+    async def one_table(self, request: Request) -> Response:
+        return JSONResponse(self.table(request.path_params["table"]))
+
+    async def definitions(self, _: Request) -> Response:
+        return JSONResponse(canned_data.DEFINITIONS)
+
+    async def suggest(self, _: Request) -> Response:
+        return JSONResponse({"questions": self.suggestions})
+
+    async def query(self, request: Request) -> Response:
+        if self.refuse:
+            return self.refuse.popleft()
+        body = await request.json()
+        answer = self.answer(body["question"])
+        if body.get("picked"):
+            answer = canned.build_answer("Which product line earned most?") | {"question": body["question"], "confidence": 1.0, "sql": body["picked"]}  # fmt: skip
+        answer = answer | {"session": body.get("session")}
+        if not body.get("trace"):
+            answer = answer | {"trace": None}
+        id_, running = secrets.token_hex(6), Running()
+        self.running[id_] = running
+        task = asyncio.create_task(self._produce(running, answer))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        limit, self.break_after = self.break_after, None
+        events = self._send(running, 0, limit)
+        return StreamingResponse(events, headers={"QuorumSQL-Query-Id": id_}, media_type="text/event-stream")  # fmt: skip
+
+    async def _produce(self, running: Running, answer: dict[str, Any]) -> None:
+        for kind, data in canned.list_events(answer):
+            running.events.append((kind, data))
+            await asyncio.sleep(self.pause_s)
+        running.events.append(("answer", answer))
+        running.is_done = True
+
+    async def _send(self, running: Running, after: int, limit: int | None) -> AsyncIterator[bytes]:
+        sent = after
+        while True:
+            for kind, data in running.events[sent:]:
+                if limit is not None and sent >= limit:
+                    raise Broken
+                sent += 1
+                yield f"id: {sent}\nevent: {kind}\ndata: {json.dumps(data)}\n\n".encode()
+            if running.is_done and sent >= len(running.events):
+                return
+            yield b": still at work\n\n"
+            await asyncio.sleep(0.02)
+
+    async def follow(self, request: Request) -> Response:
+        running = self.running.get(request.path_params["id"])
+        if running is None or self.forgets:
+            return problem(404, "Unknown question", "There is no such question.")
+        after = int(request.headers.get("last-event-id", 0))
+        return StreamingResponse(self._send(running, after, None), media_type="text/event-stream")
+
+    async def run(self, request: Request) -> Response:
+        if self.run_error is not None:
+            return self.run_error
+        body = await request.json()
+        accept = request.headers.get("accept", "")
+        answer = self.answer("all orders" if body.get("max_rows", 0) > 5000 else "product line")
+        if "csv" in accept or "parquet" in accept:
+            return Response(b"product_line,earned\r\nTrekking bikes,1284310.50\r\n", media_type=accept)  # fmt: skip
+        rows = answer["rows"][: body.get("max_rows", 100)]
+        return JSONResponse({
+            "database": canned.DATABASE, "sql": body.get("sql", ""), "columns": answer["columns"], "rows": rows,
+            "truncated": len(rows) < len(answer["rows"]), "cut": [], "ms": 12.4,
+            "predicates": ["o.region_id IN (3, 4)"], "tables": ["sales.orders"],
+        })  # fmt: skip
+
+    async def format(self, request: Request) -> Response:
+        import sqlglot
+
+        sql = (await request.json())["sql"]
+        return JSONResponse({"sql": sqlglot.transpile(sql, read="postgres", write="postgres", pretty=True)[0]})  # fmt: skip
+
+    async def list_conversations(self, request: Request) -> Response:
+        search = request.query_params.get("search", "").lower()
+        found = [one for one in self.conversations if search in one["title"].lower() and (one["starred"] or "starred" not in request.query_params)]  # fmt: skip
+        return JSONResponse({"conversations": [{k: v for k, v in one.items() if k != "turns"} for one in found], "next": None})  # fmt: skip
+
+    async def one_conversation(self, request: Request) -> Response:
+        found = next((one for one in self.conversations if one["id"] == request.path_params["id"]), None)  # fmt: skip
+        if found is None:
+            return problem(404, "Not found", "There is no such conversation.")
+        if request.method == "PATCH":
+            found.update(await request.json())
+        if request.method == "DELETE":
+            self.conversations.remove(found)
+            return JSONResponse({"conversations": 1, "questions": found["questions"]})
+        return JSONResponse(found)
+
+    async def share(self, request: Request) -> Response:
+        id_ = f"s{len(self.shares)}"
+        self.shares[id_] = await request.json()
+        return JSONResponse({"id": id_})
+
+    async def one_share(self, request: Request) -> Response:
+        share = self.shares.get(request.path_params["id"])
+        if share is None:
+            return problem(404, "Not found", "There is no such share.")
+        return JSONResponse(share | {"id": request.path_params["id"], "shared_by": "Jon Weber", "shared_at": datetime.now(UTC).isoformat()})  # fmt: skip
+
+    async def give_feedback(self, request: Request) -> Response:
+        body = await request.json()
+        outcome = "stored" if body["verdict"] == "right" or body["correction"] else "recorded"
+        return JSONResponse({"outcome": outcome, "example": "x1"}, 200 if outcome == "stored" else 202)  # fmt: skip
+
+    async def list_review(self, request: Request) -> Response:
+        state = request.query_params.get("state", "open")
+        return JSONResponse({"entries": [one for one in self.review if one["state"] == state], "next": None})  # fmt: skip
+
+    async def close_review(self, request: Request) -> Response:
+        for one in self.review:
+            if one["id"] == request.path_params["id"]:
+                one.update(state="done", reviewed_by=self.person["name"])
+        return Response(status_code=204)
+
+    async def status(self, _: Request) -> Response:
+        return JSONResponse(canned_data.STATUS)
+
+
+class _Fresh:
+    """Reads the page's files anew for each visit, for working on them."""
+
+    def __init__(self, app: PageFiles) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope.get("path", "").endswith((".js", ".css", "/")):
+            read_files.cache_clear()
+        await self._app(scope, receive, send)
+
+
+def main() -> None:
+    """Serves the fake service."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port", type=int, default=8765)
+    parser.add_argument("--pause", type=float, default=0.35, help="seconds between events")
+    parser.add_argument("--sign-in", action="store_true", help=f"want a sign-in; the key: {KEY}")
+    options = parser.parse_args()
+    service = FakeService(pause_s=options.pause, needs_sign_in=options.sign_in)
+    uvicorn.run(_Fresh(service.build_app()), host="127.0.0.1", port=options.port, log_level="warning")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
