@@ -17,7 +17,7 @@ from psycopg.types.json import Json
 from nl2sql.types import Access, Principal
 from retrieval.index_store.connections import Connections
 
-Kind = Literal["static", "key", "signed"]
+Kind = Literal["static", "key", "signed", "provider"]
 
 _COOKIE = re.compile(r"[A-Za-z0-9_-]{43}")
 
@@ -26,7 +26,8 @@ _COOKIE = re.compile(r"[A-Za-z0-9_-]{43}")
 class SignIn:
     """Who signed in, and by what.
 
-    ``credential`` is the id of an API key, the hash of a static token, or empty.
+    ``credential`` is the id of an API key, the hash of a static token, the issuer of a signed
+    token, or the identity provider and the client there.
     """
 
     kind: Kind
@@ -88,21 +89,19 @@ class SignInStore:
         )
         return SignIn(kind, credential, principal)
 
-    async def end(self, cookie: str) -> int:
-        """Ends the sign-in of a cookie, and returns whether there was one, as 0 or 1."""
+    async def end(self, cookie: str) -> None:
+        """Ends the sign-in of a cookie, if there is one."""
         async with self._store.connection() as connection:
-            cursor = await connection.execute(
+            await connection.execute(
                 "DELETE FROM quorumsql.sign_ins WHERE hash = %s", (_hash(cookie),)
             )
-            return cursor.rowcount
 
-    async def end_all(self, principal: str) -> int:
-        """Ends all sign-ins of the principals of that name, and returns their number."""
+    async def end_all(self, principal: str) -> None:
+        """Ends all sign-ins of the principals of that name."""
         async with self._store.connection() as connection:
-            cursor = await connection.execute(
+            await connection.execute(
                 "DELETE FROM quorumsql.sign_ins WHERE principal = %s", (principal,)
             )
-            return cursor.rowcount
 
 
 def _hash(cookie: str) -> bytes:

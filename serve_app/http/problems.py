@@ -56,7 +56,7 @@ def render_problem(
     detail: str,
     *,
     errors: Sequence[dict[str, str]] = (),
-    members: Mapping[str, str] = MappingProxyType({}),
+    members: Mapping[str, Any] = MappingProxyType({}),
 ) -> JSONResponse:
     """A problem document; ``errors`` name fields of the request, ``members`` are added to it."""
     body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status}
@@ -93,9 +93,7 @@ def render_error(error: Exception) -> JSONResponse:
         case PromptTooLong():
             return render_problem(422, "Prompt too long", str(error))
         case Unauthenticated():
-            response = render_problem(401, "Not authenticated", str(error))
-            response.headers["WWW-Authenticate"] = "Bearer"
-            return response
+            return render_unauthenticated(error)
         case LimitReached() | Unavailable():
             if isinstance(error, IndexUnavailable):
                 _LOG.warning("%s %s", error.message, error.said)
@@ -108,6 +106,13 @@ def render_error(error: Exception) -> JSONResponse:
             return render_problem(504, "Took too long", str(error))
         case _:
             return _render_unexpected(error)
+
+
+def render_unauthenticated(error: Unauthenticated, **members: Any) -> JSONResponse:
+    """The problem document of a request that does not say who asks."""
+    response = render_problem(401, "Not authenticated", str(error), members=members)
+    response.headers["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 def _name_refusal(error: LimitReached | Unavailable) -> tuple[int, str]:

@@ -18,6 +18,7 @@ from quorumsql.contract.identity import (
     PrincipalResponse,
     RightsResponse,
 )
+from serve_app.service.identity.methods import list_sign_in_methods
 from serve_app.service.query_service import QueryService
 from serve_app.service.rights import find_rights
 from serve_app.service.usage import UsageMeter
@@ -55,6 +56,7 @@ class ProfileService:
             roles=list(principal.roles),
             databases=list(databases),
             sign_in=identified if self._settings.identity.needs_token else "none",
+            methods=list(list_sign_in_methods(self._settings.identity, self._settings.page)),
             rights=RightsResponse(
                 process=rights.process, review=rights.review, operate=rights.operate
             ),

@@ -44,6 +44,7 @@ PRINCIPALS: dict[str, dict[str, Any]] = {
     # May ask the other database only.
     "zoe": {"roles": ["analyst"], "databases": ["second"]},
 }
+IDENTITY = ("local", "principals", "limits", "api_keys", "jwt", "login")
 PAGE = PageSettings(
     answers_only_roles=("clerk",),
     review_roles=("analyst", "reviewer"),
@@ -94,11 +95,9 @@ class PageService:
 def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections: Any) -> Wiring:
     """The demo with its policy, its definitions and the principals above.
 
-    ``limits`` and ``api_keys`` are those of ``identity``; other ``sections`` are whole ones.
+    Those in ``IDENTITY`` are keys of ``identity``; other ``sections`` are whole ones.
     """
-    identity: dict[str, Any] = {
-        name: sections.pop(name) for name in ("limits", "api_keys") if name in sections
-    }
+    identity: dict[str, Any] = {name: sections.pop(name) for name in IDENTITY if name in sections}
     definitions = ROOT / "data" / "demo_erp" / "semantics.yaml"
     own = {"policy": POLICY, "semantics": definitions, "description": "A made-up company."}
     databases = wiring.settings.databases

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from quorumsql.contract.model import ResponseModel, Text
 
-SignInMethod = Literal["key"]
+SignInMethod = Literal["key", "provider"]
 
 
 class SignInMethodsResponse(ResponseModel):
@@ -16,7 +16,8 @@ class SignInMethodsResponse(ResponseModel):
 
     needed: bool = Field(description="Whether requests need a token or a sign-in.")
     methods: list[SignInMethod] = Field(
-        description="`key`: an API key or another token by `POST /sign-in`. Empty: not possible."
+        description="`key`: an API key or another token by `POST /sign-in`; `provider`: by `GET "
+        "/sign-in/provider`. Empty: not needed, or not possible."
     )
 
 
@@ -36,12 +37,6 @@ class SignOutRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     everywhere: bool = Field(False, description="End all sign-ins of the principal's name.")
-
-
-class SignedOutResponse(ResponseModel):
-    """How many sign-ins ended."""
-
-    ended: int
 
 
 class LimitResponse(ResponseModel):
@@ -84,6 +79,9 @@ class PrincipalResponse(ResponseModel):
     databases: list[Text]
     sign_in: Literal["none", "token", "cookie"] = Field(
         description="By what this request was identified; `none`: the service needs no token."
+    )
+    methods: list[SignInMethod] = Field(
+        description="Those of `GET /sign-in`, which each 401 lists too."
     )
     rights: RightsResponse
     limits: list[LimitResponse] = Field(description="Only those that are set.")

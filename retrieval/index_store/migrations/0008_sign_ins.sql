@@ -1,8 +1,8 @@
 -- Sign-ins on the page. Only hashes of their cookies are stored. "credential" is the id of the API
--- key, or the hash of the static token, by which somebody signed in; they end with it.
+-- key, the hash of the static token, or the issuer by which somebody signed in; they end with it.
 CREATE TABLE quorumsql.sign_ins (
     hash        bytea PRIMARY KEY,
-    kind        text NOT NULL CHECK (kind IN ('static', 'key', 'signed')),
+    kind        text NOT NULL CHECK (kind IN ('static', 'key', 'signed', 'provider')),
     credential  text NOT NULL,
     principal   text NOT NULL,
     roles       text[] NOT NULL,

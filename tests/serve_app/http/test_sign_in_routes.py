@@ -11,6 +11,7 @@ import pytest
 
 from retrieval.index_store.api_keys import ApiKeyStore
 from serve_app.composition.wiring import Wiring
+from serve_app.service.identity.guessing import MOST_FAILURES
 from tests.serve_app.interfaces import build_token
 from tests.serve_app.page_service import PageService, open_page_service
 from tests.serve_app.served import connect
@@ -75,16 +76,18 @@ async def test_an_unknown_token_gets_no_cookie(served: PageService, token: str) 
     assert "set-cookie" not in response.headers
 
 
-async def test_how_to_sign_in_is_told_without_a_token(served: PageService) -> None:
-    async with connect(served.app) as client:
-        response = await client.get("/sign-in")
-    assert response.json() == {"needed": True, "methods": ["key"]}
+async def test_how_to_sign_in_is_told_to_everybody(served: PageService) -> None:
+    response = await served.send("", "GET", "/me")
+    assert (response.status_code, response.json()["methods"]) == (401, ["key"])
+    assert (await served.get("mia", "/me"))["methods"] == ["key"]
+    assert await served.get("", "/sign-in") == {"needed": True, "methods": ["key"]}
+    assert (await served.send("mia", "GET", "/sign-in/provider")).status_code == 404
 
 
 async def test_whoever_signs_out_is_not_known_any_more(served: PageService) -> None:
     cookie, other = [read_value(await sign_in(served, build_token("mia"))) for _ in range(2)]
     out = await send(served, cookie, "POST", "/sign-out", json={})
-    assert out.json() == {"ended": 1}
+    assert (out.status_code, out.content) == (204, b"")
     assert "Max-Age=0" in out.headers["set-cookie"]
     assert (await send(served, cookie, "GET", "/me")).status_code == 401
     assert (await send(served, other, "GET", "/me")).status_code == 200
@@ -95,9 +98,95 @@ async def test_signing_out_everywhere_ends_the_own_sign_ins_only(served: PageSer
         read_value(await sign_in(served, build_token(name))) for name in ("mia", "mia", "noa")
     ]
     out = await send(served, first, "POST", "/sign-out", json={"everywhere": True})
-    assert out.json() == {"ended": 2}
+    assert out.status_code == 204
     found = [(await send(served, each, "GET", "/me")).status_code for each in (first, second, noa)]
     assert found == [401, 401, 200]
+
+
+async def test_every_replica_knows_who_signed_out(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with (
+        open_page_service(wiring, monkeypatch, tmp_path) as one,
+        open_page_service(wiring, monkeypatch, tmp_path) as other,
+    ):
+        cookie = read_value(await sign_in(one, build_token("mia")))
+        assert (await send(other, cookie, "GET", "/me")).status_code == 200
+        await send(other, cookie, "POST", "/sign-out", json={})
+        for replica in (one, other):
+            assert (await send(replica, cookie, "GET", "/me")).status_code == 401
+
+
+async def test_signing_out_twice_is_no_error(served: PageService) -> None:
+    cookie = read_value(await sign_in(served, build_token("mia")))
+    for _ in range(2):
+        out = await send(served, cookie, "POST", "/sign-out", json={})
+        assert (out.status_code, "Max-Age=0" in out.headers["set-cookie"]) == (204, True)
+    everywhere = await send(served, cookie, "POST", "/sign-out", json={"everywhere": True})
+    assert everywhere.status_code == 401
+
+
+async def test_whoever_signs_in_again_leaves_nothing_behind(served: PageService) -> None:
+    first = read_value(await sign_in(served, build_token("mia")))
+    cookie = {"Cookie": f"quorumsql_session={first}"}
+    second = read_value(await sign_in(served, build_token("noa"), **cookie))
+    assert (await send(served, first, "GET", "/me")).status_code == 401
+    assert (await send(served, second, "GET", "/me")).json()["name"] == "noa"
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/sign-out"])
+async def test_no_other_page_signs_anybody_in_or_out(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: str
+) -> None:
+    foreign = "https://app.example.com"
+    serve = wiring.settings.serve.model_copy(update={"allowed_origins": (foreign,)})
+    body = {"token": build_token("mia")} if path == "/sign-in" else {}
+    async with open_page_service(wiring, monkeypatch, tmp_path, serve=serve) as served:
+        for origin in (foreign, "https://evil.io", "null"):
+            sent = await served.send("", "POST", path, json=body, headers={"Origin": origin})
+            assert (sent.status_code, sent.headers.get("set-cookie")) == (403, None)
+
+
+async def test_whoever_guesses_has_to_wait(served: PageService) -> None:
+    for _ in range(MOST_FAILURES):
+        assert (await sign_in(served, "a guess")).status_code == 401
+    # Even with the right token: otherwise it would be a guess like others.
+    refused = await sign_in(served, build_token("mia"))
+    assert (refused.status_code, "set-cookie" in refused.headers) == (429, False)
+    assert 1 <= int(refused.headers["retry-after"]) <= 60
+    # Requests with a token are not concerned.
+    assert (await served.get("mia", "/me"))["name"] == "mia"
+
+
+async def test_without_its_index_nobody_is_signed_in(served: PageService) -> None:
+    cookie = read_value(await sign_in(served, build_token("mia")))
+    async with served.store.connection() as connection:
+        await connection.execute("ALTER TABLE quorumsql.sign_ins RENAME TO away")
+    try:
+        assert (await send(served, cookie, "GET", "/me")).status_code == 503
+        assert (await sign_in(served, build_token("mia"))).status_code == 503
+        out = await send(served, cookie, "POST", "/sign-out", json={})
+        assert (out.status_code, "set-cookie" in out.headers) == (503, False)
+        assert (await served.send("", "GET", "/")).status_code == 200
+    finally:
+        async with served.store.connection() as connection:
+            await connection.execute("ALTER TABLE quorumsql.away RENAME TO sign_ins")
+
+
+async def test_where_no_token_is_needed_everybody_is_local(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    local = {"roles": ["department_member"], "attributes": {"department_id": 31}}
+    async with open_page_service(
+        wiring, monkeypatch, tmp_path, principals={}, local=local
+    ) as served:
+        me = await served.get("", "/me")
+        assert (me["name"], me["sign_in"], me["methods"]) == ("local", "none", [])
+        assert me["rights"] == {"process": True, "review": True, "operate": True}
+        assert "hr.employees" in [each["table"] for each in me["hidden"]]
+        assert (await sign_in(served, "anything")).status_code == 404
+        out = await served.send("", "POST", "/sign-out", json={})
+        assert out.status_code == 204
 
 
 async def test_a_changed_token_ends_its_sign_ins(
@@ -188,6 +277,8 @@ async def test_two_cookies_are_nobody(served: PageService) -> None:
     async with connect(served.app) as client:
         headers = [("Cookie", f"quorumsql_session={cookie}"), ("Cookie", "quorumsql_session=x")]
         assert (await client.get("/me", headers=headers)).status_code == 401
+        together = {"Cookie": f"quorumsql_session=x; quorumsql_session={cookie}"}
+        assert (await client.get("/me", headers=together)).status_code == 401
 
 
 async def test_everybody_is_told_what_is_hidden_of_what_they_see(served: PageService) -> None:
