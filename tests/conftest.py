@@ -32,6 +32,7 @@ LONG = (
     "tests/mutation",
     "tests/attacks/injections",
     "tests/repair/normalize/test_execution.py",
+    "tests/serve_app/page",
 )
 
 # What `make test-chaos` runs: services and clusters of several nodes under load, and their faults.

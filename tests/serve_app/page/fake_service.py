@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+import sqlglot
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -232,8 +233,6 @@ class FakeService:
         })  # fmt: skip
 
     async def format(self, request: Request) -> Response:
-        import sqlglot
-
         sql = (await request.json())["sql"]
         return JSONResponse({"sql": sqlglot.transpile(sql, read="postgres", write="postgres", pretty=True)[0]})  # fmt: skip
 

@@ -51,9 +51,10 @@ export function buildSpec(chart, { columns, rows }, roles, look, size) {
     ? { field: "color", type: "nominal", title: chart.color === null ? null : name(chart.color), scale: { range: look.series }, legend: { orient: "top", columns: 4 } }
     : { value: look.accent };
   const spec = { ...frame(look, size), data: { values }, encoding: { x, y, color } };
+  if (x.type === "temporal") Object.assign(x, describeTime(values));
   if (chart.mark === "line") {
     if (x.type === "nominal") Object.assign(x, { type: "ordinal", axis: { ...x.axis, labelAngle: 0 } });
-    return { ...spec, mark: { type: "line", point: values.length <= 60 ? { size: 34, filled: true } : false, strokeWidth: 2.2, interpolate: "monotone" } };
+    return { ...spec, mark: { type: "line", point: values.length <= 60 ? { size: 34, filled: true } : false, strokeWidth: 2.2 } };
   }
   if (chart.mark === "point") return { ...spec, mark: { type: "point", filled: true, opacity: 0.65, size: 46 } };
   if (chart.mark === "histogram") {
@@ -64,12 +65,23 @@ export function buildSpec(chart, { columns, rows }, roles, look, size) {
   return lieDown(spec, x, y, values, hasColor);
 }
 
+const DAY_MS = 86_400_000;
+
+/** Times are drawn as they stand in the data (UTC), with labels that fit their distance. */
+function describeTime(values) {
+  const times = [...new Set(values.map((value) => value.x).filter((value) => typeof value === "number" && !Number.isNaN(value)))];
+  const span = Math.max(...times) - Math.min(...times);
+  const isMonthly = times.every((time) => new Date(time).getUTCDate() === 1 && time % DAY_MS === 0);
+  const format = span > 6 * 365 * DAY_MS ? "%Y" : isMonthly || span > 400 * DAY_MS ? "%b %Y" : span > 2 * DAY_MS ? "%d %b" : "%H:%M";
+  const exactTimes = times.length <= 14 ? { values: times } : { tickCount: 8 };
+  return { scale: { type: "utc" }, axis: { labelOverlap: true, grid: false, format, ...exactTimes } };
+}
+
 /** Bars lie down where their names are texts, so that the names can be read. */
 function lieDown(spec, x, y, values, hasColor) {
   const names = new Set(values.map((value) => value.x));
   const isLying = x.type === "nominal" && (names.size > 6 || [...names].some((name) => String(name).length > 9));
   x.sort = null;
-  if (x.type === "temporal") Object.assign(x, { type: "temporal" });
   const mark = { type: "bar", cornerRadiusEnd: 3, ...(x.type !== "temporal" && !hasColor && { height: { band: 0.72 }, width: { band: 0.72 } }) };
   if (!isLying) return { ...spec, mark, encoding: { ...spec.encoding, x: { ...x, axis: { ...x.axis, labelAngle: names.size > 8 ? -40 : 0 } } } };
   const height = Math.max(spec.height * 0.6, names.size * 26);

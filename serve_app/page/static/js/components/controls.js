@@ -100,3 +100,10 @@ export function Bar({ share, kind = "" }) {
   const width = `${Math.max(0, Math.min(1, share)) * 100}%`;
   return html`<span class=${`bar ${kind}`} aria-hidden="true"><span style=${{ width }}></span></span>`;
 }
+
+/** Brings a panel that was just opened into sight, if little of it is. */
+export function showPanel(element) {
+  if (element.getBoundingClientRect().top < innerHeight * 0.45) return;
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  element.scrollIntoView({ block: "start", behavior: isCalm ? "auto" : "smooth" });
+}

@@ -40,10 +40,10 @@ function buildTheme(cm) {
 }
 
 /**
- * @param {{value: string, change: (sql: string) => void, run: () => void, format: () => void, label: string, database: string}} props
- *   `value` is written into the editor when it differs from what is there
+ * @param {{given: {text: string}, change: (sql: string) => void, run: () => void, format: () => void, label: string, database: string}} props
+ *   `given` is written into the editor when it is another object: what is typed goes the other way only
  */
-export function Editor({ value, change, run, format, label, database, focus = true }) {
+export function Editor({ given, change, run, format, label, database, focus = true }) {
   const host = useRef(null);
   const view = useRef(null);
   const latest = useRef({});
@@ -55,7 +55,7 @@ export function Editor({ value, change, run, format, label, database, focus = tr
       (cm) => {
         if (isGone) return;
         const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
-        view.current = new cm.EditorView({ root, parent: root, state: cm.EditorState.create({ doc: value, extensions: extend(cm, latest, label, database) }) });
+        view.current = new cm.EditorView({ root, parent: root, state: cm.EditorState.create({ doc: given.text, extensions: extend(cm, latest, label, database) }) });
         setState("ready");
         if (focus) view.current.focus();
       },
@@ -69,11 +69,11 @@ export function Editor({ value, change, run, format, label, database, focus = tr
   }, [database]);
   useEffect(() => {
     const editor = view.current;
-    if (!editor || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
-  }, [value, state]);
+    if (!editor || editor.state.doc.toString() === given.text) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: given.text } });
+  }, [given]);
   if (state === "failed") {
-    return html`<label class="plain-editor">${label}<textarea rows="8" spellcheck=${false} value=${value} onInput=${(event) => change(event.target.value)}></textarea></label>`;
+    return html`<label class="plain-editor">${label}<textarea rows="8" spellcheck=${false} defaultValue=${given.text} onInput=${(event) => change(event.target.value)}></textarea></label>`;
   }
   return html`<div class=${`editor ${state}`}><div class="editor-host" ref=${host}></div>${state === "loading" && html`<p class="faint" role="status">Opening the editor …</p>`}</div>`;
 }

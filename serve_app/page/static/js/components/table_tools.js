@@ -36,7 +36,7 @@ export function TableTools({ table, answer, mine }) {
     <div class="filter">
       <input ref=${field} type="search" placeholder="Filter rows" aria-label="Filter rows by text" title="(f)" autocomplete="off" spellcheck=${false}
         value=${filter.text} onInput=${(event) => setFilter({ ...filter, text: event.target.value })} onKeyDown=${clear} />
-      ${columns.length > 1 && html`<select aria-label="Column to filter" value=${filter.at} onChange=${(event) => setFilter({ ...filter, at: Number(event.target.value) })}>
+      ${columns.length > 1 && filter.text && html`<select aria-label="Column to filter" value=${filter.at} onChange=${(event) => setFilter({ ...filter, at: Number(event.target.value) })}>
         <option value=${-1}>all columns</option>
         ${columns.map((column, at) => html`<option value=${at}>${plain(column.name)}</option>`)}
       </select>`}

@@ -1,11 +1,11 @@
 /** The SQL of an answer: read, corrected, run through the guard, and saved as the right one. */
 
-import { html, useRef, useState } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
 import { copyText } from "../core/files.js";
 import { formatMs } from "../core/format.js";
 import { count, plain } from "../core/text.js";
-import { Button } from "../components/controls.js";
+import { Button, showPanel } from "../components/controls.js";
 import { Editor } from "../components/editor.js";
 import { announce, notify, ProblemNote } from "../components/notices.js";
 import { describeRows, ResultTable, useTable } from "../components/table.js";
@@ -15,6 +15,11 @@ import { Sql, Text } from "../components/text.js";
 /** @param {{answer: object, feedback: object, isWrong: boolean, start?: string}} props `start`: the SQL to begin with */
 export function CorrectView({ answer, feedback, isWrong, start = "" }) {
   const [sql, setSql] = useState(start || answer.sql);
+  const [given, setGiven] = useState({ text: sql });
+  const replace = (text) => {
+    setSql(text);
+    setGiven({ text });
+  };
   const [state, setState] = useState({ result: null, problem: null, busy: false, ms: 0, sql: "" });
   const stopper = useRef(null);
   const changed = sql.trim() !== answer.sql.trim();
@@ -34,23 +39,25 @@ export function CorrectView({ answer, feedback, isWrong, start = "" }) {
   };
   const format = async () => {
     try {
-      setSql((await requestJson("format", { method: "POST", body: { database: answer.database, sql } })).sql);
+      replace((await requestJson("format", { method: "POST", body: { database: answer.database, sql } })).sql);
     } catch (problem) {
       notify(`Not formatted. ${plain(problem.message)}`);
     }
   };
   const save = () => feedback.send("wrong", sql);
-  return html`<section class="panel correct" aria-label="The SQL of this answer">
+  const root = useRef(null);
+  useLayoutEffect(() => showPanel(root.current), []);
+  return html`<section class="panel correct" ref=${root} aria-label="The SQL of this answer">
     <header class="panel-head"><h3>${isWrong ? "Correct the query" : "The query"}</h3>
       <p class="faint">Whatever you run passes the guard: it can only read, and only what you may see.</p></header>
-    <${Editor} value=${sql} change=${setSql} run=${run} format=${format} label="SQL of this answer. Escape leaves the editor." database=${answer.database} />
+    <${Editor} given=${given} change=${setSql} run=${run} format=${format} label="SQL of this answer. Escape leaves the editor." database=${answer.database} />
     <div class="actions">
       ${state.busy
         ? html`<${Button} icon="stop" onClick=${() => { stopper.current.abort(); setState({ ...state, busy: false }); }}>Stop</${Button}>`
         : html`<${Button} kind="primary" hint="Ctrl+Enter" onClick=${run}>Run</${Button}>`}
       <${Button} hint="Alt+Shift+F" onClick=${format}>Format</${Button}>
       <${Button} icon="copy" onClick=${async () => { await copyText(sql); notify("Copied the SQL"); }}>Copy</${Button}>
-      ${changed && html`<${Button} kind="quiet" onClick=${() => setSql(answer.sql)}>Undo all changes</${Button}>`}
+      ${changed && html`<${Button} kind="quiet" onClick=${() => replace(answer.sql)}>Undo all changes</${Button}>`}
     </div>
     ${state.problem && html`<${ProblemNote} problem=${state.problem} />`}
     ${state.result && html`<${Result} result=${state.result} answer=${answer} database=${answer.database} />`}

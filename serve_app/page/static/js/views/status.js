@@ -21,7 +21,7 @@ export function StatusView() {
   const broken = Object.values(parts).filter((state) => state !== "ok").length;
   return html`<div class="page status-page">
     <div class="title-row"><h1 tabindex="-1">Status</h1><${Button} icon="again" hint="r" onClick=${loaded.retry}>Read again</${Button}></div>
-    <p class=${`state-line ${ready ? "good" : "bad"}`} role="status"><strong>${ready ? "Ready" : "Not ready"}</strong> ${ready && !broken ? "Every part answers." : `${count(broken, "part")} with a problem.`}</p>
+    <p class=${`state-line ${ready ? "good" : "bad"}`} role="status"><strong>${ready ? "Ready" : "Not ready"}</strong> ${broken ? `${count(broken, "part")} ${broken === 1 ? "has" : "have"} a problem.` : "Every part answers."}</p>
     <dl class="tiles">
       <${Tile} name="Questions today" value=${formatNumber(today.questions)} />
       <${Tile} name="Tokens today" value=${formatNumber(today.tokens)} note="of the model, read and written" />

@@ -1,7 +1,7 @@
 /** Why an answer was given: the process in tabs, the short account first. */
 
-import { html, useId, useState } from "../../../vendor/preact.js";
-import { TabPanel, Tabs } from "../../components/controls.js";
+import { html, useId, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
+import { showPanel, TabPanel, Tabs } from "../../components/controls.js";
 import { Candidates } from "./candidates.js";
 import { Found } from "./found.js";
 import { Joins } from "./joins.js";
@@ -25,7 +25,12 @@ export function WhyView({ answer }) {
   };
   const tabs = Object.entries(views).map(([key, [label, , count]]) => ({ id: key, label, count }));
   const View = views[chosen][1];
-  return html`<section class="panel why" aria-label="Why this answer">
+  const root = useRef(null);
+  useLayoutEffect(() => {
+    root.current.querySelector("[role=tab]").focus({ preventScroll: true });
+    showPanel(root.current);
+  }, []);
+  return html`<section class="panel why" ref=${root} aria-label="Why this answer">
     <${Tabs} label="Parts of the process" tabs=${tabs} chosen=${chosen} choose=${setChosen} panelId=${id} />
     <${TabPanel} id=${id} chosen=${chosen}><${View} answer=${answer} trace=${trace} winner=${winner} go=${setChosen} /></${TabPanel}>
   </section>`;

@@ -1,0 +1,123 @@
+"""A browser that reads the page of a fake service, and notes whatever must not happen."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from tests.serve_app.page.fake_service import FakeService
+
+CHROMIUM = "/usr/bin/chromium"
+
+_WATCH = """
+window.__noted = [];
+document.addEventListener('securitypolicyviolation', (event) =>
+  window.__noted.push(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+for (const name of ['alert', 'confirm', 'prompt', 'open']) window[name] = () => window.__noted.push(name);
+"""
+
+
+class Served:
+    """A fake service on a port of its own; it can be stopped and started again there."""
+
+    def __init__(self, service: FakeService) -> None:
+        self.service = service
+        self.port = 0
+        self.start()
+
+    @property
+    def url(self) -> str:
+        """The address of the page."""
+        return f"http://127.0.0.1:{self.port}/"
+
+    def start(self) -> None:
+        """Starts to serve, on the port of before."""
+        config = uvicorn.Config(self.service.build_app(), host="127.0.0.1", port=self.port, log_level="critical", timeout_graceful_shutdown=0)  # fmt: skip
+        self._server = uvicorn.Server(config)
+        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread.start()
+        while not self._server.started:
+            time.sleep(0.01)
+        self.port = self._server.servers[0].sockets[0].getsockname()[1]
+
+    def stop(self) -> None:
+        """Ends every connection and stops."""
+        self._server.should_exit = True
+        self._server.force_exit = True
+        self._thread.join(10)
+
+
+@dataclass
+class Reader:
+    """Somebody who reads the page, with a mouse or with the keyboard alone."""
+
+    page: Any
+    served: Served
+    hand: str = "mouse"
+    requested: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(15_000)
+        self.page.add_init_script(_WATCH)
+        self.page.on("request", lambda request: self.requested.append(request.url))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.errors.append(f"dialog: {dialog.message}"))
+
+    @property
+    def service(self) -> FakeService:
+        """The service behind the page."""
+        return self.served.service
+
+    def visit(self, fragment: str = "") -> None:
+        """Opens the page."""
+        self.page.goto(self.served.url + fragment)
+
+    def type_question(self, question: str) -> None:
+        """Writes a question and sends it."""
+        if self.hand == "keyboard":
+            self.leave_fields()
+            self.page.keyboard.press("/")
+            self.page.wait_for_selector("#question:focus")
+            self.page.keyboard.type(question)
+            self.page.keyboard.press("Enter")
+        else:
+            self.page.fill("#question", question)
+            self.page.click(".send")
+
+    def ask(self, question: str) -> None:
+        """Asks, and waits for what comes of it."""
+        before = self.page.locator(".turn").count()
+        self.type_question(question)
+        self.page.locator(".turn").nth(before).locator(".answer, .no-answer, .clarify").first.wait_for()  # fmt: skip
+
+    def leave_fields(self) -> None:
+        """Takes the focus out of any field, as Escape does."""
+        self.page.keyboard.press("Escape")
+        self.page.wait_for_function("!document.activeElement?.matches('input, textarea, select')")
+
+    def do(self, key: str, selector: str) -> None:
+        """Presses a key of the list, or clicks what it stands for."""
+        if self.hand == "mouse":
+            self.page.locator(selector).last.click()
+            return
+        for part in key.split(" "):
+            self.page.keyboard.press(part)
+
+    def see(self, selector: str) -> Any:
+        """Waits until it is visible."""
+        found = self.page.locator(selector).last
+        found.wait_for()
+        return found
+
+    def list_faults(self) -> list[str]:
+        """Violations of the policy, errors, dialogs, requests to other hosts."""
+        host = f"127.0.0.1:{self.served.port}"
+        foreign = [url for url in self.requested if urlsplit(url).netloc not in ("", host)]
+        noted: list[str] = self.page.evaluate("window.__noted")
+        return [*noted, *self.errors, *foreign]

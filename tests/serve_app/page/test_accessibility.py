@@ -1,0 +1,100 @@
+"""axe finds nothing serious on any view, light or dark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.serve_app.page.browser import Reader
+
+AXE = Path(__file__).parents[3] / "serve_app/page/vendor/node_modules/axe-core/axe.min.js"
+LINE = "Which product line earned most last year?"
+
+
+def _open_tab(name: str) -> Callable[[Reader], None]:
+    def open_(reader: Reader) -> None:
+        reader.ask(LINE)
+        reader.page.click("text=Why this answer")
+        reader.page.click(f"[role=tab]:has-text('{name}')")
+
+    return open_
+
+
+def _chart(reader: Reader) -> None:
+    reader.ask(LINE)
+    reader.page.click("button:has-text('Chart')")
+    reader.see(".chart-canvas")
+
+
+def _correct(reader: Reader) -> None:
+    reader.ask(LINE)
+    reader.page.click(".answer-foot button:has-text('SQL')")
+    reader.see(".editor.ready")
+    reader.page.keyboard.type(" ")
+    reader.page.keyboard.press("Control+Enter")
+    reader.see(".run-result table")
+
+
+def _visit(name: str, selector: str) -> Callable[[Reader], None]:
+    def open_(reader: Reader) -> None:
+        reader.visit(f"#/{name}")
+        reader.see(selector)
+
+    return open_
+
+
+def _sign_in(reader: Reader) -> None:
+    reader.service.needs_sign_in = True
+    reader.page.reload()
+    reader.see("#key")
+
+
+VIEWS: dict[str, Callable[[Reader], Any]] = {
+    "start": lambda reader: reader.see(".suggestions"),
+    "answer": lambda reader: (reader.ask(LINE), reader.page.click(".confidence button")),
+    "orders": lambda reader: reader.ask("all orders"),
+    "chart": _chart,
+    "clarify": lambda reader: (reader.ask("Who are our best customers?"), reader.see(".preview table")),
+    "refused": lambda reader: reader.ask("What is the weather?"),
+    "failed": lambda reader: reader.ask("Something impossible"),
+    "summary": _open_tab("In short"),
+    "candidates": _open_tab("Candidates"),
+    "found": _open_tab("Data found"),
+    "joins": _open_tab("Joins"),
+    "prompt": _open_tab("Prompt"),
+    "time": _open_tab("Time"),
+    "correct": _correct,
+    "table": _visit("schema/demo_erp/sales.orders", ".columns-table"),
+    "definitions": _visit("schema/demo_erp/:definitions", ".definition"),
+    "history": _visit("history", ".conversations li"),
+    "conversation": _visit("c/c0", ".answer"),
+    "account": _visit("me", ".limits"),
+    "status": _visit("status", ".tiles"),
+    "review": _visit("review", ".review-entry"),
+    "help": lambda reader: (reader.leave_fields(), reader.page.keyboard.press("?"), reader.see("dialog")),
+    "sign-in": _sign_in,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_axe_finds_nothing_serious(reader: Reader, name: str, scheme: str) -> None:
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: npm ci in serve_app/page/vendor")
+    reader.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    reader.visit()
+    reader.see("#question")
+    VIEWS[name](reader)
+    reader.page.wait_for_timeout(150)
+    reader.page.evaluate(AXE.read_text())
+    found = reader.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    serious = [
+        f"{one['id']}: {node['html'][:160]} {node['failureSummary'][:200]}"
+        for one in found["violations"]
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]
+    assert serious == []
