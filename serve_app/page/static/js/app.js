@@ -12,7 +12,7 @@ import { ConnectionBar, Notices } from "./components/notices.js";
 import { Text } from "./components/text.js";
 import { AskView, beginAnew } from "./views/ask.js";
 import { HelpDialog } from "./views/help.js";
-import { Lazy } from "./views/lazy.js";
+import { Lazy, prepare } from "./views/lazy.js";
 import { SignInView, StartProblem } from "./views/sign_in.js";
 
 const helping = signal(false);
@@ -80,6 +80,7 @@ export function App() {
 function Shell() {
   const { name, parts } = route.value;
   useGlobalKeys();
+  useEffect(() => prepare(Object.values(VIEWS).filter(may).map((one) => one.load)), []);
   useViewChange(name, `${name}/${name === "schema" ? "" : (parts[0] ?? "")}`);
   const view = VIEWS[name];
   return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>To the content</a>

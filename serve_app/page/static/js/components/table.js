@@ -77,10 +77,12 @@ function useActiveCell(table, scroller) {
   const focusing = useRef(false);
   useEffect(() => {
     if (!focusing.current) return;
-    focusing.current = false;
     const element = scroller.current?.querySelector(`[data-row="${active.row}"][data-place="${active.place}"]`);
-    element?.focus({ preventScroll: active.row >= 0 });
-    element?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    // A row far away becomes an element only when the table has scrolled to it.
+    if (!element) return;
+    focusing.current = false;
+    element.focus({ preventScroll: active.row >= 0 });
+    element.scrollIntoView({ block: "nearest", inline: "nearest" });
   });
   const move = (row, place) => {
     const next = {

@@ -6,6 +6,7 @@
 
 import { batch, computed, signal } from "../../vendor/preact.js";
 import { connection, load, onSignedOut, Problem, requestJson } from "./api.js";
+import { replace, route } from "./router.js";
 
 /** The answer of GET /me; null before it is known and after signing out. */
 export const me = signal(null);
@@ -50,6 +51,7 @@ export function forget(reason) {
     phase.value = "out";
   });
   document.title = "QuorumSQL";
+  if (route.value.name === "c") replace("ask");
 }
 
 onSignedOut(() => {
@@ -99,8 +101,7 @@ export async function signOut(everywhere) {
   await requestJson("sign-out", { method: "POST", body: { everywhere }, quiet: true });
   channel.postMessage("signed-out");
   forget(everywhere ? "You are signed out everywhere." : "You are signed out.");
-  history.replaceState(null, "", "#/");
-  dispatchEvent(new HashChangeEvent("hashchange"));
+  replace("ask");
 }
 
 // Another tab may have signed in as somebody else while this one was in the background.

@@ -1,6 +1,7 @@
 /** A view whose module is loaded when it is first shown. */
 
-import { html, useEffect, useState } from "../../vendor/preact.js";
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { connection, tryNow } from "../core/api.js";
 import { Button } from "../components/controls.js";
 
 const sheets = new Set();
@@ -18,6 +19,16 @@ function addSheet(name) {
   });
 }
 
+/** Loads what is behind a click while nothing else happens, so that it opens at once. */
+export function prepare(loaders) {
+  const run = () => {
+    addSheet("views.css");
+    for (const load of loaders) load().catch(() => {});
+  };
+  if (window.requestIdleCallback) requestIdleCallback(run, { timeout: 4000 });
+  else setTimeout(run, 1500);
+}
+
 /** @param {{load: () => Promise<object>, name: string, props?: object, sheet?: string}} props */
 export function Lazy({ load, name, props = {}, sheet = "views.css" }) {
   const [part, setPart] = useState(null);
@@ -26,12 +37,25 @@ export function Lazy({ load, name, props = {}, sheet = "views.css" }) {
     let isGone = false;
     Promise.all([load(), addSheet(sheet)]).then(
       ([module]) => isGone || setPart({ view: module[name] }),
-      () => isGone || setPart({ failed: true }),
+      () => {
+        if (isGone) return;
+        setPart({ failed: true });
+        tryNow();
+      },
     );
     return () => (isGone = true);
   }, [turn]);
+  const again = () => {
+    setPart(null);
+    setTurn((number) => number + 1);
+  };
+  const wasAway = useRef(false);
+  useEffect(() => {
+    if (part?.failed && wasAway.current && connection.value === "ok") again();
+    wasAway.current = connection.value === "away";
+  }, [connection.value]);
   if (part?.failed) {
-    return html`<div class="problem framed" role="alert"><p>This part of the page could not be loaded.</p><${Button} icon="again" onClick=${() => { setPart(null); setTurn(turn + 1); }}>Try again</${Button}></div>`;
+    return html`<div class="problem framed" role="alert"><p>This part of the page could not be loaded.</p><${Button} icon="again" onClick=${again}>Try again</${Button}></div>`;
   }
   return part ? html`<${part.view} ...${props} />` : html`<p class="faint loading-line" role="status">Loading …</p>`;
 }

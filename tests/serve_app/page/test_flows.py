@@ -1,0 +1,277 @@
+"""What people do on the page, each with a mouse and with the keyboard alone."""
+
+from __future__ import annotations
+
+import re
+
+from tests.serve_app.page import canned
+from tests.serve_app.page.browser import Reader
+from tests.serve_app.page.canned_data import PERSON
+
+LINE = "Which product line earned most last year?"
+
+
+def _start(reader: Reader) -> None:
+    reader.visit()
+    reader.see(".suggestions")
+    reader.leave_fields()
+
+
+def test_ask_watch_and_follow_up(either: Reader) -> None:
+    either.service.pause_s = 0.15
+    _start(either)
+    either.type_question(LINE)
+    assert "Found the tables" in either.see(".stages .done").inner_text()
+    assert either.page.locator(".stage-time").count() > 1
+    assert "Trekking bikes earned most" in either.see(".sentence").inner_text()
+    either.ask("And how many people work here?")
+    assert either.see(".sentence").inner_text() == "302."
+    sessions = {body["session"] for _, path, body in either.service.received if path == "/query"}
+    assert len(sessions) == 1
+    assert either.page.url.endswith(f"#/c/{sessions.pop()}")
+
+
+def test_stop_at_any_moment_and_ask_again(either: Reader) -> None:
+    either.service.pause_s = 1
+    _start(either)
+    either.type_question(LINE)
+    either.see(".stages .running")
+    either.do("Escape", ".progress-head button")
+    assert "Stopped after" in either.see(".stopped").inner_text()
+    either.service.pause_s = 0.01
+    if either.hand == "keyboard":
+        either.leave_fields()
+    either.do("r", ".stopped button")
+    either.see(".answer")
+
+
+def test_pick_a_suggestion(either: Reader) -> None:
+    _start(either)
+    either.do("1", ".suggestions li:first-child button")
+    assert "Trekking bikes" in either.see(".sentence").inner_text()
+
+
+def test_pick_a_reading(either: Reader) -> None:
+    _start(either)
+    either.ask("Who are our best customers?")
+    assert either.page.locator(".reading .preview table").first.inner_text()
+    either.leave_fields()
+    either.do("2", ".reading:nth-child(2) .button.primary")
+    assert "You picked this reading" in either.see(".confidence").inner_text()
+    asked = [body for _, path, body in either.service.received if path == "/query"]
+    assert "COUNT(*)" in asked[-1]["picked"]
+
+
+def test_sort_filter_choose_columns_and_copy(reader: Reader) -> None:
+    reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    _start(reader)
+    reader.ask("all orders")
+    assert reader.page.locator(".result tbody tr").count() < 80
+    reader.page.click(".result th button:has-text('amt')")
+    amounts = [row[3] for row in canned.build_answer("all orders")["rows"]]
+    highest = f"{max(map(float, amounts)):,.2f}"
+    assert reader.page.locator(".result td.number").nth(1).inner_text() == highest
+    reader.leave_fields()
+    reader.page.keyboard.press("f")
+    reader.page.keyboard.type("株式会社")
+    reader.see("text=1,250 of 10,000 rows")
+    reader.page.keyboard.press("Tab")
+    reader.page.keyboard.press("Tab")
+    reader.page.keyboard.press("o")
+    reader.page.locator(".checks label:has-text('note')").click()
+    reader.page.keyboard.press("Escape")
+    assert reader.page.locator(".result th").count() == 6
+    reader.page.keyboard.press("c")
+    reader.see("text=exact values")
+    lines = reader.page.evaluate("navigator.clipboard.readText()").split("\n")
+    assert lines[0].split("\t") == ["order_id", "customer", "order_dt", "amt", "status", "is_paid"]
+    assert re.fullmatch(r"\d{6}\t.+\t2025-\d\d-\d\d\t\d+\.\d\d\t\w+\t(true|false)", lines[1])
+
+
+def test_walk_through_cells(reader: Reader) -> None:
+    _start(reader)
+    reader.ask("all orders")
+    reader.page.locator(".result th button").first.focus()
+    for key in ("ArrowDown", "ArrowRight", "Control+End"):
+        reader.page.keyboard.press(key)
+    focused = reader.page.locator("td:focus")
+    focused.wait_for()
+    assert focused.get_attribute("data-row") == "9999"
+    reader.page.keyboard.press("Enter")
+    assert "Ōkubo 株式会社" in reader.see("dialog").inner_text()
+    reader.page.keyboard.press("Escape")
+    reader.page.wait_for_selector("dialog", state="detached")
+
+
+def test_chart_changed_and_saved(either: Reader) -> None:
+    _start(either)
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("v", ".segments button:has-text('Chart')")
+    either.see(".chart-canvas")
+    assert "Bars of earned by product_line" in either.see("figcaption").inner_text()
+    lines = either.page.locator(".chart .segments button:has-text('Lines')")
+    if either.hand == "mouse":
+        lines.click()
+    else:
+        lines.focus()
+        either.page.keyboard.press("Enter")
+    assert "Lines of earned" in either.see("figcaption").inner_text()
+    for kind in ("png", "svg"):
+        with either.page.expect_download() as saved:
+            button = either.page.locator(f"button:has-text('{kind.upper()}')")
+            button.focus()
+            either.page.keyboard.press("Enter")
+        assert saved.value.suggested_filename.endswith(f".{kind}")
+
+
+def test_download(either: Reader) -> None:
+    _start(either)
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("d", "button:has-text('Download')")
+    either.see(".menu-list button:has-text('CSV')")
+    with either.page.expect_download() as saved:
+        either.do("Enter", ".menu-list button:has-text('CSV')")
+    assert re.fullmatch(r"quorumsql-[\d-]+\.csv", saved.value.suggested_filename)
+
+
+def test_why(either: Reader) -> None:
+    _start(either)
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("w", "text=Why this answer")
+    assert "5 of 8 votes" in either.see(".account").inner_text()
+    if either.hand == "keyboard":
+        either.page.keyboard.press("ArrowRight")
+    else:
+        either.page.click("[role=tab]:has-text('Candidates')")
+    assert either.page.locator(".candidate").count() == 6
+    assert "is not allowed" in either.see(".candidates").inner_text()
+    assert either.page.locator(".candidate mark").count() > 3
+
+
+def test_correct_run_and_save(either: Reader) -> None:
+    _start(either)
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("e", ".answer-foot button:has-text('SQL')")
+    either.see(".editor.ready")
+    either.page.keyboard.press("Control+End")
+    either.page.keyboard.type(" LIMIT 3")
+    either.page.keyboard.press("Escape")
+    either.page.keyboard.press("Escape")
+    if either.hand == "mouse":
+        either.page.click(".correct .button.primary:has-text('Run')")
+    else:
+        either.page.keyboard.press("Shift+Tab")
+        either.page.locator(".correct button:has-text('Run')").focus()
+        either.page.keyboard.press("Enter")
+    assert "o.region_id IN (3, 4)" in either.see(".run-result").inner_text()
+    assert "LIMIT 3" in re.sub(r"\s+", " ", either.see(".changes").inner_text())
+    either.page.locator("button:has-text('Save as the right answer')").focus()
+    either.page.keyboard.press("Enter")
+    assert "stored as an example" in either.see(".changes [role=status]").inner_text()
+    sent = [body for _, path, body in either.service.received if path == "/feedback"]
+    assert sent[-1]["correction"].endswith("LIMIT 3")
+
+
+def test_say_that_it_is_right(either: Reader) -> None:
+    _start(either)
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("y", "button[aria-label='The answer is right']")
+    assert "Stored as an example" in either.see(".feedback-message").inner_text()
+
+
+def test_share_and_open(either: Reader) -> None:
+    _start(either)
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("s", ".answer-foot button:has-text('Share')")
+    either.page.wait_for_function("document.querySelector('dialog input')?.value.includes('#/share/')")  # fmt: skip
+    link = either.page.input_value("dialog input")
+    either.page.goto(link)
+    either.page.reload()
+    assert "Shared by Jon Weber" in either.see(".question").text_content()
+    assert "o.region_id IN (3, 4)" in either.see(".answer").inner_text()
+    assert either.see(".result").inner_text()
+
+
+def test_schema_is_searched_and_walked(either: Reader) -> None:
+    _start(either)
+    either.do("g s", ".nav-link:has-text('Data')")
+    either.see("text=400 tables")
+    either.page.fill(".search", "Orders of customers")
+    either.see("text=1 table found")
+    row = either.page.locator(".table-list a")
+    row.focus()
+    either.page.keyboard.press("Enter")
+    assert "order_dt" in either.see(".columns-table").inner_text()
+    either.page.locator(".node.can-open").first.focus()
+    either.page.keyboard.press("Enter")
+    either.page.wait_for_url("**/sales.order_lines")
+
+
+def test_history_star_rename_delete_undo(either: Reader) -> None:
+    _start(either)
+    either.do("g h", ".nav-link:has-text('History')")
+    either.see(".conversations li")
+    first = either.page.locator(".conversations li").first
+    first.locator("a").focus()
+    either.do(".", ".conversations li:first-child button[aria-label='Star']")
+    either.page.wait_for_function("document.querySelectorAll('.is-on').length === 2")
+    first.locator("a").focus()
+    either.do("F2", ".conversations li:first-child button[aria-label='Rename']")
+    either.see("form input")
+    either.page.keyboard.type("Product lines")
+    either.page.keyboard.press("Enter")
+    either.see("text=Product lines")
+    first.locator("a").focus()
+    either.do("Delete", ".conversations li:first-child button[aria-label='Delete']")
+    either.page.wait_for_function("document.querySelectorAll('.conversations li').length === 4")
+    either.do("u", ".notice button")
+    either.page.wait_for_function("document.querySelectorAll('.conversations li').length === 5")
+    assert not [path for method, path, _ in either.service.received if method == "DELETE"]
+
+
+def test_a_conversation_of_the_history_is_read_again(reader: Reader) -> None:
+    reader.visit("#/c/c0")
+    assert "Trekking bikes" in reader.see(".answer").inner_text()
+    reader.ask("And in May?")
+    asked = [body for _, path, body in reader.service.received if path == "/query"]
+    assert asked[-1]["session"] == "c0"
+
+
+def test_review_is_worked_through(reader: Reader) -> None:
+    reader.visit("#/review")
+    assert reader.see(".review-list").locator("mark").count() > 0
+    reader.page.locator("button:has-text('Mark as done')").first.click()
+    reader.page.wait_for_function("document.querySelectorAll('.review-entry').length === 1")
+    reader.page.click("button:has-text('Done') >> nth=0")
+    assert "done by Ann Becker" in reader.see(".review-entry").inner_text()
+
+
+def test_every_key_is_listed(reader: Reader) -> None:
+    _start(reader)
+    reader.page.keyboard.press("?")
+    listed = reader.see("dialog").inner_text()
+    assert listed.count("\n") > 70
+    reader.page.keyboard.press("Escape")
+    reader.page.wait_for_selector("dialog", state="detached")
+
+
+def test_who_sees_answers_only_sees_no_sql(reader: Reader) -> None:
+    reader.service.person = PERSON | {"rights": {"process": False, "review": False, "operate": False}}  # fmt: skip
+    _start(reader)
+    reader.ask(LINE)
+    text = reader.page.locator("body").inner_text()
+    assert "SELECT" not in text
+    assert "Why this answer" not in text
+    for key in "we":
+        reader.leave_fields()
+        reader.page.keyboard.press(key)
+    assert reader.page.locator(".panel").count() == 0
+    assert reader.page.locator(".nav-link:has-text('Review'), .nav-link:has-text('Status')").count() == 0  # fmt: skip
+    asked = [body for _, path, body in reader.service.received if path == "/query"]
+    assert asked[-1]["trace"] is False

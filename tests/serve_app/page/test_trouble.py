@@ -1,0 +1,162 @@
+"""The service is slow, busy, away, restarted; the sign-in ends: the page says so and goes on."""
+
+from __future__ import annotations
+
+import time
+
+from tests.serve_app.page.browser import Reader
+from tests.serve_app.page.fake_service import KEY, problem
+
+LINE = "Which product line earned most last year?"
+
+
+def _start(reader: Reader) -> None:
+    reader.visit()
+    reader.see(".suggestions")
+
+
+def test_a_busy_service_is_asked_again(reader: Reader) -> None:
+    reader.service.refuse.append(problem(503, "Temporarily unavailable", "All places are taken.", retry_after=1))  # fmt: skip
+    _start(reader)
+    reader.type_question(LINE)
+    assert "All places are taken" in reader.see(".progress-note").inner_text()
+    reader.see(".answer")
+
+
+def test_a_limit_says_when_to_go_on(reader: Reader) -> None:
+    reader.service.refuse.append(problem(429, "Limit reached", "You used all tokens of today.", retry_after=7200))  # fmt: skip
+    _start(reader)
+    reader.type_question(LINE)
+    text = reader.see(".problem").inner_text()
+    assert "A limit is reached" in text
+    assert "2 h" in text
+    reader.page.click("text=Ask again")
+    reader.see(".answer")
+
+
+def test_a_short_limit_passes_by_itself(reader: Reader) -> None:
+    reader.service.refuse.append(problem(429, "Limit reached", "Too many questions in this minute.", retry_after=1))  # fmt: skip
+    _start(reader)
+    reader.type_question(LINE)
+    assert "sent again in" in reader.see(".progress-note").inner_text()
+    reader.see(".answer")
+
+
+def test_a_broken_stream_is_followed(reader: Reader) -> None:
+    reader.service.pause_s, reader.service.break_after = 0.05, 5
+    _start(reader)
+    reader.type_question(LINE)
+    reader.see(".answer")
+    assert len([path for _, path, _ in reader.service.received if path == "/query"]) == 1
+    assert any("/events" in url for url in reader.requested)
+
+
+def test_a_lost_question_is_asked_again(reader: Reader) -> None:
+    reader.service.pause_s, reader.service.break_after, reader.service.forgets = 0.05, 5, True
+    _start(reader)
+    reader.type_question(LINE)
+    reader.see(".progress-note:has-text('asked again')")
+    reader.see(".answer")
+    assert len([path for _, path, _ in reader.service.received if path == "/query"]) == 2
+
+
+def test_a_restart_in_the_middle(reader: Reader) -> None:
+    reader.service.pause_s = 0.3
+    _start(reader)
+    reader.type_question(LINE)
+    reader.see(".stages .done")
+    reader.served.stop()
+    assert "does not answer" in reader.see(".connection").inner_text()
+    reader.service.pause_s = 0.02
+    reader.service.running.clear()
+    reader.served.start()
+    reader.see(".answer")
+    reader.page.wait_for_selector(".connection", state="detached")
+
+
+def test_views_wait_for_a_service_that_is_away(reader: Reader) -> None:
+    _start(reader)
+    reader.served.stop()
+    reader.page.keyboard.press("Escape")
+    reader.page.click(".nav-link:has-text('History')")
+    reader.see(".connection")
+    reader.served.start()
+    reader.see(".conversations li, .problem button")
+
+
+def test_a_slow_answer_shows_that_it_goes_on(reader: Reader) -> None:
+    reader.service.pause_s = 1.4
+    _start(reader)
+    started = time.monotonic()
+    reader.type_question(LINE)
+    reader.page.wait_for_selector("text=This takes a while", timeout=25_000)
+    reader.page.click(".nav-link:has-text('Data')")
+    reader.see(".table-list")
+    reader.page.click(".nav-link:has-text('Conversation')")
+    reader.page.wait_for_selector(".answer", timeout=40_000)
+    assert time.monotonic() - started > 15
+
+
+def test_signing_in_and_out(either: Reader) -> None:
+    either.service.needs_sign_in = True
+    either.visit()
+    either.see("#key")
+    for token in ("wrong", KEY):
+        either.page.fill("#key", token)
+        either.page.keyboard.press("Enter")
+        if token == "wrong":
+            assert "not known" in either.see(".problem").inner_text()
+    either.see(".suggestions")
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("g a", ".person")
+    button = either.see("button:has-text('Sign out') >> nth=0")
+    button.focus()
+    either.page.keyboard.press("Enter")
+    either.see("#key")
+    _assert_nothing_is_left(either)
+    either.page.go_back()
+    either.see("#key")
+    _assert_nothing_is_left(either)
+
+
+def test_an_ended_sign_in_takes_everything_away(reader: Reader) -> None:
+    reader.service.needs_sign_in = True
+    reader.visit()
+    reader.page.fill("#key", KEY)
+    reader.page.keyboard.press("Enter")
+    reader.see(".suggestions")
+    reader.ask(LINE)
+    reader.service.sessions.clear()
+    reader.page.fill("#question", "Another secret question")
+    reader.page.keyboard.press("Enter")
+    assert "Your sign-in has ended" in reader.see(".sign-in").inner_text()
+    _assert_nothing_is_left(reader)
+    reader.page.fill("#key", KEY)
+    reader.page.keyboard.press("Enter")
+    reader.see("#question")
+    assert reader.page.input_value("#question") == ""
+    assert reader.page.locator(".turn").count() <= 1
+
+
+def test_signing_out_in_one_tab_empties_the_other(reader: Reader) -> None:
+    reader.service.needs_sign_in = True
+    reader.visit()
+    reader.page.fill("#key", KEY)
+    reader.page.keyboard.press("Enter")
+    reader.see(".suggestions")
+    reader.ask(LINE)
+    other = reader.page.context.new_page()
+    other.goto(reader.served.url + "#/me")
+    other.click("button:has-text('Sign out everywhere')")
+    reader.see("#key")
+    _assert_nothing_is_left(reader)
+    other.close()
+
+
+def _assert_nothing_is_left(reader: Reader) -> None:
+    page = reader.page
+    shown = page.content() + page.title() + page.evaluate("JSON.stringify([localStorage, sessionStorage])")  # fmt: skip
+    for text in ("Trekking", "product line", "Ann Becker", "demo_erp", "sales."):
+        assert text not in shown, text
+    assert page.evaluate("(async () => (await caches.keys()).length)()") == 0
