@@ -57,7 +57,7 @@ ORDER_COLUMNS = [("order_id", "int4"), ("customer", "text"), ("order_dt", "date"
 def build_answer(question: str) -> dict[str, Any]:
     """The answer to a question, by the words in it."""
     words = question.lower()
-    base = {"question": question, "database": DATABASE, "session": None, "rewritten": None, "notes": [], "trace": build_trace()}  # fmt: skip
+    base: dict[str, Any] = {"question": question, "database": DATABASE, "session": None, "rewritten": None, "notes": [], "trace": build_trace()}  # fmt: skip
     if "best customers" in words:
         answer = base | {
             "outcome": "clarify",
