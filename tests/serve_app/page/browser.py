@@ -99,7 +99,15 @@ class Reader:
     def leave_fields(self) -> None:
         """Takes the focus out of any field, as Escape does."""
         self.page.keyboard.press("Escape")
-        self.page.wait_for_function("!document.activeElement?.matches('input, textarea, select')")
+        self.wait_until("!document.activeElement?.matches('input, textarea, select')")
+
+    def wait_until(self, expression: str) -> None:
+        """Waits until the expression is true; Playwright's own wait would need eval in the page."""
+        for _ in range(300):
+            if self.page.evaluate(expression):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(expression)
 
     def do(self, key: str, selector: str) -> None:
         """Presses a key of the list, or clicks what it stands for."""
