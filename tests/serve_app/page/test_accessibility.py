@@ -57,7 +57,10 @@ VIEWS: dict[str, Callable[[Reader], Any]] = {
     "answer": lambda reader: (reader.ask(LINE), reader.page.click(".confidence button")),
     "orders": lambda reader: reader.ask("all orders"),
     "chart": _chart,
-    "clarify": lambda reader: (reader.ask("Who are our best customers?"), reader.see(".preview table")),
+    "clarify": lambda reader: (
+        reader.ask("Who are our best customers?"),
+        reader.see(".preview table"),
+    ),
     "refused": lambda reader: reader.ask("What is the weather?"),
     "failed": lambda reader: reader.ask("Something impossible"),
     "summary": _open_tab("In short"),
@@ -74,9 +77,13 @@ VIEWS: dict[str, Callable[[Reader], Any]] = {
     "account": _visit("me", ".limits"),
     "status": _visit("status", ".tiles"),
     "review": _visit("review", ".review-entry"),
-    "help": lambda reader: (reader.leave_fields(), reader.page.keyboard.press("?"), reader.see("dialog")),
+    "help": lambda reader: (
+        reader.leave_fields(),
+        reader.page.keyboard.press("?"),
+        reader.see("dialog"),
+    ),
     "sign-in": _sign_in,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

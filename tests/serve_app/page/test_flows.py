@@ -189,7 +189,7 @@ def test_share_and_open(either: Reader) -> None:
     either.ask(LINE)
     either.leave_fields()
     either.do("s", ".answer-foot button:has-text('Share')")
-    either.wait_until("document.querySelector('dialog input')?.value.includes('#/share/')")  # fmt: skip
+    either.wait_until("document.querySelector('dialog input')?.value.includes('#/share/')")
     link = either.page.input_value("dialog input")
     either.page.goto(link)
     either.page.reload()
@@ -262,7 +262,9 @@ def test_every_key_is_listed(reader: Reader) -> None:
 
 
 def test_who_sees_answers_only_sees_no_sql(reader: Reader) -> None:
-    reader.service.person = PERSON | {"rights": {"process": False, "review": False, "operate": False}}  # fmt: skip
+    reader.service.person = PERSON | {
+        "rights": {"process": False, "review": False, "operate": False}
+    }
     _start(reader)
     reader.ask(LINE)
     text = reader.page.locator("body").inner_text()
@@ -272,6 +274,9 @@ def test_who_sees_answers_only_sees_no_sql(reader: Reader) -> None:
         reader.leave_fields()
         reader.page.keyboard.press(key)
     assert reader.page.locator(".panel").count() == 0
-    assert reader.page.locator(".nav-link:has-text('Review'), .nav-link:has-text('Status')").count() == 0  # fmt: skip
+    assert (
+        reader.page.locator(".nav-link:has-text('Review'), .nav-link:has-text('Status')").count()
+        == 0
+    )
     asked = [body for _, path, body in reader.service.received if path == "/query"]
     assert asked[-1]["trace"] is False
