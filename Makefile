@@ -16,7 +16,7 @@ RESOLVE := $(LOCK)/bin/pip install --dry-run --ignore-installed
 # A few processes of pytest, each with its own databases; tests/conftest.py shares out the files.
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --no-loadscope-reorder
 
-.PHONY: help install install-vllm demo serve stop check test test-all test-chaos weights weights-vllm format lock clean
+.PHONY: help install install-vllm demo serve stop check test test-all test-chaos weights weights-vllm format lock page-vendor clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ lock: ## Resolve pyproject.toml anew into constraints.txt and constraints-vllm.t
 	$(PYTHON) .ci/write_pins.py $(LOCK)/light.json constraints.txt --add $(EMBEDDER)
 	$(PYTHON) .ci/write_pins.py $(LOCK)/all.json constraints-vllm.txt --without constraints.txt
 	rm -r $(LOCK)
+
+page-vendor: ## Bundle the libraries of the page anew, for maintainers (needs npm)
+	cd serve_app/page/vendor && npm ci --no-fund --no-audit && npm run build
 
 clean: stop ## Undo it all: service, databases, weights, .venv
 	rm -rf $(VENV) .quorumsql build *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

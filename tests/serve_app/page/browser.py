@@ -18,7 +18,9 @@ _WATCH = """
 window.__noted = [];
 document.addEventListener('securitypolicyviolation', (event) =>
   window.__noted.push(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
-for (const name of ['alert', 'confirm', 'prompt', 'open']) window[name] = () => window.__noted.push(name);
+for (const name of ['alert', 'confirm', 'prompt', 'open']) {
+  window[name] = () => window.__noted.push(name);
+}
 """
 
 
@@ -37,7 +39,13 @@ class Served:
 
     def start(self) -> None:
         """Starts to serve, on the port of before."""
-        config = uvicorn.Config(self.service.build_app(), host="127.0.0.1", port=self.port, log_level="critical", timeout_graceful_shutdown=0)  # fmt: skip
+        config = uvicorn.Config(
+            self.service.build_app(),
+            host="127.0.0.1",
+            port=self.port,
+            log_level="critical",
+            timeout_graceful_shutdown=0,
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
@@ -94,12 +102,22 @@ class Reader:
         """Asks, and waits for what comes of it."""
         before = self.page.locator(".turn").count()
         self.type_question(question)
-        self.page.locator(".turn").nth(before).locator(".answer, .no-answer, .clarify").first.wait_for()  # fmt: skip
+        self.page.locator(".turn").nth(before).locator(
+            ".answer, .no-answer, .clarify"
+        ).first.wait_for()
 
     def leave_fields(self) -> None:
         """Takes the focus out of any field, as Escape does."""
         self.page.keyboard.press("Escape")
-        self.page.wait_for_function("!document.activeElement?.matches('input, textarea, select')")
+        self.wait_until("!document.activeElement?.matches('input, textarea, select')")
+
+    def wait_until(self, expression: str) -> None:
+        """Waits until the expression is true; Playwright's own wait would need eval in the page."""
+        for _ in range(300):
+            if self.page.evaluate(expression):
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(expression)
 
     def do(self, key: str, selector: str) -> None:
         """Presses a key of the list, or clicks what it stands for."""

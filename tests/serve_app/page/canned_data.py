@@ -31,60 +31,132 @@ def list_tables(search: str, after: str, limit: int) -> dict[str, Any]:
     following = start + len(page)
     return {
         "tables": [
-            {"table": name, "comment": comment, "gloss": "", "columns": columns, "module": name.split(".")[0]}
+            {
+                "table": name,
+                "comment": comment,
+                "gloss": "",
+                "columns": columns,
+                "module": name.split(".")[0],
+            }
             for name, comment, columns in page
         ],
         "next": str(following) if following < len(found) else None,
         "total": len(found),
-    }  # fmt: skip
+    }
 
 
 def describe_table(name: str) -> dict[str, Any]:
     """A table in detail; the same for all but the name."""
 
     def column(name: str, type_: str, comment: str, **more: Any) -> dict[str, Any]:
-        usual = {"nullable": False, "gloss": "", "is_key": False, "values": [], "values_truncated": False, "refers_to": None, "is_masked": False}  # fmt: skip
+        usual = {
+            "nullable": False,
+            "gloss": "",
+            "is_key": False,
+            "values": [],
+            "values_truncated": False,
+            "refers_to": None,
+            "is_masked": False,
+        }
         return {"name": name, "type": type_, "comment": comment} | usual | more
 
     comment = next((about for table, about, _ in _TABLES if table == name), "")
     return {
-        "table": name, "kind": "table", "comment": comment, "gloss": "",
+        "table": name,
+        "kind": "table",
+        "comment": comment,
+        "gloss": "",
         "columns": [
             column("order_id", "integer", "Key of the order", is_key=True),
             column("customer_id", "integer", "Who ordered", refers_to="crm.customers.customer_id"),
             column("order_dt", "date", "Day of the order"),
-            column("status", "text", "OPN = open, CNF = confirmed, SHP = shipped, INV = invoiced, CXL = cancelled", values=["OPN", "CNF", "SHP", "INV", "CXL"]),
+            column(
+                "status",
+                "text",
+                "OPN = open, CNF = confirmed, SHP = shipped, INV = invoiced, CXL = cancelled",
+                values=["OPN", "CNF", "SHP", "INV", "CXL"],
+            ),
             column("amt", "numeric(14,2)", "Net value, EUR", nullable=True),
             column("credit_note", "text", "Remarks on credit", nullable=True, is_masked=True),
         ],
         "primary_key": ["order_id"],
-        "keys": [{"columns": ["customer_id"], "table": "crm.customers", "target_columns": ["customer_id"], "is_inferred": False}],
+        "keys": [
+            {
+                "columns": ["customer_id"],
+                "table": "crm.customers",
+                "target_columns": ["customer_id"],
+                "is_inferred": False,
+            }
+        ],
         "neighbours": [
-            {"table": "crm.customers", "columns": "orders.customer_id = customers.customer_id", "direction": "out"},
-            {"table": "hr.employees", "columns": "orders.sold_by = employees.employee_id", "direction": "out"},
-            {"table": "sales.order_lines", "columns": "orders.order_id = order_lines.order_id", "direction": "in"},
-            {"table": "sales.returns", "columns": "orders.order_id = returns.order_id", "direction": "in"},
-            {"table": "sales.shipments", "columns": "orders.order_id = shipments.order_id", "direction": "in"},
+            {
+                "table": "crm.customers",
+                "columns": "orders.customer_id = customers.customer_id",
+                "direction": "out",
+            },
+            {
+                "table": "hr.employees",
+                "columns": "orders.sold_by = employees.employee_id",
+                "direction": "out",
+            },
+            {
+                "table": "sales.order_lines",
+                "columns": "orders.order_id = order_lines.order_id",
+                "direction": "in",
+            },
+            {
+                "table": "sales.returns",
+                "columns": "orders.order_id = returns.order_id",
+                "direction": "in",
+            },
+            {
+                "table": "sales.shipments",
+                "columns": "orders.order_id = shipments.order_id",
+                "direction": "in",
+            },
         ],
         "neighbours_total": 5,
-    }  # fmt: skip
+    }
 
 
 def _define(name: str, description: str, expression: str, condition: str = "") -> dict[str, Any]:
-    return {"name": name, "description": description, "expression": expression, "condition": condition, "tables": ["sales.orders"]}  # fmt: skip
+    return {
+        "name": name,
+        "description": description,
+        "expression": expression,
+        "condition": condition,
+        "tables": ["sales.orders"],
+    }
 
 
 DEFINITIONS = {
     "measures": [
-        _define("order intake", "Net value of customer orders that were not cancelled, EUR", "sum(orders.amt)", "orders.status <> 'CXL'"),
-        _define("revenue", "Invoiced amounts without tax, without void invoices, EUR", "sum(invoices.net_amt)", "invoices.status <> 'VOI'"),
+        _define(
+            "order intake",
+            "Net value of customer orders that were not cancelled, EUR",
+            "sum(orders.amt)",
+            "orders.status <> 'CXL'",
+        ),
+        _define(
+            "revenue",
+            "Invoiced amounts without tax, without void invoices, EUR",
+            "sum(invoices.net_amt)",
+            "invoices.status <> 'VOI'",
+        ),
     ],
     "dimensions": [_define("product line", "The group of products", "product_categories.name")],
-    "filters": [_define("open orders", "Orders that are not yet shipped", "", "orders.status IN ('OPN', 'CNF')")],
-}  # fmt: skip
+    "filters": [
+        _define(
+            "open orders", "Orders that are not yet shipped", "", "orders.status IN ('OPN', 'CNF')"
+        )
+    ],
+}
 
 PERSON: dict[str, Any] = {
-    "name": "Ann Becker", "roles": ["region_manager", "analyst"], "databases": [DATABASE, "shop"], "sign_in": "cookie",
+    "name": "Ann Becker",
+    "roles": ["region_manager", "analyst"],
+    "databases": [DATABASE, "shop"],
+    "sign_in": "cookie",
     "limits": [
         {"name": "requests_per_minute", "most": 60, "used": 4, "resets_in_s": 41},
         {"name": "questions_at_once", "most": 4, "used": 1, "resets_in_s": None},
@@ -94,42 +166,118 @@ PERSON: dict[str, Any] = {
     "rights": {"process": True, "review": True, "operate": True},
     "max_rows": 10_000,
     "hidden": [
-        {"database": DATABASE, "table": "sales.orders", "rows": "region_id IN (3, 4)", "some_rows": True, "columns": ["credit_note"]},
-        {"database": DATABASE, "table": "hr.employees", "rows": "", "some_rows": True, "columns": ["salary", "fte_pct"]},
+        {
+            "database": DATABASE,
+            "table": "sales.orders",
+            "rows": "region_id IN (3, 4)",
+            "some_rows": True,
+            "columns": ["credit_note"],
+        },
+        {
+            "database": DATABASE,
+            "table": "hr.employees",
+            "rows": "",
+            "some_rows": True,
+            "columns": ["salary", "fte_pct"],
+        },
     ],
-}  # fmt: skip
+}
 
 STATUS: dict[str, Any] = {
     "ready": True,
-    "parts": {"index": "ok", "engine": "ok", "demo_erp": "ok", "shop": "the database is unreachable"},
-    "pace": {"prompt_tokens_per_s": 612.0, "answer_tokens_per_s": 98.0, "sampling_timeout_ms": 60000},
-    "figures": {"uptime_s": 93_600.0, "waiting": 2, "ongoing": 3, "questions": {"answered": 412, "clarify": 31, "refused": 18, "failed": 6}, "duration": {"questions": 100, "p50_ms": 4300.0, "p95_ms": 11_200.0}},
-    "deployments": [{"name": "ingress", "replicas": 2, "state": "HEALTHY"}, {"name": "engine", "replicas": 1, "state": "HEALTHY"}, {"name": "executor", "replicas": 2, "state": "UPDATING"}],
-    "index": [{"database": DATABASE, "built_at": "2026-11-24T03:10:00Z", "age_s": 101_000.0, "tables": 62}],
-    "policy": [{"database": DATABASE, "file": "policy.yaml", "revision": "9f3a61c2"}, {"database": "shop", "file": "", "revision": ""}],
-    "errors": [{"outcome": "refused", "code": "off_topic", "count": 12}, {"outcome": "failed", "code": "unknown_column", "count": 4}],
+    "parts": {
+        "index": "ok",
+        "engine": "ok",
+        "demo_erp": "ok",
+        "shop": "the database is unreachable",
+    },
+    "pace": {
+        "prompt_tokens_per_s": 612.0,
+        "answer_tokens_per_s": 98.0,
+        "sampling_timeout_ms": 60000,
+    },
+    "figures": {
+        "uptime_s": 93_600.0,
+        "waiting": 2,
+        "ongoing": 3,
+        "questions": {"answered": 412, "clarify": 31, "refused": 18, "failed": 6},
+        "duration": {"questions": 100, "p50_ms": 4300.0, "p95_ms": 11_200.0},
+    },
+    "deployments": [
+        {"name": "ingress", "replicas": 2, "state": "HEALTHY"},
+        {"name": "engine", "replicas": 1, "state": "HEALTHY"},
+        {"name": "executor", "replicas": 2, "state": "UPDATING"},
+    ],
+    "index": [
+        {"database": DATABASE, "built_at": "2026-11-24T03:10:00Z", "age_s": 101_000.0, "tables": 62}
+    ],
+    "policy": [
+        {"database": DATABASE, "file": "policy.yaml", "revision": "9f3a61c2"},
+        {"database": "shop", "file": "", "revision": ""},
+    ],
+    "errors": [
+        {"outcome": "refused", "code": "off_topic", "count": 12},
+        {"outcome": "failed", "code": "unknown_column", "count": 4},
+    ],
     "today": {"questions": 467, "tokens": 1_204_311, "rows": 88_120},
-}  # fmt: skip
+}
 
 
 def build_conversations(now: str) -> list[dict[str, Any]]:
     """Conversations with their turns, the latest first."""
 
     def turn(number: int, question: str, outcome: str = "answered") -> dict[str, Any]:
-        return {"id": str(number), "question": question, "rewritten": None, "database": DATABASE, "outcome": outcome, "sql": WINNER if outcome == "answered" else "", "is_withheld": False, "asked_at": now}  # fmt: skip
+        return {
+            "id": str(number),
+            "question": question,
+            "rewritten": None,
+            "database": DATABASE,
+            "outcome": outcome,
+            "sql": WINNER if outcome == "answered" else "",
+            "is_withheld": False,
+            "asked_at": now,
+        }
 
-    titles = ["Which product line earned most last year?", "Cancelled orders by month", "Best customers of 2025", "Headcount by department", "Refunds by reason"]  # fmt: skip
+    titles = [
+        "Which product line earned most last year?",
+        "Cancelled orders by month",
+        "Best customers of 2025",
+        "Headcount by department",
+        "Refunds by reason",
+    ]
     return [
-        {"id": f"c{number}", "title": title, "database": DATABASE, "asked_at": now, "questions": 2, "starred": number == 1,
-         "turns": [turn(1, title), turn(2, "And only in Germany?", "answered" if number != 2 else "clarify")]}
+        {
+            "id": f"c{number}",
+            "title": title,
+            "database": DATABASE,
+            "asked_at": now,
+            "questions": 2,
+            "starred": number == 1,
+            "turns": [
+                turn(1, title),
+                turn(2, "And only in Germany?", "answered" if number != 2 else "clarify"),
+            ],
+        }
         for number, title in enumerate(titles)
-    ]  # fmt: skip
+    ]
 
 
 def build_review(now: str) -> list[dict[str, Any]]:
     """Answers that were called wrong."""
     wrong = WINNER.replace("o.status <> 'CXL' AND ", "")
     return [
-        {"id": str(number), "database": DATABASE, "question": question, "sql": wrong, "correction": WINNER if number == 0 else "", "given_by": "Jon Weber", "given_at": now, "state": "open", "reviewed_by": ""}
-        for number, question in enumerate(["Which product line earned most last year?", "How much did we earn with helmets?"])
-    ]  # fmt: skip
+        {
+            "id": str(number),
+            "database": DATABASE,
+            "question": question,
+            "sql": wrong,
+            "correction": WINNER if number == 0 else "",
+            "given_by": "Jon Weber",
+            "given_at": now,
+            "state": "open",
+            "reviewed_by": "",
+        }
+        for number, question in enumerate(
+            ["Which product line earned most last year?", "How much did we earn with helmets?"]
+        )
+    ]

@@ -65,42 +65,186 @@ def build_trace() -> dict[str, Any]:
     price = WINNER.replace("SUM(ol.amt)", "SUM(ol.qty * ol.unit_price)")
     score = {"total": 96.0, "terms": {"base": 100.0, "definition_used": -4.0}, "strengths": {}}
     candidates = [
-        build_candidate("c1", WINNER, samples=3, votes=5, weight=5.2, definitions=["product sales"]),
-        build_candidate("c3", WINNER.replace("BETWEEN DATE '2025-01-01' AND DATE '2025-12-31'", ">= DATE '2025-01-01'"), votes=5, weight=5.2),
-        build_candidate("c2", no_filter, samples=2, votes=2, group=2, weight=1.6, score=score,
-                        findings=[{"rule": "measure_without_filter", "severity": "warning", "message": "`product sales` is defined without cancelled orders; this query counts them."}]),
+        build_candidate(
+            "c1", WINNER, samples=3, votes=5, weight=5.2, definitions=["product sales"]
+        ),
+        build_candidate(
+            "c3",
+            WINNER.replace(
+                "BETWEEN DATE '2025-01-01' AND DATE '2025-12-31'", ">= DATE '2025-01-01'"
+            ),
+            votes=5,
+            weight=5.2,
+        ),
+        build_candidate(
+            "c2",
+            no_filter,
+            samples=2,
+            votes=2,
+            group=2,
+            weight=1.6,
+            score=score,
+            findings=[
+                {
+                    "rule": "measure_without_filter",
+                    "severity": "warning",
+                    "message": (
+                        "`product sales` is defined without cancelled orders; this query "
+                        "counts them."
+                    ),
+                }
+            ],
+        ),
         build_candidate("c5r", price, origin="repair", repairs="c5", votes=1, group=3, samples=0),
-        build_candidate("c4", "SELECT name, pg_sleep(10) FROM inventory.product_categories", votes=0, group=-1, guard="refused",
-                        violation={"code": "function", "message": "The function `pg_sleep` is not allowed."}, guarded_sql=None, predicates=[], explain=None, rows=None, ms=None),
-        build_candidate("c5", price.replace("ol.unit_price", "ol.price"), votes=0, group=-1, rows=None, ms=None, explain=None,
-                        error={"sqlstate": "42703", "message": "column ol.price does not exist"}),
-    ]  # fmt: skip
+        build_candidate(
+            "c4",
+            "SELECT name, pg_sleep(10) FROM inventory.product_categories",
+            votes=0,
+            group=-1,
+            guard="refused",
+            violation={"code": "function", "message": "The function `pg_sleep` is not allowed."},
+            guarded_sql=None,
+            predicates=[],
+            explain=None,
+            rows=None,
+            ms=None,
+        ),
+        build_candidate(
+            "c5",
+            price.replace("ol.unit_price", "ol.price"),
+            votes=0,
+            group=-1,
+            rows=None,
+            ms=None,
+            explain=None,
+            error={"sqlstate": "42703", "message": "column ol.price does not exist"},
+        ),
+    ]
     tables = [
         ("sales.order_lines", "hit", 1, 1),
         ("inventory.product_categories", "hit", 2, 4),
         ("inventory.products", "foreign_key", None, None),
         ("sales.orders", "foreign_key", None, 3),
     ]
-    stages = [("retrieve", 38, 0, 0), ("gate", 4, 0, 0), ("plan", 21, 0, 0), ("generate", 4210, 1970, 412), ("guard", 62, 0, 0), ("assess", 88, 0, 0), ("vote", 143, 0, 0), ("repair", 9, 0, 0)]  # fmt: skip
+    stages = [
+        ("retrieve", 38, 0, 0),
+        ("gate", 4, 0, 0),
+        ("plan", 21, 0, 0),
+        ("generate", 4210, 1970, 412),
+        ("guard", 62, 0, 0),
+        ("assess", 88, 0, 0),
+        ("vote", 143, 0, 0),
+        ("repair", 9, 0, 0),
+    ]
     return {
-        "k": 8, "samples": 8, "wanted": 8, "ended_early": False, "seed": 7, "principal": "ann",
-        "pace": {"prompt_tokens_per_s": 612.0, "answer_tokens_per_s": 98.0, "sampling_timeout_ms": 60000},
-        "gate": "passed", "rewriting": "",
+        "k": 8,
+        "samples": 8,
+        "wanted": 8,
+        "ended_early": False,
+        "seed": 7,
+        "principal": "ann",
+        "pace": {
+            "prompt_tokens_per_s": 612.0,
+            "answer_tokens_per_s": 98.0,
+            "sampling_timeout_ms": 60000,
+        },
+        "gate": "passed",
+        "rewriting": "",
         "modules": [{"module": "sales", "confidence": 0.81}],
-        "tables": [{"table": name, "via": via, "score": 0.03, "cosine": 0.5, "cosine_rank": cosine, "bm25_rank": bm25} for name, via, bm25, cosine in tables],
-        "links": [{"phrase": "product line", "table": "inventory.product_categories", "column": "name", "score": 0.83, "method": "comment"}],
+        "tables": [
+            {
+                "table": name,
+                "via": via,
+                "score": 0.03,
+                "cosine": 0.5,
+                "cosine_rank": cosine,
+                "bm25_rank": bm25,
+            }
+            for name, via, bm25, cosine in tables
+        ],
+        "links": [
+            {
+                "phrase": "product line",
+                "table": "inventory.product_categories",
+                "column": "name",
+                "score": 0.83,
+                "method": "comment",
+            }
+        ],
         "linking": {"technique": "rules", "note": ""},
         "columns": {"sales.order_lines": ["order_id", "product_id", "qty", "unit_price", "amt"]},
-        "values": [{"phrase": "bikes", "table": "inventory.product_categories", "column": "name", "value": "City bikes", "score": 0.74}],
-        "definitions": [{"kind": "measure", "name": "product sales", "phrase": "earned", "expression": "sum(order_lines.amt)", "condition": "orders.status <> 'CXL'", "source": "semantics.yaml", "used": True}],
+        "values": [
+            {
+                "phrase": "bikes",
+                "table": "inventory.product_categories",
+                "column": "name",
+                "value": "City bikes",
+                "score": 0.74,
+            }
+        ],
+        "definitions": [
+            {
+                "kind": "measure",
+                "name": "product sales",
+                "phrase": "earned",
+                "expression": "sum(order_lines.amt)",
+                "condition": "orders.status <> 'CXL'",
+                "source": "semantics.yaml",
+                "used": True,
+            }
+        ],
         "glosses": [["amt", "amount"]],
-        "examples": [{"question": "Which carrier delivered the most shipments?", "sql": "SELECT name FROM sales.carriers LIMIT 1", "similarity": 0.52}],
-        "join_skeleton": "FROM sales.order_lines\nJOIN sales.orders ON orders.order_id = order_lines.order_id\nJOIN inventory.products ON products.product_id = order_lines.product_id\nJOIN inventory.product_categories ON product_categories.category_id = products.category_id",
-        "join_alternatives": ["FROM sales.order_lines\nJOIN sales.returns ON returns.order_id = order_lines.order_id"],
-        "inferred_joins": [], "draft_query": "", "left_out": [],
-        "prompt": [{"role": "system", "content": "Write one PostgreSQL query that answers the question.\n"}, {"role": "user", "content": "-- sales.order_lines(order_id, product_id, qty, unit_price, amt)\nQuestion: Which product line earned most last year?"}],
-        "prompts": {}, "features": {"agreement": 0.62, "margin": 0.38}, "threshold": 0.42,
+        "examples": [
+            {
+                "question": "Which carrier delivered the most shipments?",
+                "sql": "SELECT name FROM sales.carriers LIMIT 1",
+                "similarity": 0.52,
+            }
+        ],
+        "join_skeleton": (
+            "FROM sales.order_lines\nJOIN sales.orders ON orders.order_id = "
+            "order_lines.order_id\nJOIN inventory.products ON products.product_id = "
+            "order_lines.product_id\nJOIN inventory.product_categories ON "
+            "product_categories.category_id = products.category_id"
+        ),
+        "join_alternatives": [
+            "FROM sales.order_lines\nJOIN sales.returns ON returns.order_id = order_lines.order_id"
+        ],
+        "inferred_joins": [],
+        "draft_query": "",
+        "left_out": [],
+        "prompt": [
+            {
+                "role": "system",
+                "content": "Write one PostgreSQL query that answers the question.\n",
+            },
+            {
+                "role": "user",
+                "content": (
+                    "-- sales.order_lines(order_id, product_id, qty, unit_price, amt)\n"
+                    "Question: Which product line earned most last year?"
+                ),
+            },
+        ],
+        "prompts": {},
+        "features": {"agreement": 0.62, "margin": 0.38},
+        "threshold": 0.42,
         "candidates": candidates,
-        "repairs": [{"candidate": "c5", "cause": "unknown_column", "method": "rule", "outcome": "repaired", "sql": price, "rules": ["nearest_column"], "error_class": "unknown_column", "attempt": 1, "risks": []}],
-        "stages": [{"stage": name, "ms": float(ms), "prompt_tokens": read, "completion_tokens": written} for name, ms, read, written in stages],
-    }  # fmt: skip
+        "repairs": [
+            {
+                "candidate": "c5",
+                "cause": "unknown_column",
+                "method": "rule",
+                "outcome": "repaired",
+                "sql": price,
+                "rules": ["nearest_column"],
+                "error_class": "unknown_column",
+                "attempt": 1,
+                "risks": [],
+            }
+        ],
+        "stages": [
+            {"stage": name, "ms": float(ms), "prompt_tokens": read, "completion_tokens": written}
+            for name, ms, read, written in stages
+        ],
+    }

@@ -31,7 +31,9 @@ COOKIE = "quorumsql_session"
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def problem(status: int, title: str, detail: str, *, retry_after: int | None = None, **members: Any) -> Response:  # fmt: skip
+def problem(
+    status: int, title: str, detail: str, *, retry_after: int | None = None, **members: Any
+) -> Response:
     """A problem document."""
     body = {"type": "about:blank", "title": title, "status": status, "detail": detail, **members}
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
@@ -86,10 +88,14 @@ class FakeService:
             async def handle(request: Request) -> Response:
                 if request.method != "GET":
                     text = await request.body()
-                    self.received.append((request.method, request.url.path, json.loads(text) if text else None))  # fmt: skip
+                    self.received.append(
+                        (request.method, request.url.path, json.loads(text) if text else None)
+                    )
                 known = request.cookies.get(COOKIE) in self.sessions
                 if self.needs_sign_in and not known and not is_open:
-                    return problem(401, "Not authenticated", "Sign in first.", methods=["key", "provider"])  # fmt: skip
+                    return problem(
+                        401, "Not authenticated", "Sign in first.", methods=["key", "provider"]
+                    )
                 response = await handler(request)
                 response.headers["Cache-Control"] = "no-store"
                 return response
@@ -153,14 +159,34 @@ class FakeService:
         return response
 
     async def databases(self, _: Request) -> Response:
-        return JSONResponse({"databases": [
-            {"name": canned.DATABASE, "description": "A maker of bicycles: sales, stock, people", "dialect": "postgres", "is_default": True, "tables": 62},
-            {"name": "shop", "description": "The online shop", "dialect": "sqlite", "is_default": False, "tables": 9},
-        ]})  # fmt: skip
+        return JSONResponse(
+            {
+                "databases": [
+                    {
+                        "name": canned.DATABASE,
+                        "description": "A maker of bicycles: sales, stock, people",
+                        "dialect": "postgres",
+                        "is_default": True,
+                        "tables": 62,
+                    },
+                    {
+                        "name": "shop",
+                        "description": "The online shop",
+                        "dialect": "sqlite",
+                        "is_default": False,
+                        "tables": 9,
+                    },
+                ]
+            }
+        )
 
     async def tables(self, request: Request) -> Response:
         values = request.query_params
-        return JSONResponse(canned_data.list_tables(values.get("search", ""), values.get("after", ""), int(values.get("limit", 50))))  # fmt: skip
+        return JSONResponse(
+            canned_data.list_tables(
+                values.get("search", ""), values.get("after", ""), int(values.get("limit", 50))
+            )
+        )
 
     async def one_table(self, request: Request) -> Response:
         return JSONResponse(self.table(request.path_params["table"]))
@@ -177,7 +203,11 @@ class FakeService:
         body = await request.json()
         answer = self.answer(body["question"])
         if body.get("picked"):
-            answer = canned.build_answer("Which product line earned most?") | {"question": body["question"], "confidence": 1.0, "sql": body["picked"]}  # fmt: skip
+            answer = canned.build_answer("Which product line earned most?") | {
+                "question": body["question"],
+                "confidence": 1.0,
+                "sql": body["picked"],
+            }
         answer = answer | {"session": body.get("session")}
         if not body.get("trace"):
             answer = answer | {"trace": None}
@@ -188,7 +218,9 @@ class FakeService:
         task.add_done_callback(self.tasks.discard)
         limit, self.break_after = self.break_after, None
         events = self._send(running, 0, limit)
-        return StreamingResponse(events, headers={"QuorumSQL-Query-Id": id_}, media_type="text/event-stream")  # fmt: skip
+        return StreamingResponse(
+            events, headers={"QuorumSQL-Query-Id": id_}, media_type="text/event-stream"
+        )
 
     async def _produce(self, running: Running, answer: dict[str, Any]) -> None:
         for kind, data in canned.list_events(answer):
@@ -224,25 +256,49 @@ class FakeService:
         accept = request.headers.get("accept", "")
         answer = self.answer("all orders" if body.get("max_rows", 0) > 5000 else "product line")
         if "csv" in accept or "parquet" in accept:
-            return Response(b"product_line,earned\r\nTrekking bikes,1284310.50\r\n", media_type=accept)  # fmt: skip
+            return Response(
+                b"product_line,earned\r\nTrekking bikes,1284310.50\r\n", media_type=accept
+            )
         rows = answer["rows"][: body.get("max_rows", 100)]
-        return JSONResponse({
-            "database": canned.DATABASE, "sql": body.get("sql", ""), "columns": answer["columns"], "rows": rows,
-            "truncated": len(rows) < len(answer["rows"]), "cut": [], "ms": 12.4,
-            "predicates": ["o.region_id IN (3, 4)"], "tables": ["sales.orders"],
-        })  # fmt: skip
+        return JSONResponse(
+            {
+                "database": canned.DATABASE,
+                "sql": body.get("sql", ""),
+                "columns": answer["columns"],
+                "rows": rows,
+                "truncated": len(rows) < len(answer["rows"]),
+                "cut": [],
+                "ms": 12.4,
+                "predicates": ["o.region_id IN (3, 4)"],
+                "tables": ["sales.orders"],
+            }
+        )
 
     async def format(self, request: Request) -> Response:
         sql = (await request.json())["sql"]
-        return JSONResponse({"sql": sqlglot.transpile(sql, read="postgres", write="postgres", pretty=True)[0]})  # fmt: skip
+        return JSONResponse(
+            {"sql": sqlglot.transpile(sql, read="postgres", write="postgres", pretty=True)[0]}
+        )
 
     async def list_conversations(self, request: Request) -> Response:
         search = request.query_params.get("search", "").lower()
-        found = [one for one in self.conversations if search in one["title"].lower() and (one["starred"] or "starred" not in request.query_params)]  # fmt: skip
-        return JSONResponse({"conversations": [{k: v for k, v in one.items() if k != "turns"} for one in found], "next": None})  # fmt: skip
+        found = [
+            one
+            for one in self.conversations
+            if search in one["title"].lower()
+            and (one["starred"] or "starred" not in request.query_params)
+        ]
+        return JSONResponse(
+            {
+                "conversations": [{k: v for k, v in one.items() if k != "turns"} for one in found],
+                "next": None,
+            }
+        )
 
     async def one_conversation(self, request: Request) -> Response:
-        found = next((one for one in self.conversations if one["id"] == request.path_params["id"]), None)  # fmt: skip
+        found = next(
+            (one for one in self.conversations if one["id"] == request.path_params["id"]), None
+        )
         if found is None:
             return problem(404, "Not found", "There is no such conversation.")
         if request.method == "PATCH":
@@ -261,16 +317,27 @@ class FakeService:
         share = self.shares.get(request.path_params["id"])
         if share is None:
             return problem(404, "Not found", "There is no such share.")
-        return JSONResponse(share | {"id": request.path_params["id"], "shared_by": "Jon Weber", "shared_at": datetime.now(UTC).isoformat()})  # fmt: skip
+        return JSONResponse(
+            share
+            | {
+                "id": request.path_params["id"],
+                "shared_by": "Jon Weber",
+                "shared_at": datetime.now(UTC).isoformat(),
+            }
+        )
 
     async def give_feedback(self, request: Request) -> Response:
         body = await request.json()
         outcome = "stored" if body["verdict"] == "right" or body["correction"] else "recorded"
-        return JSONResponse({"outcome": outcome, "example": "x1"}, 200 if outcome == "stored" else 202)  # fmt: skip
+        return JSONResponse(
+            {"outcome": outcome, "example": "x1"}, 200 if outcome == "stored" else 202
+        )
 
     async def list_review(self, request: Request) -> Response:
         state = request.query_params.get("state", "open")
-        return JSONResponse({"entries": [one for one in self.review if one["state"] == state], "next": None})  # fmt: skip
+        return JSONResponse(
+            {"entries": [one for one in self.review if one["state"] == state], "next": None}
+        )
 
     async def close_review(self, request: Request) -> Response:
         for one in self.review:
@@ -302,7 +369,9 @@ def main() -> None:
     parser.add_argument("--sign-in", action="store_true", help=f"want a sign-in; the key: {KEY}")
     options = parser.parse_args()
     service = FakeService(pause_s=options.pause, needs_sign_in=options.sign_in)
-    uvicorn.run(_Fresh(service.build_app()), host="127.0.0.1", port=options.port, log_level="warning")  # fmt: skip
+    uvicorn.run(
+        _Fresh(service.build_app()), host="127.0.0.1", port=options.port, log_level="warning"
+    )
 
 
 if __name__ == "__main__":

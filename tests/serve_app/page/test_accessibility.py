@@ -92,7 +92,7 @@ VIEWS: dict[str, Callable[[Reader], Any]] = {
     "review": _visit("review", ".review-entry"),
     "help": _help,
     "sign-in": _sign_in,
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -80,7 +80,7 @@ def test_sort_filter_choose_columns_and_copy(reader: Reader) -> None:
     reader.page.keyboard.press("o")
     reader.page.locator(".checks label:has-text('note')").click()
     reader.page.keyboard.press("Escape")
-    assert reader.page.locator(".result th").count() == 6
+    reader.wait_until("document.querySelectorAll('.result th').length === 6")
     reader.page.keyboard.press("c")
     reader.see("text=exact values")
     lines = reader.page.evaluate("navigator.clipboard.readText()").split("\n")
@@ -189,7 +189,7 @@ def test_share_and_open(either: Reader) -> None:
     either.ask(LINE)
     either.leave_fields()
     either.do("s", ".answer-foot button:has-text('Share')")
-    either.page.wait_for_function("document.querySelector('dialog input')?.value.includes('#/share/')")  # fmt: skip
+    either.wait_until("document.querySelector('dialog input')?.value.includes('#/share/')")
     link = either.page.input_value("dialog input")
     either.page.goto(link)
     either.page.reload()
@@ -220,7 +220,7 @@ def test_history_star_rename_delete_undo(either: Reader) -> None:
     first = either.page.locator(".conversations li").first
     first.locator("a").focus()
     either.do(".", ".conversations li:first-child button[aria-label='Star']")
-    either.page.wait_for_function("document.querySelectorAll('.is-on').length === 2")
+    either.wait_until("document.querySelectorAll('.is-on').length === 2")
     first.locator("a").focus()
     either.do("F2", ".conversations li:first-child button[aria-label='Rename']")
     either.see("form input")
@@ -229,9 +229,9 @@ def test_history_star_rename_delete_undo(either: Reader) -> None:
     either.see("text=Product lines")
     first.locator("a").focus()
     either.do("Delete", ".conversations li:first-child button[aria-label='Delete']")
-    either.page.wait_for_function("document.querySelectorAll('.conversations li').length === 4")
+    either.wait_until("document.querySelectorAll('.conversations li').length === 4")
     either.do("u", ".notice button")
-    either.page.wait_for_function("document.querySelectorAll('.conversations li').length === 5")
+    either.wait_until("document.querySelectorAll('.conversations li').length === 5")
     assert not [path for method, path, _ in either.service.received if method == "DELETE"]
 
 
@@ -247,7 +247,7 @@ def test_review_is_worked_through(reader: Reader) -> None:
     reader.visit("#/review")
     assert reader.see(".review-list").locator("mark").count() > 0
     reader.page.locator("button:has-text('Mark as done')").first.click()
-    reader.page.wait_for_function("document.querySelectorAll('.review-entry').length === 1")
+    reader.wait_until("document.querySelectorAll('.review-entry').length === 1")
     reader.page.click("button:has-text('Done') >> nth=0")
     assert "done by Ann Becker" in reader.see(".review-entry").inner_text()
 
@@ -262,7 +262,9 @@ def test_every_key_is_listed(reader: Reader) -> None:
 
 
 def test_who_sees_answers_only_sees_no_sql(reader: Reader) -> None:
-    reader.service.person = PERSON | {"rights": {"process": False, "review": False, "operate": False}}  # fmt: skip
+    reader.service.person = PERSON | {
+        "rights": {"process": False, "review": False, "operate": False}
+    }
     _start(reader)
     reader.ask(LINE)
     text = reader.page.locator("body").inner_text()
@@ -272,6 +274,9 @@ def test_who_sees_answers_only_sees_no_sql(reader: Reader) -> None:
         reader.leave_fields()
         reader.page.keyboard.press(key)
     assert reader.page.locator(".panel").count() == 0
-    assert reader.page.locator(".nav-link:has-text('Review'), .nav-link:has-text('Status')").count() == 0  # fmt: skip
+    assert (
+        reader.page.locator(".nav-link:has-text('Review'), .nav-link:has-text('Status')").count()
+        == 0
+    )
     asked = [body for _, path, body in reader.service.received if path == "/query"]
     assert asked[-1]["trace"] is False

@@ -16,7 +16,9 @@ def _start(reader: Reader) -> None:
 
 
 def test_a_busy_service_is_asked_again(reader: Reader) -> None:
-    reader.service.refuse.append(problem(503, "Temporarily unavailable", "All places are taken.", retry_after=1))  # fmt: skip
+    reader.service.refuse.append(
+        problem(503, "Temporarily unavailable", "All places are taken.", retry_after=1)
+    )
     _start(reader)
     reader.type_question(LINE)
     assert "All places are taken" in reader.see(".progress-note").inner_text()
@@ -24,7 +26,9 @@ def test_a_busy_service_is_asked_again(reader: Reader) -> None:
 
 
 def test_a_limit_says_when_to_go_on(reader: Reader) -> None:
-    reader.service.refuse.append(problem(429, "Limit reached", "You used all tokens of today.", retry_after=7200))  # fmt: skip
+    reader.service.refuse.append(
+        problem(429, "Limit reached", "You used all tokens of today.", retry_after=7200)
+    )
     _start(reader)
     reader.type_question(LINE)
     text = reader.see(".problem").inner_text()
@@ -35,7 +39,9 @@ def test_a_limit_says_when_to_go_on(reader: Reader) -> None:
 
 
 def test_a_short_limit_passes_by_itself(reader: Reader) -> None:
-    reader.service.refuse.append(problem(429, "Limit reached", "Too many questions in this minute.", retry_after=1))  # fmt: skip
+    reader.service.refuse.append(
+        problem(429, "Limit reached", "Too many questions in this minute.", retry_after=1)
+    )
     _start(reader)
     reader.type_question(LINE)
     assert "sent again in" in reader.see(".progress-note").inner_text()
@@ -156,7 +162,11 @@ def test_signing_out_in_one_tab_empties_the_other(reader: Reader) -> None:
 
 def _assert_nothing_is_left(reader: Reader) -> None:
     page = reader.page
-    shown = page.content() + page.title() + page.evaluate("JSON.stringify([localStorage, sessionStorage])")  # fmt: skip
+    shown = (
+        page.content()
+        + page.title()
+        + page.evaluate("JSON.stringify([localStorage, sessionStorage])")
+    )
     for text in ("Trekking", "product line", "Ann Becker", "demo_erp", "sales."):
         assert text not in shown, text
     assert page.evaluate("(async () => (await caches.keys()).length)()") == 0

@@ -29,11 +29,13 @@ export function Menu({ label, icon, action, hint, align = "start", children }) {
     if (!open) return undefined;
     root.current.querySelector(".menu-list button, .menu-list input")?.focus();
     const leave = (event) => !root.current?.contains(event.target) && setOpen(false);
+    // A click on a label gives the focus to what is around the menu for a moment.
+    const move = (event) => !event.target.contains?.(root.current) && leave(event);
     addEventListener("pointerdown", leave);
-    addEventListener("focusin", leave);
+    addEventListener("focusin", move);
     return () => {
       removeEventListener("pointerdown", leave);
-      removeEventListener("focusin", leave);
+      removeEventListener("focusin", move);
     };
   }, [open]);
   const move = (event) => {

@@ -10,40 +10,49 @@ import { exact, sortKey } from "../core/format.js";
  */
 export function sortRows(rows, order, sort, kind) {
   if (!sort) return order;
-  const keys = new Map(order.map((at) => [at, sortKey(kind, rows[at][sort.at])]));
-  const collator = new Intl.Collator(undefined, { numeric: true });
-  const compare = kind === "text" || kind === "json" ? collator.compare : (a, b) => a - b;
+  const ranks = rankRows(rows, order, sort.at, kind);
   const sign = sort.descending ? -1 : 1;
   return [...order].sort((a, b) => {
-    const [one, two] = [keys.get(a), keys.get(b)];
-    if (one === null || two === null) return (one === null) - (two === null) || a - b;
-    return sign * compare(one, two) || a - b;
+    if (ranks[a] < 0 || ranks[b] < 0) return Number(ranks[a] < 0) - Number(ranks[b] < 0) || a - b;
+    return sign * (ranks[a] - ranks[b]) || a - b;
   });
+}
+
+/** The place of each row's value among the distinct values; -1 for none. Comparing texts is slow. */
+function rankRows(rows, order, at, kind) {
+  const keys = order.map((row) => sortKey(kind, rows[row][at]));
+  const { compare } = new Intl.Collator(undefined, { numeric: true });
+  const isText = kind === "text" || kind === "json";
+  const distinct = [...new Set(keys)].filter((key) => key !== null).sort(isText ? compare : (a, b) => a - b);
+  const places = new Map(distinct.map((key, place) => [key, place]));
+  const ranks = new Int32Array(rows.length);
+  order.forEach((row, number) => {
+    ranks[row] = keys[number] === null ? -1 : places.get(keys[number]);
+  });
+  return ranks;
 }
 
 /** Builds a filter of rows by text: in all columns, or in one; as written exactly or as shown. */
 export function buildFilter(rows, formats) {
-  const texts = new Map();
-  const read = (row, at) => {
-    const key = at < 0 ? row : row * formats.length + at + rows.length;
-    let text = texts.get(key);
-    if (text === undefined) {
-      const cells = at < 0 ? rows[row].map((value, column) => [value, formats[column]]) : [[rows[row][at], formats[at]]];
-      text = cells.map(([value, format]) => (value === null ? "" : both(value, format))).join("\u001f").toLowerCase();
-      texts.set(key, text);
-    }
-    return text;
+  const kept = formats.map(() => new Map());
+  const matches = (value, at, wanted, hasDigit) => {
+    if (value === null || value === undefined) return false;
+    const { kind, write } = formats[at];
+    if (exact(value).toLowerCase().includes(wanted)) return true;
+    if (kind === "text" || kind === "json" || kind === "boolean" || (kind === "number" && !hasDigit)) return false;
+    // Writing a date or a number takes a hundred times as long as looking into it.
+    let shown = kept[at].get(value);
+    if (shown === undefined) kept[at].set(value, (shown = write(value).toLowerCase()));
+    return shown.includes(wanted);
   };
   return (text, at) => {
     const wanted = text.trim().toLowerCase();
     const all = rows.map((_, row) => row);
-    return wanted ? all.filter((row) => read(row, at).includes(wanted)) : all;
+    if (!wanted) return all;
+    const hasDigit = /\d/.test(wanted);
+    const columns = at < 0 ? formats.map((_, column) => column) : [at];
+    return all.filter((row) => columns.some((column) => matches(rows[row][column], column, wanted, hasDigit)));
   };
-}
-
-function both(value, format) {
-  const text = exact(value);
-  return format.kind === "text" ? text : `${text}\u001f${format.write(value)}`;
 }
 
 const LEAST_PX = 72;

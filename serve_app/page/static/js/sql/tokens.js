@@ -28,6 +28,17 @@ export function readTokens(sql) {
   });
 }
 
+/** A query in one line, in several; any other text as it is. */
+export function layOut(sql) {
+  return breakLines(readTokens(sql)).map((token) => token.text).join("");
+}
+
+/** Whether two queries are the same but for white space. */
+export function isSameQuery(one, other) {
+  const [first, second] = [one, other].map((sql) => readTokens(sql).filter((token) => token.kind !== "space").map((token) => token.text));
+  return first.length === second.length && first.every((text, at) => text === second[at]);
+}
+
 const BEFORE = new Set(["from", "where", "group", "having", "order", "limit", "union", "except", "intersect", "window", "offset"]);
 const JOIN = new Set(["join", "left", "right", "inner", "full", "cross", "natural"]);
 

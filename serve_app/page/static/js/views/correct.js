@@ -11,10 +11,11 @@ import { announce, notify, ProblemNote } from "../components/notices.js";
 import { describeRows, ResultTable, useTable } from "../components/table.js";
 import { TableTools } from "../components/table_tools.js";
 import { Sql, Text } from "../components/text.js";
+import { isSameQuery, layOut } from "../sql/tokens.js";
 
 /** @param {{answer: object, feedback: object, isWrong: boolean, start?: string}} props `start`: the SQL to begin with */
 export function CorrectView({ answer, feedback, isWrong, start = "" }) {
-  const [sql, setSql] = useState(start || answer.sql);
+  const [sql, setSql] = useState(() => layOut(start || answer.sql));
   const [given, setGiven] = useState({ text: sql });
   const replace = (text) => {
     setSql(text);
@@ -22,7 +23,7 @@ export function CorrectView({ answer, feedback, isWrong, start = "" }) {
   };
   const [state, setState] = useState({ result: null, problem: null, busy: false, ms: 0, sql: "" });
   const stopper = useRef(null);
-  const changed = sql.trim() !== answer.sql.trim();
+  const changed = !isSameQuery(sql, answer.sql);
 
   const run = async () => {
     stopper.current?.abort();
@@ -57,7 +58,7 @@ export function CorrectView({ answer, feedback, isWrong, start = "" }) {
         : html`<${Button} kind="primary" hint="Ctrl+Enter" onClick=${run}>Run</${Button}>`}
       <${Button} hint="Alt+Shift+F" onClick=${format}>Format</${Button}>
       <${Button} icon="copy" onClick=${async () => { await copyText(sql); notify("Copied the SQL"); }}>Copy</${Button}>
-      ${changed && html`<${Button} kind="quiet" onClick=${() => replace(answer.sql)}>Undo all changes</${Button}>`}
+      ${changed && html`<${Button} kind="quiet" onClick=${() => replace(layOut(answer.sql))}>Undo all changes</${Button}>`}
     </div>
     ${state.problem && html`<${ProblemNote} problem=${state.problem} />`}
     ${state.result && html`<${Result} result=${state.result} answer=${answer} database=${answer.database} />`}
