@@ -93,7 +93,8 @@ ORDER_COLUMNS = [
 def build_answer(question: str) -> dict[str, Any]:
     """The answer to a question, by the words in it."""
     words = question.lower()
-    base = {
+    answer: dict[str, Any]
+    base: dict[str, Any] = {
         "question": question,
         "database": DATABASE,
         "session": None,

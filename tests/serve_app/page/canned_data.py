@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.serve_app.page.canned import DATABASE, WINNER
+from tests.serve_app.page.canned import DATABASE
+from tests.serve_app.page.canned_trace import WINNER
 
 _TABLES = [
     ("crm.customers", "Companies and people that buy from us", 14),

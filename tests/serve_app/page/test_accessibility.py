@@ -46,6 +46,22 @@ def _visit(name: str, selector: str) -> Callable[[Reader], None]:
     return open_
 
 
+def _answer(reader: Reader) -> None:
+    reader.ask(LINE)
+    reader.page.click(".confidence button")
+
+
+def _clarify(reader: Reader) -> None:
+    reader.ask("Who are our best customers?")
+    reader.see(".preview table")
+
+
+def _help(reader: Reader) -> None:
+    reader.leave_fields()
+    reader.page.keyboard.press("?")
+    reader.see("dialog")
+
+
 def _sign_in(reader: Reader) -> None:
     reader.service.needs_sign_in = True
     reader.page.reload()
@@ -54,13 +70,10 @@ def _sign_in(reader: Reader) -> None:
 
 VIEWS: dict[str, Callable[[Reader], Any]] = {
     "start": lambda reader: reader.see(".suggestions"),
-    "answer": lambda reader: (reader.ask(LINE), reader.page.click(".confidence button")),
+    "answer": _answer,
     "orders": lambda reader: reader.ask("all orders"),
     "chart": _chart,
-    "clarify": lambda reader: (
-        reader.ask("Who are our best customers?"),
-        reader.see(".preview table"),
-    ),
+    "clarify": _clarify,
     "refused": lambda reader: reader.ask("What is the weather?"),
     "failed": lambda reader: reader.ask("Something impossible"),
     "summary": _open_tab("In short"),
@@ -77,11 +90,7 @@ VIEWS: dict[str, Callable[[Reader], Any]] = {
     "account": _visit("me", ".limits"),
     "status": _visit("status", ".tiles"),
     "review": _visit("review", ".review-entry"),
-    "help": lambda reader: (
-        reader.leave_fields(),
-        reader.page.keyboard.press("?"),
-        reader.see("dialog"),
-    ),
+    "help": _help,
     "sign-in": _sign_in,
 }
 
