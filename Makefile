@@ -39,8 +39,8 @@ $(VLLM_INSTALLED): $(INSTALLED) constraints-vllm.txt
 	$(BIN)/python -m pip install --no-deps --requirement constraints-vllm.txt
 	touch $@
 
-demo: $(INSTALLED) ## From nothing to an answer: install, weights, database, index, service, question
-	$(BIN)/quorumsql demo
+demo: $(INSTALLED) ## From nothing to an answer and a page to ask more on: `make stop` ends it
+	$(BIN)/quorumsql demo --keep
 
 serve: $(INSTALLED) ## Start the service and leave it running
 	$(BIN)/quorumsql serve --background

@@ -89,8 +89,8 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                 quorum=answer.quorum,
                 text=answer.text,
                 text_source=answer.text_source,
-                columns=_build_columns(result),
-                rows=_build_rows(result),
+                columns=build_columns(result),
+                rows=build_rows(result),
                 truncated=result.truncated,
                 cut=[list(cell) for cell in result.cut],
                 cached_at=_render_time(answer.trace.cached_at),
@@ -177,8 +177,8 @@ def build_event(event: QuestionEvent) -> ProgressEvent:
         case RowsFetched(sql, result):
             return RowsEvent(
                 sql=sql,
-                columns=_build_columns(result),
-                rows=_build_rows(result),
+                columns=build_columns(result),
+                rows=build_rows(result),
                 truncated=result.truncated,
             )
 
@@ -195,14 +195,16 @@ def _judge(assessment: Assessment) -> tuple[Literal["accepted", "refused", "fail
     return "accepted", ""
 
 
-def _build_columns(result: ResultSet) -> list[ResultColumn]:
+def build_columns(result: ResultSet) -> list[ResultColumn]:
+    """The columns as clients get them."""
     return [
         ResultColumn(name=name, type=kind)
         for name, kind in zip(result.columns, result.types, strict=True)
     ]
 
 
-def _build_rows(result: ResultSet) -> list[list[Any]]:
+def build_rows(result: ResultSet) -> list[list[Any]]:
+    """The rows as JSON values."""
     return [[to_json_value(value) for value in row] for row in result.rows]
 
 

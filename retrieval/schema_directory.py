@@ -5,14 +5,14 @@ Everything comes from the index, as far as the principal may see it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 
 import numpy as np
 
+from nl2sql.browsing import ColumnVisibility
 from nl2sql.catalog import Table
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable, PolicyError
-from nl2sql.protocols import Visibility
 from nl2sql.types import FewShot, Principal, Question, TableDescriptions, Violation
 from retrieval.search.required_tables import find_table
 from retrieval.search.sources import ExampleSearch
@@ -21,7 +21,7 @@ from retrieval.search.sources import ExampleSearch
 class SchemaDirectory:
     """Answers from the indexed catalogs; ``examples`` selects examples without a question."""
 
-    def __init__(self, visibility: Visibility, examples: ExampleSearch | None = None) -> None:
+    def __init__(self, visibility: ColumnVisibility, examples: ExampleSearch | None = None) -> None:
         self._visibility = visibility
         self._examples = examples
 
@@ -60,20 +60,28 @@ class SchemaDirectory:
             dict.fromkeys(table for table in found.values() if table) if names else visible.tables
         )
         tables = tuple(chosen)[:most]
-        inside = [table.qualified for table in tables]
+        inside = dict.fromkeys(table.qualified for table in tables)
         return TableDescriptions(
             tables=tables,
             names=tuple(visible.short_names[name] for name in inside),
             foreign_keys=tuple(
                 key
                 for key in (*visible.foreign_keys, *visible.inferred_keys)
-                if key.table in set(inside)
+                if key.table in inside
             ),
             row_rules=await self._visibility.describe_rows(database, principal, inside),
+            masks=tuple([mask async for mask in self._list_masks(database, principal, inside)]),
             unknown=tuple(name for name, table in found.items() if table is None),
             total=len(visible.tables),
             dialect=visible.dialect,
         )
+
+    async def _list_masks(
+        self, database: str, principal: Principal, tables: Iterable[str]
+    ) -> AsyncIterator[tuple[str, tuple[str, ...]]]:
+        for table in tables:
+            if masked := await self._visibility.masked_columns(database, principal, table):
+                yield table, tuple(sorted(masked))
 
     async def list_examples(self, database: str, principal: Principal) -> tuple[FewShot, ...]:
         """See ``SchemaReader.list_examples``. Raises IndexUnavailable, PolicyError."""

@@ -13,6 +13,7 @@ from nl2sql.concurrency import gather_all
 from nl2sql.protocols import Guard
 from nl2sql.settings.conversation import SessionSettings
 from nl2sql.types import Principal, Question, Turn, Violation
+from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.verified_example import build_access_key
 
@@ -23,8 +24,16 @@ _LONGEST_QUERY = 8000
 class GuardedSessions:
     """The sessions in one index, checked by one guard."""
 
-    def __init__(self, store: SessionStore, guard: Guard, settings: SessionSettings) -> None:
+    def __init__(
+        self,
+        store: SessionStore,
+        guard: Guard,
+        settings: SessionSettings,
+        history: ConversationStore | None = None,
+    ) -> None:
+        """What is deleted here is deleted from ``history`` too."""
         self._store = store
+        self._history = history
         self._guard = guard
         self._settings = settings
 
@@ -65,11 +74,16 @@ class GuardedSessions:
 
     async def forget(self, principal: Principal, session: str) -> int:
         """Deletes the principal's session; returns the number of turns. Raises IndexUnavailable."""
-        return await self._store.forget(identify_owner(principal), session)
+        owner = identify_owner(principal)
+        if self._history is not None:
+            return (await self._history.delete(owner=owner, session=session))[1]
+        return await self._store.forget(owner, session)
 
     async def clear(self, *, principal: Principal | None = None, session: str = "") -> int:
         """For operators: deletes the named sessions, or all of them. Raises IndexUnavailable."""
         owner = identify_owner(principal) if principal is not None else ""
+        if self._history is not None:
+            return (await self._history.delete(owner=owner, session=session))[1]
         return await self._store.forget_all(owner=owner, session=session)
 
 

@@ -69,6 +69,7 @@ async def _build_app(settings: Settings, stack: AsyncExitStack) -> ASGIApp:
         feedback=services.feedback,
         sessions=services.sessions,
         tools=services.tools,
+        page=services.page,
     )
 
 
@@ -83,7 +84,7 @@ async def open_services(settings: Settings, stack: AsyncExitStack) -> Services:
     stages = CpuStages.build_here(wiring, engine, store, executor)
     access = build_access(settings, store)
     # Prompts are not prepared: the engine is this program's own, and idle when it has no question.
-    return build_services(wiring, engine, stages, access, prepares_prompts=False)
+    return build_services(wiring, engine, stages, access, prepares_prompts=False, store=store)
 
 
 class AppTransport(httpx.AsyncBaseTransport):

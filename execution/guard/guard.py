@@ -117,6 +117,13 @@ class SqlGuard:
         access = await self.access(database, principal)
         return () if isinstance(access, Violation) else describe_rows(access, tables)
 
+    async def masked_columns(
+        self, database: str, principal: Principal, table: str
+    ) -> frozenset[str]:
+        """See ``Access.masked_columns``. Raises the errors of ``guard``."""
+        access = await self.access(database, principal)
+        return frozenset() if isinstance(access, Violation) else access.masked_columns(table)
+
     async def access(self, database: str, principal: Principal) -> Access | Violation:
         """What ``principal`` may see of the database. Raises the errors of ``guard``."""
         known = await self._find(database)

@@ -69,6 +69,18 @@ class RoleView:
         """The rules of a table, one for each role that sees it."""
         return tuple(rules[qualified] for rules in self._roles if qualified in rules)
 
+    def masked_columns(self, qualified: str) -> frozenset[str]:
+        """The columns that a role masks, unless another role shows them in every row."""
+        rules = self.rules_of(qualified)
+        shown = {
+            column.name
+            for rule in rules
+            if rule.shows_every_row
+            for column in rule.columns
+            if column.name not in rule.masks
+        }
+        return frozenset(name for rule in rules for name in rule.masks) - shown
+
     def wrapper(self, qualified: str, columns: frozenset[str] | None = None) -> Wrapper:
         """The derived table that replaces a visible table, with the columns that are needed.
 
@@ -118,6 +130,10 @@ class Access:
     def open_columns(self) -> frozenset[str] | None:
         """The columns of which this principal may see every stored value; None means all."""
         return None if self.view is None else self.view.open_columns
+
+    def masked_columns(self, qualified: str) -> frozenset[str]:
+        """The columns of a table of which this principal sees some rows masked."""
+        return frozenset() if self.view is None else self.view.masked_columns(qualified)
 
     def build_parameters(self) -> Parameters:
         """Numbers the principal's values for one query."""

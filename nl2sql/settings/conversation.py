@@ -49,6 +49,16 @@ class SessionSettings(Section):
 
     turns: int = Field(5, ge=1, le=50, description="Turns of a session that are kept and read.")
     keep_hours: int = Field(24, ge=1, le=8760, description="Older turns are deleted.")
+    history_days: int = Field(
+        90,
+        ge=0,
+        le=36_500,
+        description="Conversations are listed for their principal for this many days after their "
+        "latest question, starred ones without an end; 0: none are kept.",
+    )
+    share_days: int = Field(
+        90, ge=0, le=36_500, description="Links to shared queries end after this; 0: never."
+    )
 
 
 class AnswerSettings(Section):

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from pydantic import Field, model_validator
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings.jwt import JwtSettings
+from nl2sql.settings.jwt import JwtSettings, check_key_url
+from nl2sql.settings.login import LoginSettings
 from nl2sql.settings.section import Section
 from nl2sql.settings.usage import OwnUsageSettings, UsageSettings
 from nl2sql.types import Access, AttributeValue, Principal, UsageLimits
@@ -60,6 +61,9 @@ class IdentitySettings(Section):
     jwt: JwtSettings = Field(
         JwtSettings(), description="Signed tokens of an identity provider. HTTP requests need one."
     )
+    login: LoginSettings = Field(
+        LoginSettings(), description="Signing in on the page at that identity provider."
+    )
     limits: UsageSettings = Field(UsageSettings(), description="Limits of every principal.")
 
     @model_validator(mode="after")
@@ -68,6 +72,14 @@ class IdentitySettings(Section):
             raise ValueError("local asks without a token: leave token_env out")
         if LOCAL in self.principals:
             raise ValueError(f"the name {LOCAL!r} is taken")
+        return self
+
+    @model_validator(mode="after")
+    def _login_has_a_provider(self) -> IdentitySettings:
+        if self.login.is_used:
+            if not self.jwt.is_used:
+                raise ValueError("login needs the provider that jwt.issuer and jwt.audience name")
+            check_key_url(self.jwt.issuer)
         return self
 
     def principal(self, name: str = "") -> Principal:
@@ -106,8 +118,12 @@ class IdentitySettings(Section):
     @property
     def needs_token(self) -> bool:
         """Whether HTTP requests must carry a bearer token."""
-        has_static = any(settings.token_env for settings in self.principals.values())
-        return has_static or self.accepts_issued_tokens
+        return self.has_static_tokens or self.accepts_issued_tokens
+
+    @property
+    def has_static_tokens(self) -> bool:
+        """Whether a principal has a token in an environment variable."""
+        return any(settings.token_env for settings in self.principals.values())
 
     @property
     def accepts_issued_tokens(self) -> bool:

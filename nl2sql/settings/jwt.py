@@ -99,9 +99,9 @@ def check_key_url(url: str) -> None:
     >>> check_key_url("http://login.example.com/keys")
     Traceback (most recent call last):
     ...
-    ValueError: http://login.example.com/keys: public keys are fetched over https only
+    ValueError: http://login.example.com/keys: only addresses with https are used
     """
     parts = urlsplit(url)
     is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
     if not parts.hostname or not (parts.scheme == "https" or is_local):
-        raise ValueError(f"{url}: public keys are fetched over https only")
+        raise ValueError(f"{url}: only addresses with https are used")

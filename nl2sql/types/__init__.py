@@ -7,6 +7,13 @@ that cross HTTP are in ``quorumsql.contract``.
 from __future__ import annotations
 
 from nl2sql.types.access import Access, UsageLimits
+from nl2sql.types.browsing import (
+    ColumnDetails,
+    Neighbour,
+    TableDetails,
+    TableEntry,
+    TablePage,
+)
 from nl2sql.types.conversation import AnswerText, Intent, Rewriting, Turn
 from nl2sql.types.execution import (
     NOT_PERMITTED,
@@ -80,6 +87,7 @@ __all__ = [
     "AttributeValue",
     "Candidate",
     "CandidateAssessed",
+    "ColumnDetails",
     "Completions",
     "Contents",
     "Definition",
@@ -101,6 +109,7 @@ __all__ = [
     "JoinPlan",
     "Message",
     "ModuleRoute",
+    "Neighbour",
     "Plan",
     "Principal",
     "Progress",
@@ -123,6 +132,9 @@ __all__ = [
     "ScoreTerm",
     "SessionIdentity",
     "TableDescriptions",
+    "TableDetails",
+    "TableEntry",
+    "TablePage",
     "Turn",
     "UsageLimits",
     "ValueMatch",

@@ -96,13 +96,15 @@ class TableDescriptions:
 
     ``names`` gives the shortest SQL name of each table. ``unknown`` lists the requested names under
     which the principal sees no table. ``total`` counts all tables that the principal may see.
-    ``row_rules`` are those of ``SchemaContext``.
+    ``row_rules`` are those of ``SchemaContext``; ``masks`` pairs ``schema.table`` with the columns
+    of which some rows show NULL or a hash.
     """
 
     tables: tuple[Table, ...]
     names: tuple[str, ...]
     foreign_keys: tuple[ForeignKey, ...] = ()
     row_rules: tuple[tuple[str, str], ...] = ()
+    masks: tuple[tuple[str, tuple[str, ...]], ...] = ()
     unknown: tuple[str, ...] = ()
     total: int = 0
     dialect: str = "postgres"

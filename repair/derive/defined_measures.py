@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
@@ -18,8 +17,8 @@ def defined_measures(original: Original) -> Iterator[exp.Expr]:
     """``SELECT sum(amt) FROM invoices`` becomes the query that defines "revenue".
 
     It has the named dimensions as groups and the named filters as conditions; a second query also
-    has the conditions of the original about the same tables. Only if one definition, or the planned
-    join, connects just the tables of all definitions and those between them.
+    has the conditions of the original about the same tables. Only if the measures are over the same
+    rows, and the planned join reaches the other tables without repeating them.
     """
     for query in _list_queries(original):
         composed = Original(query, original.visible, original.question)
@@ -41,7 +40,7 @@ def _list_queries(original: Original) -> Iterator[exp.Select]:
 
 def _compose(original: Original, measures: Sequence[Definition]) -> exp.Select | None:
     visible = original.visible
-    joined = _find_joins(original)
+    joined = _find_joins(original, measures)
     if joined is None:
         return None
     dialect = visible.dialect
@@ -60,20 +59,26 @@ def _compose(original: Original, measures: Sequence[Definition]) -> exp.Select |
     return query
 
 
-def _find_joins(original: Original) -> str | None:
-    """``FROM … JOIN …`` of the tables of all definitions; None if nothing known has just these."""
+def _find_joins(original: Original, measures: Sequence[Definition]) -> str | None:
+    """``FROM … JOIN …`` of the tables of all definitions, in which no row of a measure repeats.
+
+    None if the measures are over different rows, or the planned join has other tables, or reaches
+    one against the direction of its key.
+    """
     visible = original.visible
+    rows = set(measures[0].tables)
+    if any(set(measure.tables) != rows for measure in measures):
+        return None
     needed = {table for each in visible.definitions for table in each.tables}
-    for each in visible.definitions:
-        if set(each.tables) == needed:
-            read = parse_one(each.query, visible.dialect)
-            parts = [read.args["from_"], *(read.args.get("joins") or ())]
-            return " ".join(part.sql(visible.dialect) for part in parts)
-    ends = Counter(table for key in visible.joins.keys for table in (key.table, key.target))
+    if needed == rows:
+        read = parse_one(measures[0].query, visible.dialect)
+        parts = [read.args["from_"], *(read.args.get("joins") or ())]
+        return " ".join(part.sql(visible.dialect) for part in parts)
+    reached, keys = set(rows), list(visible.joins.keys)
+    while found := {key.target for key in keys if key.table in reached} - reached:
+        reached |= found
     planned = set(visible.joins.tables)
-    # A table at an end, which no definition needs, could repeat rows.
-    is_fitting = planned >= needed and all(ends[table] > 1 for table in planned - needed)
-    return visible.joins.skeleton if is_fitting else None
+    return visible.joins.skeleton if needed <= planned <= reached else None
 
 
 def _list_kept(original: Original, level: Level, query: exp.Select) -> Iterator[exp.Expr]:

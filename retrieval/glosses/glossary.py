@@ -51,19 +51,31 @@ class IndexedGlossary:
             for column in table.columns:
                 name = f"{table.qualified}.{column.name}"
                 target = targets.get(name, "")
-                kind = (
-                    ""
-                    if target in shown
-                    else find_mark(
-                        column,
-                        catalog.dialect,
-                        is_key=table.primary_key == (column.name,),
-                        target=target,
-                    )
-                )
+                kind = "" if target in shown else self._find_mark(table, column, catalog)
                 pairs.append((name, describe_column(table, column, kind, synonyms)))
                 pairs.append((name, render_enumeration(values.get(name, ()), column.comment)))
         return tuple(pair for pair in pairs if pair[1])
+
+    def describe_names(self, catalog: Catalog) -> list[str]:
+        """What each table's name means, in the catalog's order; empty where it is not known."""
+        synonyms = self._synonyms.get(catalog.database, NO_SYNONYMS)
+        return [describe_table(table, synonyms) for table in catalog.tables]
+
+    def describe_columns(self, table: Table, catalog: Catalog) -> list[str]:
+        """What each column of the table is, in its order; ``catalog`` is the visible one."""
+        synonyms = self._synonyms.get(catalog.database, NO_SYNONYMS)
+        return [
+            describe_column(table, column, self._find_mark(table, column, catalog), synonyms)
+            for column in table.columns
+        ]
+
+    def _find_mark(self, table: Table, column: Column, catalog: Catalog) -> str:
+        return find_mark(
+            column,
+            catalog.dialect,
+            is_key=table.primary_key == (column.name,),
+            target=self._targets.of(catalog).get(f"{table.qualified}.{column.name}", ""),
+        )
 
     async def _enumerations(self, question: Question) -> Mapping[str, tuple[str, ...]]:
         """The values of open columns with few values; empty if the index is unavailable."""

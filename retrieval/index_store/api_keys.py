@@ -102,6 +102,15 @@ class ApiKeyStore:
                 )
         return None if row is None else _read(row)
 
+    async def find_by_id(self, id_: str) -> ApiKey | None:
+        """The record of that id, if one of its keys is valid."""
+        async with self._store.connection() as connection:
+            cursor = await connection.cursor(row_factory=dict_row).execute(
+                f"SELECT {_COLUMNS} FROM quorumsql.api_keys WHERE id = %s AND {_IS_VALID}", (id_,)
+            )
+            row = await cursor.fetchone()
+        return None if row is None else _read(row)
+
     async def list_all(self) -> list[ApiKey]:
         """All records, also of ended keys, oldest first."""
         async with self._store.connection() as connection:

@@ -248,13 +248,17 @@ class ExampleStore:
     # -- feedback ------------------------------------------------------------------------------
 
     async def record_feedback(self, note: FeedbackNote) -> None:
-        """Stores the note; for one with the same id, updates its time and outcome."""
+        """Stores the note; for one with the same id, updates its time and outcome.
+
+        If it is given again, it waits for a reviewer again.
+        """
         async with self._store.connection() as connection:
             await connection.execute(
                 "INSERT INTO quorumsql.feedback (id, database, question, sql, is_right, correction,"
                 " given_by, access, outcome, given_at)"
                 " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (id) DO UPDATE"
-                " SET given_at = EXCLUDED.given_at, outcome = EXCLUDED.outcome",
+                " SET given_at = EXCLUDED.given_at, outcome = EXCLUDED.outcome,"
+                " reviewed_by = '', reviewed_at = NULL",
                 (note.id, *(getattr(note, name) for name in _NOTE_COLUMNS)),
             )
 

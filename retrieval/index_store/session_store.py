@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from nl2sql.types import Turn
 from retrieval.index_store.connections import Connections
+from retrieval.index_store.stored_texts import clean_text
 
 
 class SessionStore:
@@ -44,10 +45,10 @@ class SessionStore:
                     owner,
                     session,
                     database,
-                    _clean(turn.question),
+                    clean_text(turn.question),
                     turn.outcome,
-                    _clean(turn.sql),
-                    [_clean(interpretation) for interpretation in turn.interpretations],
+                    clean_text(turn.sql),
+                    [clean_text(interpretation) for interpretation in turn.interpretations],
                 ),
             )
             await connection.execute(
@@ -82,8 +83,3 @@ class SessionStore:
                 {"owner": owner, "session": session},
             )
             return cursor.rowcount
-
-
-def _clean(text: str) -> str:
-    """Removes what PostgreSQL cannot store: null characters and lone surrogates."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")

@@ -25,6 +25,17 @@ ON CONFLICT (principal) DO UPDATE SET
 RETURNING requests, 60 - extract(epoch FROM now() - minute_began)::float8,
     CASE WHEN day = {_TODAY} THEN tokens ELSE 0 END, {_TO_MIDNIGHT}
 """
+_READ = f"""
+SELECT coalesce(CASE WHEN NOT ({_IS_OVER}) THEN requests END, 0),
+    coalesce(CASE WHEN NOT ({_IS_OVER})
+        THEN 60 - extract(epoch FROM now() - minute_began)::float8 END, 60),
+    coalesce(CASE WHEN day = {_TODAY} THEN tokens END, 0),
+    coalesce(CASE WHEN day = {_TODAY} THEN result_rows END, 0),
+    {_TO_MIDNIGHT},
+    (SELECT count(*) FROM quorumsql.question_leases AS lease
+     WHERE lease.principal = %s AND lease.expires_at > now())
+FROM (SELECT) AS one LEFT JOIN quorumsql.usage AS used ON used.principal = %s
+"""
 # Sets the counts of an earlier day to 0, and locks the row until the transaction ends.
 _BEGIN_DAY = f"""
 INSERT INTO quorumsql.usage AS used (principal) VALUES (%s)
@@ -43,6 +54,18 @@ class RequestCount:
     requests: int
     minute_ends_s: float
     tokens: int
+    day_ends_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class UsageCounts:
+    """What a principal has used, and the seconds until the counts restart."""
+
+    requests: int
+    minute_ends_s: float
+    questions: int
+    tokens: int
+    rows: int
     day_ends_s: float
 
 
@@ -77,6 +100,15 @@ class UsageStore:
             row = await cursor.fetchone()
         assert row is not None
         return RequestCount(row[0], max(row[1], 0.0), row[2], row[3])
+
+    async def read(self, principal: str) -> UsageCounts:
+        """What ``principal`` has used; counts nothing."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(_READ.encode(), (principal, principal))
+            row = await cursor.fetchone()
+        assert row is not None
+        requests, minute_s, tokens, rows, day_s, questions = row
+        return UsageCounts(requests, max(minute_s, 0.0), questions, tokens, rows, max(day_s, 0.0))
 
     async def begin_question(
         self, principal: str, limits: UsageLimits, *, rows: int, lease_s: float

@@ -47,11 +47,24 @@ class SemanticLayer:
 
         ``catalog`` is what the principal may see. Raises IndexUnavailable.
         """
-        file = self._files.get(question.database)
+        known = await self._find_known(question.database, catalog)
+        return choose_definitions(
+            question.search_text, ((each.definition, each.phrases) for each in known)
+        )
+
+    async def list_visible(self, database: str, catalog: Catalog) -> tuple[Definition, ...]:
+        """All definitions of the database, in the order of its file.
+
+        ``catalog`` is what the principal may see. Raises IndexUnavailable.
+        """
+        return tuple(each.definition for each in await self._find_known(database, catalog))
+
+    async def _find_known(self, database: str, catalog: Catalog) -> tuple[_Known, ...]:
+        file = self._files.get(database)
         if file is None:
             return ()
-        whole = await self._catalogs.catalog(question.database)
-        held = self._whole.get(question.database)
+        whole = await self._catalogs.catalog(database)
+        held = self._whole.get(database)
         if held is None or held[0] is not whole:
             resolved, _ = await read_aside(resolve_definitions, file, whole)
 
@@ -61,11 +74,8 @@ class SemanticLayer:
                     _Known(definition, each.phrases) for each, definition in built if definition
                 )
 
-            held = self._whole[question.database] = (whole, PerCatalog(limit))
-        return choose_definitions(
-            question.search_text,
-            ((known.definition, known.phrases) for known in held[1].of(catalog)),
-        )
+            held = self._whole[database] = (whole, PerCatalog(limit))
+        return held[1].of(catalog)
 
     def revision(self, database: str) -> str:
         """A text that changes with the definitions of the database; empty if it has none."""

@@ -59,6 +59,7 @@ class ValueDictionary:
             if len(column.values) <= _MOST_ENUMERATED
         }
         self._columns = tuple(columns)
+        self._by_name = {column.qualified: column.values for column in columns}
         numbers: dict[str, int] = {}
         texts, owners, aliases = array("q"), array("q"), array("b")
         values: list[str] = []
@@ -86,6 +87,10 @@ class ValueDictionary:
 
     def __len__(self) -> int:
         return sum(len(column.values) for column in self._columns)
+
+    def values_of(self, qualified: str) -> tuple[str, ...]:
+        """The values of ``schema.table.column``; empty if they are not indexed."""
+        return self._by_name.get(qualified, ())
 
     def find_exact(self, folded: str) -> list[Hit]:
         """Values with these words, in any spelling; score 1, or less for an alias."""

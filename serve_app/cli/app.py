@@ -17,7 +17,9 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from nl2sql.errors import QuorumError
+from serve_app.cli.completion.stand_ins import build_stand_in, is_completing
 from serve_app.cli.context import CliContext
+from serve_app.cli.problems import is_json_wanted, print_error, run_for_scripts
 
 
 class CommandPlace(NamedTuple):
@@ -100,7 +102,9 @@ class Commands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The complete command that is run."""
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command if name is None else load_command(name), rest
+        if name is None:
+            return name, command, rest
+        return name, build_stand_in(name) if is_completing() else load_command(name), rest
 
 
 def load_command(name: str) -> Any:
@@ -121,7 +125,6 @@ app = typer.Typer(
     name="quorumsql",
     help="Questions in plain language, answered with guarded, read-only SQL.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -144,21 +147,14 @@ def configure(
 
 
 def main() -> None:
-    """Runs the command line; prints our own errors as one line and exits with 1."""
+    """Runs the command line; prints our own errors as one line and exits with 1.
+
+    With ``--json``, every error is a problem document.
+    """
+    if is_json_wanted(sys.argv[1:]):
+        sys.exit(run_for_scripts(app))
     try:
         app()
     except QuorumError as error:
-        from rich.markup import escape
-
-        from nl2sql.errors import IndexUnavailable
-        from serve_app.cli.terminal import ERRORS
-
-        said = f" {error.said}" if isinstance(error, IndexUnavailable) else ""
-        # Not wrapped, because a path that is broken over two lines cannot be copied.
-        ERRORS.print(
-            f"[bold red]error:[/] {escape(error.message + said)}", highlight=False, soft_wrap=True
-        )
-        if error.hint:
-            hint = escape(error.hint.strip())
-            ERRORS.print(f"  [dim]→[/] {hint}", highlight=False, soft_wrap=True)
+        print_error(error)
         sys.exit(1)

@@ -6,7 +6,6 @@ or to standard output, for other programs, and the rest to standard error.
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Mapping
@@ -20,18 +19,31 @@ from rich.markup import escape
 
 from quorumsql.contract import AnsweredResponse, QueryRequest
 from quorumsql.wire import Export, NoRows
+from serve_app.cli.answers import print_answer
 from serve_app.cli.context import CliContext
 from serve_app.cli.last_answer import recall_interpretations, remember
+from serve_app.cli.output import (
+    Output,
+    prints,
+    render_json,
+    wants_only_json,
+    write_document,
+    write_text,
+)
 from serve_app.cli.service_or_process import (
     AnswerTextOption,
+    ChartOption,
     DatabaseOption,
     InProcessOption,
     PrincipalOption,
     UrlOption,
     open_answering,
 )
-from serve_app.cli.terminal import CONSOLE, ERRORS, print_answer
+from serve_app.cli.terminal import ERRORS
 from serve_app.http.formats import Format, find_format
+
+# The exit code if there is no answer with rows.
+_NO_ROWS = 2
 
 
 class OutputFormat(StrEnum):
@@ -46,6 +58,7 @@ class OutputFormat(StrEnum):
     ARROW = "arrow"
 
 
+@prints
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question in plain language.")] = "",
@@ -85,7 +98,8 @@ def ask(
             "--spreadsheet-safe", help="In CSV, put an apostrophe before possible formulas."
         ),
     ] = False,
-) -> None:
+    chart: ChartOption = True,
+) -> Output:
     """Ask a question and see the SQL, why it won, and the rows."""
     cli: CliContext = context.obj
     format_ = find_format(output_format)
@@ -116,20 +130,21 @@ def ask(
         quiet=format_ is not None,
     ) as answering:
         if format_ is not None:
-            _write_export(answering.export(request, format_), output)
-            return
+            return _build_export(answering.export(request, format_), output)
         start = time.perf_counter()
         answer = answering.ask(request)
+    seconds = time.perf_counter() - start
     remember(cli.settings.home, answer, as_)
     if output is not None:
-        text = json.dumps(answer.model_dump(), ensure_ascii=False)
-        output.write_text(text + "\n", encoding="utf-8")
-    elif output_format == OutputFormat.JSON:
-        CONSOLE.print_json(json.dumps(answer.model_dump()))
-    else:
-        print_answer(answer, seconds=time.perf_counter() - start)
-    if not isinstance(answer, AnsweredResponse):
-        raise typer.Exit(2)
+        output.write_text(render_json(answer) + "\n", encoding="utf-8")
+
+    def render() -> None:
+        if output_format == OutputFormat.TABLE:
+            print_answer(answer, seconds=seconds, charted=chart)
+        elif output is None:
+            write_document(answer)
+
+    return Output(answer, render, 0 if isinstance(answer, AnsweredResponse) else _NO_ROWS)
 
 
 def _pick_interpretation(
@@ -159,21 +174,47 @@ def _check_output(name: OutputFormat, format_: Format | None, output: Path | Non
         raise typer.BadParameter("--output needs a --format: the table is for the terminal.")
     if format_ is not None and format_.is_binary and output is None and sys.stdout.isatty():
         raise typer.BadParameter(f"{name} is not for the terminal: name a file with --output.")
+    if format_ is not None and output is None and wants_only_json():
+        raise typer.BadParameter("--json describes the rows in a file: name one with --output.")
 
 
-def _write_export(exported: Export | NoRows, output: Path | None) -> None:
+def _build_export(exported: Export | NoRows, output: Path | None) -> Output:
     """Writes the rows to ``output`` or standard output, all else to standard error."""
     if isinstance(exported, NoRows):
-        ERRORS.print(
-            f"[bold yellow]{exported.outcome}[/]: {escape(exported.reason)}", highlight=False
-        )
-        raise typer.Exit(2)
+        refused = {"outcome": exported.outcome, "reason": exported.reason}
+        return Output(refused, lambda: _print_reason(exported), _NO_ROWS)
+    headers = exported.headers
     if output is not None:
         output.write_bytes(exported.content)
+
+    def render() -> None:
+        if output is None:
+            _write_rows(exported.content)
+        _print_headers(headers)
+
+    document = {
+        "outcome": "answered",
+        "file": output,
+        "sql": unquote(headers.get("QuorumSQL-SQL", "")),
+        "confidence": float(headers["QuorumSQL-Confidence"]),
+        "quorum": headers["QuorumSQL-Quorum"] == "true",
+        "truncated": headers["QuorumSQL-Truncated"] == "true",
+        "cut_cells": int(headers["QuorumSQL-Cut-Cells"]),
+    }
+    return Output(document, render)
+
+
+def _write_rows(content: bytes) -> None:
+    """Writes rows to standard output: as they are, but to a terminal no unsafe characters."""
+    if sys.stdout.isatty():
+        write_text(content.decode())
     else:
-        sys.stdout.buffer.write(exported.content)
+        sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
-    _print_headers(exported.headers)
+
+
+def _print_reason(exported: NoRows) -> None:
+    ERRORS.print(f"[bold yellow]{exported.outcome}[/]: {escape(exported.reason)}", highlight=False)
 
 
 def _print_headers(headers: Mapping[str, str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
@@ -15,8 +14,10 @@ from nl2sql.settings import Settings
 from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
+from serve_app.cli.output import Lines, Output, prints, write_document
 
 
+@prints
 def audit(
     context: typer.Context,
     as_: Annotated[str, typer.Option("--as", help="Only questions of this principal.")] = "",
@@ -24,7 +25,7 @@ def audit(
         float | None, typer.Option(min=0, help="Only questions of the last days.")
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="At most so many, the last ones.")] = 1000,
-) -> None:
+) -> Output:
     """Print the audit log of the index as JSON lines."""
     cli: CliContext = context.obj
     if not cli.settings.audit.table:
@@ -34,9 +35,11 @@ def audit(
             hint=f"It is in {file}." if file else "Set `audit.table: true`, or `audit.file`.",
         )
     since = None if days is None else datetime.now(UTC) - timedelta(days=days)
-    for entry in asyncio.run(_read(cli.settings, as_, since, most)):
-        shown = asdict(entry) | {"asked_at": entry.asked_at.astimezone(UTC).isoformat()}
-        typer.echo(json.dumps(shown, ensure_ascii=False))
+    entries = [
+        asdict(entry) | {"asked_at": entry.asked_at.astimezone(UTC)}
+        for entry in asyncio.run(_read(cli.settings, as_, since, most))
+    ]
+    return Output(Lines(entries), lambda: write_document(Lines(entries)))
 
 
 async def _read(

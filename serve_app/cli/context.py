@@ -9,8 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 if TYPE_CHECKING:
     from nl2sql.settings import Settings
 
@@ -34,8 +32,14 @@ class CliContext:
         if FILE.exists():
             return FILE
         from data.demo_erp import SETTINGS
+        from serve_app.cli.terminal import ERRORS
 
-        typer.echo(f"No {FILE} here: the demo's settings, {SETTINGS}.", err=True)
+        ERRORS.print(
+            f"No {FILE} here: the demo's settings, {SETTINGS}.",
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
         return SETTINGS
 
     @cached_property

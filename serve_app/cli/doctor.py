@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from execution.policies.row_level_security.ddl import check_dialect
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, prints, write_text
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.checks.check import Check
 from serve_app.operations.checks.run import run_checks
@@ -18,6 +19,7 @@ from serve_app.operations.reachable_functions import render_revocations
 _MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "failed": "[red]✗[/]"}
 
 
+@prints
 def doctor(
     context: typer.Context,
     functions: Annotated[
@@ -28,20 +30,22 @@ def doctor(
             "should call.",
         ),
     ] = "",
-) -> None:
+) -> Output:
     """Check databases, index, weights, cores or GPU, memory and ports."""
     cli: CliContext = context.obj
     if functions:
         name = cli.settings.database_name(functions)
         check_dialect(name, cli.settings.databases[name].dialect)
         wiring = build_wiring(cli.settings, start_embedded_server(cli.settings))
-        typer.echo(render_revocations(wiring, name), nl=False)
-        return
-    worst = 0
+        sql = render_revocations(wiring, name)
+        return Output({"database": name, "sql": sql}, lambda: write_text(sql))
+    checks = []
     for check in run_checks(cli.settings):
         _print_check(check)
-        worst = max(worst, check.status == "failed")
-    raise typer.Exit(worst)
+        checks.append(check)
+    failed = any(check.status == "failed" for check in checks)
+    # Printed already, one by one, because some of them take seconds.
+    return Output({"ok": not failed, "checks": checks}, lambda: None, int(failed))
 
 
 def _print_check(check: Check) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -21,6 +21,7 @@ from nl2sql.types import Access, Principal, UsageLimits
 from retrieval.index_store.api_keys import ApiKey, ApiKeyStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE, ERRORS
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
@@ -35,6 +36,7 @@ def keys() -> None:
 
 
 @app.command("create")
+@prints
 def create(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="The principal's name.")],
@@ -56,7 +58,7 @@ def create(
     questions_at_once: Limit = None,
     tokens_per_day: Limit = None,
     rows_per_day: Limit = None,
-) -> None:
+) -> Output:
     """Make an API key and print it, once. Only its SHA-256 is stored."""
     cli: CliContext = context.obj
     limits = UsageLimits(requests_per_minute, questions_at_once, tokens_per_day, rows_per_day)
@@ -64,20 +66,20 @@ def create(
         cli.settings, name, role or (), attribute or (), tuple(database or ()), limits
     )
     record, key = asyncio.run(_create(cli.settings, principal, expires_days or None))
-    _print_key(cli.settings, f"API key {record.id} of {name}, {_describe_end(record)}.", key)
+    message = f"API key {record.id} of {name}, {_describe_end(record)}."
+    return Output({**_describe(record), "key": key}, lambda: _print_key(cli.settings, message, key))
 
 
 @app.command("list")
-def list_(
-    context: typer.Context,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
-) -> None:
+@prints
+def list_(context: typer.Context) -> Output:
     """List API keys: whose they are, their state and last use. The keys are not stored."""
     cli: CliContext = context.obj
     found = asyncio.run(_list(cli.settings))
-    if as_json:
-        typer.echo(json.dumps([_describe(key) for key in found], indent=2, ensure_ascii=False))
-        return
+    return Output([_describe(key) for key in found], lambda: CONSOLE.print(_build_table(found)))
+
+
+def _build_table(found: Sequence[ApiKey]) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     for heading in ("id", "principal", "roles", "databases", "state", "expires", "last use"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "id")
@@ -97,30 +99,37 @@ def list_(
                 ),
             )
         )
-    CONSOLE.print(table)
+    return table
 
 
 @app.command("rotate")
+@prints
 def rotate(
     context: typer.Context,
     key_id: KeyId,
     grace: Annotated[
         float, typer.Option("--grace", min=0, help="Minutes for which the old key works too.")
     ] = 0,
-) -> None:
+) -> Output:
     """Make a new key in place of an old one, which ends at once or after `--grace` minutes."""
     cli: CliContext = context.obj
     key = asyncio.run(_rotate(cli.settings, key_id, grace))
     end = f"works for {grace:g} minutes more" if grace else "has ended"
-    _print_key(cli.settings, f"New API key of {key_id}; the old one {end}.", key)
+    message = f"New API key of {key_id}; the old one {end}."
+    document = {"id": key_id, "key": key, "old_key_minutes": grace}
+    return Output(document, lambda: _print_key(cli.settings, message, key))
 
 
 @app.command("revoke")
-def revoke(context: typer.Context, key_id: KeyId) -> None:
+@prints
+def revoke(context: typer.Context, key_id: KeyId) -> Output:
     """End an API key at once. A service refuses it from its next request on."""
     cli: CliContext = context.obj
     asyncio.run(_revoke(cli.settings, key_id))
-    CONSOLE.print(f"{key_id} is revoked.", highlight=False)
+    return Output(
+        {"id": key_id, "state": "revoked"},
+        lambda: CONSOLE.print(f"{key_id} is revoked.", highlight=False, markup=False),
+    )
 
 
 def build_principal(

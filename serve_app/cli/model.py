@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
-from generation.models.store import ModelStore, RichProgress
+from generation.models.store import ModelStatus, ModelStore, RichProgress
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 from serve_app.composition.wiring import Wiring
 
@@ -34,33 +37,53 @@ def _build_store(context: typer.Context, engine: LocalEngine | None = None) -> M
 
 
 @app.command("pull")
+@prints
 def pull(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="A registered name, a hub id, a folder or a file.")],
     engine: Annotated[
         LocalEngine | None, typer.Option(help="The engine to fetch it for; default: as configured.")
     ] = None,
-) -> None:
+) -> Output:
     """Fetch the weights, check them, and convert them to the engine's format."""
-    CONSOLE.print(f"Ready in {_build_store(context, engine).pull(name)}", highlight=False)
+    folder = _build_store(context, engine).pull(name)
+    return Output(
+        {"model": name, "path": folder},
+        lambda: CONSOLE.print(f"Ready in {folder}", highlight=False, markup=False),
+    )
 
 
 @app.command("list")
-def list_models(context: typer.Context) -> None:
+@prints
+def list_models(context: typer.Context) -> Output:
     """List the registered models, and which of them are downloaded."""
+    entries = _build_store(context).entries()
+    document = [
+        {"model": entry.name, "downloaded": entry.present, "bytes": entry.bytes}
+        for entry in entries
+    ]
+    return Output(document, lambda: CONSOLE.print(_build_table(entries)))
+
+
+def _build_table(entries: Sequence[ModelStatus]) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     for column in ("model", "downloaded", "MB"):
         table.add_column(column)
-    for entry in _build_store(context).entries():
+    for entry in entries:
         size = f"{entry.bytes / 1e6:,.0f}" if entry.bytes else ""
-        table.add_row(entry.name, "yes" if entry.present else "no", size)
-    CONSOLE.print(table)
+        table.add_row(Text(entry.name), "yes" if entry.present else "no", size)
+    return table
 
 
 @app.command("remove")
+@prints
 def remove(
     context: typer.Context, name: Annotated[str, typer.Argument(help="The model to remove.")]
-) -> None:
+) -> Output:
     """Delete the weights from the cache; `pull` fetches them again."""
     removed = _build_store(context).remove(name)
-    CONSOLE.print(f"Removed {name}." if removed else f"{name} was not downloaded.", highlight=False)
+    told = f"Removed {name}." if removed else f"{name} was not downloaded."
+    return Output(
+        {"model": name, "removed": removed},
+        lambda: CONSOLE.print(told, highlight=False, markup=False),
+    )

@@ -12,6 +12,7 @@ import typer
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import DatabaseUnavailable
 from serve_app.cli.context import CliContext, name_command
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.operations.background import (
     check_port,
@@ -64,18 +65,20 @@ def serve_in_background(cli: CliContext) -> None:
         step.finish(f"ready at {service_url(settings)}")
 
 
-def stop(context: typer.Context) -> None:
+@prints
+def stop(context: typer.Context) -> Output:
     """Stop the service that `serve --background` started."""
     cli: CliContext = context.obj
     stopped = stop_spawned(cli.settings.home)
-    CONSOLE.print("Stopped." if stopped else "No service was running in the background.")
+    told = "Stopped." if stopped else "No service was running in the background."
+    return Output({"stopped": stopped}, lambda: CONSOLE.print(told))
 
 
 def print_next_steps(url: str) -> None:
     """Prints how to ask the next question."""
     command = name_command()
     CONSOLE.print(
-        "\nAsk the next one:\n"
+        f"\nOpen {url} in a browser, or ask in a shell:\n"
         f'  {command} ask "How many employees work in each department?"\n'
         f"  curl -s {url}/query -H 'content-type: application/json' "
         '-d \'{"question": "Which five customers have the most orders?"}\'\n'

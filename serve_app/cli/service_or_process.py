@@ -20,11 +20,12 @@ from nl2sql.progress import observed_by
 from nl2sql.protocols import Answerer, Sessions
 from nl2sql.rendering import build_event, build_response
 from nl2sql.settings import Settings
-from nl2sql.types import Principal, QuestionEvent
+from nl2sql.types import Principal, QuestionEvent, Violation
 from quorumsql.client import Client
 from quorumsql.contract import QueryRequest, QueryResponse
 from quorumsql.wire import Export, NoRows
 from serve_app.cli.context import CliContext
+from serve_app.cli.schema_names import CatalogNames, SchemaNames, ServiceNames
 from serve_app.cli.terminal import Show, TerminalReporter, show_progress
 from serve_app.http.formats import Format, describe_answer, export_answer
 from serve_app.operations.background import service_url
@@ -52,6 +53,9 @@ AnswerTextOption = Annotated[
     AnswerTextSource | None,
     typer.Option(help="What writes the answer in words; default: as configured."),
 ]
+ChartOption = Annotated[
+    bool, typer.Option("--chart/--no-chart", help="Draw a chart on a terminal, if rows suit one.")
+]
 
 
 class Answering(Protocol):
@@ -66,12 +70,17 @@ class Answering(Protocol):
     def forget(self, session: str) -> int:
         """Deletes a conversation and returns how many questions of it were stored."""
 
+    @property
+    def names(self) -> SchemaNames:
+        """The names of tables and columns that the principal may see."""
+
 
 @dataclass(frozen=True, slots=True)
 class RemoteAnswering:
     """The service behind ``client``."""
 
     client: Client
+    names: SchemaNames
 
     def ask(self, request: QueryRequest) -> QueryResponse:
         """See Answering."""
@@ -96,6 +105,7 @@ class LocalAnswering:
     sessions: Sessions
     settings: Settings
     principal: Principal
+    names: SchemaNames
 
     def ask(self, request: QueryRequest) -> QueryResponse:
         """See Answering."""
@@ -155,8 +165,9 @@ def open_answering(
             yield here
         return
     token = cli.settings.identity.read_token(principal) if principal else ""
-    with Client(url or service_url(cli.settings), token) as client:
-        yield RemoteAnswering(client)
+    where = url or service_url(cli.settings)
+    with Client(where, token) as client, ServiceNames(where, token, name) as names:
+        yield RemoteAnswering(client, names)
 
 
 @contextmanager
@@ -176,6 +187,8 @@ def _open_locally(
             parts = runner.run(stack.enter_async_context(open_parts(wiring, reporter)))
             pipeline = parts.build_pipeline(settings)
             sessions = wiring.build_sessions(parts.store, parts.guard)
-            yield LocalAnswering(runner, pipeline, sessions, settings, principal)
+            visible = runner.run(parts.guard.visible_catalog(database, principal))
+            names = CatalogNames(() if isinstance(visible, Violation) else visible.tables)
+            yield LocalAnswering(runner, pipeline, sessions, settings, principal, names)
         finally:
             runner.run(stack.aclose())

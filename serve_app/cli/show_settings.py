@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pydantic import BaseModel
@@ -12,17 +13,27 @@ from rich.text import Text
 
 from nl2sql.settings import Settings
 from nl2sql.settings.database import DatabaseSettings
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 
 
-def show_settings() -> None:
+@prints
+def show_settings() -> Output:
     """List every key of the settings file, with its default and meaning."""
+    found = describe_settings()
+    document = [
+        {"key": key, "default": default, "meaning": meaning} for key, default, meaning in found
+    ]
+    return Output(document, lambda: CONSOLE.print(_build_table(found)))
+
+
+def _build_table(found: Sequence[tuple[str, str, str]]) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     for column in ("key", "default", "meaning"):
         table.add_column(column, overflow="fold")
-    for key, default, meaning in describe_settings():
+    for key, default, meaning in found:
         table.add_row(Text(key), Text(default), Text(meaning))
-    CONSOLE.print(table)
+    return table
 
 
 def describe_settings() -> list[tuple[str, str, str]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 from rich.markup import escape
 
@@ -12,28 +10,29 @@ from quorumsql.client import Client
 from quorumsql.contract.status import StatusResponse
 from quorumsql.contract.trace import PaceResponse
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, prints
 from serve_app.cli.service_or_process import PrincipalOption, UrlOption
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.background import service_url
 
 
+@prints
 def status(
     context: typer.Context,
     url: UrlOption = "",
     as_: PrincipalOption = "",
-    json: Annotated[bool, typer.Option("--json", help="Print what /readyz returns.")] = False,
-) -> None:
+) -> Output:
     """Show whether the service is ready, its load, and the questions since it started."""
     cli: CliContext = context.obj
     token = cli.settings.identity.read_token(as_) if as_ else ""
     with Client(url or service_url(cli.settings), token) as client:
         state = client.status()
-    if json:
-        typer.echo(state.model_dump_json(indent=2))
-    else:
+
+    def render() -> None:
         for line in render_status(state):
             CONSOLE.print(line, highlight=False, soft_wrap=True)
-    raise typer.Exit(0 if state.ready else 1)
+
+    return Output(state, render, 0 if state.ready else 1)
 
 
 def render_status(state: StatusResponse) -> list[str]:

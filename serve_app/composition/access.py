@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nl2sql.settings import Settings
+from nl2sql.settings.identity import IdentitySettings
 from retrieval.index_store.api_keys import ApiKeyStore
 from retrieval.index_store.audit_store import AuditStore
+from retrieval.index_store.sign_in_store import SignInStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.usage_store import UsageStore
 from serve_app.service.accounting import Accounting
 from serve_app.service.audit import build_sinks
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.identity.jwt_verifier import JwtVerifier
+from serve_app.service.identity.sign_ins import SignIns
 from serve_app.service.usage import UsageMeter
+
+if TYPE_CHECKING:
+    from serve_app.service.identity.provider import ProviderLogin
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +33,10 @@ class AccessParts:
 
 
 def build_access(settings: Settings, store: IndexStore) -> AccessParts:
-    """The parts over the index, which is used only for keys, limits and the audit table."""
+    """The parts over the index, which is used only for keys, sign-ins, limits and the audit table.
+
+    Raises SettingsError if the secret for the identity provider is missing.
+    """
     identity = settings.identity
     meter = UsageMeter(
         UsageStore(store),
@@ -34,12 +44,32 @@ def build_access(settings: Settings, store: IndexStore) -> AccessParts:
         question_timeout_s=settings.limits.request_timeout_ms / 1000,
         unanswered_tokens=settings.model.max_model_len,
     )
-    return AccessParts(
-        Identifier(
+    keys = ApiKeyStore(store) if identity.api_keys else None
+    verifier = JwtVerifier(identity.jwt) if identity.jwt.is_used else None
+    sign_ins = None
+    if settings.page.enabled and identity.needs_token:
+        sign_ins = SignIns(
             identity,
-            ApiKeyStore(store) if identity.api_keys else None,
-            JwtVerifier(identity.jwt) if identity.jwt.is_used else None,
-        ),
+            SignInStore(store),
+            hours=settings.page.sign_in_hours,
+            keys=keys,
+            verifier=verifier,
+            provider=_build_provider(identity, verifier),
+        )
+    return AccessParts(
+        Identifier(identity, keys, verifier, sign_ins),
         meter,
         Accounting(meter, build_sinks(settings.audit, AuditStore(store))),
+    )
+
+
+def _build_provider(
+    identity: IdentitySettings, verifier: JwtVerifier | None
+) -> ProviderLogin | None:
+    if not identity.login.is_used or verifier is None:
+        return None
+    from serve_app.service.identity.provider import ProviderLogin
+
+    return ProviderLogin(
+        identity.jwt, identity.login, verifier, secret=identity.login.read_secret()
     )

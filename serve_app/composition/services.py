@@ -7,15 +7,19 @@ from dataclasses import dataclass
 from generation.sampling.pace import EnginePace
 from nl2sql.protocols import Engine, Probe
 from nl2sql.settings.serve import ServeSettings
+from retrieval.index_store.store import IndexStore
 from serve_app.composition.access import AccessParts
+from serve_app.composition.page import build_conversations, build_page_services
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
 from serve_app.service.answer_cache import AnswerCache
 from serve_app.service.feedback import FeedbackService
+from serve_app.service.page_services import PageServices
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.running_queries import RunningQueries
 from serve_app.service.sessions import SessionService
+from serve_app.service.status import Deployments, list_no_deployments
 from serve_app.service.tools import ToolService
 
 
@@ -27,6 +31,7 @@ class Services:
     feedback: FeedbackService
     sessions: SessionService
     tools: ToolService
+    page: PageServices | None
 
 
 def build_services(
@@ -38,12 +43,15 @@ def build_services(
     recorder: QuestionRecorder | None = None,
     running: RunningQueries | None = None,
     prepares_prompts: bool = True,
+    store: IndexStore | None = None,
+    deployments: Deployments = list_no_deployments,
 ) -> Services:
     """The services over these stages.
 
     ``recorder`` is by default one without metrics and traces; ``running`` by default knows the
     questions of this process only. With ``prepares_prompts`` an idle engine reads the prompts of
-    likely questions in advance. Raises SettingsError.
+    likely questions in advance. With ``store``, the index, there are history, shares and the other
+    services of the page, whose ``/status`` shows ``deployments``. Raises SettingsError.
     """
     settings = wiring.settings
     pipeline = wiring.build_pipeline(
@@ -62,6 +70,7 @@ def build_services(
     }
     if isinstance(engine, Probe):
         probes["engine"] = engine
+    conversations = build_conversations(settings, store, stages) if store else None
     queries = QueryService(
         settings,
         pipeline,
@@ -73,20 +82,35 @@ def build_services(
         recorder=recorder,
         running=running,
         cache=build_answer_cache(settings.serve, stages),
+        history=conversations,
     )
+    tools = ToolService(
+        settings,
+        queries.turns,
+        guard=stages.executor,
+        executor=stages.executor,
+        retriever=stages.retrieval,
+        schemas=stages.retrieval,
+        accounting=access.accounting,
+    )
+    page = None
+    if store is not None and conversations is not None:
+        page = build_page_services(
+            settings,
+            store,
+            stages,
+            queries=queries,
+            tools=tools,
+            conversations=conversations,
+            access=access,
+            deployments=deployments,
+        )
     return Services(
         queries,
         FeedbackService(settings, stages.retrieval, queries.turns),
         SessionService(stages.retrieval),
-        ToolService(
-            settings,
-            queries.turns,
-            guard=stages.executor,
-            executor=stages.executor,
-            retriever=stages.retrieval,
-            schemas=stages.retrieval,
-            accounting=access.accounting,
-        ),
+        tools,
+        page,
     )
 
 

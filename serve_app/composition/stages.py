@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from execution.executor import ReadOnlyExecutor
+from nl2sql.browsing import TableBrowser
 from nl2sql.protocols import (
     Admission,
     CatalogSource,
@@ -31,7 +32,15 @@ from serve_app.composition.wiring import Wiring
 
 
 class RetrievalStage(
-    Retriever, FeedbackTaker, Sessions, Admission, SchemaReader, Revisions, Probe, Protocol
+    Retriever,
+    FeedbackTaker,
+    Sessions,
+    Admission,
+    SchemaReader,
+    TableBrowser,
+    Revisions,
+    Probe,
+    Protocol,
 ):
     """Stages 1 and 2, feedback, sessions and descriptions of databases."""
 
@@ -98,6 +107,10 @@ class Retrieval:
         self.list_admitted = directory.list_admitted
         self.describe_tables = directory.describe_tables
         self.list_examples = directory.list_examples
+        browser = wiring.build_table_browser(guard, executor, memory, definitions)
+        self.find_tables = browser.find_tables
+        self.describe_table = browser.describe_table
+        self.list_definitions = browser.list_definitions
 
 
 @dataclass(frozen=True, slots=True)

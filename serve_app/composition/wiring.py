@@ -39,6 +39,7 @@ from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.examples.selector import ExampleSelector
 from retrieval.examples.verification import Verifier
 from retrieval.glosses.glossary import IndexedGlossary
+from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.store import IndexStore
@@ -50,6 +51,7 @@ from retrieval.search.retriever import HybridRetriever
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import load_semantics
 from retrieval.sessions import GuardedSessions
+from retrieval.table_browser import IndexedTables
 from retrieval.values.memory import ValueMemory
 from retrieval.values.search import IndexedValueSearch
 from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
@@ -203,6 +205,24 @@ class Wiring:
         examples = ExampleSelector(store, embedder, guard, guard, settings)
         return SchemaDirectory(guard, examples if self.settings.flags.examples else None)
 
+    def build_table_browser(
+        self,
+        guard: SqlGuard,
+        executor: Executor,
+        memory: ValueMemory,
+        definitions: SemanticLayer | None,
+    ) -> IndexedTables:
+        """The tables as people browse them. Raises SettingsError."""
+        return IndexedTables(
+            guard,
+            guard,
+            executor,
+            self.build_glossary(memory, guard),
+            memory,
+            definitions,
+            self.module_patterns(),
+        )
+
     def build_feedback_recorder(
         self, store: IndexStore, embedder: Embedder, guard: SqlGuard, executor: Executor
     ) -> FeedbackRecorder:
@@ -217,7 +237,8 @@ class Wiring:
 
     def build_sessions(self, store: IndexStore, guard: SqlGuard) -> GuardedSessions:
         """The stored sessions, over the shared index."""
-        return GuardedSessions(SessionStore(store), guard, self.settings.sessions)
+        history = ConversationStore(store)
+        return GuardedSessions(SessionStore(store), guard, self.settings.sessions, history)
 
     def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
         """Stage 5, over ``catalogs``; by default over those of an index store that it opens.

@@ -44,6 +44,7 @@ from serve_app.http.formats import MEDIA_TYPES, Format, describe_answer, export_
 from serve_app.http.middleware import pick_front_settings, surround
 from serve_app.http.negotiation import choose_media_type
 from serve_app.http.openai.routes import build_router as build_openai_router
+from serve_app.http.page_routes import add_page_routes
 from serve_app.http.problems import install_problem_handlers, render_problem
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.http.trace_ids import TraceIds
@@ -51,6 +52,7 @@ from serve_app.mcp.endpoint import McpEndpoint
 from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.identity.identifier import Identifier
+from serve_app.service.page_services import PageServices
 from serve_app.service.query_service import QueryService
 from serve_app.service.sessions import Forgotten, SessionService
 from serve_app.service.tools import ToolService
@@ -135,13 +137,16 @@ def build_http_app(
     feedback: FeedbackService | None = None,
     sessions: SessionService | None = None,
     tools: ToolService | None = None,
+    page: PageServices | None = None,
     access: AccessParts | None = None,
 ) -> ASGIApp:
     """The routes behind their front: hosts, origins, tokens, limits, bodies.
 
     Without ``access`` only static tokens are known, and requests are not limited.
     """
-    app = build_routes(settings, service, feedback=feedback, sessions=sessions, tools=tools)
+    app = build_routes(
+        settings, service, feedback=feedback, sessions=sessions, tools=tools, page=page
+    )
     serve = settings.serve
     return surround(
         TraceIds(app, service.recorder.trace_id),
@@ -159,10 +164,11 @@ def build_routes(
     feedback: FeedbackService | None = None,
     sessions: SessionService | None = None,
     tools: ToolService | None = None,
+    page: PageServices | None = None,
 ) -> FastAPI:
     """Serves ``/query``, ``/healthz`` and ``/readyz``; ``/feedback``, ``/sessions`` if given.
 
-    With ``tools`` it serves ``/mcp`` as well.
+    With ``tools`` it serves ``/mcp`` as well, with ``page`` the routes that the page uses.
 
     The principal is expected in the scope's state.
     """
@@ -261,6 +267,8 @@ def build_routes(
         _add_feedback(app, feedback)
     if sessions is not None:
         _add_sessions(app, sessions)
+    if page is not None:
+        add_page_routes(app, settings, page)
     if tools is not None:
         endpoint = McpEndpoint(Services(settings, service, tools))
         app.router.routes.append(Route("/mcp", endpoint, methods=["POST"]))

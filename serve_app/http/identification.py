@@ -1,10 +1,12 @@
 """Identifies the principal of a request before its body is read, and counts the request.
 
-Probes need no token, because Kubernetes sends none; without one they return less.
+Probes need no token, because Kubernetes sends none; without one they return less. Nor do signing
+in, which brings one, and signing out, which also deletes the cookie of a sign-in that has ended.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from starlette.datastructures import MutableHeaders
@@ -13,8 +15,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nl2sql.errors import Unauthenticated, Unavailable
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
+from quorumsql.contract.identity import SignInMethod
 from serve_app.http.entrance import PROBES, find_header
-from serve_app.http.problems import render_error
+from serve_app.http.problems import render_error, render_problem, render_unauthenticated
+from serve_app.http.sign_in_cookie import is_from_other_page, is_from_page, read_cookie
 from serve_app.service.identity.static_tokens import find_static_principal, read_bearer_token
 
 if TYPE_CHECKING:
@@ -22,11 +26,26 @@ if TYPE_CHECKING:
     from serve_app.service.usage import UsageMeter
 
 
+SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
+PROVIDER, CALLBACK = "/sign-in/provider", "/sign-in/callback"
+# What can be asked without a token.
+OPEN = (*PROBES, SIGN_IN, SIGN_OUT, PROVIDER, CALLBACK)
+_FOREIGN = render_problem(
+    403,
+    "Foreign page",
+    "Signing in and out, and requests that a sign-in identifies, must come from a page of this "
+    "service. Other clients send the header `Authorization`.",
+)
+
+
 class Identifies(Protocol):
     """Finds the principal of a request."""
 
-    async def identify(self, authorization: str) -> Principal | None:
-        """The principal; None if another process decides. Raises Unauthenticated, Unavailable."""
+    async def identify(self, authorization: str, cookie: str = "") -> Principal | None:
+        """The principal; None if another process decides. Raises Unauthenticated, Unavailable.
+
+        The cookie of a sign-in counts where there is no ``authorization``.
+        """
         ...
 
 
@@ -34,14 +53,17 @@ class ProxyIdentifier:
     """For a process without the index: checks what the settings alone can decide.
 
     It knows the static tokens of its environment. If there are others (of another pod's secret, API
-    keys, signed tokens), it lets every unknown token pass, and the replica decides.
+    keys, signed tokens), it lets every unknown token pass, and the replica decides. So it does with
+    the cookie of a sign-in.
     """
 
     def __init__(self, settings: IdentitySettings) -> None:
         self._settings = settings
 
-    async def identify(self, authorization: str) -> Principal | None:
+    async def identify(self, authorization: str, cookie: str = "") -> Principal | None:
         """See ``Identifies.identify``."""
+        if cookie and not authorization and self._settings.needs_token:
+            return None
         try:
             return find_static_principal(self._settings, authorization)
         except Unauthenticated:
@@ -54,9 +76,13 @@ class ProxyIdentifier:
 class Identification:
     """Sets ``principal`` in the scope's state, or answers 401 or 503; at a probe, sets None."""
 
-    def __init__(self, app: ASGIApp, identifier: Identifies) -> None:
+    def __init__(
+        self, app: ASGIApp, identifier: Identifies, methods: Sequence[SignInMethod] = ()
+    ) -> None:
+        """``methods`` are the ways to sign in, which each 401 lists."""
         self._app = app
         self._identifier = identifier
+        self._methods = list(methods)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -66,15 +92,25 @@ class Identification:
         try:
             # Several headers are refused: a proxy in front may have checked another of them.
             authorization = ", ".join(find_header(scope, b"authorization"))
-            principal = await self._identifier.identify(authorization)
+            cookie = "" if authorization else read_cookie(scope)
+            is_signing = scope["path"] in (SIGN_IN, SIGN_OUT)
+            if (cookie and not is_from_page(scope)) or (is_signing and is_from_other_page(scope)):
+                await _FOREIGN(scope, receive, send)
+                return
+            principal = await self._identifier.identify(authorization, cookie)
         except (Unauthenticated, Unavailable) as error:
-            if scope["path"] not in PROBES:
-                await render_error(error)(scope, receive, send)
+            if scope["path"] not in OPEN:
+                await self._render(error)(scope, receive, send)
                 return
         state = scope.get("state", {})
         if state.get("is_foreign", False):
             principal = None
         await self._app({**scope, "state": {**state, "principal": principal}}, receive, send)
+
+    def _render(self, error: Unauthenticated | Unavailable) -> ASGIApp:
+        if isinstance(error, Unauthenticated):
+            return render_unauthenticated(error, methods=self._methods)
+        return render_error(error)
 
 
 class RequestLimit:

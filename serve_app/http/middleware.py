@@ -8,12 +8,13 @@ requests.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nl2sql.settings import LimitSettings, Settings
 from nl2sql.settings.identity import IdentitySettings
@@ -23,6 +24,8 @@ from nl2sql.yaml_file import read_yaml
 from serve_app.http.bodies import BoundedBodies
 from serve_app.http.entrance import Entrance
 from serve_app.http.identification import (
+    SIGN_IN,
+    SIGN_OUT,
     Identification,
     Identifies,
     ProxyIdentifier,
@@ -32,6 +35,7 @@ from serve_app.http.openai.errors import OpenAiErrors
 from serve_app.http.origins import HostRule, OriginRule
 from serve_app.http.page_files import PageFiles
 from serve_app.mcp.authorization import ResourceMetadata
+from serve_app.service.identity.methods import list_sign_in_methods
 
 if TYPE_CHECKING:
     from serve_app.service.usage import UsageMeter
@@ -50,6 +54,8 @@ _EXPOSED = [
         for unit in ("requests", "tokens")
     ),
 ]
+# The most bytes of a sign-in, and the most unfinished ones.
+_SIGN_IN_BYTES, _MOST_SIGN_INS = 32_768, 32
 # The request headers of MCP clients.
 _MCP_HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
 
@@ -84,6 +90,19 @@ def read_front_settings(path: Path) -> FrontSettings:
     return FrontSettings.model_validate(read_yaml(path))
 
 
+class Fork:
+    """Sends requests to ``paths`` to the first application, others to the last."""
+
+    def __init__(self, some: ASGIApp, paths: Collection[str], others: ASGIApp) -> None:
+        self._some = some
+        self._paths = frozenset(paths)
+        self._others = others
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._some if scope.get("path") in self._paths else self._others
+        await app(scope, receive, send)
+
+
 def surround(
     app: ASGIApp,
     settings: FrontSettings,
@@ -98,15 +117,27 @@ def surround(
     requests are not counted.
     """
     limits, serve = settings.limits, settings.serve
-    app = BoundedBodies(
-        app,
-        most_bytes=limits.body_bytes,
-        timeout_s=limits.body_timeout_ms / 1000,
-        most_open=most_open_bodies,
+    timeout_s = limits.body_timeout_ms / 1000
+    app = Fork(
+        # Everybody may send these, so they must not displace the bodies of principals.
+        BoundedBodies(
+            app,
+            most_bytes=min(limits.body_bytes, _SIGN_IN_BYTES),
+            timeout_s=timeout_s,
+            most_open=_MOST_SIGN_INS,
+        ),
+        (SIGN_IN, SIGN_OUT),
+        BoundedBodies(
+            app,
+            most_bytes=limits.body_bytes,
+            timeout_s=timeout_s,
+            most_open=most_open_bodies,
+        ),
     )
     if meter is not None:
         app = RequestLimit(app, meter)
-    app = Identification(app, identifier or ProxyIdentifier(settings.identity))
+    methods = list_sign_in_methods(settings.identity, settings.page)
+    app = Identification(app, identifier or ProxyIdentifier(settings.identity), methods)
     issuer = settings.identity.jwt.issuer
     # An issuer whose keys are in a file may have any name; clients can only use an address.
     if issuer.startswith(("https://", "http://")):
@@ -119,7 +150,7 @@ def surround(
         app = CORSMiddleware(
             app,
             allow_origins=serve.allowed_origins,
-            allow_methods=("GET", "POST", "DELETE"),
+            allow_methods=("GET", "POST", "PATCH", "DELETE"),
             allow_headers=("Authorization", "Content-Type", *_MCP_HEADERS),
             expose_headers=_EXPOSED,
         )

@@ -64,10 +64,17 @@ class OriginRule:
         >>> rule.allows(None, "h:1"), rule.allows("http://h:1", "h:1"), rule.allows("null", "h:1")
         (True, True, False)
         """
-        if origin is None or origin in self._origins:
-            return True
-        scheme, _, authority = origin.lower().partition("://")
-        return scheme in ("http", "https") and authority == host.lower()
+        return origin is None or origin in self._origins or is_own_origin(origin, host)
+
+
+def is_own_origin(origin: str, host: str) -> bool:
+    """Whether an ``Origin`` names the host that the request was sent to.
+
+    >>> is_own_origin("https://sql.example.com", "sql.example.com"), is_own_origin("null", "h:1")
+    (True, False)
+    """
+    scheme, _, authority = origin.lower().partition("://")
+    return scheme in ("http", "https") and authority == host.lower()
 
 
 def _is_address(host: str) -> bool:

@@ -61,8 +61,8 @@ class PageFile:
 
     @cached_property
     def etag(self) -> str:
-        """A name of the content."""
-        return f'"{hashlib.sha256(self.content).hexdigest()[:32]}"'
+        """A name of the content, whether or not it is compressed."""
+        return f'W/"{hashlib.sha256(self.content).hexdigest()[:32]}"'
 
     @cached_property
     def compressed(self) -> bytes | None:
@@ -85,6 +85,7 @@ class PageFiles:
         file = read_files().get(_INDEX if path == "/" else path.removeprefix(PREFIX))
         if file is None:
             missing = render_problem(404, "Not found", "The page has no such file.")
+            missing.headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
             await missing(scope, receive, send)
             return
         response = _build_response(file, Headers(scope=scope))
@@ -112,8 +113,7 @@ def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, PageFile]]:
 
 def _build_response(file: PageFile, headers: Headers) -> Response:
     sent = {**_HEADERS, "ETag": file.etag, "Vary": "Accept-Encoding"}
-    known = [tag.strip().removeprefix("W/") for tag in headers.get("if-none-match", "").split(",")]
-    if file.etag in known:
+    if file.etag in [tag.strip() for tag in headers.get("if-none-match", "").split(",")]:
         return Response(status_code=304, headers=sent)
     content = file.content
     reads_gzip = "gzip" in headers.get("accept-encoding", "")

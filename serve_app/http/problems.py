@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 from nl2sql.errors import (
     Busy,
     DeadlineExceeded,
+    Forbidden,
     IndexUnavailable,
     InsecureRole,
     InvalidRequest,
@@ -35,6 +36,7 @@ from nl2sql.errors import (
 from quorumsql.wire import BUSY
 from serve_app.http.disconnection import ClientGone
 from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.service.missing import Missing
 from serve_app.service.running_queries import UnknownQuery
 
 _LOG = logging.getLogger("quorumsql")
@@ -54,7 +56,7 @@ def render_problem(
     detail: str,
     *,
     errors: Sequence[dict[str, str]] = (),
-    members: Mapping[str, str] = MappingProxyType({}),
+    members: Mapping[str, Any] = MappingProxyType({}),
 ) -> JSONResponse:
     """A problem document; ``errors`` name fields of the request, ``members`` are added to it."""
     body: dict[str, Any] = {"type": "about:blank", "title": title, "status": status}
@@ -80,16 +82,18 @@ def render_error(error: Exception) -> JSONResponse:
             return render_problem(CLIENT_GONE, "Client gone", "The client left.")
         case UnknownQuery():
             return _render_field(404, "Unknown question", error)
+        case Missing():
+            return _render_field(404, "Not found", error)
         case UnknownDatabase():
             return _render_field(404, "Unknown database", error)
         case InvalidRequest():
             return _render_field(422, "Invalid request", error)
+        case Forbidden():
+            return render_problem(403, "Not permitted", str(error))
         case PromptTooLong():
             return render_problem(422, "Prompt too long", str(error))
         case Unauthenticated():
-            response = render_problem(401, "Not authenticated", str(error))
-            response.headers["WWW-Authenticate"] = "Bearer"
-            return response
+            return render_unauthenticated(error)
         case LimitReached() | Unavailable():
             if isinstance(error, IndexUnavailable):
                 _LOG.warning("%s %s", error.message, error.said)
@@ -102,6 +106,13 @@ def render_error(error: Exception) -> JSONResponse:
             return render_problem(504, "Took too long", str(error))
         case _:
             return _render_unexpected(error)
+
+
+def render_unauthenticated(error: Unauthenticated, **members: Any) -> JSONResponse:
+    """The problem document of a request that does not say who asks."""
+    response = render_problem(401, "Not authenticated", str(error), members=members)
+    response.headers["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 def _name_refusal(error: LimitReached | Unavailable) -> tuple[int, str]:

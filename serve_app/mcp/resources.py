@@ -10,7 +10,7 @@ from mcp_types import INVALID_PARAMS, Resource, ResourceTemplate
 from nl2sql.types import Principal
 from serve_app.mcp.documents import Document, build_examples, build_tables
 from serve_app.mcp.tools import Services
-from serve_app.service.tools import Refusal
+from serve_app.service.operations import Refusal
 
 JSON = "application/json"
 

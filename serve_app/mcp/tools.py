@@ -48,9 +48,10 @@ from serve_app.mcp.documents import (
     build_tables,
     write_json,
 )
+from serve_app.service.operations import Refusal
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.query_service import QueryService
-from serve_app.service.tools import MOST_TABLES, Refusal, ToolService
+from serve_app.service.tools import MOST_TABLES, ToolService
 
 ToolResult = CallToolResult | InputRequiredResult
 _SILENCE_S = 5.0

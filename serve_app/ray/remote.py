@@ -22,6 +22,7 @@ from ray.serve.exceptions import (
 )
 from ray.serve.handle import DeploymentHandle
 
+from nl2sql.browsing import TableBrowser
 from nl2sql.deadline import read_left_s
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.progress import is_observed, report_sampling
@@ -46,6 +47,7 @@ from nl2sql.types import (
     Assessment,
     Candidate,
     Completions,
+    Definition,
     Diagnostic,
     ExecutionLimits,
     Explained,
@@ -64,6 +66,8 @@ from nl2sql.types import (
     SamplingRequest,
     SchemaContext,
     TableDescriptions,
+    TableDetails,
+    TablePage,
     Turn,
     Violation,
 )
@@ -173,6 +177,25 @@ class RemoteRetrieval(RemoteStage):
     async def list_examples(self, database: str, principal: Principal) -> tuple[FewShot, ...]:
         """See ``SchemaReader.list_examples``."""
         return await self._call(SchemaReader.list_examples, database, principal)
+
+    async def find_tables(
+        self, database: str, search: str, principal: Principal, after: str, most: int
+    ) -> TablePage | Violation:
+        """See ``TableBrowser.find_tables``."""
+        call = TableBrowser.find_tables
+        return await self._call(call, database, search, principal, after, most)
+
+    async def describe_table(
+        self, database: str, name: str, principal: Principal
+    ) -> TableDetails | Violation | None:
+        """See ``TableBrowser.describe_table``."""
+        return await self._call(TableBrowser.describe_table, database, name, principal)
+
+    async def list_definitions(
+        self, database: str, principal: Principal
+    ) -> tuple[Definition, ...] | Violation:
+        """See ``TableBrowser.list_definitions``."""
+        return await self._call(TableBrowser.list_definitions, database, principal)
 
     async def revision(self, database: str) -> str:
         """See ``Revisions.revision``."""

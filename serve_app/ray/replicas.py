@@ -29,6 +29,7 @@ from serve_app.composition.stages import CpuStages, GuardedExecutor, Retrieval
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.ray.caller_watch import CallerWatch
+from serve_app.ray.deployments import list_deployments
 from serve_app.ray.metrics import CacheReporter, RayMeter
 from serve_app.ray.remote import (
     OtherReplicas,
@@ -188,6 +189,8 @@ class Ingress:
             self._access,
             recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
             running=build_running_queries(wiring.settings.serve, OtherReplicas()),
+            store=store,
+            deployments=list_deployments,
         )
 
     async def query(self, request: QueryRequest, principal: Principal) -> Answer:
@@ -216,5 +219,6 @@ class Ingress:
             feedback=self._services.feedback,
             sessions=self._services.sessions,
             tools=self._services.tools,
+            page=self._services.page,
             access=self._access,
         )

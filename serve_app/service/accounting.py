@@ -45,6 +45,19 @@ class Accounting:
         Raises what ``work`` raises; LimitReached; Unavailable if the question cannot be counted or
         recorded.
         """
+        return await self._run(question, observer, work, self._meter)
+
+    async def record(self, question: Question, work: Work) -> Answer:
+        """As ``answer``, but limits nothing: for what uses neither the model nor a database."""
+        return await self._run(question, None, work, None)
+
+    async def _run(
+        self,
+        question: Question,
+        observer: Observer | None,
+        work: Work,
+        meter: UsageMeter | None,
+    ) -> Answer:
         asked = _Asked(
             question.principal,
             question.database,
@@ -54,7 +67,7 @@ class Accounting:
         )
         delivered = Delivered(observer)
         try:
-            answer = await self._answer(question, delivered, work)
+            answer = await _measure(question, delivered, work, meter)
         except BaseException as error:
             await self._record_error(asked, error, delivered)
             raise
@@ -78,20 +91,6 @@ class Accounting:
             datetime.now(UTC),
         )
         await self._record_error(asked, error, Delivered(None))
-
-    async def _answer(self, question: Question, delivered: Delivered, work: Work) -> Answer:
-        if self._meter is None:
-            answer = await work(question, delivered.observer)
-            delivered.complete(answer)
-            return answer
-        async with self._meter.measure(question) as usage:
-            try:
-                answer = await work(usage.question, delivered.observer)
-                delivered.complete(answer)
-                usage.count_tokens(answer)
-            finally:
-                usage.rows = delivered.rows or 0
-        return answer
 
     async def _record_error(
         self, asked: _Asked, error: BaseException, delivered: Delivered
@@ -119,3 +118,20 @@ class Accounting:
         )
         for sink in self._sinks:
             await sink.add(entry)
+
+
+async def _measure(
+    question: Question, delivered: Delivered, work: Work, meter: UsageMeter | None
+) -> Answer:
+    if meter is None:
+        answer = await work(question, delivered.observer)
+        delivered.complete(answer)
+        return answer
+    async with meter.measure(question) as usage:
+        try:
+            answer = await work(usage.question, delivered.observer)
+            delivered.complete(answer)
+            usage.count_tokens(answer)
+        finally:
+            usage.rows = delivered.rows or 0
+    return answer

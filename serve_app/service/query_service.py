@@ -10,10 +10,11 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from nl2sql.answers import Answer, Answered
 from nl2sql.deadline import Deadline, ending_in
-from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
+from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError, Unavailable
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Admission, Answerer, Observer, Probe
 from nl2sql.settings import Settings
@@ -37,6 +38,15 @@ _PROBE_TIMEOUT_S = 5.0
 _PROBE_INTERVAL_S = 1.0
 # Of a table with its schema.
 _LONGEST_NAME = 300
+_NOT_LISTED = "The history cannot be written now, so this question will not be found there."
+
+
+class History(Protocol):
+    """Keeps the questions of sessions for those who asked them."""
+
+    async def record(self, question: Question, answer: Answer) -> None:
+        """Keeps a question as it was asked, and how it ended. Raise Unavailable."""
+        ...
 
 
 class QueryService:
@@ -54,12 +64,14 @@ class QueryService:
         recorder: QuestionRecorder | None = None,
         running: RunningQueries | None = None,
         cache: AnswerCache | None = None,
+        history: History | None = None,
     ) -> None:
         """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
 
         ``admission`` knows which databases a principal may ask; ``accounting`` applies the limits
         of principals and keeps the audit log; ``recorder`` measures questions; ``running`` keeps
-        their events for those who follow them; ``cache`` keeps answers (None: no answer is kept).
+        their events for those who follow them; ``cache`` keeps answers (None: no answer is kept);
+        ``history`` keeps the questions of sessions.
         """
         self.recorder = recorder or QuestionRecorder(settings)
         self.running = running or build_running_queries(settings.serve)
@@ -83,6 +95,7 @@ class QueryService:
         # Identical questions at the same time are answered once.
         self._answering = SharedWork[Answer]()
         self._cache = cache
+        self._history = history
 
     async def list_databases(self, principal: Principal) -> tuple[str, ...]:
         """The configured databases of which the principal may see anything. Raises Unavailable."""
@@ -137,13 +150,26 @@ class QueryService:
                         return await self._answer(asked, observer, place, in_detail=in_detail)
 
                 # It costs next to nothing, so it is neither refused nor measured.
-                finish.answer = await self._accounting.answer(question, observer, give)
+                answer = await self._accounting.answer(question, observer, give)
+                finish.answer = await self._keep(question, answer)
                 return finish.answer
             # Before the limits, so that a refusal costs nothing and counts nothing.
             with enter() as place:
-                answer = partial(self._answer, place=place, in_detail=in_detail)
-                finish.answer = await self._accounting.answer(question, observer, answer)
+                work = partial(self._answer, place=place, in_detail=in_detail)
+                answer = await self._accounting.answer(question, observer, work)
+            finish.answer = await self._keep(question, answer)
             return finish.answer
+
+    async def _keep(self, question: Question, answer: Answer) -> Answer:
+        """Keeps a session's question in the history; if that fails, the answer says so."""
+        if self._history is None or not question.session:
+            return answer
+        try:
+            await self._history.record(question, answer)
+        except Unavailable:
+            trace = answer.trace
+            return replace(answer, trace=replace(trace, notes=(*trace.notes, _NOT_LISTED)))
+        return answer
 
     async def _answer(
         self, question: Question, observer: Observer | None, place: Place, *, in_detail: bool

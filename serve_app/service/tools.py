@@ -5,9 +5,8 @@ Each is limited to what the principal may see. Knows nothing of MCP or ray.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeVar
+from collections.abc import Sequence
+from dataclasses import replace
 
 from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
 from nl2sql.protocols import Executor, Guard, Observer, Retriever, SchemaReader
@@ -26,6 +25,7 @@ from nl2sql.types import (
     Violation,
 )
 from serve_app.service.accounting import Accounting
+from serve_app.service.operations import Operations, Refusal
 from serve_app.service.query_service import choose_in_range
 from serve_app.service.texts import check_filled
 from serve_app.service.turns import Turns
@@ -34,17 +34,6 @@ from serve_app.service.turns import Turns
 _MOST_SQL = 20_000
 # The most tables that are described or listed at once.
 MOST_TABLES = 200
-
-_NO_ROWS = ResultSet((), (), (), truncated=False, ms=0.0)
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why nothing was done. ``code`` is a violation's code, an SQLSTATE or ``not_permitted``."""
-
-    code: str
-    reason: str
 
 
 class ToolService:
@@ -69,13 +58,22 @@ class ToolService:
         self._retriever = retriever
         self._schemas = schemas
         self._accounting = accounting or Accounting()
+        self._operations = Operations(settings, self._accounting)
 
     async def run_sql(
         self, database: str | None, sql: str, principal: Principal, max_rows: int | None = None
     ) -> ResultSet | Refusal:
+        """The rows of ``run``, or why there are none. Raises as it does."""
+        answer = await self.run(database, sql, principal, max_rows)
+        return answer.result if isinstance(answer, Answered) else find_refusal(answer)
+
+    async def run(
+        self, database: str | None, sql: str, principal: Principal, max_rows: int | None = None
+    ) -> Answer:
         """Guards the query and runs it read-only; it is counted and recorded like a question.
 
-        Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
+        The answer's ranking has one candidate, with the guarded query if it passed. Raises
+        InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
         limits = self._settings.limits
         question = Question(
@@ -86,14 +84,7 @@ class ToolService:
             seed=self._settings.sampling.seed,
             max_rows=choose_in_range("max_rows", max_rows, limits.rows, limits.max_rows),
         )
-        answer = await self._accounting.answer(question, None, self._run)
-        if isinstance(answer, Answered):
-            return answer.result
-        if isinstance(answer, Refused):
-            return Refusal(answer.code, answer.reason)
-        ranking = answer.trace.ranking
-        failed = ranking.assessments[0].diagnostic if ranking else None
-        return Refusal(failed.sqlstate if failed else "failed", answer.reason)
+        return await self._accounting.answer(question, None, self._run)
 
     async def _run(self, question: Question, _: Observer | None) -> Answer:
         """Runs the query that is the question's text, as an answer with one candidate."""
@@ -131,7 +122,9 @@ class ToolService:
             found = await self._schemas.describe_tables(question.database, wanted, principal, most)
             return Refusal(found.code, found.message) if isinstance(found, Violation) else found
 
-        return await self._account(self._build_question(text, database, principal), describe)
+        return await self._operations.run(
+            self._operations.build_question(text, database, principal), describe
+        )
 
     async def search_schema(
         self, database: str | None, text: str, principal: Principal
@@ -141,7 +134,7 @@ class ToolService:
         Counted and recorded like a question.
         Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
-        searched = self._build_question(
+        searched = self._operations.build_question(
             check_filled("text", text, self._settings.limits.question_chars), database, principal
         )
 
@@ -151,7 +144,7 @@ class ToolService:
             return Refusal("not_permitted", context.refusal) if context.refusal else context
 
         asked = replace(searched, text=f"search_schema: {searched.text}")
-        return await self._account(asked, search)
+        return await self._operations.run(asked, search)
 
     async def list_examples(
         self, database: str | None, principal: Principal
@@ -165,30 +158,15 @@ class ToolService:
         async def list_them(question: Question) -> tuple[FewShot, ...]:
             return await self._schemas.list_examples(question.database, principal)
 
-        question = self._build_question("list_examples", database, principal)
-        return await self._account(question, list_them)
+        question = self._operations.build_question("list_examples", database, principal)
+        return await self._operations.run(question, list_them)
 
-    def _build_question(self, text: str, database: str | None, principal: Principal) -> Question:
-        """What accounting knows of an operation that returns no rows. Raises UnknownDatabase."""
-        return Question(
-            text=text,
-            database=self._settings.database_name(database, principal),
-            principal=principal,
-            k=1,
-            seed=self._settings.sampling.seed,
-            max_rows=1,
-        )
 
-    async def _account(self, question: Question, work: Callable[[Question], Awaitable[_T]]) -> _T:
-        """The result of ``work``, which is counted and recorded like a question."""
-        results: list[_T] = []
-
-        async def answer(question: Question, _: Observer | None) -> Answer:
-            result = await work(question)
-            results.append(result)
-            if isinstance(result, Refusal):
-                return Refused(result.code, result.reason, Trace(question))
-            return Answered("", _NO_ROWS, 1.0, False, Trace(question))
-
-        await self._accounting.answer(question, None, answer)
-        return results[0]
+def find_refusal(answer: Answer) -> Refusal:
+    """Why ``ToolService.run`` has no rows: the guard's reason, or the database's error."""
+    if isinstance(answer, Refused):
+        return Refusal(answer.code, answer.reason)
+    ranking = answer.trace.ranking
+    failed = ranking.assessments[0].diagnostic if ranking else None
+    reason = answer.reason if isinstance(answer, Failed) else ""
+    return Refusal(failed.sqlstate if failed else "failed", reason)

@@ -8,6 +8,7 @@ import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Literal, cast
 
 from nl2sql.answers import Answer
 from nl2sql.errors import LimitReached, Unavailable
@@ -24,7 +25,9 @@ _LOG = logging.getLogger("quorumsql")
 # A question whose service died counts for so much longer than a question may take.
 _LEASE_SPARE_S = 30.0
 
-_MESSAGES = {
+LimitName = Literal["requests_per_minute", "questions_at_once", "tokens_per_day", "rows_per_day"]
+
+_MESSAGES: dict[LimitName, str] = {
     "requests_per_minute": "{name} may send {most} requests in a minute.",
     "questions_at_once": "{name} may have {most} questions answered at a time.",
     "tokens_per_day": "{name} may use {most} tokens of the language model on a day (UTC).",
@@ -62,6 +65,16 @@ class RequestUsage:
                 headers[f"x-ratelimit-remaining-{name}"] = str(max(most - used, 0))
                 headers[f"x-ratelimit-reset-{name}"] = f"{math.ceil(ends_s)}s"
         return headers
+
+
+@dataclass(frozen=True, slots=True)
+class UsedLimit:
+    """A limit that is set, and what of it is used; ``resets_in_s``: when the count restarts."""
+
+    name: LimitName
+    most: int
+    used: int
+    resets_in_s: float | None
 
 
 class QuestionUsage:
@@ -115,6 +128,24 @@ class UsageMeter:
             return None
         return RequestUsage(limits, await self._store.count_request(principal.name))
 
+    async def read(self, principal: Principal) -> tuple[UsedLimit, ...]:
+        """A principal's limits and what of them is used; counts nothing. Raises Unavailable."""
+        limits = self._settings.find_limits(principal)
+        if not any(getattr(limits, name) for name in _MESSAGES):
+            return ()
+        counts = await self._store.read(principal.name)
+        used: tuple[tuple[LimitName, int, float | None], ...] = (
+            ("requests_per_minute", counts.requests, counts.minute_ends_s),
+            ("questions_at_once", counts.questions, None),
+            ("tokens_per_day", counts.tokens, counts.day_ends_s),
+            ("rows_per_day", counts.rows, counts.day_ends_s),
+        )
+        return tuple(
+            UsedLimit(name, most, count, resets_in_s)
+            for name, count, resets_in_s in used
+            if (most := getattr(limits, name))
+        )
+
     def build_error(self, principal: Principal, usage: RequestUsage) -> LimitReached:
         """The error for a request too many."""
         refusal = Exceeded("requests_per_minute", usage.count.minute_ends_s)
@@ -156,7 +187,7 @@ class UsageMeter:
 def _build_error(principal: Principal, limits: UsageLimits, refusal: Exceeded) -> LimitReached:
     most = getattr(limits, refusal.limit)
     return LimitReached(
-        _MESSAGES[refusal.limit].format(name=principal.name, most=f"{most:,}"),
+        _MESSAGES[cast(LimitName, refusal.limit)].format(name=principal.name, most=f"{most:,}"),
         retry_after_s=refusal.retry_after_s,
         hint=f"Try again in {math.ceil(refusal.retry_after_s)} seconds.",
     )

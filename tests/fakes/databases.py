@@ -88,8 +88,8 @@ class FakeCatalogs:
 class FakeVisibility:
     """Shows a store's catalogs without the ``hidden`` names, or nothing given a ``refusal``.
 
-    ``hidden`` names tables (``schema.table``) and columns (``schema.table.column``). The same
-    catalog is always shown as the same object.
+    ``hidden`` names tables (``schema.table``) and columns (``schema.table.column``), ``masked``
+    columns. The same catalog is always shown as the same object.
     """
 
     def __init__(
@@ -99,11 +99,13 @@ class FakeVisibility:
         refusal: Violation | None = None,
         open_columns: Collection[str] | None = None,
         row_rules: tuple[tuple[str, str], ...] = (),
+        masked: Collection[str] = (),
     ) -> None:
         self._store = store
         self._hidden = hidden
         self._refusal = refusal
         self._row_rules = row_rules
+        self._masked = masked
         self._open = None if open_columns is None else frozenset(open_columns)
         self._shown: dict[int, tuple[Catalog, Catalog]] = {}
 
@@ -157,3 +159,10 @@ class FakeVisibility:
         """The given conditions on these tables."""
         asked = set(tables)
         return tuple(pair for pair in self._row_rules if pair[0] in asked)
+
+    async def masked_columns(
+        self, database: str, principal: Principal, table: str
+    ) -> frozenset[str]:
+        """Those of the given columns that the table has."""
+        names = (name.rpartition(".") for name in self._masked)
+        return frozenset(column for owner, _, column in names if owner == table)

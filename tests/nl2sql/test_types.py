@@ -30,6 +30,9 @@ DEFINITION = types.Definition(
     ("s.a.b", "s.a.c"),
     "SELECT 1",
 )
+ENTRY = types.TableEntry("sales.orders", "Orders", "purchases", 6, "sales")
+COLUMN = types.ColumnDetails(ORDERS.columns[0], values=("1",), has_more_values=True)
+NEIGHBOUR = types.Neighbour("sales.customers", "customer_id = id", "out")
 SHOT = types.FewShot("How many orders?", "SELECT count(*) FROM orders", 0.8)
 PATH = types.JoinPath(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders")
 PLAN = types.Plan(
@@ -127,6 +130,21 @@ EXAMPLES: tuple[object, ...] = (
     LIMITS,
     ACCESS,
     types.TableDescriptions((CUSTOMERS,), ("customers",)),
+    ENTRY,
+    types.TablePage((ENTRY,), "cursor", 2),
+    COLUMN,
+    NEIGHBOUR,
+    types.TableDetails(
+        "sales.orders",
+        "table",
+        "Orders",
+        "",
+        (COLUMN,),
+        ("id",),
+        SHOP.foreign_keys[:1],
+        (NEIGHBOUR,),
+        1,
+    ),
 )
 
 DATACLASSES: set[type] = {

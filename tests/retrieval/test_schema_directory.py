@@ -40,6 +40,11 @@ class Visible:
     ) -> tuple[tuple[str, str], ...]:
         return tuple((name, "id = 1") for name in tables if name == "sales.orders")
 
+    async def masked_columns(
+        self, database: str, principal: Principal, table: str
+    ) -> frozenset[str]:
+        return frozenset({"total", "status"} if table == "sales.orders" else ())
+
 
 class Examples:
     """Gives one example, and keeps the question."""
@@ -87,6 +92,7 @@ async def test_a_table_is_found_as_people_write_it(name: str) -> None:
     assert found.names == ("orders",)
     assert {key.target for key in found.foreign_keys} == {"sales.customers", "sales.employees"}
     assert found.row_rules == (("sales.orders", "id = 1"),)
+    assert found.masks == (("sales.orders", ("status", "total")),)
     assert found.total == 6
 
 

@@ -1,20 +1,25 @@
-"""Keys and signed tokens of an identity provider, and its HTTP server."""
+"""Keys and signed tokens of an identity provider, and its HTTP server, where people sign in."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 AUDIENCE = "quorumsql"
+CLIENT_ID, CLIENT_SECRET = "the-page", "s3cret of the client"
 
 
 def build_rsa_key() -> rsa.RSAPrivateKey:
@@ -65,13 +70,53 @@ class IdentityProvider:
         self.is_down = False
         self.issuer = url
         self.jwks_url = f"{url}/keys"
+        self.signing_key: Any = None
+        # Where it says that it is asked; claims of ID tokens, and parameters with which browsers
+        # return, that differ from what is right (None: left out).
+        self.metadata: dict[str, Any] = {}
+        self.claims: dict[str, Any] = {}
+        self.returned: dict[str, str | None] = {}
+        self._codes: dict[str, dict[str, str]] = {}
+
+    def authorize(self, asked: Mapping[str, str]) -> str:
+        """Where a browser goes that signed in as ann."""
+        code = secrets.token_urlsafe(8)
+        self._codes[code] = dict(asked)
+        sent = {"code": code, "state": asked["state"], "iss": self.issuer, **self.returned}
+        given = {name: value for name, value in sent.items() if value is not None}
+        return f"{asked['redirect_uri']}?{urlencode(given)}"
+
+    def redeem(self, sent: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
+        """The tokens for a code, once, for the client that asked for it."""
+        asked = self._codes.pop(sent.get("code", ""), None)
+        digest = hashlib.sha256(sent.get("code_verifier", "").encode()).digest()
+        challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
+        if (
+            asked is None
+            or asked["code_challenge_method"] != "S256"
+            or asked["code_challenge"] != challenge
+            or asked["redirect_uri"] != sent.get("redirect_uri")
+            or (sent.get("client_id"), sent.get("client_secret")) != (CLIENT_ID, CLIENT_SECRET)
+        ):
+            return 400, {"error": "invalid_grant"}
+        right = {"aud": CLIENT_ID, "nonce": asked["nonce"]}
+        claims = build_claims(self.issuer, **{**right, **self.claims})
+        token = sign(claims, self.signing_key)
+        return 200, {"access_token": "opaque", "token_type": "Bearer", "id_token": token}
 
     def answer(self, path: str) -> tuple[int, bytes]:
         self.requests.append(path)
         if self.is_down:
             return 500, b""
         if path == "/.well-known/openid-configuration":
-            document: Any = {"issuer": self.issuer, "jwks_uri": self.jwks_url}
+            document: Any = {
+                "issuer": self.issuer,
+                "jwks_uri": self.jwks_url,
+                "authorization_endpoint": f"{self.url}/authorize",
+                "token_endpoint": f"{self.url}/token",
+                "token_endpoint_auth_methods_supported": ["client_secret_post"],
+                **self.metadata,
+            }
         elif path == "/keys":
             document = {"keys": self.keys}
         else:
@@ -85,7 +130,23 @@ def serve_provider() -> Iterator[IdentityProvider]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            status, content = provider.answer(self.path)
+            parts = urlsplit(self.path)
+            if parts.path == "/authorize":
+                self.send_response(302)
+                self.send_header("Location", provider.authorize(dict(parse_qsl(parts.query))))
+                self.end_headers()
+                return
+            self._send(*provider.answer(self.path))
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            if provider.is_down:
+                self._send(503, b"")
+                return
+            status, document = provider.redeem(dict(parse_qsl(body)))
+            self._send(status, json.dumps(document).encode())
+
+        def _send(self, status: int, content: bytes) -> None:
             self.send_response(status)
             self.end_headers()
             self.wfile.write(content)

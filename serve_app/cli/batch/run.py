@@ -24,6 +24,7 @@ from serve_app.batch.results import ResultFormat
 from serve_app.batch.running import Follow, Sizes, run_job
 from serve_app.batch.storage import Folder, open_folder
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, build_json, prints
 from serve_app.cli.service_or_process import PrincipalOption
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.composition.wiring import Wiring
@@ -36,6 +37,7 @@ _TERMINAL_S = 2.0
 _LOG_S = 15.0
 
 
+@prints
 def run(
     context: typer.Context,
     input_: Annotated[
@@ -104,7 +106,7 @@ def run(
     dashboard: Annotated[
         bool, typer.Option("--dashboard", help="Start Ray's dashboard with the Ray started here.")
     ] = False,
-) -> None:
+) -> Output:
     """Answer all questions of INPUT. The same command again continues where it stopped.
 
     RAY_ADDRESS names a cluster to run on; without it, Ray is started on this machine.
@@ -151,6 +153,10 @@ def run(
     except KeyboardInterrupt:
         CONSOLE.print("Stopped. The same command continues from here.", highlight=False)
         raise typer.Exit(_INTERRUPTED) from None
+    return Output({"output": output, **build_json(progress)}, lambda: _print_end(output, progress))
+
+
+def _print_end(output: str, progress: Progress) -> None:
     CONSOLE.print(f"[green]✓[/] {escape(progress.render())}", highlight=False)
     CONSOLE.print(
         f"Results: {output}\nReport: quorumsql batch report {output}",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -12,40 +10,43 @@ from rich import box
 from rich.markup import escape
 from rich.table import Table
 
-from serve_app.batch.figures import ProgressReader, Report, build_report, render_duration
+from serve_app.batch.figures import Progress, ProgressReader, Report, build_report, render_duration
 from serve_app.batch.job import open_job
 from serve_app.batch.storage import open_folder
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 
 _LONGEST_REASON = 100
 
-Output = Annotated[str, typer.Argument(metavar="OUTPUT", help="The job's folder.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+JobFolder = Annotated[str, typer.Argument(metavar="OUTPUT", help="The job's folder.")]
 
 
-def status(output: Output, as_json: AsJson = False) -> None:
+@prints
+def status(output: JobFolder) -> Output:
     """Show how far a job is: its rate, the time left, and the counts by outcome.
 
     Exits with 1 while questions have no row.
     """
     progress = ProgressReader(open_job(open_folder(output))).read()
-    if as_json:
-        typer.echo(json.dumps(dataclasses.asdict(progress), default=str))
-    else:
-        mark = "[green]✓[/] complete:" if progress.is_complete else "[yellow]…[/]"
-        CONSOLE.print(f"{mark} {escape(progress.render())}", highlight=False, soft_wrap=True)
-        if progress.latest is not None and not progress.is_complete:
-            age = (datetime.now(UTC) - progress.latest).total_seconds()
-            CONSOLE.print(f"Latest results: {render_duration(max(age, 0))} ago.", highlight=False)
-    raise typer.Exit(0 if progress.is_complete else 1)
+    return Output(progress, lambda: _print_progress(progress), 0 if progress.is_complete else 1)
 
 
-def report(output: Output, as_json: AsJson = False) -> None:
+def _print_progress(progress: Progress) -> None:
+    mark = "[green]✓[/] complete:" if progress.is_complete else "[yellow]…[/]"
+    CONSOLE.print(f"{mark} {escape(progress.render())}", highlight=False, soft_wrap=True)
+    if progress.latest is not None and not progress.is_complete:
+        age = (datetime.now(UTC) - progress.latest).total_seconds()
+        CONSOLE.print(f"Latest results: {render_duration(max(age, 0))} ago.", highlight=False)
+
+
+@prints
+def report(output: JobFolder) -> Output:
     """Show outcomes, errors, times and tokens of a job; with golds, its accuracy."""
     found = build_report(open_job(open_folder(output)))
-    if as_json:
-        typer.echo(json.dumps(dataclasses.asdict(found), default=str))
-        return
+    return Output(found, lambda: _print_report(found))
+
+
+def _print_report(found: Report) -> None:
     for line in render_report(found):
         CONSOLE.print(line, highlight=False, soft_wrap=True)
     CONSOLE.print(_build_table(found))

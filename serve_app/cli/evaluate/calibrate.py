@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from evaluation.metrics.calibration_fit import (
@@ -28,6 +29,7 @@ from generation.models.store import default_model
 from nl2sql.errors import SettingsError
 from ranking.confidence.calibration import load_calibration
 from serve_app.cli.evaluate.show import Folders, show_estimate
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 
 _FEWEST_CASES = 50
@@ -35,6 +37,7 @@ _FEWEST_CASES = 50
 _COVERAGES = (0.2, 0.4, 0.6, 0.8, 1.0)
 
 
+@prints
 def calibrate(
     runs: Folders,
     output: Annotated[
@@ -64,7 +67,7 @@ def calibrate(
             "it: auto, the packaged one for the runs' model; none; or a file."
         ),
     ] = "auto",
-) -> None:
+) -> Output:
     """Fit the confidence to the right and wrong answers of runs, and report its quality.
 
     Of a question with several runs, the first that is named counts in the figures.
@@ -103,8 +106,12 @@ def calibrate(
         _describe(runs, manifests, figures, by_database, risk, start),
     )
     output.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    _print(figures, value, risk)
-    CONSOLE.print(f"[green]✓[/] {output}", highlight=False)
+
+    def render() -> None:
+        _print(figures, value, risk)
+        CONSOLE.print(f"[green]✓[/] {escape(str(output))}", highlight=False)
+
+    return Output({"file": output, "figures": figures}, render)
 
 
 def _describe(

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from evaluation.metrics.ballots import Ballot, collect_ballots
@@ -20,18 +21,20 @@ from evaluation.runs.run_folder import read_run
 from nl2sql.errors import SettingsError
 from ranking.score.points import load_points
 from serve_app.cli.evaluate.show import Folders, show_estimate
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 
 _FEWEST_CONTESTED = 50
 
 
+@prints
 def fit_score_points(
     runs: Folders,
     output: Annotated[
         Path, typer.Option(help="The file to write; ranking/score/points.json is what serves.")
     ] = Path("points.json"),
     folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 10,
-) -> None:
+) -> Output:
     """Fit the points of the score to the right and wrong candidates of runs."""
     ballots: list[Ballot] = []
     parts: list[tuple[str, int, int]] = []
@@ -53,9 +56,13 @@ def fit_score_points(
     fit = fit_score(ballots, load_points(), folds)
     value = render_points(fit.points, _describe(runs, ballots, fit, folds))
     output.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    _print_parts(parts, fit)
-    _print_terms(fit)
-    CONSOLE.print(f"[green]✓[/] {output}", highlight=False)
+
+    def render() -> None:
+        _print_parts(parts, fit)
+        _print_terms(fit)
+        CONSOLE.print(f"[green]✓[/] {escape(str(output))}", highlight=False)
+
+    return Output({"file": output, **value}, render)
 
 
 def _describe(

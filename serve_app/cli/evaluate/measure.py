@@ -18,13 +18,15 @@ from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
-from serve_app.cli.evaluate.show import print_runs
+from serve_app.cli.evaluate.show import describe_run, print_runs
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import prepare_benchmark, select
 from serve_app.operations.measuring import MeasureOptions, check_service, draw_sample, measure
 
 
+@prints
 def run(
     context: typer.Context,
     benchmark: opt.BenchmarkName = "demo_erp",
@@ -72,7 +74,7 @@ def run(
         typer.Option("--time-queries/--no-time-queries", help="Time right queries, for R-VES."),
     ] = True,
     fresh: opt.Fresh = False,
-) -> None:
+) -> Output:
     """Run a benchmark. The same command again continues where it stopped.
 
     Several K, or several flags to switch off, make one run each; the model is loaded once.
@@ -95,7 +97,7 @@ def run(
         samples,
     )
     loaded = load_benchmark(benchmark, configured=settings.databases)
-    _measure(settings, variants, take_half(loaded, half) if half else loaded, options)
+    return _measure(settings, variants, take_half(loaded, half) if half else loaded, options)
 
 
 def _split(text: str) -> list[str]:
@@ -107,7 +109,7 @@ def _measure(
     variants: Sequence[Variant],
     benchmark: Benchmark,
     options: MeasureOptions,
-) -> None:
+) -> Output:
     if options.evidence and not any(example.evidence for example in benchmark.examples):
         raise SettingsError(f"{benchmark.name} has no evidence.", hint="Omit --evidence.")
     # Only the databases of the sample's questions are prepared.
@@ -127,12 +129,13 @@ def _measure(
                 f"No service is ready at {options.service}.", hint="Start one: `make serve`."
             )
     folders = asyncio.run(_run(settings, variants, chosen, options))
-    print_runs(folders)
-    CONSOLE.print(
-        f"Report: quorumsql eval report {' '.join(map(str, folders))}",
-        highlight=False,
-        soft_wrap=True,
-    )
+    told = f"Report: quorumsql eval report {' '.join(map(str, folders))}"
+
+    def render() -> None:
+        print_runs(folders)
+        CONSOLE.print(told, highlight=False, markup=False, soft_wrap=True)
+
+    return Output([describe_run(folder) for folder in folders], render)
 
 
 async def _run(
@@ -144,5 +147,5 @@ async def _run(
     reporter = TerminalReporter()
     ready = await prepare_benchmark(settings, benchmark, reporter)
     for database, reason in ready.benchmark.missing.items():
-        CONSOLE.print(f"[yellow]missing[/] {database}: {escape(reason)}", highlight=False)
+        CONSOLE.print(f"[yellow]missing[/] {escape(f'{database}: {reason}')}", highlight=False)
     return await measure(ready, variants, options, reporter)

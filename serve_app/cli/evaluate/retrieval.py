@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
@@ -24,6 +23,8 @@ from evaluation.runs.variants import override
 from nl2sql.errors import SettingsError
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
+from serve_app.cli.output import Output, prints
+from serve_app.cli.safe_text import SafeConsole
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.operations.benchmarks import prepare_benchmark, select
 from serve_app.operations.measuring import draw_sample
@@ -36,6 +37,7 @@ from serve_app.operations.measuring_retrieval import (
 _TABLE_WIDTH = 118
 
 
+@prints
 def retrieval(
     context: typer.Context,
     benchmark: opt.BenchmarkName = "demo_erp",
@@ -68,7 +70,7 @@ def retrieval(
     evidence: opt.Evidence = False,
     output: opt.Output = opt.DEFAULT_OUTPUT,
     fresh: opt.Fresh = False,
-) -> None:
+) -> Output:
     """Measure routing, retrieval, linking and pruning alone. No language model is loaded."""
     cli: CliContext = context.obj
     settings = override(cli.settings, set_ or ())
@@ -103,12 +105,13 @@ def retrieval(
         reporter = TerminalReporter()
         ready = await prepare_benchmark(settings, chosen, reporter)
         for database, reason in ready.benchmark.missing.items():
-            CONSOLE.print(f"[yellow]missing[/] {database}: {escape(reason)}", highlight=False)
+            CONSOLE.print(f"[yellow]missing[/] {escape(f'{database}: {reason}')}", highlight=False)
         under_test = choose_variants(ready.wiring.settings, names)
         return await measure_retrieval(ready, under_test, options, reporter)
 
     folder = asyncio.run(run())
-    _print(folder)
+    _, figures = read_figures(folder)
+    return Output({"folder": folder, "figures": figures}, lambda: _print(folder, figures))
 
 
 def _choose(benchmark: Benchmark, split: str) -> Benchmark:
@@ -127,22 +130,21 @@ def _choose(benchmark: Benchmark, split: str) -> Benchmark:
     return dataclasses.replace(benchmark, examples=examples)
 
 
-def _print(folder: Path) -> None:
-    _, figures = read_figures(folder)
+def _print(folder: Path, figures: RetrievalFigures) -> None:
     # A long line is better than truncated figures.
-    console = Console(width=max(CONSOLE.width, _TABLE_WIDTH))
+    console = SafeConsole(width=max(CONSOLE.width, _TABLE_WIDTH))
     for table in build_tables(figures):
         if table.columns[-1] != EXAMPLES:  # too wide: only in the report
             console.print(_render(table))
     _print_misses(figures)
     for name, reason in figures.not_counted:
-        CONSOLE.print(f"[red]not counted[/] {name}: {escape(reason)}", highlight=False)
+        CONSOLE.print(f"[red]not counted[/] {escape(f'{name}: {reason}')}", highlight=False)
     for variant in figures.variants:
         for name, reason in variant.errors:
             CONSOLE.print(
-                f"[red]error[/] {variant.variant} {name}: {escape(reason)}", highlight=False
+                f"[red]error[/] {variant.variant} {escape(f'{name}: {reason}')}", highlight=False
             )
-    CONSOLE.print(f"Report: {folder / 'report.md'}", highlight=False, soft_wrap=True)
+    CONSOLE.print(f"Report: {folder / 'report.md'}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _print_misses(figures: RetrievalFigures) -> None:
@@ -152,7 +154,7 @@ def _print_misses(figures: RetrievalFigures) -> None:
             paraphrase = f", {variant.paraphrase}" if variant.paraphrase else ""
             CONSOLE.print(
                 f"[yellow]missed[/] by {variant.variant}{paraphrase}: {missed.tables} tables in "
-                f"{missed.questions} questions: {missed.text}",
+                f"{missed.questions} questions: {escape(missed.text)}",
                 highlight=False,
                 soft_wrap=True,
             )

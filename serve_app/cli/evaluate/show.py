@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from evaluation.metrics.figures import Estimate, PairedComparison
 from evaluation.metrics.metrics import summarize
@@ -25,6 +25,8 @@ from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import find_runs, read_run
 from nl2sql.errors import SettingsError
 from serve_app.cli.evaluate.options import DEFAULT_OUTPUT
+from serve_app.cli.output import Output, prints
+from serve_app.cli.safe_text import SafeConsole
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.measuring_retrieval import read_figures
 
@@ -55,12 +57,13 @@ _RETRIEVAL_COLUMNS = (
 Folders = Annotated[list[Path], typer.Argument(help="Run folders.", metavar="RUN…")]
 
 
+@prints
 def report(
     runs: Folders,
     output: Annotated[
         Path, typer.Option(help="Where to write, without an ending: .md and .html are added.")
     ] = Path("report"),
-) -> None:
+) -> Output:
     """Write a Markdown report and a self-contained HTML page with plots and every question.
 
     Runs of `eval retrieval` come after the others.
@@ -75,46 +78,85 @@ def report(
         for number, folder in enumerate(searched)
     ]
     output.parent.mkdir(parents=True, exist_ok=True)
+    paths = []
     for ending, render in ((".md", render_markdown), (".html", render_page)):
         path = output.with_name(output.name + ending)
         path.write_text(render(loaded, comparisons, retrieval), encoding="utf-8")
-        CONSOLE.print(f"[green]✓[/] {path}", highlight=False)
+        paths.append(path)
+
+    def print_paths() -> None:
+        for path in paths:
+            CONSOLE.print(f"[green]✓[/] {escape(str(path))}", highlight=False)
+
+    return Output({"files": paths}, print_paths)
 
 
+@prints
 def compare(
     left: Annotated[Path, typer.Argument(help="A run folder.")],
     right: Annotated[Path, typer.Argument(help="The run folder to compare it with.")],
-) -> None:
+) -> Output:
     """Compare two runs question by question: McNemar's test, and the questions that flipped."""
     one, other = load_run(left), load_run(right)
     found = compare_runs(one.name, one.records, other.name, other.records)
     if not found.shared:
         raise SettingsError("The runs share no question.", hint="`eval list` shows the runs.")
+    return Output(found, lambda: _print_comparison(found))
+
+
+def _print_comparison(found: PairedComparison) -> None:
     CONSOLE.print(
         f"{found.right} minus {found.left} over {found.shared} questions: "
         f"{show_estimate(found.difference, signed=True)}, McNemar p = {found.p_value:.3g}",
         highlight=False,
+        markup=False,
     )
     for title, ids in (("gained", found.gained), ("lost", found.lost)):
-        CONSOLE.print(f"{title} ({len(ids)}): {', '.join(ids) or 'none'}", highlight=False)
+        CONSOLE.print(
+            f"{title} ({len(ids)}): {', '.join(ids) or 'none'}", highlight=False, markup=False
+        )
 
 
+@prints
 def list_runs(
     folder: Annotated[Path, typer.Argument(help="The folder that holds the runs.")] = (
         DEFAULT_OUTPUT
     ),
-) -> None:
+) -> Output:
     """List the runs in a folder, with their figures."""
     found, searched = find_runs(folder), find_runs(folder, RetrievalManifest)
+    document = {
+        "runs": [describe_run(path) for path in found],
+        "retrieval": [{"folder": path, "figures": read_figures(path)[1]} for path in searched],
+    }
+    return Output(document, lambda: _print_list(folder, found, searched))
+
+
+def _print_list(folder: Path, found: Sequence[Path], searched: Sequence[Path]) -> None:
     if not found and not searched:
-        CONSOLE.print(f"No runs in {folder}. Make one: quorumsql eval run demo_erp")
+        told = f"No runs in {folder}. Make one: quorumsql eval run demo_erp"
+        CONSOLE.print(told, markup=False)
         return
     if found:
         print_runs(found)
     if searched:
         print_retrieval(searched)
     for path in (*found, *searched):
-        CONSOLE.print(str(path), highlight=False, soft_wrap=True)
+        CONSOLE.print(str(path), highlight=False, markup=False, soft_wrap=True)
+
+
+def describe_run(folder: Path) -> dict[str, Any]:
+    """A run as values of JSON: its folder, what was run, and its figures."""
+    run = load_run(folder)
+    manifest = run.manifest
+    return {
+        "folder": folder,
+        "benchmark": manifest.benchmark,
+        "variant": manifest.variant,
+        "evidence": manifest.evidence,
+        "finished": manifest.finished,
+        "figures": run.summary,
+    }
 
 
 def load_run(folder: Path) -> Run:
@@ -168,8 +210,8 @@ def print_runs(folders: Sequence[Path]) -> None:
         summary, manifest = run.summary, run.manifest
         asked = f" {len(run.records)}/{len(manifest.question_ids)}"
         table.add_row(
-            f"{manifest.benchmark}{' +evidence' if manifest.evidence else ''}",
-            f"{manifest.variant}{'' if manifest.finished else asked}",
+            Text(f"{manifest.benchmark}{' +evidence' if manifest.evidence else ''}"),
+            Text(f"{manifest.variant}{'' if manifest.finished else asked}"),
             f"{summary.accuracy.value:.1%} of {summary.counted}",
             f"{summary.accuracy.low * 100:.1f} to {summary.accuracy.high:.1%}",
             f"{summary.chosen.value:.1%}",
@@ -196,7 +238,7 @@ def print_runs(folders: Sequence[Path]) -> None:
         for name, reason in problems
     )
     for kind, name, reason in named:
-        CONSOLE.print(f"[red]{kind}[/] {name}: {escape(reason)}", highlight=False)
+        CONSOLE.print(f"[red]{kind}[/] {escape(f'{name}: {reason}')}", highlight=False)
 
 
 def print_retrieval(folders: Sequence[Path]) -> None:
@@ -220,8 +262,8 @@ def print_retrieval(folders: Sequence[Path]) -> None:
         )
         for variant in figures.variants:
             table.add_row(
-                name,
-                name_way(variant),
+                Text(name),
+                Text(name_way(variant)),
                 f"{variant.questions}",
                 f"{variant.all_tables.value:.1%}",
                 f"{variant.all_tables.low * 100:.1f} to {variant.all_tables.high:.1%}",
@@ -234,7 +276,7 @@ def print_retrieval(folders: Sequence[Path]) -> None:
 
 def _print_wide(table: Table) -> None:
     """Prints a table with long lines rather than truncated figures."""
-    Console(width=max(CONSOLE.width, _TABLE_WIDTH)).print(table)
+    SafeConsole(width=max(CONSOLE.width, _TABLE_WIDTH)).print(table)
 
 
 def show_estimate(estimate: Estimate, *, signed: bool = False) -> str:

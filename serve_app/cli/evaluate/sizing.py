@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +18,7 @@ from evaluation.sizing.service import Deployment
 from evaluation.sizing.workload import Workload, build_workload, read_demo
 from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 from serve_app.service.load import Load
 
@@ -41,6 +41,7 @@ _COLUMNS = (
 )
 
 
+@prints
 def sizing(
     context: typer.Context,
     questions_per_minute: Annotated[
@@ -76,8 +77,7 @@ def sizing(
     ] = 0,
     engines: Annotated[int, typer.Option(help="See --replicas.", min=0)] = 0,
     seed: Annotated[int, typer.Option(help="Seed of the simulation.", min=0)] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
-) -> None:
+) -> Output:
     """Predict replicas, GPUs and latency for a load, by simulating the service."""
     if bool(replicas) != bool(engines):
         raise typer.BadParameter("--replicas and --engines are given together.")
@@ -92,10 +92,7 @@ def sizing(
         else find_smallest(load, targets, deployment, workload, principals=principals, seed=seed)
         for load in questions_per_minute or (600.0,)
     ]
-    if as_json:
-        typer.echo(json.dumps([_describe(one) for one in found], indent=2))
-    else:
-        _print(found, profile)
+    return Output([_describe(one) for one in found], lambda: _print(found, profile))
 
 
 def _read_workload(run: Path | None, database_ms: float) -> Workload:
@@ -152,5 +149,5 @@ def _print(found: Sequence[Sizing], profile: EngineProfile) -> None:
         )
     CONSOLE.print(table)
     origin = "measured" if profile.is_measured else "ASSUMED, not measured"
-    CONSOLE.print(f"Engine: {profile.name} ({origin})", highlight=False)
-    CONSOLE.print(f"Its figures: {profile.source}", highlight=False)
+    CONSOLE.print(f"Engine: {profile.name} ({origin})", highlight=False, markup=False)
+    CONSOLE.print(f"Its figures: {profile.source}", highlight=False, markup=False)

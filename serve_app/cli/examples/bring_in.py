@@ -14,6 +14,7 @@ from nl2sql.errors import SettingsError, UnknownDatabase
 from retrieval.examples.files import Pair, read_pairs
 from retrieval.examples.importing import ImportReport
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, build_json, prints
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.composition.examples import add_examples
 from serve_app.composition.wiring import Wiring
@@ -25,6 +26,7 @@ from serve_app.reporting import Reporter
 _MOST_SHOWN = 20
 
 
+@prints
 def bring_in(
     context: typer.Context,
     database: Annotated[str, typer.Argument(help="The database that the questions are about.")],
@@ -47,13 +49,11 @@ def bring_in(
             "--one-database", help="Read a dump whose questions name schemas as one database."
         ),
     ] = False,
-) -> None:
+) -> Output:
     """Verify pairs and store them. The same command again continues where it stopped."""
     cli: CliContext = context.obj
     report = asyncio.run(_bring_in(cli, database, file, as_, run, one_database, TerminalReporter()))
-    print_left_out(report)
-    if not report.stored and not report.known:
-        raise typer.Exit(1)
+    return build_report_output(database, report)
 
 
 async def _bring_in(
@@ -94,7 +94,14 @@ def is_native(path: Path) -> bool:
     return path.is_file() and {"question", "sql"} <= peek_fields(path)
 
 
-def print_left_out(report: ImportReport, what: str = "pair") -> None:
+def build_report_output(database: str, report: ImportReport, what: str = "pair") -> Output:
+    """The outcome of an import; exits with 1 if nothing of it is stored."""
+    nothing = not report.stored and not report.known
+    document = {"database": database, **build_json(report)}
+    return Output(document, lambda: _print_left_out(report, what), int(nothing))
+
+
+def _print_left_out(report: ImportReport, what: str) -> None:
     """Prints the first entries that were left out, with the reason."""
     for entry in report.left_out[:_MOST_SHOWN]:
         CONSOLE.print(

@@ -15,11 +15,13 @@ from retrieval.examples.files import write_examples
 from retrieval.index_store.verified_example import VerifiedExample
 from serve_app.cli.context import CliContext
 from serve_app.cli.examples.show import Database, Sources, check_sources, find_examples
+from serve_app.cli.output import Output, confirm, prints
 from serve_app.cli.terminal import CONSOLE
 from serve_app.composition.examples import open_examples
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 
 
+@prints
 def remove(
     context: typer.Context,
     database: Database,
@@ -30,23 +32,23 @@ def remove(
         typer.Option("--keep", help="Where to write them first; default: a file under home."),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-) -> None:
+) -> Output:
     """Remove examples by id or by source. What is removed is written to a file first."""
     cli: CliContext = context.obj
     if bool(ids) == bool(source):
         raise typer.BadParameter("Name either ids or a --source.")
     found = _choose(cli, database, ids or (), source)
-    if not yes:
-        typer.confirm(f"Remove {len(found)} examples of {database}?", abort=True)
+    confirm(f"Remove {len(found)} examples of {database}?", yes=yes)
     file = kept or _name_file(cli.settings.home, database)
     write_examples(file, found)
     removed = asyncio.run(_remove(cli, database, found))
-    CONSOLE.print(
+    told = (
         f"Removed {removed} examples of {database}. To restore them:\n"
-        f"  quorumsql examples import {database} {file}",
-        highlight=False,
-        markup=False,
-        soft_wrap=True,
+        f"  quorumsql examples import {database} {file}"
+    )
+    return Output(
+        {"database": database, "removed": removed, "file": file},
+        lambda: CONSOLE.print(told, highlight=False, markup=False, soft_wrap=True),
     )
 
 

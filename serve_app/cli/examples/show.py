@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +15,7 @@ from rich.text import Text
 from retrieval.examples.files import write_examples
 from retrieval.index_store.verified_example import Source, VerifiedExample
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 from serve_app.composition.examples import open_examples
 from serve_app.operations.preparation import build_wiring, start_embedded_server
@@ -28,40 +26,43 @@ Sources = Annotated[
 ]
 
 
+@prints
 def list_(
     context: typer.Context,
     database: Database,
     source: Sources = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print complete examples as JSON.")
-    ] = False,
-) -> None:
+) -> Output:
     """List the examples of a database."""
     found = asyncio.run(find_examples(context.obj, database, check_sources(source)))
-    if as_json:
-        rows = [asdict(example) for example in found]
-        CONSOLE.print_json(json.dumps(rows, default=datetime.isoformat))
-        return
-    table = Table(box=box.SIMPLE_HEAD, title=f"{len(found)} examples of {database}")
+    return Output(found, lambda: CONSOLE.print(_build_table(database, found)))
+
+
+def _build_table(database: str, found: Sequence[VerifiedExample]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, title=Text(f"{len(found)} examples of {database}"))
     for heading in ("id", "from", "roles", "question", "query"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "id")
     for example in found:
         origin = f"{example.source} ({example.given_by})"
         roles = ", ".join(example.roles)
         table.add_row(*map(Text, (example.id, origin, roles, example.question, example.sql)))
-    CONSOLE.print(table)
+    return table
 
 
+@prints
 def export(
     context: typer.Context,
     database: Database,
     file: Annotated[Path, typer.Argument(help="The file to write.")],
     source: Sources = None,
-) -> None:
+) -> Output:
     """Write the examples of a database to a file that `examples import` reads."""
     found = asyncio.run(find_examples(context.obj, database, check_sources(source)))
     write_examples(file, found)
-    CONSOLE.print(f"{len(found)} examples of {database} written to {file}.", highlight=False)
+    told = f"{len(found)} examples of {database} written to {file}."
+    return Output(
+        {"database": database, "examples": len(found), "file": file},
+        lambda: CONSOLE.print(told, highlight=False, markup=False, soft_wrap=True),
+    )
 
 
 def check_sources(names: Sequence[str] | None) -> tuple[Source, ...]:

@@ -10,6 +10,7 @@ from quorumsql.client import Client
 from quorumsql.contract import FeedbackRequest
 from serve_app.cli.context import CliContext
 from serve_app.cli.last_answer import LastAnswer, recall_answer
+from serve_app.cli.output import Output, prints
 from serve_app.cli.service_or_process import DatabaseOption, UrlOption
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.background import service_url
@@ -28,6 +29,7 @@ Sayer = Annotated[
 ]
 
 
+@prints
 def right(
     context: typer.Context,
     question: Question = "",
@@ -35,12 +37,13 @@ def right(
     database: DatabaseOption = None,
     as_: Sayer = "",
     url: UrlOption = "",
-) -> None:
+) -> Output:
     """Report a right answer: it becomes an example for the model."""
     answer = _choose_answer(context.obj, question, sql, database)
-    _send(context.obj, answer, "right", None, as_, url)
+    return _send(context.obj, answer, "right", None, as_, url)
 
 
+@prints
 def wrong(
     context: typer.Context,
     correction: Annotated[str, typer.Option(help="The right query.")] = "",
@@ -49,10 +52,10 @@ def wrong(
     database: DatabaseOption = None,
     as_: Sayer = "",
     url: UrlOption = "",
-) -> None:
+) -> Output:
     """Report a wrong answer: it is removed from the examples; a correction becomes one."""
     answer = _choose_answer(context.obj, question, sql, database)
-    _send(context.obj, answer, "wrong", correction or None, as_, url)
+    return _send(context.obj, answer, "wrong", correction or None, as_, url)
 
 
 def _choose_answer(cli: CliContext, question: str, sql: str, database: str | None) -> LastAnswer:
@@ -70,7 +73,7 @@ def _send(
     correction: str | None,
     name: str,
     url: str,
-) -> None:
+) -> Output:
     request = FeedbackRequest(
         question=answer.question,
         sql=answer.sql,
@@ -83,4 +86,5 @@ def _send(
     with Client(url or service_url(cli.settings), token) as client:
         taken = client.feedback(request)
     example = f" ({taken.example})" if taken.example else ""
-    CONSOLE.print(f"{_SAID[taken.outcome]}{example}.", highlight=False, markup=False)
+    told = f"{_SAID[taken.outcome]}{example}."
+    return Output(taken, lambda: CONSOLE.print(told, highlight=False, markup=False))

@@ -9,6 +9,7 @@ import typer
 
 from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.operations.indexing import index_databases
 from serve_app.operations.model_glosses import write_model_glosses
@@ -17,22 +18,24 @@ from serve_app.operations.preparation import prepare
 _INTERRUPTED = 130
 
 
+@prints
 def build(
     context: typer.Context,
     databases: Annotated[list[str] | None, typer.Argument(help="Databases; default: all.")] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Name everything that was left out.")
     ] = False,
-) -> None:
+) -> Output:
     """Read the schema, embed what changed, store it. A running service uses the new index."""
-    run_build(context.obj, databases or [], verbose=verbose)
+    return run_build(context.obj, databases or [], verbose=verbose)
 
 
-def run_build(cli: CliContext, databases: list[str], *, verbose: bool) -> None:
+def run_build(cli: CliContext, databases: list[str], *, verbose: bool) -> Output:
     """Builds the indexes of ``databases``, or of all; Ctrl-C prints how to continue."""
+    reporter = TerminalReporter()
     names = [cli.settings.database_name(name) for name in databases or cli.settings.databases]
     try:
-        asyncio.run(_build(cli.settings, names, verbose=verbose))
+        asyncio.run(_build(cli.settings, names, reporter, verbose=verbose))
     except KeyboardInterrupt:
         CONSOLE.print(
             "Stopped. The old index remains in use. Finished embeddings are stored; the next "
@@ -40,10 +43,14 @@ def run_build(cli: CliContext, databases: list[str], *, verbose: bool) -> None:
             highlight=False,
         )
         raise typer.Exit(_INTERRUPTED) from None
+    # People have seen each step when it ended.
+    document = {"databases": names, "steps": reporter.steps, "warnings": reporter.warnings}
+    return Output(document, lambda: None)
 
 
-async def _build(settings: Settings, names: list[str], *, verbose: bool) -> None:
-    reporter = TerminalReporter()
+async def _build(
+    settings: Settings, names: list[str], reporter: TerminalReporter, *, verbose: bool
+) -> None:
     wiring = await prepare(settings, reporter, databases=names, verbose=verbose)
     if settings.index.model_glosses and await write_model_glosses(wiring, names, reporter):
         await index_databases(wiring, names, reporter, verbose=verbose)

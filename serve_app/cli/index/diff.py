@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import asdict
 from typing import Annotated
 
@@ -15,29 +14,26 @@ from retrieval.index_store.cards import build_cards
 from retrieval.indexing.difference import Difference, compare_index
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.indexing import add_model_glosses, describe_for_index
 
 _SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
 
 
+@prints
 def diff(
     context: typer.Context,
     database: Annotated[
         str | None, typer.Argument(help="The database; default: the default one.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+) -> Output:
     """Show what `index build` would add, change and remove. Exits with 1 if there is any."""
     cli: CliContext = context.obj
     name = cli.settings.database_name(database)
     found = asyncio.run(_compare(cli.settings, name))
-    if as_json:
-        typer.echo(json.dumps({"database": name, **asdict(found)}, indent=2, ensure_ascii=False))
-    else:
-        _print(name, found)
-    if found:
-        raise typer.Exit(1)
+    document = {"database": name, **asdict(found)}
+    return Output(document, lambda: _print(name, found), int(bool(found)))
 
 
 async def _compare(settings: Settings, name: str) -> Difference:
@@ -51,7 +47,7 @@ async def _compare(settings: Settings, name: str) -> Difference:
 
 def _print(name: str, found: Difference) -> None:
     if not found:
-        CONSOLE.print(f"The index of {name} is current.", highlight=False)
+        CONSOLE.print(f"The index of {name} is current.", highlight=False, markup=False)
         return
     for change in found.changes:
         sign, colour = _SIGNS[change.change]

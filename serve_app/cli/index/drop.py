@@ -13,9 +13,11 @@ from retrieval.index_store.gloss_store import GlossStore
 from retrieval.index_store.value_store import ValueStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
+from serve_app.cli.output import Output, confirm, prints
 from serve_app.cli.terminal import CONSOLE
 
 
+@prints
 def drop(
     context: typer.Context,
     database: Annotated[str | None, typer.Argument(help="The database.")] = None,
@@ -27,7 +29,7 @@ def drop(
         ),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-) -> None:
+) -> Output:
     """Delete the index, values and glosses of a database, not the database itself."""
     cli: CliContext = context.obj
     if everything == (database is not None):
@@ -35,31 +37,31 @@ def drop(
             "Name one database, or use --all.", field="database", hint="quorumsql index drop NAME"
         )
     if everything:
-        _confirm(
+        confirm(
             "Drop all indexes, and the examples and feedback of all databases? "
             "`quorumsql examples export` saves examples, `quorumsql feedback export` feedback.",
-            yes,
+            yes=yes,
         )
         asyncio.run(_drop_everything(cli.settings))
-        CONSOLE.print("Dropped. `quorumsql index build` creates the indexes again.")
-        return
+        told = "Dropped. `quorumsql index build` creates the indexes again."
+        return _build_output(None, True, told)
     assert database is not None
-    _confirm(f"Drop the index of {database}? Its examples are kept.", yes)
+    confirm(f"Drop the index of {database}? Its examples are kept.", yes=yes)
     dropped = asyncio.run(_drop(cli.settings, database))
-    if not dropped:
-        CONSOLE.print(f"{database} had no index.", highlight=False)
-        return
-    CONSOLE.print(
+    told = (
         f"Dropped; questions about {database} are refused now. "
-        f"`quorumsql index build {database}` creates it again.",
-        highlight=False,
-        soft_wrap=True,
+        f"`quorumsql index build {database}` creates it again."
+        if dropped
+        else f"{database} had no index."
     )
+    return _build_output(database, dropped, told)
 
 
-def _confirm(question: str, yes: bool) -> None:
-    if not yes:
-        typer.confirm(question, abort=True)
+def _build_output(database: str | None, dropped: bool, told: str) -> Output:
+    return Output(
+        {"database": database, "dropped": dropped},
+        lambda: CONSOLE.print(told, highlight=False, markup=False, soft_wrap=True),
+    )
 
 
 async def _drop(settings: Settings, database: str) -> bool:

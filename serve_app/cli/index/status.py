@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -21,6 +20,7 @@ from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import fingerprint_schema
@@ -51,6 +51,7 @@ class IndexStatus:
     problem: str = ""
 
 
+@prints
 def status(
     context: typer.Context,
     database: Annotated[
@@ -62,21 +63,25 @@ def status(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Name everything that was left out.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+) -> Output:
     """Show the index of each database: age, contents, size, and whether it is current."""
     cli: CliContext = context.obj
     found = asyncio.run(_read_all(cli.settings, database, quick=quick, verbose=verbose))
-    if as_json:
-        typer.echo(json.dumps([asdict(index) for index in found], indent=2, ensure_ascii=False))
-        return
+    return Output(found, lambda: _print(found))
+
+
+def _print(found: list[IndexStatus]) -> None:
     CONSOLE.print(_build_table(found))
     for index in found:
         for line in (*index.left_out, *([index.problem] if index.problem else [])):
             CONSOLE.print(Text(f"{index.database}: {line}"), soft_wrap=True)
     stale = [index.database for index in found if index.state in ("changed", "not indexed")]
     if stale:
-        CONSOLE.print(f"Bring up to date: quorumsql index build {' '.join(stale)}", soft_wrap=True)
+        CONSOLE.print(
+            f"Bring up to date: quorumsql index build {' '.join(stale)}",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 async def _read_all(
@@ -149,11 +154,11 @@ def _build_table(found: list[IndexStatus]) -> Table:
     for index in found:
         state = Text(index.state, style=colours.get(index.state, ""))
         if not index.generation:
-            table.add_row(index.database, state)
+            table.add_row(Text(index.database), state)
             continue
         inferred = f" + {index.inferred_keys:,}" if index.inferred_keys else ""
         table.add_row(
-            index.database,
+            Text(index.database),
             state,
             describe_age(index.indexed_at),
             f"{index.tables:,}",

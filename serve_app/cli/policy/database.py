@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from execution.policies.row_level_security.apply import (
     Changes,
@@ -18,6 +19,7 @@ from execution.policies.row_level_security.script import (
     render_script,
 )
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, build_json, confirm, prints, write_text
 from serve_app.cli.policy.loading import compile_policy, prepare_database
 from serve_app.cli.policy.rules import Database
 from serve_app.cli.terminal import CONSOLE
@@ -33,12 +35,13 @@ RevokeFunctions = Annotated[
 ]
 
 
+@prints
 def print_sql(
     context: typer.Context,
     database: Database = None,
     remove: Remove = False,
     revoke_functions: RevokeFunctions = False,
-) -> None:
+) -> Output:
     """Print the policy as PostgreSQL roles, grants, policies and views, for psql."""
     cli: CliContext = context.obj
     wiring, name = prepare_database(cli, database)
@@ -50,10 +53,10 @@ def print_sql(
         functions = [build_revocation(name)] if revoke_functions else []
         statements = [*security.statements, *functions, build_comment(security)]
         script = render_script(statements, head=render_head(security))
-    # Without rich, which would break lines at the terminal's width.
-    typer.echo(script, nl=False)
+    return Output({"database": name, "sql": script}, lambda: write_text(script))
 
 
+@prints
 def apply(
     context: typer.Context,
     database: Database = None,
@@ -63,7 +66,7 @@ def apply(
     remove: Remove = False,
     revoke_functions: RevokeFunctions = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-) -> None:
+) -> Output:
     """Apply the policy in the database itself, as a second defence behind the guard."""
     cli: CliContext = context.obj
     wiring, name = prepare_database(cli, database)
@@ -83,20 +86,32 @@ def apply(
     planned = run(True)
     _print_changes(planned)
     if dry_run:
-        CONSOLE.print("Nothing was changed: this was a dry run.")
-        return
-    if not yes:
-        typer.confirm(f"Apply these changes to {name}?", abort=True)
+        told = "Nothing was changed: this was a dry run."
+        return Output(_describe(name, planned, applied=False), lambda: CONSOLE.print(told))
+    confirm(f"Apply these changes to {name}?", yes=yes)
     done = run(False)
+    is_set = cli.settings.databases[name].row_level_security
+    return Output(
+        _describe(name, done, applied=True),
+        lambda: _print_end(name, planned, done, is_set=is_set, remove=remove),
+    )
+
+
+def _describe(name: str, changes: Changes, *, applied: bool) -> dict[str, Any]:
+    return {"database": name, "applied": applied, **build_json(changes)}
+
+
+def _print_end(name: str, planned: Changes, done: Changes, *, is_set: bool, remove: bool) -> None:
     if (done.added, done.removed) != (planned.added, planned.removed):
         CONSOLE.print("[yellow]The database changed in the meantime; these were applied:[/]")
         _print_changes(done)
-    CONSOLE.print(f"[green]✓[/] {name}: {_count(done)}.", highlight=False)
-    if cli.settings.databases[name].row_level_security == remove:
+    CONSOLE.print(f"[green]✓[/] {escape(name)}: {_count(done)}.", highlight=False)
+    if is_set == remove:
         CONSOLE.print(
             f"Now set databases.{name}.row_level_security to {str(not remove).lower()}, and "
             "restart the service: until then its queries fail.",
             highlight=False,
+            markup=False,
         )
 
 

@@ -6,10 +6,12 @@ import asyncio
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from nl2sql.errors import SettingsError
 from retrieval.semantics.semantics_file import load_semantics
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.preparation import (
     build_wiring,
@@ -24,7 +26,8 @@ Database = Annotated[
 ]
 
 
-def check(context: typer.Context, database: Database = None) -> None:
+@prints
+def check(context: typer.Context, database: Database = None) -> Output:
     """Check the definitions: names, joins, the guard, and EXPLAIN in the database."""
     cli: CliContext = context.obj
     settings = cli.settings
@@ -42,10 +45,15 @@ def check(context: typer.Context, database: Database = None) -> None:
     wiring = build_wiring(settings, server)
     catalog = wiring.source(name).read_catalog()
     count, problems = asyncio.run(check_definitions(wiring, file, catalog))
+    told = [file.describe(problem) for problem in problems]
+    document = {"database": name, "definitions": count, "problems": told}
+    return Output(document, lambda: _print(name, count, told), int(bool(told)))
+
+
+def _print(name: str, count: int, problems: list[str]) -> None:
     for problem in problems:
         CONSOLE.print("[red]✗[/]", end=" ")
-        CONSOLE.print(file.describe(problem), highlight=False, markup=False, soft_wrap=True)
-    if problems:
-        raise typer.Exit(1)
-    fit = "1 definition fits" if count == 1 else f"{count} definitions fit"
-    CONSOLE.print(f"[green]✓[/] {fit} {name}.", highlight=False)
+        CONSOLE.print(problem, highlight=False, markup=False, soft_wrap=True)
+    if not problems:
+        fit = "1 definition fits" if count == 1 else f"{count} definitions fit"
+        CONSOLE.print(f"[green]✓[/] {escape(f'{fit} {name}')}.", highlight=False)

@@ -12,12 +12,14 @@ from retrieval.semantics.resolution import resolve_definitions
 from retrieval.semantics.semantics_file import load_semantics
 from retrieval.semantics.suggestions import render_suggestions, suggest_definitions
 from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, prints, write_text
 from serve_app.cli.semantics.check import Database
 from serve_app.composition.examples import read_examples
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 
 
-def suggest(context: typer.Context, database: Database = None) -> None:
+@prints
+def suggest(context: typer.Context, database: Database = None) -> Output:
     """Print aggregates and conditions that at least two examples have, as definitions.
 
     Give them the names that people use, remove what is not meant, and add them to the file
@@ -31,12 +33,14 @@ def suggest(context: typer.Context, database: Database = None) -> None:
     known = [built for each in resolved if (built := each.build(catalog)) is not None]
     pairs = [(example.question, example.sql) for example in examples]
     found = suggest_definitions(pairs, catalog, known)
-    typer.echo(
+    text = (
         f"# Suggestions from {len(pairs)} verified examples of {name}: {len(found)}. Rename them, "
-        "and remove what is not meant."
+        "and remove what is not meant.\n"
     )
     if found:
-        typer.echo(render_suggestions(found), nl=False)
+        text += render_suggestions(found)
+    document = {"database": name, "examples": len(pairs), "suggestions": len(found), "yaml": text}
+    return Output(document, lambda: write_text(text))
 
 
 async def _read(cli: CliContext, database: str) -> tuple[tuple[VerifiedExample, ...], Catalog]:

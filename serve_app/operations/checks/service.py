@@ -22,6 +22,15 @@ def check_identity(settings: Settings) -> Check:
             principal.token_env for principal in identity.principals.values() if principal.token_env
         ]
         missing = [variable for variable in tokens if not os.environ.get(variable)]
+        if (login := identity.login).client_secret_env and not os.environ.get(
+            login.client_secret_env
+        ):
+            return Check(
+                "identity",
+                "failed",
+                f"not set: {login.client_secret_env}",
+                "It holds the secret for the identity provider; the service does not start.",
+            )
         if missing:
             return Check(
                 "identity",
@@ -32,6 +41,7 @@ def check_identity(settings: Settings) -> Check:
         accepted = [f"{len(tokens)} principals with a token"] * bool(tokens)
         accepted += ["API keys"] * identity.api_keys
         accepted += [f"signed tokens of {identity.jwt.issuer}"] * identity.jwt.is_used
+        accepted += ["sign-ins there"] * identity.login.is_used
         return Check("identity", "ok", ", ".join(accepted))
     if host in _LOOPBACK:
         return Check("identity", "ok", f"all clients on {host} ask as the local principal")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import jwt
@@ -14,6 +15,16 @@ from serve_app.service.identity.public_keys import PublicKeys, build_reader
 
 _MOST_TOKEN_CHARS = 16_384
 _MOST_NAME_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class SignedToken:
+    """A token that was verified; ``expires_at`` in seconds since 1970."""
+
+    principal: Principal
+    claims: dict[str, Any]
+    algorithm: str
+    expires_at: float
 
 
 class JwtVerifier:
@@ -29,6 +40,13 @@ class JwtVerifier:
 
         Raises Unauthenticated; Unavailable if the issuer's keys cannot be read.
         """
+        return (await self.read(token)).principal
+
+    async def read(self, token: str, *, audience: str = "") -> SignedToken:
+        """What a valid token says; ``audience`` replaces the configured one.
+
+        Raises as ``verify`` does.
+        """
         if len(token) > _MOST_TOKEN_CHARS:
             raise _refuse("it is too long")
         algorithm, key_id = self._read_header(token)
@@ -41,7 +59,7 @@ class JwtVerifier:
                 key.key,
                 # Never the algorithm that the token names alone: it must be accepted too.
                 algorithms=[algorithm],
-                audience=self._settings.audience,
+                audience=audience or self._settings.audience,
                 issuer=self._settings.issuer,
                 leeway=self._settings.leeway_s,
                 options={"require": ["exp", "iss", "aud"]},
@@ -50,7 +68,8 @@ class JwtVerifier:
             raise _refuse(_describe(error)) from error
         except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
             raise _refuse("it is malformed") from error
-        return self._read_principal(claims)
+        principal = self._read_principal(claims)
+        return SignedToken(principal, claims, algorithm, float(claims["exp"]))
 
     def _read_header(self, token: str) -> tuple[str, str]:
         """The algorithm, one of the accepted ones, and the id of the key."""

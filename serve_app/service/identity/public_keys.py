@@ -19,15 +19,18 @@ import httpx
 import jwt
 
 from nl2sql.errors import Unavailable
-from nl2sql.settings.jwt import JwtSettings, check_key_url
+from nl2sql.settings.jwt import JwtSettings
+from serve_app.service.identity.discovery import (
+    find_address,
+    open_client,
+    read_document,
+    read_metadata,
+)
 
-_TIMEOUT_S = 5.0
-_MOST_BYTES = 1_000_000
 # The least time between two attempts to read the keys.
 _RETRY_S = 10.0
 # How long keys are used that cannot be read again.
 _MOST_AGE_S = 3600.0
-_DISCOVERY = "/.well-known/openid-configuration"
 
 ReadKeys = Callable[[], Awaitable[Any]]
 
@@ -100,11 +103,11 @@ def build_reader(
     async def read() -> Any:
         if settings.jwks_file is not None:
             return await asyncio.to_thread(_read_file, settings.jwks_file)
-        async with httpx.AsyncClient(
-            timeout=_TIMEOUT_S, transport=transport, follow_redirects=False
-        ) as client:
-            url = settings.jwks_url or await _discover(client, settings.issuer)
-            return await _fetch(client, url)
+        async with open_client(transport) as client:
+            url = settings.jwks_url
+            if not url:
+                url = find_address(await read_metadata(client, settings.issuer), "jwks_uri")
+            return await read_document(client, url)
 
     return read
 
@@ -154,32 +157,3 @@ def _read_file(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
         raise Unavailable(f"The file of public keys {path} cannot be read: {error}") from error
-
-
-async def _discover(client: httpx.AsyncClient, issuer: str) -> str:
-    document = await _fetch(client, issuer.rstrip("/") + _DISCOVERY)
-    if not isinstance(document, dict) or document.get("issuer") != issuer:
-        raise Unavailable(f"The discovery document of {issuer} names another issuer.")
-    url = str(document.get("jwks_uri", ""))
-    try:
-        check_key_url(url)
-    except ValueError as error:
-        raise Unavailable(f"The discovery document of {issuer}: {error}") from error
-    return url
-
-
-async def _fetch(client: httpx.AsyncClient, url: str) -> Any:
-    try:
-        async with client.stream("GET", url) as response:
-            if response.status_code != 200:
-                raise Unavailable(f"{url} answered {response.status_code}.")
-            content = b""
-            async for piece in response.aiter_bytes():
-                content += piece
-                if len(content) > _MOST_BYTES:
-                    raise Unavailable(f"{url} answered with more than {_MOST_BYTES:,} bytes.")
-        return json.loads(content)
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        raise Unavailable(
-            f"The identity provider does not answer at {url} ({type(error).__name__})."
-        ) from error

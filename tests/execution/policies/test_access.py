@@ -137,6 +137,17 @@ def test_values_behind_a_mask_or_in_a_view_may_not_be_told() -> None:
     assert not opened & {"stock.products.name", "sales.names.name"}
 
 
+def test_a_column_is_masked_unless_a_role_shows_it_in_every_row() -> None:
+    assert find_access("clerk").masked_columns("sales.orders") == {"total"}
+    assert find_access("clerk").masked_columns("sales.customers") == frozenset()
+    assert find_access("seller").masked_columns("sales.employees") == {"name"}
+    # The seller sees it in the own rows only.
+    assert find_access("clerk", "seller").masked_columns("sales.orders") == {"total"}
+    assert find_access("clerk", "boss").masked_columns("sales.orders") == frozenset()
+    assert find_access("clerk").masked_columns("sales.employees") == frozenset()
+    assert open_access(SHOP).masked_columns("sales.orders") == frozenset()
+
+
 def test_a_key_that_nothing_declares_decides_over_no_row() -> None:
     declared = tuple(key for key in SHOP.foreign_keys if key.table != "stock.returns")
     (back,) = (key for key in SHOP.foreign_keys if key.table == "stock.returns")

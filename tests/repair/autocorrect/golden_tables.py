@@ -84,15 +84,28 @@ BIG = Definition(
     (),
     "SELECT 1 FROM sales.orders WHERE orders.total > 500 OR orders.status = 'open'",
 )
+BUYERS = Definition(
+    "measure",
+    "buyers",
+    "buyers",
+    "count(*)",
+    "",
+    ("sales.customers",),
+    (),
+    "SELECT count(*) FROM sales.customers",
+)
 JOINED = JoinPlan(
     ("sales.orders", "sales.customers"),
+    keys=(build_key("sales.orders(customer_id)", "sales.customers(id)"),),
     skeleton="FROM sales.orders JOIN sales.customers ON orders.customer_id = customers.id",
 )
 
 
 def build_defined_tables(question: str) -> TableLookup:
     """The visible with the definitions that a question names, and a plan that joins them."""
-    named = tuple(each for each in (REVENUE, BASKET, COUNTRY, BIG) if each.phrase in question)
+    named = tuple(
+        each for each in (REVENUE, BASKET, BUYERS, COUNTRY, BIG) if each.phrase in question
+    )
     context = replace(build_golden_context(), definitions=named)
     return TableLookup(context, Plan(joins=JOINED))
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from nl2sql.errors import Unavailable
-from quorumsql.contract import QueryRequest, QueryResponse, RefusedResponse
+from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse, RefusedResponse
+from quorumsql.contract.answers import ResultColumn
 from quorumsql.wire import Export, NoRows
-from serve_app.cli.chat import talk
+from serve_app.cli.chat.conversation import Conversation
+from serve_app.cli.schema_names import CatalogNames
 from serve_app.http.formats import Format
 from tests.serve_app.cli.test_cli import run
 
@@ -17,7 +21,17 @@ from tests.serve_app.cli.test_cli import run
 class Talk:
     """Somebody who says the lines, and a service that answers or raises."""
 
-    def __init__(self, *lines: str | BaseException, error: BaseException | None = None) -> None:
+    names = CatalogNames(())
+
+    def __init__(
+        self,
+        *lines: str | BaseException,
+        error: BaseException | None = None,
+        answer: AnsweredResponse | None = None,
+    ) -> None:
+        self._answer = answer
+        self.history = ["old"]
+        self.exported: list[tuple[QueryRequest, str]] = []
         self._lines: Iterator[str | BaseException] = iter(lines)
         self._error = error
         self.asked: list[QueryRequest] = []
@@ -34,6 +48,8 @@ class Talk:
         self.asked.append(request)
         if self._error is not None:
             raise self._error
+        if self._answer is not None:
+            return self._answer
         return RefusedResponse(
             question=request.question,
             database="shop",
@@ -44,7 +60,14 @@ class Talk:
         )
 
     def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
-        raise AssertionError("chat exports nothing")
+        self.exported.append((request, format_.name))
+        return Export(b"exported", {})
+
+    def list_history(self) -> list[str]:
+        return self.history
+
+    def clear_history(self) -> None:
+        self.history.clear()
 
     def forget(self, session: str) -> int:
         self.forgotten.append(session)
@@ -52,7 +75,24 @@ class Talk:
 
     def run(self) -> None:
         first = QueryRequest(question="", session="s", answer_text="rule")
-        talk(self, first, self.listen, self.noted.append)
+        Conversation(self, first, self, self.noted.append).run()
+
+
+def build_answer(*rows: list[object]) -> AnsweredResponse:
+    """Cities and how many there are of something."""
+    return AnsweredResponse(
+        question="How many by city?",
+        database="shop",
+        sql="SELECT city, count(*)",
+        confidence=0.5,
+        quorum=True,
+        text="Most are in Łódź.",
+        text_source="rule",
+        columns=[ResultColumn(name="city", type="text"), ResultColumn(name="n", type="int8")],
+        rows=[list(row) for row in rows],
+        truncated=False,
+        cut=[],
+    )
 
 
 def test_every_line_is_a_question_of_the_session(capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +124,7 @@ def test_a_fresh_start_is_another_session(capsys: pytest.CaptureFixture[str]) ->
     assert somebody.forgotten == [first]
     shown = capsys.readouterr().out
     assert "Deleted 3 questions." in shown
-    assert shown.count("/forget to delete") == 2
+    assert shown.count("/forget") == 1
 
 
 @pytest.mark.parametrize("error", [Unavailable("Down [now]."), KeyboardInterrupt()])
@@ -93,6 +133,52 @@ def test_what_goes_wrong_ends_the_question_not_the_talk(error: BaseException) ->
     somebody.run()
     assert [each.question for each in somebody.asked] == ["Q?", "R?"]
     assert somebody.noted == []
+
+
+def test_the_last_answer_can_be_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
+    answer = build_answer(["Łódź", 12], ["Rome", 6])
+    somebody = Talk("/sql", "/rows", "/why", "Q?", "/sql", "/rows", "/why", "/chart", answer=answer)
+    somebody.run()
+    shown = capsys.readouterr().out
+    assert shown.count("There is no answer") == 3
+    assert "\nSELECT city, count(*)\n" in shown
+    assert "The service told no reasons." in shown
+    assert "confidence 0.50, a quorum" in shown
+    assert "█" in shown
+
+
+def test_all_rows_are_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
+    rows: list[list[object]] = [[f"city {number}", number] for number in range(60)]
+    Talk("Q?", "/rows", "/chart", answer=build_answer(*rows)).run()
+    shown = capsys.readouterr().out
+    assert "and 40 more" in shown
+    assert "/rows shows all rows" in " ".join(shown.split())
+    assert shown.count("city 59") == 1
+    assert "No chart fits" in shown
+
+
+def test_rows_are_exported_without_asking_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    csv, document = tmp_path / "rows.csv", tmp_path / "rows.json"
+    lines = (f"/export {csv}", "Q?", f"/export {csv}", f"/export {csv}", f"/export {document}")
+    somebody = Talk(*lines, "/export", "/export rows.exe", answer=build_answer(["Rome", 6]))
+    somebody.run()
+    assert csv.read_bytes() == b"exported"
+    assert json.loads(document.read_text())["rows"] == [["Rome", 6]]
+    ((request, name),) = somebody.exported
+    assert (request.picked, request.session, name) == ("SELECT city, count(*)", None, "csv")
+    shown = capsys.readouterr()
+    assert shown.out.count("Written to") == 2
+    assert "exists already" in shown.err
+    assert shown.err.count("Name a file that ends in .json, .csv") == 2
+
+
+def test_history_is_shown_and_cleared(capsys: pytest.CaptureFixture[str]) -> None:
+    somebody = Talk("/history", "/history clear", "/history")
+    somebody.run()
+    assert capsys.readouterr().out.count("old") == 1
+    assert somebody.history == []
 
 
 def test_the_commands_are_there() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -70,6 +71,31 @@ async def test_without_a_token_not_a_byte_of_the_body_is_read(
     # The rest of its body can still be sent: closed amid it, a client would miss the answer.
     assert "connection" not in exchange.headers
     assert exchange.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("path", ["/sign-in", "/sign-out"])
+async def test_without_a_token_little_is_read_to_sign_in(app: Any, path: str) -> None:
+    headers = [HOST, JSON, (b"content-length", b"40000")]
+    exchange = Exchange([b"x" * 40_000], ends=False)
+    await exchange.send_to(app, build_scope("POST", path, headers))
+    assert (exchange.status, exchange.received) == (413, 0)
+
+
+async def test_unfinished_sign_ins_displace_only_one_another(app: Any) -> None:
+    async def send(path: str, *headers: tuple[bytes, bytes]) -> int:
+        exchange = Exchange(ends=False)
+        await exchange.send_to(app, build_scope("POST", path, [HOST, JSON, *headers]))
+        return exchange.status
+
+    question = asyncio.create_task(send("/query", bearer(b"s3cret")))
+    await asyncio.sleep(0.05)
+    sign_ins = [asyncio.create_task(send("/sign-in")) for _ in range(500)]
+    ended = await asyncio.wait_for(asyncio.gather(*sign_ins[:-32]), 5)
+    await asyncio.sleep(0.05)
+    assert ({*ended}, question.done()) == ({408}, False)
+    assert not any(task.done() for task in sign_ins[-32:])
+    for task in (question, *sign_ins):
+        task.cancel()
 
 
 async def test_with_a_token_all_routes_are_there(app: Any) -> None:

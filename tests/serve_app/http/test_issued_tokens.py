@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
@@ -209,6 +210,33 @@ async def test_a_proxy_without_a_token_lets_the_replica_decide(
     monkeypatch.setenv("bob_TOKEN", "of bob")
     with pytest.raises(Unauthenticated):
         await proxy.identify("Bearer other")
+
+
+async def test_a_proxy_without_the_index_lets_the_replica_decide_over_cookies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ann_TOKEN", "s3cret")
+    settings = build_settings(identity={"principals": {"ann": {"token_env": "ann_TOKEN"}}})
+    proxy = ProxyIdentifier(settings.identity)
+    assert await proxy.identify("", "a cookie") is None
+    # The header counts, and it is wrong.
+    with pytest.raises(Unauthenticated):
+        await proxy.identify("Bearer other", "a cookie")
+    assert await ProxyIdentifier(build_settings().identity).identify("", "x") == Principal("local")
+
+
+async def test_the_proxy_lists_the_ways_to_sign_in_as_the_replica_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ann_TOKEN", "s3cret")
+    settings = build_settings(identity={"principals": {"ann": {"token_env": "ann_TOKEN"}}})
+
+    async def never(*_: Any) -> None:
+        raise AssertionError
+
+    proxy = surround(never, pick_front_settings(settings), most_open_bodies=9)
+    found = await Exchange().send_to(proxy, build_scope("GET", "/me"))
+    assert (found.status, json.loads(found.body)["methods"]) == (401, ["key"])
 
 
 async def test_routes_answer_nobody_whom_the_replica_did_not_identify(

@@ -51,6 +51,8 @@ async def test_a_browser_keeps_a_file_until_it_changes() -> None:
         assert first.headers["cache-control"] == "no-cache"
         again = await client.get("/", headers={"If-None-Match": first.headers["etag"]})
         assert (again.status_code, again.content) == (304, b"")
+        assert again.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
+        assert again.headers["etag"] == first.headers["etag"]
         other = await client.get("/", headers={"If-None-Match": '"another"'})
         assert other.status_code == 200
 
@@ -95,6 +97,7 @@ async def test_no_path_leads_to_another_file(path: str) -> None:
     found = await Exchange().send_to(build_app(), build_scope("GET", path))
     assert found.status == 404
     assert found.headers["content-type"] == "application/problem+json"
+    assert found.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
 
 
 async def test_a_foreign_host_gets_no_page() -> None:

@@ -93,7 +93,6 @@ ORDER_COLUMNS = [
 def build_answer(question: str) -> dict[str, Any]:
     """The answer to a question, by the words in it."""
     words = question.lower()
-    answer: dict[str, Any]
     base: dict[str, Any] = {
         "question": question,
         "database": DATABASE,

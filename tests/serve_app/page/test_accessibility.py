@@ -46,7 +46,13 @@ def _visit(name: str, selector: str) -> Callable[[Reader], None]:
     return open_
 
 
-def _answer(reader: Reader) -> None:
+def _sign_in(reader: Reader) -> None:
+    reader.service.needs_sign_in = True
+    reader.page.reload()
+    reader.see("#key")
+
+
+def _explain(reader: Reader) -> None:
     reader.ask(LINE)
     reader.page.click(".confidence button")
 
@@ -62,15 +68,9 @@ def _help(reader: Reader) -> None:
     reader.see("dialog")
 
 
-def _sign_in(reader: Reader) -> None:
-    reader.service.needs_sign_in = True
-    reader.page.reload()
-    reader.see("#key")
-
-
 VIEWS: dict[str, Callable[[Reader], Any]] = {
     "start": lambda reader: reader.see(".suggestions"),
-    "answer": _answer,
+    "answer": _explain,
     "orders": lambda reader: reader.ask("all orders"),
     "chart": _chart,
     "clarify": _clarify,

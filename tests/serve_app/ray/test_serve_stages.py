@@ -24,6 +24,7 @@ from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded
 from nl2sql.settings.audit import AuditSettings
 from nl2sql.settings.identity import IdentitySettings
+from nl2sql.settings.page import PageSettings
 from nl2sql.types import Access, GuardedQuery, Principal, ResultSet, UsageLimits
 from retrieval.index_store.api_keys import ApiKeyStore
 from serve_app.composition.wiring import Wiring
@@ -45,18 +46,24 @@ def audit_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def url(wiring: Wiring, audit_file: Path) -> Iterator[str]:
-    changed = {"identity": IdentitySettings(api_keys=True), "audit": AuditSettings(file=audit_file)}
+    changed = {
+        "identity": IdentitySettings(api_keys=True),
+        "audit": AuditSettings(file=audit_file),
+        "page": PageSettings(operate_roles=("operator",)),
+    }
     settings = wiring.settings.model_copy(update=changed)
     with serving(replace(wiring, settings=settings), fuse_cpu_stages=False) as where:
         yield where
 
 
-def make_key(wiring: Wiring, name: str, limits: UsageLimits = NO_LIMITS) -> tuple[str, str]:
+def make_key(
+    wiring: Wiring, name: str, limits: UsageLimits = NO_LIMITS, *roles: str
+) -> tuple[str, str]:
     """The id of a record, and its key."""
 
     async def make() -> tuple[str, str]:
         store = wiring.build_index_store()
-        principal = Principal(name, access=Access(limits=limits))
+        principal = Principal(name, roles, access=Access(limits=limits))
         record, key = await ApiKeyStore(store).create(principal, valid_days=1)
         await store.close()
         return record.id, key
@@ -160,3 +167,40 @@ async def ask_over_mcp(url: str, key: str, mode: ConnectMode) -> list[dict[str, 
                 await call(client, "describe_tables", tables=["employees"]),
                 await call(client, "list_databases"),
             ]
+
+
+def test_the_routes_of_the_page_reach_the_stages(url: str, wiring: Wiring) -> None:
+    _, key = make_key(wiring, "olga", NO_LIMITS, "operator")
+    with httpx.Client(
+        base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=60
+    ) as client:
+
+        def get(path: str, **parameters: Any) -> Any:
+            response = client.get(path, params=parameters)
+            assert response.status_code == 200, response.text
+            return response.json()
+
+        names = {each["name"] for each in get("/databases")["databases"]}
+        assert names == {"demo_erp", "second"}
+        page = get("/databases/demo_erp/tables", search="employees", limit=1)
+        assert page["tables"][0]["table"] == "hr.employees"
+        assert get("/databases/demo_erp/tables", search="employees", after=page["next"])["tables"]
+        wrong = client.get("/databases/demo_erp/tables", params={"after": "x"})
+        assert (wrong.status_code, wrong.json()["errors"][0]["field"]) == (422, "after")
+        table = get("/databases/demo_erp/tables/hr.employees")
+        assert any(column["values"] for column in table["columns"])
+        assert client.get("/databases/demo_erp/tables/invented").status_code == 404
+        assert get("/databases/demo_erp/definitions")["measures"] == []
+        assert get("/databases/demo_erp/suggestions")["questions"]
+        assert client.post("/run", json={"sql": COUNT}).json()["rows"]
+        client.post("/query", json={"question": COUNT, "k": 1, "session": "page"})
+        assert get("/conversations/page")["turns"][0]["question"] == COUNT
+        body = {"question": "How many?", "sql": COUNT}
+        shared = client.post("/shares", json=body).json()["id"]
+        assert get(f"/shares/{shared}")["sql"] == COUNT
+        assert client.patch("/conversations/page", json={"starred": True}).json()["starred"]
+        assert client.delete("/conversations").json()["conversations"] == 1
+        deployments = {each["name"]: each for each in get("/status")["deployments"]}
+        assert {"retriever", "executor"} < deployments.keys()
+        assert {each["state"] for each in deployments.values()} == {"HEALTHY"}
+        assert all(each["replicas"] > 0 for each in deployments.values())

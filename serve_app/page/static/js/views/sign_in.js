@@ -6,8 +6,24 @@ import { farewell, methods, readMethods, signIn } from "../core/state.js";
 import { Button } from "../components/controls.js";
 import { ProblemNote } from "../components/notices.js";
 
+/** Why the identity provider's answer signed nobody in, by what the service adds to the address. */
+const FAILURES = new Map([
+  ["cancelled", "You did not finish signing in with your organisation."],
+  ["refused", "Signing in with your organisation did not work. If it fails again, ask who runs this service: its log says why."],
+  ["unavailable", "Your organisation’s sign-in cannot be reached now. Try again later."],
+  ["too_many", "Too many attempts to sign in have failed. Try again in a minute."],
+]);
+
+/** The failure that the address names, which is then removed from it. */
+function takeFailure() {
+  const failure = FAILURES.get(new URLSearchParams(location.search).get("sign_in")) ?? "";
+  if (failure) history.replaceState(null, "", location.pathname + location.hash);
+  return failure;
+}
+
 export function SignInView() {
   const field = useRef(null);
+  const [failure] = useState(takeFailure);
   const [state, setState] = useState({ busy: false, problem: null });
   useEffect(() => {
     readMethods();
@@ -30,6 +46,7 @@ export function SignInView() {
     <h1 class="wordmark">Quorum<b>SQL</b></h1>
     <p class="lead">Ask your data in plain language. Sign in to see what you may see.</p>
     ${farewell.value && html`<p class="policy-note" role="status">${farewell.value}</p>`}
+    ${failure && html`<p class="problem framed" role="alert">${failure}</p>`}
     ${offers("provider") && html`<a class="button primary wide" href=${`${address("sign-in/provider")}?next=${encodeURIComponent(`/${location.hash}`)}`}>Continue with your organisation</a>`}
     ${offers("provider") && offers("key") && html`<p class="or faint"><span>or</span></p>`}
     ${(offers("key") || !methods.value.length) && html`<form onSubmit=${submit}>

@@ -1,0 +1,87 @@
+"""A principal's own conversations, and shares of a query."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from quorumsql.contract.model import ResponseModel, Text
+
+
+class ConversationEntryResponse(ResponseModel):
+    """A conversation in a list."""
+
+    id: Text = Field(description="The `session` of its questions.")
+    title: Text
+    database: Text = Field(description="The database of the latest question.")
+    asked_at: Text = Field(description="When the latest question was asked (ISO 8601, UTC).")
+    questions: int
+    starred: bool = Field(description="Whether it is kept without an end.")
+
+
+class ConversationsResponse(ResponseModel):
+    """A page of conversations, the latest first."""
+
+    conversations: list[ConversationEntryResponse]
+    next: Text | None = Field(description="`after` of the next page; null at the end.")
+
+
+class ConversationTurnResponse(ResponseModel):
+    """A question of a conversation; never its rows."""
+
+    id: Text
+    question: Text
+    rewritten: Text | None = Field(description="The complete question, if it was completed.")
+    database: Text
+    outcome: Text = Field(description="`answered`, `refused`, `clarify` or `failed`.")
+    sql: Text = Field(description="The query of an answer; empty if there is none to show.")
+    is_withheld: bool = Field(description="The query may not be run any more, so it is not shown.")
+    asked_at: Text
+
+
+class ConversationResponse(ConversationEntryResponse):
+    """A conversation with its latest questions, at most 100, oldest first."""
+
+    turns: list[ConversationTurnResponse]
+
+
+class ConversationChange(BaseModel):
+    """The body of ``PATCH /conversations/{id}``; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    title: str | None = None
+    starred: bool | None = None
+
+
+class DeletedResponse(ResponseModel):
+    """What was deleted."""
+
+    conversations: int
+    questions: int
+
+
+class ShareRequest(BaseModel):
+    """The body of ``POST /shares``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    question: str = Field(description="The question that the query answers.")
+    sql: str = Field(description="The query.")
+    database: str | None = Field(None, description="The database.")
+
+
+class SharedResponse(ResponseModel):
+    """A new share."""
+
+    id: Text
+
+
+class ShareResponse(ResponseModel):
+    """A shared query, which this principal may run."""
+
+    id: Text
+    question: Text
+    database: Text
+    sql: Text = Field(description="The query; empty for who sees answers only.")
+    shared_by: Text
+    shared_at: Text

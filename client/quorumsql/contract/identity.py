@@ -1,0 +1,90 @@
+"""Who asks: signing in on the page, and what a principal may do and see."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from quorumsql.contract.model import ResponseModel, Text
+
+SignInMethod = Literal["key", "provider"]
+
+
+class SignInMethodsResponse(ResponseModel):
+    """How to sign in."""
+
+    needed: bool = Field(description="Whether requests need a token or a sign-in.")
+    methods: list[SignInMethod] = Field(
+        description="`key`: an API key or another token by `POST /sign-in`; `provider`: by `GET "
+        "/sign-in/provider`. Empty: not needed, or not possible."
+    )
+
+
+class SignInRequest(BaseModel):
+    """The body of ``POST /sign-in``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    token: str = Field(
+        min_length=1, max_length=16_384, description="An API key, a static or a signed token."
+    )
+
+
+class SignOutRequest(BaseModel):
+    """The body of ``POST /sign-out``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    everywhere: bool = Field(False, description="End all sign-ins of the principal's name.")
+
+
+class LimitResponse(ResponseModel):
+    """A limit of the principal, and what of it is used."""
+
+    name: Literal["requests_per_minute", "questions_at_once", "tokens_per_day", "rows_per_day"]
+    most: int
+    used: int
+    resets_in_s: float | None = Field(
+        description="Null where the count does not restart by itself."
+    )
+
+
+class RightsResponse(ResponseModel):
+    """What the principal may do besides asking."""
+
+    process: bool = Field(description="See SQL, candidates and traces.")
+    review: bool = Field(description="Work through answers that were said to be wrong.")
+    operate: bool = Field(description="See the status of the service.")
+
+
+class HiddenResponse(ResponseModel):
+    """What a policy hides in a table of which the principal sees some."""
+
+    database: Text
+    table: Text
+    rows: Text = Field(
+        description="The condition that shown rows meet, as SQL; empty: it may not be read, or all "
+        "rows are shown."
+    )
+    some_rows: bool = Field(description="Whether only some rows are shown.")
+    columns: list[Text] = Field(description="Columns that show NULL or a hash in some rows.")
+
+
+class PrincipalResponse(ResponseModel):
+    """Who asks, and what this principal may do and see."""
+
+    name: Text
+    roles: list[Text]
+    databases: list[Text]
+    sign_in: Literal["none", "token", "cookie"] = Field(
+        description="By what this request was identified; `none`: the service needs no token."
+    )
+    methods: list[SignInMethod] = Field(
+        description="Those of `GET /sign-in`, which each 401 lists too."
+    )
+    rights: RightsResponse
+    limits: list[LimitResponse] = Field(description="Only those that are set.")
+    hidden: list[HiddenResponse] = Field(
+        description="At most 200 tables of each database. Hidden tables are not listed."
+    )

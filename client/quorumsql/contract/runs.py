@@ -1,0 +1,57 @@
+"""The bodies of ``POST /run`` and ``POST /format``, and their responses."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from quorumsql.contract.answers import ResultColumn
+from quorumsql.contract.model import ResponseModel, Rows, Text
+
+
+class RunRequest(BaseModel):
+    """The body of ``POST /run``: a query, or a share that has one."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        json_schema_extra={"examples": [{"sql": "SELECT count(*) FROM employees"}]},
+    )
+
+    sql: str = Field("", description="The query.")
+    share: str = Field("", description="The id of a share, instead of `database` and `sql`.")
+    database: str | None = Field(None, description="The database.")
+    max_rows: int | None = Field(None, description="Most rows to return.")
+    spreadsheet_safe: bool = Field(
+        False,
+        description="In CSV, put an apostrophe before text that a spreadsheet would run as a "
+        "formula.",
+    )
+
+
+class RunResponse(ResponseModel):
+    """The rows of a query that the guard let pass."""
+
+    database: Text
+    sql: Text = Field(description="The query as it was sent; empty for who sees answers only.")
+    columns: list[ResultColumn]
+    rows: Rows = Field(description="JSON values; dates and long numbers as text.")
+    truncated: bool = Field(description="Whether there are more rows than these.")
+    cut: list[list[int]] = Field(description="[row, column] of each truncated cell, from 0.")
+    ms: float = Field(description="How long the database took.")
+    predicates: list[Text] = Field(description="The row filters that the policy added.")
+    tables: list[Text] = Field(description="The tables that the query reads.")
+
+
+class FormatRequest(BaseModel):
+    """The body of ``POST /format``."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    sql: str = Field(description="The query.")
+    database: str | None = Field(None, description="The database whose dialect it is written in.")
+
+
+class FormatResponse(ResponseModel):
+    """The query on several lines."""
+
+    sql: Text

@@ -1,0 +1,165 @@
+"""The history of each principal's conversations, for people to find them again.
+
+A conversation belongs to a name with its roles and attributes, as a session does. Policies may have
+changed since a question was answered, so the guard checks each query again before it is shown; one
+that it refuses is withheld, with the question as it was completed, which may name the same things.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from nl2sql.answers import Answer, Answered
+from nl2sql.concurrency import gather_all
+from nl2sql.cursors import read_time_cursor, write_cursor
+from nl2sql.protocols import Guard
+from nl2sql.settings.conversation import SessionSettings
+from nl2sql.types import Principal, Question, Violation
+from retrieval.index_store.conversation_store import (
+    ConversationStore,
+    KeptConversation,
+    KeptTurn,
+)
+from retrieval.sessions import identify_owner
+
+MOST_SHOWN = 100
+"""Questions of a conversation that are shown, the latest."""
+
+_MOST_KEPT = 500
+# A longer query is not stored: the guard would refuse it.
+_LONGEST_QUERY = 20_000
+_PRUNE_INTERVAL_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class WholeConversation:
+    """A conversation and its latest turns, oldest first; ``withheld`` are ids of turns whose query
+    may not be shown any more.
+    """
+
+    conversation: KeptConversation
+    turns: tuple[KeptTurn, ...]
+    withheld: frozenset[int]
+
+
+class GuardedConversations:
+    """The conversations in one index, checked by one guard. All methods raise IndexUnavailable.
+
+    ``databases`` are those that the principal may ask now: others are not mentioned.
+    """
+
+    def __init__(self, store: ConversationStore, guard: Guard, settings: SessionSettings) -> None:
+        self._store = store
+        self._guard = guard
+        self._days = settings.history_days
+        self._pruned_at = -float("inf")
+
+    async def record(self, question: Question, answer: Answer) -> None:
+        """Keeps the question as it was asked, and how it ended.
+
+        A completed question is kept only with a query, by which the guard can judge it later.
+        """
+        await self._prune()
+        if not self._days:
+            return
+        sql = answer.sql if isinstance(answer, Answered) else ""
+        sql = sql if len(sql) <= _LONGEST_QUERY else ""
+        await self._store.add(
+            identify_owner(question.principal),
+            question.session,
+            database=question.database,
+            question=question.text,
+            rewritten=answer.trace.question.text if answer.trace.asked and sql else "",
+            outcome=type(answer).__name__.lower(),
+            sql=sql,
+            most=_MOST_KEPT,
+        )
+
+    async def list_latest(
+        self,
+        principal: Principal,
+        databases: Collection[str],
+        *,
+        search: str,
+        starred: bool | None,
+        after: str,
+        most: int,
+    ) -> tuple[list[KeptConversation], str]:
+        """A page, the latest first, and the cursor of the next; raises InvalidRequest too."""
+        await self._prune()
+        found = await self._store.list_latest(
+            identify_owner(principal),
+            databases,
+            days=self._days,
+            most=most + 1,
+            search=search,
+            starred=starred,
+            before=read_time_cursor(after),
+        )
+        page = found[:most]
+        if len(found) <= most:
+            return page, ""
+        return page, write_cursor(page[-1].asked_at.isoformat(), page[-1].session)
+
+    async def load(
+        self, principal: Principal, databases: Collection[str], session: str
+    ) -> WholeConversation | None:
+        """A conversation of the principal; raises PolicyError if the policy does not fit."""
+        conversation = await self._find(principal, databases, session)
+        if conversation is None:
+            return None
+        owner = identify_owner(principal)
+        turns = await self._store.list_turns(owner, session, databases, most=MOST_SHOWN)
+        queries = sorted({(turn.database, turn.sql) for turn in turns if turn.sql})
+        verdicts = await gather_all(
+            self._guard.guard(database, sql, principal) for database, sql in queries
+        )
+        refused = {
+            query
+            for query, verdict in zip(queries, verdicts, strict=True)
+            if isinstance(verdict, Violation)
+        }
+        withheld = frozenset(turn.id for turn in turns if (turn.database, turn.sql) in refused)
+        return WholeConversation(
+            conversation,
+            tuple(
+                replace(turn, sql="", rewritten="") if turn.id in withheld else turn
+                for turn in turns
+            ),
+            withheld,
+        )
+
+    async def change(
+        self,
+        principal: Principal,
+        databases: Collection[str],
+        session: str,
+        *,
+        title: str | None,
+        starred: bool | None,
+    ) -> KeptConversation | None:
+        """Changes title or star; None if the principal has no such conversation."""
+        if await self._find(principal, databases, session) is None:
+            return None
+        owner = identify_owner(principal)
+        await self._store.change(owner, session, title=title, starred=starred)
+        return await self._find(principal, databases, session)
+
+    async def delete(self, principal: Principal, session: str = "") -> tuple[int, int]:
+        """Deletes one of the principal's conversations, or all; see the store."""
+        return await self._store.delete(owner=identify_owner(principal), session=session)
+
+    async def _find(
+        self, principal: Principal, databases: Collection[str], session: str
+    ) -> KeptConversation | None:
+        found = await self._store.list_latest(
+            identify_owner(principal), databases, days=self._days, most=1, session=session
+        )
+        return found[0] if found else None
+
+    async def _prune(self) -> None:
+        if time.monotonic() - self._pruned_at >= _PRUNE_INTERVAL_S:
+            self._pruned_at = time.monotonic()
+            await self._store.prune(self._days)

@@ -1,0 +1,69 @@
+"""Shared queries in the index's PostgreSQL. The store does not call the guard: the caller does."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+
+from retrieval.index_store.connections import Connections
+from retrieval.index_store.stored_texts import clean_text
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A question and its query, which ``shared_by`` gave a link to."""
+
+    id: str
+    shared_by: str
+    database: str
+    question: str
+    sql: str
+    shared_at: datetime
+
+
+class ShareStore:
+    """Reads and writes shares. All methods raise IndexUnavailable."""
+
+    def __init__(self, store: Connections) -> None:
+        self._store = store
+
+    async def add(self, shared_by: str, database: str, question: str, sql: str) -> str:
+        """Stores a share; its id cannot be guessed."""
+        id_ = secrets.token_urlsafe(16)
+        async with self._store.connection() as connection:
+            await connection.execute(
+                "INSERT INTO quorumsql.shares (id, shared_by, database, question, sql)"
+                " VALUES (%s, %s, %s, %s, %s)",
+                (id_, shared_by, database, clean_text(question), clean_text(sql)),
+            )
+        return id_
+
+    async def find(self, id_: str, *, days: int) -> Share | None:
+        """The share; None if there is none, or it is older than ``days`` (0: of any age)."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(
+                "SELECT id, shared_by, database, question, sql, shared_at FROM quorumsql.shares"
+                " WHERE id = %(id)s"
+                " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))",
+                {"id": id_, "days": days},
+            )
+            row = await cursor.fetchone()
+        return Share(*row) if row else None
+
+    async def delete(self, id_: str, shared_by: str) -> bool:
+        """Deletes a share of that principal; False if there is none."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(
+                "DELETE FROM quorumsql.shares WHERE id = %s AND shared_by = %s", (id_, shared_by)
+            )
+            return cursor.rowcount > 0
+
+    async def prune(self, days: int) -> int:
+        """Deletes the shares that are older than ``days``; returns their number."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(
+                "DELETE FROM quorumsql.shares WHERE shared_at <= now() - make_interval(days => %s)",
+                (days,),
+            )
+            return cursor.rowcount

@@ -1,0 +1,278 @@
+"""Shows principals the tables of a database: lists that are searched, and one table in detail.
+
+Everything comes from the index, as far as the principal may see it. The values of a column of which
+the principal may see all rows are those of the value index; of another column, those that a guarded
+query returns, run for this principal. A masked column shows none. A hidden table is as unknown as
+one that does not exist.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from cachetools import LRUCache
+from sqlglot import exp
+
+from nl2sql.browsing import ColumnVisibility
+from nl2sql.catalog import Catalog, ForeignKey, Table
+from nl2sql.concurrency import gather_all
+from nl2sql.errors import QuorumError
+from nl2sql.protocols import Executor, Guard
+from nl2sql.shared_work import SharedWork
+from nl2sql.types import (
+    ColumnDetails,
+    Definition,
+    Diagnostic,
+    ExecutionLimits,
+    Neighbour,
+    Principal,
+    TableDetails,
+    TableEntry,
+    TablePage,
+    Violation,
+)
+from retrieval.glosses.glossary import IndexedGlossary
+from retrieval.search.modules import find_modules
+from retrieval.search.required_tables import find_table
+from retrieval.search.table_search import TableSearch
+from retrieval.semantics.layer import SemanticLayer
+from retrieval.values.memory import ValueMemory
+
+MOST_VALUES = 50
+"""Values of a column that are shown."""
+
+_MOST_NEIGHBOURS = 100
+# A view of the catalog takes about 1 kB for each table; each set of roles has its own.
+_MOST_VIEWS = 16
+# Grouping tables by their keys takes seconds for more; schemas and patterns are quick for any.
+_MOST_GROUPED = 5000
+# For columns with hidden rows: how many are queried, and the limits of each query.
+_MOST_QUERIED = 8
+_VALUES_LIMITS = ExecutionLimits(timeout_ms=500, result_bytes=64 * 1024)
+_QUERY_TIMEOUT_S = 1.0
+
+_Keys = Mapping[str, Sequence[ForeignKey]]
+
+
+class _View:
+    """One visible catalog, ready to be browsed."""
+
+    def __init__(
+        self, catalog: Catalog, glosses: Sequence[str], patterns: Mapping[str, Sequence[str]]
+    ) -> None:
+        self.catalog = catalog
+        self.glosses = dict(
+            zip((table.qualified for table in catalog.tables), glosses, strict=True)
+        )
+        self.search = TableSearch(catalog.tables, glosses)
+        self.modules = _name_modules(catalog, patterns)
+        outgoing: dict[str, list[ForeignKey]] = {}
+        incoming: dict[str, list[ForeignKey]] = {}
+        for key in (*catalog.foreign_keys, *catalog.inferred_keys):
+            outgoing.setdefault(key.table, []).append(key)
+            incoming.setdefault(key.target, []).append(key)
+        self.outgoing: _Keys = outgoing
+        self.incoming: _Keys = incoming
+
+
+class IndexedTables:
+    """The tables of all databases. See ``nl2sql.browsing.TableBrowser``."""
+
+    def __init__(
+        self,
+        visibility: ColumnVisibility,
+        guard: Guard,
+        executor: Executor,
+        glossary: IndexedGlossary,
+        values: ValueMemory,
+        definitions: SemanticLayer | None = None,
+        modules: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+    ) -> None:
+        """``modules``: database → module → patterns of its tables."""
+        self._visibility = visibility
+        self._guard = guard
+        self._executor = executor
+        self._glossary = glossary
+        self._values = values
+        self._definitions = definitions
+        self._modules = dict(modules or {})
+        # The catalog is kept beside its view, so that no other object gets its id.
+        self._views: LRUCache[int, _View] = LRUCache(_MOST_VIEWS)
+        self._building = SharedWork[_View]()
+
+    async def find_tables(
+        self, database: str, search: str, principal: Principal, after: str, most: int
+    ) -> TablePage | Violation:
+        """See ``TableBrowser.find_tables``; raises PolicyError too."""
+        visible = await self._visibility.visible_catalog(database, principal)
+        if isinstance(visible, Violation):
+            return visible
+        view = await self._find_view(visible)
+        found = await asyncio.to_thread(view.search.find, search, after, most)
+        tables = (visible.tables[at] for at in found.positions)
+        return TablePage(
+            tuple(
+                TableEntry(
+                    table.qualified,
+                    table.comment,
+                    view.glosses[table.qualified],
+                    len(table.columns),
+                    view.modules.get(table.qualified, ""),
+                )
+                for table in tables
+            ),
+            found.next,
+            found.total,
+        )
+
+    async def describe_table(
+        self, database: str, name: str, principal: Principal
+    ) -> TableDetails | Violation | None:
+        """See ``TableBrowser.describe_table``. Raises IndexUnavailable, PolicyError."""
+        visible = await self._visibility.visible_catalog(database, principal)
+        if isinstance(visible, Violation):
+            return visible
+        table = find_table(visible, name)
+        if table is None:
+            return None
+        view = await self._find_view(visible)
+        masked = await self._visibility.masked_columns(database, principal, table.qualified)
+        values = await self._read_values(table, visible, principal, masked)
+        glosses = self._glossary.describe_columns(table, visible)
+        outgoing = view.outgoing.get(table.qualified, ())
+        refers_to = {
+            column: f"{key.target}.{target}"
+            for key in reversed(outgoing)
+            for column, target in zip(key.columns, key.target_columns, strict=True)
+        }
+        neighbours = [
+            *(_describe_key(key, "out") for key in outgoing),
+            *(_describe_key(key, "in") for key in view.incoming.get(table.qualified, ())),
+        ]
+        return TableDetails(
+            table=table.qualified,
+            kind=table.kind,
+            comment=table.comment,
+            gloss=view.glosses[table.qualified],
+            columns=tuple(
+                ColumnDetails(
+                    column,
+                    gloss,
+                    is_key=column.name in table.primary_key,
+                    values=values.get(column.name, ((), False))[0],
+                    has_more_values=values.get(column.name, ((), False))[1],
+                    refers_to=refers_to.get(column.name, ""),
+                    is_masked=column.name in masked,
+                )
+                for column, gloss in zip(table.columns, glosses, strict=True)
+            ),
+            primary_key=table.primary_key,
+            keys=tuple(outgoing),
+            neighbours=tuple(neighbours[:_MOST_NEIGHBOURS]),
+            neighbours_total=len(neighbours),
+        )
+
+    async def list_definitions(
+        self, database: str, principal: Principal
+    ) -> tuple[Definition, ...] | Violation:
+        """See ``TableBrowser.list_definitions``. Raises IndexUnavailable, PolicyError."""
+        visible = await self._visibility.visible_catalog(database, principal)
+        if isinstance(visible, Violation) or self._definitions is None:
+            return visible if isinstance(visible, Violation) else ()
+        return await self._definitions.list_visible(database, visible)
+
+    # -- what is built once for a visible catalog ----------------------------------------------
+
+    async def _find_view(self, visible: Catalog) -> _View:
+        view = self._views.get(id(visible))
+        if view is None:
+            view = await self._building.run(id(visible), lambda: self._build_view(visible))
+        return view
+
+    async def _build_view(self, visible: Catalog) -> _View:
+        # In a thread: it takes seconds for 100,000 tables.
+        glosses = await asyncio.to_thread(self._glossary.describe_names, visible)
+        patterns = self._modules.get(visible.database, {})
+        view = await asyncio.to_thread(_View, visible, glosses, patterns)
+        self._views[id(visible)] = view
+        return view
+
+    # -- values --------------------------------------------------------------------------------
+
+    async def _read_values(
+        self, table: Table, visible: Catalog, principal: Principal, masked: frozenset[str]
+    ) -> dict[str, tuple[tuple[str, ...], bool]]:
+        """Column → values that the principal may see, and whether there may be others."""
+        dictionary = await self._values.dictionary(visible.database)
+        if dictionary is None:
+            return {}
+        opened = await self._visibility.open_columns(visible.database, principal)
+        found: dict[str, tuple[tuple[str, ...], bool]] = {}
+        queried: list[str] = []
+        for column in table.columns:
+            values = dictionary.values_of(f"{table.qualified}.{column.name}")
+            if not values or column.name in masked:
+                continue
+            if opened is None or f"{table.qualified}.{column.name}" in opened:
+                found[column.name] = (tuple(values[:MOST_VALUES]), len(values) > MOST_VALUES)
+            elif len(queried) < _MOST_QUERIED:
+                queried.append(column.name)
+        own = await gather_all(
+            self._query_values(table, column, visible, principal) for column in queried
+        )
+        # Whether there are other values is not said: that would count rows that are hidden.
+        return found | {
+            column: (values, True) for column, values in zip(queried, own, strict=True) if values
+        }
+
+    async def _query_values(
+        self, table: Table, column: str, visible: Catalog, principal: Principal
+    ) -> tuple[str, ...]:
+        """Values in the rows that the principal may see; none if the query takes too long."""
+        sql = _build_query(table, column, visible.dialect)
+        try:
+            async with asyncio.timeout(_QUERY_TIMEOUT_S):
+                query = await self._guard.guard(visible.database, sql, principal)
+                if isinstance(query, Violation):
+                    return ()
+                result = await self._executor.execute(query, MOST_VALUES, _VALUES_LIMITS)
+        except (TimeoutError, QuorumError):
+            return ()
+        if isinstance(result, Diagnostic):
+            return ()
+        return tuple(str(row[0]) for row in result.rows if row[0] is not None)
+
+
+def _build_query(table: Table, column: str, dialect: str) -> str:
+    """The query for the first values of a column.
+
+    >>> from nl2sql.catalog import Column
+    >>> print(_build_query(Table("s", "Cust", (Column("city", "text"),)), "city", "postgres"))
+    SELECT DISTINCT "city" FROM "s"."Cust" ORDER BY "city" LIMIT 50
+    """
+    named = exp.column(column, quoted=True)
+    source = exp.table_(table.name, db=table.schema, quoted=True)
+    query = exp.select(named).distinct().from_(source).order_by(named.copy()).limit(MOST_VALUES)
+    return query.sql(dialect=dialect)
+
+
+def _describe_key(key: ForeignKey, direction: str) -> Neighbour:
+    """The other table of a key, and the condition that joins it."""
+    if direction == "out":
+        pairs = zip(key.columns, key.target_columns, strict=True)
+        return Neighbour(key.target, " AND ".join(f"{a} = {b}" for a, b in pairs), "out")
+    pairs = zip(key.target_columns, key.columns, strict=True)
+    return Neighbour(key.table, " AND ".join(f"{a} = {b}" for a, b in pairs), "in")
+
+
+def _name_modules(catalog: Catalog, patterns: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Table → module; empty for a large schema that neither schemas nor patterns divide."""
+    schemas = {table.schema for table in catalog.tables}
+    if not patterns and len(schemas) < 2 and len(catalog.tables) > _MOST_GROUPED:
+        return {}
+    return {
+        catalog.tables[at].qualified: module
+        for module, members in find_modules(catalog, patterns).items()
+        for at in members
+    }

@@ -1,0 +1,231 @@
+"""Prints answers: the rows and their chart, and why a candidate won."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Group, JustifyMethod
+from rich.markup import escape
+from rich.panel import Panel
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from quorumsql.contract.answers import (
+    AnsweredResponse,
+    ClarifyResponse,
+    InterpretationResponse,
+    QueryResponse,
+)
+from quorumsql.contract.trace import DefinitionResponse, TraceResponse, ValueResponse
+from serve_app.cli.charts import Chart, choose_chart, draw_chart, is_numeric
+from serve_app.cli.safe_text import safe_cell
+from serve_app.cli.terminal import CONSOLE
+
+_MOST_ROWS_SHOWN = 20
+_SQL_WIDTH = 60
+_MOST_NAMES_SHOWN = 10
+
+
+def print_answer(answer: QueryResponse, *, seconds: float, charted: bool = True) -> None:
+    """Prints an answer with its reasons: question, SQL, candidates, rows, stages.
+
+    ``charted`` adds a chart on a terminal, if the rows suggest one.
+    """
+    CONSOLE.print()
+    CONSOLE.print(Panel(Text(answer.question), title="Question", title_align="left"))
+    _print_outcome(answer)
+    trace = answer.trace
+    if trace and trace.candidates:
+        CONSOLE.print(_build_candidates(trace))
+    if isinstance(answer, AnsweredResponse):
+        _print_verdict(answer, trace)
+        _print_result(answer, charted=charted)
+    _print_findings(trace)
+    CONSOLE.print(f"[dim]{seconds:.1f} s in all[/]", highlight=False)
+
+
+def print_brief_answer(answer: QueryResponse, *, seconds: float, charted: bool = True) -> None:
+    """Prints an answer without its question and reasons, for a conversation."""
+    _print_outcome(answer)
+    more = ""
+    if isinstance(answer, AnsweredResponse):
+        _print_result(answer, charted=charted)
+        hidden = len(answer.rows) > _MOST_ROWS_SHOWN
+        agreed = "a quorum" if answer.quorum else "no quorum"
+        more = f" · confidence {answer.confidence:.2f}, {agreed} · /why"
+        more += " · /rows shows all rows" if hidden else ""
+    CONSOLE.print(f"[dim]{seconds:.1f} s{more}[/]", highlight=False)
+
+
+def print_reasons(answer: QueryResponse) -> None:
+    """Prints why the answer is what it is, as far as the service tells it."""
+    trace = answer.trace
+    if trace is None:
+        CONSOLE.print("The service told no reasons.")
+        return
+    if trace.candidates:
+        CONSOLE.print(_build_candidates(trace))
+    if isinstance(answer, AnsweredResponse):
+        _print_verdict(answer, trace)
+    _print_findings(trace)
+
+
+def print_chart(chart: Chart) -> None:
+    """Prints a chart as wide as the terminal."""
+    for line in draw_chart(chart, CONSOLE.width, unicode=CONSOLE.encoding.startswith("utf")):
+        CONSOLE.print(line, no_wrap=True)
+
+
+def _print_outcome(answer: QueryResponse) -> None:
+    if answer.rewritten:
+        CONSOLE.print(Text(f"Understood as: {answer.rewritten}", style="bold"))
+    for note in answer.notes:
+        CONSOLE.print(Text(f"! {note}", style="yellow"))
+    if isinstance(answer, AnsweredResponse):
+        CONSOLE.print(
+            Panel(
+                Syntax(answer.sql, "sql", word_wrap=True, background_color="default"),
+                title="SQL",
+                title_align="left",
+            )
+        )
+    else:
+        reason = escape(answer.reason)
+        CONSOLE.print(f"[bold yellow]{answer.outcome}[/]: {reason}", highlight=False)
+        if isinstance(answer, ClarifyResponse):
+            _print_interpretations(answer.interpretations, in_session=answer.session is not None)
+
+
+def _print_result(answer: AnsweredResponse, *, charted: bool) -> None:
+    if answer.text:
+        CONSOLE.print(Text(answer.text, style="bold green"))
+    CONSOLE.print(build_rows(answer, most=_MOST_ROWS_SHOWN))
+    if charted and CONSOLE.is_terminal:
+        chart = choose_chart(answer.columns, answer.rows)
+        if chart is not None:
+            print_chart(chart)
+
+
+def _print_findings(trace: TraceResponse | None) -> None:
+    """Prints what was found for the question, and how long each stage took."""
+    if trace:
+        _print_values(trace.values)
+        _print_definitions(trace.definitions)
+        CONSOLE.print(_build_stages(trace))
+        _print_left_out(trace.left_out)
+
+
+def _print_interpretations(
+    interpretations: Sequence[InterpretationResponse], *, in_session: bool
+) -> None:
+    """Prints the interpretations of a question, and how to choose one."""
+    for number, interpretation in enumerate(interpretations, start=1):
+        CONSOLE.print(
+            Panel(
+                Group(
+                    Text(interpretation.description),
+                    Syntax(interpretation.sql, "sql", word_wrap=True, background_color="default"),
+                ),
+                title=f"{number}: {interpretation.share:.0%} of the samples",
+                title_align="left",
+            )
+        )
+    if interpretations:
+        way = "type its number" if in_session else "quorumsql ask --pick 1"
+        CONSOLE.print(f"Choose one: {way}", highlight=False)
+
+
+def _print_verdict(answer: AnsweredResponse, trace: TraceResponse | None) -> None:
+    if not trace:
+        return
+    winner = trace.candidates[0]
+    agreement = f"{winner.votes} of {trace.samples} samples agree on this result"
+    quorum = "a quorum" if answer.quorum else "[yellow]no quorum[/]"
+    CONSOLE.print(
+        f"Why {winner.id}: {agreement} ({quorum}); confidence {answer.confidence:.2f}.",
+        highlight=False,
+    )
+
+
+def _build_candidates(trace: TraceResponse) -> Table:
+    table = Table(title="Candidates, best first", box=box.SIMPLE_HEAD, title_justify="left")
+    for name in ("", "votes", "guard", "score", "terms", "rows", "query"):
+        table.add_column(name, overflow="fold")
+    for candidate in trace.candidates:
+        terms = ", ".join(f"{name} {value:+.0f}" for name, value in candidate.score.terms.items())
+        verdict = candidate.violation.code if candidate.violation else "passed"
+        if candidate.error:
+            terms = f"{terms} [{candidate.error.sqlstate}]"
+        table.add_row(
+            candidate.id,
+            f"{candidate.votes}/{trace.samples}",
+            Text(verdict, style="green" if verdict == "passed" else "red"),
+            f"{candidate.score.total:.0f}",
+            Text(terms),
+            "-" if candidate.rows is None else str(candidate.rows),
+            Text(" ".join(candidate.sql.split())[:_SQL_WIDTH]),
+        )
+    return table
+
+
+def build_rows(answer: AnsweredResponse, *, most: int | None = None) -> Table:
+    """The rows as a table, at most so many of them."""
+    more = " (there are more)" if answer.truncated else ""
+    more += f" ({len(answer.cut)} cells cut short)" if answer.cut else ""
+    table = Table(
+        title=f"Rows: {len(answer.rows)}{more}", box=box.SIMPLE_HEAD, title_justify="left"
+    )
+    for column in answer.columns:
+        justify: JustifyMethod = "right" if is_numeric(column.type) else "left"
+        table.add_column(Text(column.name), justify=justify)
+    shown = answer.rows if most is None else answer.rows[:most]
+    for row in shown:
+        table.add_row(*(Text(safe_cell(value)) for value in row))
+    hidden = len(answer.rows) - len(shown)
+    if hidden > 0:
+        table.caption = f"and {hidden} more"
+    return table
+
+
+def _print_left_out(names: list[str]) -> None:
+    if names:
+        more = f" and {len(names) - _MOST_NAMES_SHOWN} more" * (len(names) > _MOST_NAMES_SHOWN)
+        CONSOLE.print(
+            f"Left out because the prompt was full: {', '.join(names[:_MOST_NAMES_SHOWN])}{more}.",
+            highlight=False,
+            markup=False,
+        )
+
+
+def _print_values(values: Sequence[ValueResponse]) -> None:
+    for match in values:
+        CONSOLE.print(
+            Text(f"“{match.phrase}” is {match.table}.{match.column} = {match.value!r}"),
+            style="dim",
+        )
+
+
+def _print_definitions(definitions: Sequence[DefinitionResponse]) -> None:
+    for definition in definitions:
+        condition = f"where {definition.condition}" if definition.condition else ""
+        parts = (f"“{definition.phrase}” is", definition.expression, condition)
+        text = " ".join(filter(None, parts))
+        CONSOLE.print(Text(f"{text} ({definition.source})"), style="dim")
+
+
+def _build_stages(trace: TraceResponse) -> Table:
+    table = Table(title="Stages", box=box.SIMPLE_HEAD, title_justify="left")
+    table.add_column("stage")
+    table.add_column("ms", justify="right")
+    table.add_column("tokens in", justify="right")
+    table.add_column("tokens out", justify="right")
+    for stage in trace.stages:
+        table.add_row(
+            stage.stage,
+            f"{stage.ms:,.1f}",
+            str(stage.prompt_tokens or ""),
+            str(stage.completion_tokens or ""),
+        )
+    return table

@@ -1,0 +1,154 @@
+"""What a command prints: for people, or with ``--json`` as one JSON document.
+
+A command is decorated with ``prints`` and returns an ``Output``. With ``--json``, standard output
+gets the document and nothing else, standard error only a problem document if the command fails:
+progress, warnings and questions for confirmation are left out.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, datetime
+from enum import Enum
+from typing import Annotated, Any, ParamSpec
+
+import typer
+from pydantic import BaseModel
+
+from serve_app.cli.safe_text import escape_unsafe, make_safe
+from serve_app.cli.terminal import CONSOLE, ERRORS
+
+_P = ParamSpec("_P")
+_OPTION = "as_json"
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Values of which each is a JSON document on a line of its own."""
+
+    values: Iterable[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The outcome of a command.
+
+    ``document`` is what ``--json`` writes: JSON values, dataclasses and models in any nesting, or
+    ``Lines``. ``render`` prints the same for people. ``exit_code`` says whether the outcome is the
+    hoped-for one.
+    """
+
+    document: Any
+    render: Callable[[], None]
+    exit_code: int = 0
+
+
+def prints(command: Callable[_P, Output]) -> Callable[..., None]:
+    """Makes a command of a function that returns what it prints; adds the option ``--json``."""
+    signature = inspect.signature(command, eval_str=True)
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        as_json = kwargs.pop(_OPTION, False)
+        with _only_document() if as_json else _everything():
+            output = command(*args, **kwargs)
+        if as_json:
+            write_document(output.document)
+        else:
+            output.render()
+        if output.exit_code:
+            raise typer.Exit(output.exit_code)
+
+    option = typer.Option("--json", help="Print JSON, and nothing else, for scripts.")
+    parameter = inspect.Parameter(
+        _OPTION, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, option]
+    )
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[*signature.parameters.values(), parameter], return_annotation=None
+    )
+    return run
+
+
+def has_json(command: Any) -> bool:
+    """Whether a command of typer has the option ``--json`` of ``prints``."""
+    return any(parameter.name == _OPTION for parameter in command.params)
+
+
+def wants_only_json() -> bool:
+    """Whether the command that is running has been called with ``--json``."""
+    return CONSOLE.quiet
+
+
+def confirm(question: str, *, yes: bool) -> None:
+    """Asks unless ``yes``; a no ends the command. Raises BadParameter with ``--json``."""
+    if yes:
+        return
+    if wants_only_json():
+        raise typer.BadParameter("With --json nothing is asked: add --yes.")
+    typer.confirm(make_safe(question), abort=True)
+
+
+@contextmanager
+def _only_document() -> Iterator[None]:
+    before = CONSOLE.quiet, ERRORS.quiet
+    CONSOLE.quiet = ERRORS.quiet = True
+    try:
+        yield
+    finally:
+        CONSOLE.quiet, ERRORS.quiet = before
+
+
+@contextmanager
+def _everything() -> Iterator[None]:
+    yield
+
+
+def write_document(document: Any) -> None:
+    """Writes a document, or ``Lines``, to standard output."""
+    if isinstance(document, Lines):
+        for value in document.values:
+            typer.echo(render_json(value))
+    else:
+        typer.echo(render_json(document, indent=2 if sys.stdout.isatty() else None))
+
+
+def write_text(text: str) -> None:
+    """Writes text for another program, unwrapped; on a terminal without unsafe characters."""
+    typer.echo(make_safe(text) if sys.stdout.isatty() else text, nl=False)
+
+
+def render_json(value: Any, *, indent: int | None = None) -> str:
+    """The value as JSON that is safe on a terminal. A number that JSON lacks becomes null."""
+    return escape_unsafe(json.dumps(build_json(value), indent=indent, ensure_ascii=False))
+
+
+def build_json(value: Any) -> Any:
+    """Dataclasses, models, dates, paths and enumerations as JSON values.
+
+    >>> build_json({"at": date(2025, 1, 2), "of": (1, 2), "share": float("nan")})
+    {'at': '2025-01-02', 'of': [1, 2], 'share': None}
+    """
+    if isinstance(value, BaseModel):
+        return build_json(value.model_dump())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: build_json(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): build_json(inner) for key, inner in value.items()}
+    if isinstance(value, Enum):
+        return build_json(value.value)
+    if isinstance(value, list | tuple):
+        return [build_json(inner) for inner in value]
+    if isinstance(value, set | frozenset):
+        return [build_json(inner) for inner in sorted(value)]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    return value.isoformat() if isinstance(value, datetime | date) else str(value)

@@ -1,0 +1,59 @@
+"""Builds the services that the page uses besides those of questions."""
+
+from __future__ import annotations
+
+from nl2sql.settings import Settings
+from retrieval.conversations import GuardedConversations
+from retrieval.index_store.conversation_store import ConversationStore
+from retrieval.index_store.review_store import ReviewStore
+from retrieval.index_store.share_store import ShareStore
+from retrieval.index_store.store import IndexStore
+from serve_app.composition.access import AccessParts
+from serve_app.composition.stages import CpuStages
+from serve_app.service.history import HistoryService
+from serve_app.service.operations import Operations
+from serve_app.service.page_services import PageServices
+from serve_app.service.profile import ProfileService
+from serve_app.service.query_service import QueryService
+from serve_app.service.review import ReviewService
+from serve_app.service.schema_service import SchemaService
+from serve_app.service.shares import ShareService
+from serve_app.service.status import (
+    Deployments,
+    StatusService,
+    describe_policies,
+    list_no_deployments,
+)
+from serve_app.service.tools import ToolService
+
+
+def build_conversations(
+    settings: Settings, store: IndexStore, stages: CpuStages
+) -> GuardedConversations:
+    """The history of conversations, over the shared index."""
+    return GuardedConversations(ConversationStore(store), stages.executor, settings.sessions)
+
+
+def build_page_services(
+    settings: Settings,
+    store: IndexStore,
+    stages: CpuStages,
+    *,
+    queries: QueryService,
+    tools: ToolService,
+    conversations: GuardedConversations,
+    access: AccessParts,
+    deployments: Deployments = list_no_deployments,
+) -> PageServices:
+    """The services over these stages. Raises OSError for a policy that cannot be read."""
+    operations, guard = Operations(settings, access.accounting), stages.executor
+    return PageServices(
+        schema=SchemaService(settings, queries, stages.retrieval, stages.retrieval, operations),
+        tools=tools,
+        profiles=ProfileService(settings, queries, stages.retrieval, access.meter),
+        sign_ins=access.identifier.sign_ins,
+        history=HistoryService(settings, conversations, operations),
+        shares=ShareService(settings, ShareStore(store), guard, operations),
+        review=ReviewService(settings, ReviewStore(store), guard, operations),
+        status=StatusService(settings, queries, store, describe_policies(settings), deployments),
+    )

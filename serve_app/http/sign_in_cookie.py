@@ -1,0 +1,91 @@
+"""The cookies of signing in, and which requests may be identified by one.
+
+A browser sends a cookie with every request to its host, also with those that another page of the
+same site makes. So a request that could change something must show that a page of this service made
+it. Imports nothing of the index: Ray's HTTP proxy uses it too.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from starlette.types import Scope
+
+from serve_app.http.entrance import find_header
+from serve_app.http.origins import is_own_origin
+
+NAME = "quorumsql_session"
+# Of a sign-in at the identity provider that has begun. Its answer comes from another site.
+ATTEMPT_NAME = "quorumsql_attempt"
+ATTEMPT_S = 600.0
+_ATTEMPT_PATH = "/sign-in"
+_SAFE_METHODS = ("GET", "HEAD")
+
+
+def read_cookie(scope: Scope, name: str = NAME) -> str:
+    """A cookie; empty if there is none, or if there are several of that name.
+
+    Another host of the same site can add one, but cannot take the service's own away.
+    """
+    found = []
+    for header in find_header(scope, b"cookie"):
+        for part in header.split(";"):
+            own, _, value = part.strip().partition("=")
+            if own == name:
+                found.append(value)
+    return found[0] if len(found) == 1 else ""
+
+
+def write_cookie(value: str, *, lasts_s: float, is_secure: bool) -> str:
+    """The ``Set-Cookie`` header of a sign-in; an empty value deletes the cookie.
+
+    ``SameSite=Strict``: links from other sites open the page, which holds no data, and its own
+    requests then carry the cookie.
+
+    >>> write_cookie("abc", lasts_s=60, is_secure=True)
+    'quorumsql_session=abc; Path=/; Max-Age=60; HttpOnly; SameSite=Strict; Secure'
+    """
+    return _write(NAME, value, "/", lasts_s, "Strict", is_secure)
+
+
+def write_attempt_cookie(value: str, *, is_secure: bool) -> str:
+    """The ``Set-Cookie`` header of an attempt; an empty value deletes the cookie.
+
+    >>> write_attempt_cookie("", is_secure=False)
+    'quorumsql_attempt=; Path=/sign-in; Max-Age=0; HttpOnly; SameSite=Lax'
+    """
+    lasts_s = ATTEMPT_S if value else 0.0
+    return _write(ATTEMPT_NAME, value, _ATTEMPT_PATH, lasts_s, "Lax", is_secure)
+
+
+def _write(
+    name: str,
+    value: str,
+    path: str,
+    lasts_s: float,
+    same_site: Literal["Strict", "Lax"],
+    is_secure: bool,
+) -> str:
+    secure = "; Secure" if is_secure else ""
+    attributes = f"Path={path}; Max-Age={int(lasts_s)}; HttpOnly; SameSite={same_site}{secure}"
+    return f"{name}={value}; {attributes}"
+
+
+def is_from_page(scope: Scope) -> bool:
+    """Whether a page of this service made the request, or the request changes nothing.
+
+    Browsers name the page in ``Origin`` for all methods but GET and HEAD.
+    """
+    if scope["method"] in _SAFE_METHODS:
+        return True
+    if find_header(scope, b"origin"):
+        return not is_from_other_page(scope)
+    return find_header(scope, b"sec-fetch-site") == ["same-origin"]
+
+
+def is_from_other_page(scope: Scope) -> bool:
+    """Whether the request names a page of another origin; clients that are no pages name none."""
+    hosts, origins = find_header(scope, b"host"), find_header(scope, b"origin")
+    if not origins:
+        return False
+    return not (len(origins) == 1 and len(hosts) == 1 and is_own_origin(origins[0], hosts[0]))

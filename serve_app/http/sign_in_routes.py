@@ -1,0 +1,192 @@
+"""``/sign-in``, ``/sign-out`` and ``/me``: who asks, for the page."""
+
+from __future__ import annotations
+
+import logging
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import FastAPI, Query, Request, Response
+from starlette.responses import RedirectResponse
+
+from nl2sql.errors import LimitReached, Unauthenticated, Unavailable
+from nl2sql.settings import Settings
+from nl2sql.types import Principal
+from quorumsql.contract.identity import (
+    PrincipalResponse,
+    SignInMethodsResponse,
+    SignInRequest,
+    SignOutRequest,
+)
+from serve_app.http.callers import Caller
+from serve_app.http.identification import CALLBACK, PROVIDER, SIGN_IN, SIGN_OUT
+from serve_app.http.route_answers import Responses, describe_responses, render_model
+from serve_app.http.sign_in_cookie import (
+    ATTEMPT_NAME,
+    read_cookie,
+    write_attempt_cookie,
+    write_cookie,
+)
+from serve_app.service.identity.attempts import HOME, begin_attempt, read_attempt
+from serve_app.service.identity.methods import list_sign_in_methods
+from serve_app.service.identity.sign_ins import SignIns
+from serve_app.service.missing import Missing
+from serve_app.service.profile import ProfileService
+
+_LOG = logging.getLogger("quorumsql")
+
+_METHODS: Responses = {200: {"description": "How.", "model": SignInMethodsResponse}}
+_OWN_PAGES: Responses = {403: {"description": "A page of another origin sent this."}}
+_NO_PROVIDER: Responses = {
+    404: {"description": "No identity provider is configured (`identity.login`)."},
+    422: {"description": "The request is invalid."},
+}
+_SIGNED_IN: Responses = {
+    **describe_responses("Signed in; the cookie identifies further requests.", status=204),
+    **_OWN_PAGES,
+    404: {"description": "Requests need no token, or the page is switched off."},
+    429: {"description": "Too many wrong tokens; Retry-After says when to go on."},
+}
+_SIGNED_OUT: Responses = {
+    **describe_responses("Signed out; the cookie is deleted.", status=204),
+    **_OWN_PAGES,
+    401: {"description": "With `everywhere`: nobody is signed in."},
+}
+_ME = describe_responses("The principal.", PrincipalResponse)
+_AT_PROVIDER: Responses = {
+    303: {
+        "description": "To the provider; to `/?sign_in=unavailable` if it does not answer. The "
+        "provider returns the browser to `/sign-in/callback`."
+    },
+    **_NO_PROVIDER,
+}
+_RETURNED: Responses = {
+    303: {
+        "description": "Signed in, with the cookie, and to the address in the page; or to "
+        "`/?sign_in=` with `cancelled`, `refused`, `unavailable` or `too_many`, and the log says "
+        "why."
+    },
+    **_NO_PROVIDER,
+}
+
+
+def add_sign_in_routes(
+    app: FastAPI, settings: Settings, sign_ins: SignIns | None, profiles: ProfileService
+) -> None:
+    """Adds the routes. Without ``sign_ins`` nobody can sign in."""
+    public_url = settings.serve.public_url
+
+    def find_sign_ins() -> SignIns:
+        if sign_ins is None:
+            raise Missing("Nobody needs to sign in here, or nobody can.", field="path")
+        return sign_ins
+
+    def is_secure(request: Request) -> bool:
+        # Behind a proxy that ends TLS, the request itself came over plain HTTP.
+        return request.url.scheme == "https" or public_url.startswith("https://")
+
+    def find_callback(request: Request) -> str:
+        own = public_url or f"{request.url.scheme}://{request.headers['host']}"
+        return own + CALLBACK
+
+    @app.get(SIGN_IN, summary="How to sign in", responses=_METHODS)
+    async def list_methods() -> Response:
+        methods = list_sign_in_methods(settings.identity, settings.page)
+        needed = settings.identity.needs_token
+        return render_model(SignInMethodsResponse(needed=needed, methods=list(methods)))
+
+    @app.post(SIGN_IN, summary="Sign in", status_code=204, responses=_SIGNED_IN)
+    async def sign_in(body: SignInRequest, request: Request) -> Response:
+        known = find_sign_ins()
+        new = await known.sign_in(body.token.strip(), find_address(request))
+        await known.end(read_cookie(request.scope))
+        header = write_cookie(new.cookie, lasts_s=new.lasts_s, is_secure=is_secure(request))
+        return Response(status_code=204, headers={"Set-Cookie": header})
+
+    @app.post(SIGN_OUT, summary="Sign out", status_code=204, responses=_SIGNED_OUT)
+    async def sign_out(body: SignOutRequest, request: Request) -> Response:
+        cookie = read_cookie(request.scope)
+        if sign_ins is not None and body.everywhere:
+            principal: Principal | None = request.state.principal
+            await sign_ins.end_all(principal or await sign_ins.identify(cookie))
+        elif sign_ins is not None:
+            await sign_ins.end(cookie)
+        gone = write_cookie("", lasts_s=0, is_secure=is_secure(request))
+        return Response(status_code=204, headers={"Set-Cookie": gone})
+
+    @app.get(
+        PROVIDER,
+        summary="Sign in at the identity provider",
+        status_code=303,
+        response_class=RedirectResponse,
+        responses=_AT_PROVIDER,
+    )
+    async def begin(
+        request: Request,
+        place: Annotated[
+            str,
+            Query(alias="next", description="Where in the page to return to: `/`, `/?…` or `/#…`."),
+        ] = HOME,
+    ) -> Response:
+        attempt = begin_attempt(place)
+        try:
+            provider = find_sign_ins().find_provider()
+            address = await provider.build_address(attempt, find_callback(request))
+        except Unavailable as error:
+            return refuse("unavailable", error)
+        response = redirect(address)
+        header = write_attempt_cookie(attempt.write(), is_secure=is_secure(request))
+        response.headers["Set-Cookie"] = header
+        return response
+
+    @app.get(
+        CALLBACK,
+        summary="Return from the identity provider",
+        status_code=303,
+        response_class=RedirectResponse,
+        responses=_RETURNED,
+    )
+    async def finish(request: Request) -> Response:
+        known = find_sign_ins()
+        attempt = read_attempt(read_cookie(request.scope, ATTEMPT_NAME))
+        returned = dict(request.query_params)
+        try:
+            new = await known.finish(
+                attempt, find_callback(request), returned, find_address(request)
+            )
+            await known.end(read_cookie(request.scope))
+        except Unauthenticated as error:
+            is_cancelled = returned.get("error") == "access_denied"
+            response = refuse("cancelled" if is_cancelled else "refused", error)
+        except Unavailable as error:
+            response = refuse("unavailable", error)
+        except LimitReached as error:
+            response = refuse("too_many", error)
+        else:
+            response = redirect(attempt.place if attempt else HOME)
+            signed_in = write_cookie(new.cookie, lasts_s=new.lasts_s, is_secure=is_secure(request))
+            response.headers.append("Set-Cookie", signed_in)
+        used = write_attempt_cookie("", is_secure=is_secure(request))
+        response.headers.append("Set-Cookie", used)
+        return response
+
+    @app.get("/me", summary="Who am I?", responses=_ME)
+    async def me(request: Request, principal: Caller) -> Response:
+        is_token = "authorization" in request.headers
+        return render_model(await profiles.describe(principal, "token" if is_token else "cookie"))
+
+
+def find_address(request: Request) -> str:
+    """The client's address; empty if the server does not tell it."""
+    return request.client.host if request.client else ""
+
+
+def redirect(address: str) -> Response:
+    """To an address. The request's own, which may hold a code, is not told there."""
+    return RedirectResponse(address, status_code=303, headers={"Referrer-Policy": "no-referrer"})
+
+
+def refuse(reason: str, error: Exception) -> Response:
+    """Back to the page, which says in short what happened; the log has the details."""
+    _LOG.warning("sign-in at the identity provider: %s: %s", reason, error)
+    return redirect("/?" + urlencode({"sign_in": reason}))

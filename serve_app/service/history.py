@@ -1,0 +1,154 @@
+"""``/conversations``: what a principal asked, to find again, continue, star and delete.
+
+Knows nothing of FastAPI. A conversation's id is the session of its questions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from nl2sql.settings import Settings
+from nl2sql.types import Principal, Question
+from quorumsql.contract.history import (
+    ConversationChange,
+    ConversationEntryResponse,
+    ConversationResponse,
+    ConversationsResponse,
+    ConversationTurnResponse,
+    DeletedResponse,
+)
+from retrieval.conversations import GuardedConversations, WholeConversation
+from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
+from serve_app.service.missing import Missing
+from serve_app.service.operations import Operations
+from serve_app.service.rights import find_rights
+from serve_app.service.sessions import check_session
+from serve_app.service.texts import check_filled, check_text
+
+_LONGEST_SEARCH = 200
+_LONGEST_TITLE = 200
+_T = TypeVar("_T")
+
+
+class HistoryService:
+    """The conversations of the principal who asks for them. All methods raise Unavailable."""
+
+    def __init__(
+        self, settings: Settings, conversations: GuardedConversations, operations: Operations
+    ) -> None:
+        self._settings = settings
+        self._conversations = conversations
+        self._operations = operations
+
+    async def list_latest(
+        self, principal: Principal, *, search: str, starred: bool | None, after: str, most: int
+    ) -> ConversationsResponse:
+        """A page of conversations, the latest first. Raises InvalidRequest."""
+        search = check_text("search", search, _LONGEST_SEARCH)
+        databases = self._settings.database_names(principal)
+
+        async def find(_: Question) -> tuple[list[KeptConversation], str]:
+            return await self._conversations.list_latest(
+                principal, databases, search=search, starred=starred, after=after, most=most
+            )
+
+        page, following = await self._run("list_conversations", principal, find)
+        return ConversationsResponse(
+            conversations=[ConversationEntryResponse(**_describe(each)) for each in page],
+            next=following or None,
+        )
+
+    async def load(self, principal: Principal, id_: str) -> ConversationResponse:
+        """One conversation. Raises InvalidRequest, Missing, PolicyError."""
+        session = check_session(id_)
+        databases = self._settings.database_names(principal)
+
+        async def load(_: Question) -> WholeConversation:
+            found = await self._conversations.load(principal, databases, session)
+            return _require(found)
+
+        whole = await self._run(f"conversation: {session}", principal, load)
+        shows_sql = find_rights(self._settings, principal).process
+        return ConversationResponse(
+            **_describe(whole.conversation),
+            turns=[
+                _render_turn(turn, shows_sql=shows_sql, is_withheld=turn.id in whole.withheld)
+                for turn in whole.turns
+            ],
+        )
+
+    async def change(
+        self, principal: Principal, id_: str, change: ConversationChange
+    ) -> ConversationEntryResponse:
+        """Sets title or star. Raises InvalidRequest, Missing."""
+        session = check_session(id_)
+        title = change.title
+        if title is not None:
+            title = " ".join(check_filled("title", title, _LONGEST_TITLE).split())
+        databases = self._settings.database_names(principal)
+
+        async def set_them(_: Question) -> KeptConversation:
+            changed = await self._conversations.change(
+                principal, databases, session, title=title, starred=change.starred
+            )
+            return _require(changed)
+
+        kept = await self._run(f"change_conversation: {session}", principal, set_them)
+        return ConversationEntryResponse(**_describe(kept))
+
+    async def delete(self, principal: Principal, id_: str = "") -> DeletedResponse:
+        """Deletes one conversation, or all of the principal's.
+
+        Those of databases that it may not ask any more are deleted too. Raises InvalidRequest.
+        """
+        session = check_session(id_) if id_ else ""
+
+        async def delete(_: Question) -> tuple[int, int]:
+            return await self._conversations.delete(principal, session)
+
+        text = f"delete_conversations: {session or 'all'}"
+        conversations, questions = await self._run(text, principal, delete)
+        return DeletedResponse(conversations=conversations, questions=questions)
+
+    async def _run(
+        self, text: str, principal: Principal, work: Callable[[Question], Awaitable[_T]]
+    ) -> _T:
+        question = self._operations.name_question(text, principal)
+        return await self._operations.record(question, work)
+
+
+def render_time(moment: datetime) -> str:
+    """The time in UTC, to the millisecond."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _require(found: _T | None) -> _T:
+    if found is None:
+        raise Missing("There is no such conversation.", field="id")
+    return found
+
+
+def _describe(kept: KeptConversation) -> dict[str, object]:
+    return {
+        "id": kept.session,
+        "title": kept.title,
+        "database": kept.database,
+        "asked_at": render_time(kept.asked_at),
+        "questions": kept.questions,
+        "starred": kept.starred,
+    }
+
+
+def _render_turn(turn: KeptTurn, *, shows_sql: bool, is_withheld: bool) -> ConversationTurnResponse:
+    return ConversationTurnResponse(
+        id=str(turn.id),
+        question=turn.question,
+        rewritten=turn.rewritten or None,
+        database=turn.database,
+        outcome=turn.outcome,
+        sql=turn.sql if shows_sql else "",
+        is_withheld=is_withheld,
+        asked_at=render_time(turn.asked_at),
+    )

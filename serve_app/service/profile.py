@@ -1,0 +1,89 @@
+"""``GET /me``: who asks, what of their limits is left, and what a policy hides from them.
+
+Knows nothing of FastAPI. Names only tables of which the principal may see something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from nl2sql.concurrency import gather_all
+from nl2sql.protocols import SchemaReader
+from nl2sql.settings import Settings
+from nl2sql.types import Principal, TableDescriptions
+from quorumsql.contract.identity import (
+    HiddenResponse,
+    LimitResponse,
+    PrincipalResponse,
+    RightsResponse,
+)
+from serve_app.service.identity.methods import list_sign_in_methods
+from serve_app.service.query_service import QueryService
+from serve_app.service.rights import find_rights
+from serve_app.service.usage import UsageMeter
+
+_MOST_TABLES = 200
+
+Identified = Literal["none", "token", "cookie"]
+
+
+class ProfileService:
+    """Describes principals to themselves."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        queries: QueryService,
+        schemas: SchemaReader,
+        meter: UsageMeter,
+    ) -> None:
+        self._settings = settings
+        self._queries = queries
+        self._schemas = schemas
+        self._meter = meter
+
+    async def describe(self, principal: Principal, identified: Identified) -> PrincipalResponse:
+        """The principal, by what it was identified. Raises Unavailable, PolicyError."""
+        databases = await self._queries.list_databases(principal)
+        described = await gather_all(
+            self._schemas.describe_tables(name, (), principal, _MOST_TABLES) for name in databases
+        )
+        rights = find_rights(self._settings, principal)
+        usage = await self._meter.read(principal)
+        return PrincipalResponse(
+            name=principal.name,
+            roles=list(principal.roles),
+            databases=list(databases),
+            sign_in=identified if self._settings.identity.needs_token else "none",
+            methods=list(list_sign_in_methods(self._settings.identity, self._settings.page)),
+            rights=RightsResponse(
+                process=rights.process, review=rights.review, operate=rights.operate
+            ),
+            limits=[
+                LimitResponse(
+                    name=limit.name, most=limit.most, used=limit.used, resets_in_s=limit.resets_in_s
+                )
+                for limit in usage
+            ],
+            hidden=[
+                hidden
+                for name, tables in zip(databases, described, strict=True)
+                if isinstance(tables, TableDescriptions)
+                for hidden in _list_hidden(name, tables)
+            ],
+        )
+
+
+def _list_hidden(database: str, described: TableDescriptions) -> Iterator[HiddenResponse]:
+    rows, masks = dict(described.row_rules), dict(described.masks)
+    for table in described.tables:
+        name = table.qualified
+        if name in rows or name in masks:
+            yield HiddenResponse(
+                database=database,
+                table=name,
+                rows=rows.get(name, ""),
+                some_rows=name in rows,
+                columns=list(masks.get(name, ())),
+            )

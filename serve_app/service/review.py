@@ -1,0 +1,148 @@
+"""``GET /feedback``: what was said to be wrong, for those who may work through it.
+
+A reviewer is shown only feedback whose queries it may run itself. Knows nothing of FastAPI.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from nl2sql.concurrency import gather_all
+from nl2sql.cursors import read_time_cursor, write_cursor
+from nl2sql.errors import Forbidden
+from nl2sql.protocols import Guard
+from nl2sql.settings import Settings
+from nl2sql.types import Principal, Question, Violation
+from quorumsql.contract.review import ReviewEntryResponse, ReviewResponse
+from retrieval.index_store.review_store import ReviewEntry, ReviewStore
+from serve_app.service.history import render_time
+from serve_app.service.missing import Missing
+from serve_app.service.operations import Operations
+from serve_app.service.rights import find_rights
+
+# Entries that are read and guarded for one page.
+_MOST_READ = 200
+_LONGEST_ID = 64
+
+
+class ReviewService:
+    """Lists feedback and marks it as done. All methods raise Forbidden, Unavailable."""
+
+    def __init__(
+        self, settings: Settings, store: ReviewStore, guard: Guard, operations: Operations
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._guard = guard
+        self._operations = operations
+
+    async def list_entries(
+        self,
+        principal: Principal,
+        *,
+        verdict: Literal["right", "wrong"],
+        state: Literal["open", "done"],
+        database: str | None,
+        after: str,
+        most: int,
+    ) -> ReviewResponse:
+        """A page of feedback, the latest first. Raises InvalidRequest, UnknownDatabase."""
+        self._check_right(principal)
+        names = self._settings.database_names(principal)
+        if database:
+            names = (self._settings.database_name(database, principal),)
+
+        async def find(_: Question) -> tuple[list[ReviewEntry], str]:
+            shown: list[ReviewEntry] = []
+            before, read = read_time_cursor(after), 0
+            while read < _MOST_READ:
+                found = await self._store.list_entries(
+                    names,
+                    is_right=verdict == "right",
+                    is_done=state == "done",
+                    before=before,
+                    most=most,
+                )
+                read += len(found)
+                for entry, passes in zip(found, await self._judge(found, principal), strict=True):
+                    before = (entry.given_at, entry.id)
+                    if passes:
+                        shown.append(entry)
+                    if len(shown) == most:
+                        return shown, _write(entry)
+                if len(found) < most:
+                    return shown, ""
+            return shown, _write(found[-1])
+
+        question = self._operations.name_question("list_feedback", principal, database or "")
+        entries, following = await self._operations.record(question, find)
+        return ReviewResponse(entries=[_render(entry) for entry in entries], next=following or None)
+
+    async def close(self, id_: str, principal: Principal) -> None:
+        """Marks an entry as done. Raises Missing for one that the reviewer is not shown."""
+        self._check_right(principal)
+
+        async def close(_: Question) -> bool:
+            found = await self._store.find(id_) if _is_id(id_) else None
+            if found is None or found.database not in self._settings.database_names(principal):
+                return False
+            if not (await self._judge([found], principal))[0]:
+                return False
+            await self._store.close(id_, principal.name)
+            return True
+
+        question = self._operations.name_question(f"close_feedback: {id_}", principal)
+        if not await self._operations.record(question, close):
+            raise Missing("There is no such feedback.", field="id")
+
+    def _check_right(self, principal: Principal) -> None:
+        if not find_rights(self._settings, principal).review:
+            raise Forbidden(
+                "You may not review answers.", hint="page.review_roles names the roles that may."
+            )
+
+    async def _judge(self, entries: list[ReviewEntry], principal: Principal) -> list[bool]:
+        """Whether the principal may run the queries of each entry."""
+        queries = sorted(
+            {
+                (entry.database, sql)
+                for entry in entries
+                for sql in (entry.sql, entry.correction)
+                if sql
+            }
+        )
+        verdicts = await gather_all(
+            self._guard.guard(database, sql, principal) for database, sql in queries
+        )
+        refused = {
+            query
+            for query, verdict in zip(queries, verdicts, strict=True)
+            if isinstance(verdict, Violation)
+        }
+        return [
+            (entry.database, entry.sql) not in refused
+            and (entry.database, entry.correction) not in refused
+            for entry in entries
+        ]
+
+
+def _is_id(id_: str) -> bool:
+    return len(id_) <= _LONGEST_ID and id_.isascii() and id_.isprintable()
+
+
+def _write(entry: ReviewEntry) -> str:
+    return write_cursor(entry.given_at.isoformat(), entry.id)
+
+
+def _render(entry: ReviewEntry) -> ReviewEntryResponse:
+    return ReviewEntryResponse(
+        id=entry.id,
+        database=entry.database,
+        question=entry.question,
+        sql=entry.sql,
+        correction=entry.correction,
+        given_by=entry.given_by,
+        given_at=render_time(entry.given_at),
+        state="done" if entry.reviewed_by else "open",
+        reviewed_by=entry.reviewed_by,
+    )

@@ -1,0 +1,249 @@
+"""Databases, tables and definitions as a principal may see them, for people who browse.
+
+Knows nothing of FastAPI. What it reads of a database is counted and recorded like a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from generation.conversation.suggestions import suggest_questions
+from nl2sql.browsing import TableBrowser
+from nl2sql.concurrency import gather_all
+from nl2sql.protocols import SchemaReader
+from nl2sql.settings import Settings
+from nl2sql.types import (
+    ColumnDetails,
+    Definition,
+    Principal,
+    Question,
+    RetrievedTable,
+    SchemaContext,
+    TableDescriptions,
+    TableDetails,
+    TablePage,
+    Violation,
+)
+from quorumsql.contract.schema import (
+    ColumnDetailsResponse,
+    DatabaseResponse,
+    DatabasesResponse,
+    DefinitionsResponse,
+    KeyResponse,
+    NeighbourResponse,
+    SemanticDefinitionResponse,
+    SuggestionsResponse,
+    TableDetailsResponse,
+    TableEntryResponse,
+    TablesResponse,
+)
+from serve_app.service.missing import Missing
+from serve_app.service.operations import Operations, Refusal
+from serve_app.service.query_service import QueryService
+from serve_app.service.rights import find_rights
+from serve_app.service.texts import check_filled, check_text
+
+MOST_SUGGESTIONS = 8
+
+_LONGEST_SEARCH = 200
+_LONGEST_NAME = 300
+# Tables from which questions are made.
+_MOST_READ = 200
+
+
+class SchemaService:
+    """Answers ``GET /databases/…``."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        queries: QueryService,
+        schemas: SchemaReader,
+        tables: TableBrowser,
+        operations: Operations,
+    ) -> None:
+        self._settings = settings
+        self._queries = queries
+        self._schemas = schemas
+        self._tables = tables
+        self._operations = operations
+
+    async def list_databases(self, principal: Principal) -> DatabasesResponse:
+        """The databases that the principal may ask. Raises Unavailable, PolicyError."""
+        names = await self._queries.list_databases(principal)
+        found = await gather_all(
+            self._schemas.describe_tables(name, (), principal, 0) for name in names
+        )
+        default = self._settings.default_database or (names[0] if len(names) == 1 else "")
+        return DatabasesResponse(
+            databases=[
+                DatabaseResponse(
+                    name=name,
+                    description=self._settings.databases[name].description,
+                    dialect=self._settings.databases[name].dialect,
+                    is_default=name == default,
+                    tables=described.total,
+                )
+                for name, described in zip(names, found, strict=True)
+                if isinstance(described, TableDescriptions)
+            ]
+        )
+
+    async def find_tables(
+        self, database: str, search: str, principal: Principal, after: str, most: int
+    ) -> TablesResponse | Refusal:
+        """A page of the tables that match. Raises InvalidRequest, LimitReached, Unavailable."""
+        search = check_text("search", search, _LONGEST_SEARCH)
+
+        async def find(question: Question) -> TablePage | Refusal:
+            found = await self._tables.find_tables(
+                question.database, search, principal, after, most
+            )
+            return _refuse(found) if isinstance(found, Violation) else found
+
+        text = f"find_tables: {search}"
+        page = await self._operations.run(self._build(text, database, principal), find)
+        return page if isinstance(page, Refusal) else _render_page(page)
+
+    async def describe_table(
+        self, database: str, name: str, principal: Principal
+    ) -> TableDetailsResponse | Refusal:
+        """One table. Raises Missing, InvalidRequest, LimitReached, Unavailable, PolicyError."""
+        name = check_filled("table", name, _LONGEST_NAME)
+
+        async def describe(question: Question) -> TableDetails | Refusal | None:
+            found = await self._tables.describe_table(question.database, name, principal)
+            return _refuse(found) if isinstance(found, Violation) else found
+
+        question = self._build(f"describe_table: {name}", database, principal)
+        found = await self._operations.run(question, describe)
+        if found is None:
+            raise Missing(f"There is no table {name!r} in {question.database}.", field="table")
+        return found if isinstance(found, Refusal) else _render_table(found)
+
+    async def list_definitions(
+        self, database: str, principal: Principal
+    ) -> DefinitionsResponse | Refusal:
+        """The semantic layer. Raises UnknownDatabase, LimitReached, Unavailable, PolicyError."""
+
+        async def list_them(question: Question) -> tuple[Definition, ...] | Refusal:
+            found = await self._tables.list_definitions(question.database, principal)
+            return _refuse(found) if isinstance(found, Violation) else found
+
+        question = self._build("list_definitions", database, principal)
+        found = await self._operations.run(question, list_them)
+        if isinstance(found, Refusal):
+            return found
+        shows_sql = find_rights(self._settings, principal).process
+        measures, dimensions, filters = (
+            [_render_definition(each, shows_sql) for each in found if each.kind == kind]
+            for kind in ("measure", "dimension", "filter")
+        )
+        return DefinitionsResponse(measures=measures, dimensions=dimensions, filters=filters)
+
+    async def suggest(self, database: str, principal: Principal) -> SuggestionsResponse | Refusal:
+        """Questions that can be asked: examples first, then some made from the tables.
+
+        Raises UnknownDatabase, LimitReached, Unavailable, PolicyError.
+        """
+
+        async def suggest(question: Question) -> tuple[str, ...] | Refusal:
+            name = question.database
+            described = await self._schemas.describe_tables(name, (), principal, _MOST_READ)
+            if isinstance(described, Violation):
+                return _refuse(described)
+            examples = await self._schemas.list_examples(name, principal)
+            made = suggest_questions(_build_context(described), MOST_SUGGESTIONS)
+            known = dict.fromkeys((*(example.question for example in examples), *made))
+            return tuple(known)[:MOST_SUGGESTIONS]
+
+        found = await self._operations.run(self._build("suggest", database, principal), suggest)
+        if isinstance(found, Refusal):
+            return found
+        return SuggestionsResponse(questions=list(found))
+
+    def _build(self, text: str, database: str, principal: Principal) -> Question:
+        return self._operations.build_question(text, database, principal)
+
+
+def _refuse(violation: Violation) -> Refusal:
+    return Refusal(violation.code, violation.message)
+
+
+def _build_context(described: TableDescriptions) -> SchemaContext:
+    return SchemaContext(
+        tables=tuple(RetrievedTable(table, 0.0) for table in described.tables),
+        foreign_keys=described.foreign_keys,
+        names=described.names,
+        dialect=described.dialect,
+    )
+
+
+def _render_page(page: TablePage) -> TablesResponse:
+    return TablesResponse(
+        tables=[
+            TableEntryResponse(
+                table=entry.table,
+                comment=entry.comment,
+                gloss=entry.gloss,
+                columns=entry.columns,
+                module=entry.module,
+            )
+            for entry in page.tables
+        ],
+        next=page.next or None,
+        total=page.total,
+    )
+
+
+def _render_table(found: TableDetails) -> TableDetailsResponse:
+    return TableDetailsResponse(
+        table=found.table,
+        kind=found.kind,
+        comment=found.comment,
+        gloss=found.gloss,
+        columns=list(_render_columns(found.columns)),
+        primary_key=list(found.primary_key),
+        keys=[
+            KeyResponse(
+                columns=list(key.columns),
+                table=key.target,
+                target_columns=list(key.target_columns),
+                is_inferred=key.inferred,
+            )
+            for key in found.keys
+        ],
+        neighbours=[
+            NeighbourResponse(
+                table=neighbour.table, columns=neighbour.columns, direction=neighbour.direction
+            )
+            for neighbour in found.neighbours
+        ],
+        neighbours_total=found.neighbours_total,
+    )
+
+
+def _render_columns(columns: Iterable[ColumnDetails]) -> Iterable[ColumnDetailsResponse]:
+    for each in columns:
+        yield ColumnDetailsResponse(
+            name=each.column.name,
+            type=each.column.type,
+            nullable=each.column.nullable,
+            comment=each.column.comment,
+            gloss=each.gloss,
+            is_key=each.is_key,
+            values=list(each.values),
+            values_truncated=each.has_more_values,
+            refers_to=each.refers_to or None,
+            is_masked=each.is_masked,
+        )
+
+
+def _render_definition(definition: Definition, shows_sql: bool) -> SemanticDefinitionResponse:
+    return SemanticDefinitionResponse(
+        name=definition.name,
+        description=definition.description,
+        expression=definition.expression if shows_sql else "",
+        condition=definition.condition if shows_sql else "",
+        tables=list(definition.tables),
+    )

@@ -1,0 +1,170 @@
+"""Tables are found by parts of names and texts, in an order that stays while tables change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from nl2sql.catalog import Column, Table
+from nl2sql.cursors import write_cursor
+from nl2sql.errors import InvalidRequest
+from retrieval.search.table_search import FoundTables, TableSearch
+from retrieval.search.text_lines import TextLines
+from tests.fakes import SHOP, build_table
+
+
+def build(*tables: Table, glosses: Sequence[str] = ()) -> TableSearch:
+    return TableSearch(tables, glosses or [""] * len(tables))
+
+
+def find(search: str, *tables: Table, glosses: Sequence[str] = ()) -> list[str]:
+    tables = tables or SHOP.tables
+    found = build(*tables, glosses=glosses).find(search, "", 100)
+    assert found.total == len(found.positions)
+    assert found.next == ""
+    return [tables[at].qualified for at in found.positions]
+
+
+def test_without_a_search_all_are_found_by_name() -> None:
+    names = [table.qualified for table in SHOP.tables]
+    assert find("") == find("  \n ") == sorted(names)
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"),
+    [
+        # The name itself, names that begin so, other names, then columns and comments.
+        ("orders", ["sales.orders", "sales.order_lines", "sales.customers", "stock.returns"]),
+        ("ORDER LINES", ["sales.order_lines", "stock.returns"]),
+        ("order_lines", ["sales.order_lines"]),
+        ("sales.orders", ["sales.orders", "sales.order_lines"]),
+        ("loyalty", ["sales.customers"]),
+        ("people", ["sales.customers"]),
+        ("euros", ["sales.orders"]),
+        ("stock reason", ["stock.returns"]),
+        ("nothing of it", []),
+    ],
+)
+def test_all_words_must_occur(search: str, expected: list[str]) -> None:
+    comment = "They place orders"
+    tables = [
+        build_table("sales.customers", *_columns("sales.customers"), comment=f"People. {comment}")
+        if table.name == "customers"
+        else table
+        for table in SHOP.tables
+    ]
+    assert find(search, *tables) == expected
+
+
+def _columns(name: str) -> list[str]:
+    table = SHOP.table(name)
+    assert table is not None
+    return [f"{column.name} {column.type}" for column in table.columns]
+
+
+def test_a_gloss_is_searched_too() -> None:
+    tables = (build_table("s.cst", "id integer"), build_table("s.prd", "id integer"))
+    assert find("client", *tables, glosses=["customer; also called client", "product"]) == ["s.cst"]
+
+
+@pytest.mark.parametrize(
+    ("search", "expected"),
+    [
+        ("%", ["s.100%"]),
+        ("_", ["s.a_b"]),
+        ("a_b", ["s.a_b"]),
+        ("\\", ["s.back\\slash"]),
+        ("'", ["s.o'neill"]),
+        ("größe", ["s.Größe"]),
+        ("GROSSE", ["s.Größe"]),
+        ("訂", ["s.訂單"]),
+        ("[a-z]*", []),
+        (".", ["s.100%", "s.Größe", "s.a_b", "s.axb", "s.back\\slash", "s.o'neill", "s.訂單"]),
+        ("\ud800", []),
+        ("\0", []),
+        ("\u202eb_a", []),
+    ],
+)
+def test_every_character_stands_for_itself(search: str, expected: list[str]) -> None:
+    names = ["100%", "a_b", "axb", "back\\slash", "o'neill", "Größe", "訂單"]
+    assert find(search, *(Table("s", name, (Column("n", "int"),)) for name in names)) == expected
+
+
+def test_a_name_with_a_line_break_is_one_line() -> None:
+    tables = [Table("s", "a\nb", (Column("c\nd", "int"),)), Table("s", "other", ())]
+    assert find("b", *tables) == ["s.a\nb"]
+    assert find("d", *tables) == ["s.a\nb"]
+
+
+def test_texts_that_occur_often_are_found_as_rare_ones_are() -> None:
+    names = [f"table_{number:04}" for number in range(3000)]
+    tables = [Table("s", name, (Column(f"c_{name[-1]}", "int"),)) for name in names]
+    search = build(*tables)
+    assert search.find("table", "", 1).total == 3000
+    assert search.find("le_0", "", 1).total == 1000
+    assert search.find("c_7", "", 1).total == 300
+    assert search.find("table_0 c_7", "", 1).total == 100
+    assert search.find("table_0001", "", 1).total == 1
+
+
+@pytest.mark.parametrize("search", ["", "t", "id"])
+@pytest.mark.parametrize("most", [1, 2, 3, 7, 50])
+def test_pages_together_are_the_whole(search: str, most: int) -> None:
+    tables = [
+        Table("s", f"{first}{second}", (Column("id", "int"),)) for first in "xt" for second in "tab"
+    ]
+    whole = [tables[at].name for at in build(*tables).find(search, "", 100).positions]
+    pages = read_pages(build(*tables), tables, search, most)
+    assert [name for page in pages for name in page] == whole
+    assert all(len(page) == most for page in pages[:-1])
+    assert len(whole) == 6 or search == "t"
+
+
+def read_pages(
+    search: TableSearch, tables: Sequence[Table], text: str, most: int
+) -> list[list[str]]:
+    pages, after = [], ""
+    while True:
+        found: FoundTables = search.find(text, after, most)
+        pages.append([tables[at].name for at in found.positions])
+        after = found.next
+        if not after:
+            return pages
+
+
+def test_tables_that_come_and_go_between_pages_move_no_others() -> None:
+    before = [Table("s", name, ()) for name in "bdfhj"]
+    first = build(*before).find("", "", 2)
+    assert [before[at].name for at in first.positions] == ["b", "d"]
+    # a comes before the page's end, d and h go, g comes after it.
+    after = [Table("s", name, ()) for name in "abfgj"]
+    second = build(*after).find("", first.next, 2)
+    assert [after[at].name for at in second.positions] == ["f", "g"]
+    third = build(*after).find("", second.next, 2)
+    assert [after[at].name for at in third.positions] == ["j"]
+    assert third.next == ""
+
+
+@pytest.mark.parametrize(
+    "cursor",
+    [
+        "x",
+        "====",
+        "né",
+        write_cursor("0"),
+        write_cursor("9", "s"),
+        write_cursor("a", "b", "c"),
+        "W" * 9999,
+    ],
+)
+def test_a_cursor_of_another_origin_is_refused(cursor: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        build(*SHOP.tables).find("", cursor, 5)
+    assert caught.value.field == "after"
+
+
+def test_nothing_is_found_in_nothing() -> None:
+    assert build().find("x", "", 5) == FoundTables((), "", 0)
+    assert build().find("", "", 5) == FoundTables((), "", 0)
+    assert TextLines([]).find("x").tolist() == []

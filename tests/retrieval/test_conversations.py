@@ -1,0 +1,242 @@
+"""The history of conversations on a real PostgreSQL: what is kept, how long, and shown again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
+from nl2sql.cursors import write_cursor
+from nl2sql.errors import IndexUnavailable, InvalidRequest
+from nl2sql.settings.conversation import SessionSettings
+from nl2sql.types import Principal, Question
+from retrieval.conversations import MOST_SHOWN, GuardedConversations, WholeConversation
+from retrieval.index_store.conversation_store import ConversationStore
+from retrieval.index_store.session_store import SessionStore
+from retrieval.index_store.share_store import ShareStore
+from retrieval.index_store.store import IndexStore
+from retrieval.sessions import GuardedSessions
+from tests.fakes import FakeGuard, build_question, build_result, build_violation
+from tests.retrieval.index_store.conftest import execute, index_url, store
+
+__all__ = ["index_url", "store"]
+
+ANN = Principal("ann", ("clerk",), (("region", 1),))
+SHOP = ("shop",)
+
+
+def ask(text: str = "How many orders?", **more: Any) -> Question:
+    return build_question(**{"text": text, "principal": ANN, "session": "s", **more})
+
+
+def answer(question: Question, sql: str = "SELECT 1", asked: str = "") -> Answered:
+    return Answered(sql, build_result(("Zacharias",)), 1.0, True, Trace(question, asked=asked))
+
+
+def build(
+    store: IndexStore, guard: FakeGuard | None = None, **settings: int
+) -> GuardedConversations:
+    return GuardedConversations(
+        ConversationStore(store), guard or FakeGuard(), SessionSettings(**settings)
+    )
+
+
+async def load(conversations: GuardedConversations, session: str = "s") -> WholeConversation:
+    found = await conversations.load(ANN, SHOP, session)
+    assert found is not None
+    return found
+
+
+async def list_sessions(conversations: GuardedConversations, who: Principal = ANN) -> list[str]:
+    page, following = await conversations.list_latest(
+        who, SHOP, search="", starred=None, after="", most=50
+    )
+    assert following == ""
+    return [each.session for each in page]
+
+
+async def test_each_kind_of_answer_is_kept_with_its_outcome(store: IndexStore) -> None:
+    conversations = build(store)
+    question = ask()
+    answers: list[Answer] = [
+        answer(question),
+        Refused("off_topic", "No.", Trace(question)),
+        Clarify("Unsure.", 0.1, (), Trace(question)),
+        Failed("Broken.", Trace(question)),
+    ]
+    for each in answers:
+        await conversations.record(question, each)
+    turns = (await load(conversations)).turns
+    assert [turn.outcome for turn in turns] == ["answered", "refused", "clarify", "failed"]
+    assert [turn.sql for turn in turns] == ["SELECT 1", "", "", ""]
+    assert {turn.question for turn in turns} == {"How many orders?"}
+
+
+async def test_a_completed_question_is_kept_with_a_query_alone(store: IndexStore) -> None:
+    conversations, whole = build(store), ask("How many orders in 2024?")
+    asked = ask("And in 2024?")
+    await conversations.record(asked, answer(whole, asked="And in 2024?"))
+    await conversations.record(asked, Failed("Broken.", Trace(whole, asked="And in 2024?")))
+    turns = (await load(conversations)).turns
+    assert [turn.question for turn in turns] == ["And in 2024?"] * 2
+    assert [turn.rewritten for turn in turns] == ["How many orders in 2024?", ""]
+
+
+async def test_no_cell_is_kept(store: IndexStore, index_url: str) -> None:
+    await build(store).record(ask(), answer(ask()))
+    kept = execute(
+        index_url,
+        "SELECT c::text, t::text FROM quorumsql.conversations c, quorumsql.conversation_turns t",
+    )
+    assert "How many orders?" in str(kept)
+    assert "Zacharias" not in str(kept)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Principal("bob", ANN.roles, ANN.attributes),
+        Principal("ann", (), ANN.attributes),
+        Principal("ann", ("clerk", "boss"), ANN.attributes),
+        Principal("ann", ANN.roles, (("region", 2),)),
+    ],
+)
+async def test_it_belongs_to_a_name_with_its_rights(store: IndexStore, other: Principal) -> None:
+    conversations = build(store)
+    await conversations.record(ask(), answer(ask()))
+    assert await list_sessions(conversations, other) == []
+    assert await conversations.load(other, SHOP, "s") is None
+    changed = await conversations.change(other, SHOP, "s", title="x", starred=True)
+    assert changed is None
+    assert await conversations.delete(other) == (0, 0)
+    assert await list_sessions(conversations) == ["s"]
+
+
+async def test_a_query_that_the_guard_refuses_now_is_withheld_alone(store: IndexStore) -> None:
+    writing = build(store)
+    await writing.record(ask(), answer(ask(), "SELECT 1"))
+    await writing.record(ask(), answer(ask("What of Zacharias?"), "SELECT 2", asked="And?"))
+    guard = FakeGuard({"SELECT 2": build_violation("not_permitted")})
+    found = await load(build(store, guard))
+    assert [turn.sql for turn in found.turns] == ["SELECT 1", ""]
+    assert [turn.rewritten for turn in found.turns] == ["", ""]
+    assert found.withheld == {found.turns[1].id}
+    assert {(database, who) for database, _, who in guard.guarded} == {("shop", ANN)}
+
+
+async def test_of_a_long_conversation_the_latest_questions_are_shown(store: IndexStore) -> None:
+    conversations = build(store)
+    for number in range(MOST_SHOWN + 3):
+        await conversations.record(ask(f"Question {number}?"), answer(ask()))
+    found = await load(conversations)
+    assert (len(found.turns), found.conversation.questions) == (MOST_SHOWN, MOST_SHOWN + 3)
+    assert found.turns[-1].question == f"Question {MOST_SHOWN + 2}?"
+    assert found.conversation.title == "Question 0?"
+
+
+async def test_not_all_questions_of_a_session_are_kept(store: IndexStore) -> None:
+    kept = ConversationStore(store)
+    for number in range(4):
+        await kept.add(
+            "ann",
+            "s",
+            database="shop",
+            question=f"{number}",
+            rewritten="",
+            outcome="failed",
+            sql="",
+            most=2,
+        )
+    turns = await kept.list_turns("ann", "s", SHOP, most=9)
+    assert [turn.question for turn in turns] == ["2", "3"]
+
+
+async def test_what_expires_is_deleted_of_all_owners(store: IndexStore, index_url: str) -> None:
+    conversations, bob = build(store), Principal("bob")
+    for session in ("a", "b"):
+        await conversations.record(ask(session=session), answer(ask()))
+    await conversations.record(ask(session="a", principal=bob), answer(ask()))
+    await conversations.change(ANN, SHOP, "a", title=None, starred=True)
+    execute(index_url, "UPDATE quorumsql.conversations SET asked_at = now() - interval '9 days'")
+    # Another process, which has pruned nothing yet.
+    assert await list_sessions(build(store, history_days=8)) == ["a"]
+    left = execute(index_url, "SELECT session, starred FROM quorumsql.conversations")
+    assert left == [("a", True)]
+    assert execute(index_url, "SELECT count(*) FROM quorumsql.conversation_turns") == [(1,)]
+
+
+async def test_without_days_nothing_is_kept_and_the_old_is_deleted(
+    store: IndexStore, index_url: str
+) -> None:
+    await build(store).record(ask(), answer(ask()))
+    without = build(store, history_days=0)
+    await without.record(ask(session="t"), answer(ask()))
+    assert execute(index_url, "SELECT count(*) FROM quorumsql.conversations") == [(0,)]
+    assert await list_sessions(without) == []
+
+
+async def test_a_session_that_is_forgotten_is_not_listed(store: IndexStore) -> None:
+    conversations = build(store)
+    history = ConversationStore(store)
+    sessions = GuardedSessions(SessionStore(store), FakeGuard(), SessionSettings(), history)
+    for session in ("a", "b", "b"):
+        await conversations.record(ask(session=session), answer(ask()))
+    assert await sessions.forget(ANN, "b") == 2
+    assert await list_sessions(conversations) == ["a"]
+    assert await sessions.clear(session="elsewhere") == 0
+    assert await sessions.clear() == 1
+    assert await list_sessions(conversations) == []
+
+
+async def test_odd_texts_are_kept_as_far_as_can_be(store: IndexStore) -> None:
+    conversations = build(store)
+    await conversations.record(ask("a\0b \ud800 “ü”\n'; DROP"), answer(ask(), "SELECT '\0'"))
+    found = await load(conversations)
+    assert found.turns[0].question == "ab ? “ü”\n'; DROP"
+    assert found.conversation.title == "ab ? “ü” '; DROP"
+    assert found.turns[0].sql == "SELECT ''"
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "x",
+        "W10",
+        write_cursor("x", "s"),
+        write_cursor("2024-01-01", "s"),
+        write_cursor("0001-01-01T00:00:00+23:59", "s"),
+        write_cursor("2024-01-01T00:00:00+00:00", "a\0b"),
+        write_cursor("2024-01-01T00:00:00+00:00", "\ud800"),
+        write_cursor("2024-01-01T00:00:00+00:00", "s", "s"),
+    ],
+)
+async def test_a_cursor_of_another_origin_is_refused(store: IndexStore, after: str) -> None:
+    with pytest.raises(InvalidRequest):
+        await build(store).list_latest(ANN, SHOP, search="", starred=None, after=after, most=5)
+
+
+async def test_an_index_that_is_away_is_unavailable() -> None:
+    conversations = build(IndexStore("postgresql://nobody@127.0.0.1:1/none"))
+    with pytest.raises(IndexUnavailable):
+        await conversations.record(ask(), answer(ask()))
+    with pytest.raises(IndexUnavailable):
+        await list_sessions(conversations)
+
+
+async def test_a_share_cannot_be_guessed_and_ends(store: IndexStore, index_url: str) -> None:
+    shares = ShareStore(store)
+    first, second = [await shares.add("ann", "shop", "Who?", "SELECT 1") for _ in range(2)]
+    assert len(first) >= 20
+    assert first != second
+    execute(
+        index_url,
+        f"UPDATE quorumsql.shares SET shared_at = now() - interval '9 days' WHERE id = '{first}'",
+    )
+    assert await shares.find(first, days=8) is None
+    assert await shares.find(first, days=0) is not None
+    assert await shares.prune(8) == 1
+    assert await shares.find(first, days=0) is None
+    found = await shares.find(second, days=8)
+    assert found is not None
+    assert (found.shared_by, found.question, found.sql) == ("ann", "Who?", "SELECT 1")

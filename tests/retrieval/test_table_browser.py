@@ -1,0 +1,342 @@
+"""What principals see when they browse tables: entries, columns, keys, values, definitions."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from nl2sql.catalog import Catalog, ForeignKey
+from nl2sql.errors import DatabaseUnavailable, IndexUnavailable
+from nl2sql.types import (
+    ColumnDetails,
+    Definition,
+    Neighbour,
+    Principal,
+    ResultSet,
+    TableDetails,
+    TablePage,
+    Violation,
+)
+from retrieval.glosses.glossary import IndexedGlossary
+from retrieval.index_store.head import IndexedDatabase
+from retrieval.index_store.value_column import ValueColumn
+from retrieval.semantics.layer import SemanticLayer
+from retrieval.semantics.semantics_file import parse_semantics
+from retrieval.table_browser import MOST_VALUES, IndexedTables
+from retrieval.values.dictionary import ValueDictionary
+from retrieval.vocabulary.synonyms import Synonyms
+from tests.fakes import (
+    SHOP,
+    FakeCatalogs,
+    FakeExecutor,
+    FakeGuard,
+    FakeIndexStore,
+    FakeVisibility,
+    build_diagnostic,
+    build_result,
+    build_table,
+    build_violation,
+)
+
+MIA = Principal("mia")
+STATES = ("cancelled", "open", "shipped")
+VALUES = (
+    ValueColumn("sales.orders", "status", STATES),
+    ValueColumn("sales.customers", "country", tuple(f"C{number:03}" for number in range(80))),
+    ValueColumn("sales.customers", "name", ("Ada", "Ben")),
+)
+OWN = (
+    'SELECT DISTINCT "status" FROM "sales"."orders" ORDER BY "status" LIMIT 50',
+    'SELECT DISTINCT "name" FROM "sales"."customers" ORDER BY "name" LIMIT 50',
+)
+
+
+class FakeMemory:
+    """The values above."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self._dictionary = ValueDictionary(VALUES)
+        self._error = error
+
+    async def dictionary(self, database: str) -> ValueDictionary | None:
+        if self._error is not None:
+            raise self._error
+        return self._dictionary
+
+
+def keep(catalog: Catalog) -> FakeIndexStore:
+    """A store with the catalog alone."""
+    store, nothing = FakeIndexStore(), cast(Any, None)
+    store.indexes[catalog.database] = IndexedDatabase(nothing, catalog, nothing)
+    return store
+
+
+def build(
+    catalog: Catalog = SHOP,
+    *,
+    results: Any = None,
+    guard: FakeGuard | None = None,
+    definitions: SemanticLayer | None = None,
+    modules: Any = None,
+    **limits: Any,
+) -> IndexedTables:
+    visibility = FakeVisibility(keep(catalog), **limits)
+    memory: Any = FakeMemory()
+    synonyms = Synonyms(
+        tables={"sales.orders": ("purchases",)}, columns={"sales.orders.total": ("worth",)}
+    )
+    return IndexedTables(
+        visibility,
+        guard or FakeGuard(),
+        FakeExecutor(results or {}),
+        IndexedGlossary(memory, visibility, {"shop": synonyms}),
+        memory,
+        definitions,
+        modules,
+    )
+
+
+async def list_tables(tables: IndexedTables, search: str = "") -> list[str]:
+    page = await tables.find_tables("shop", search, MIA, "", 50)
+    assert isinstance(page, TablePage)
+    assert page.total == len(page.tables)
+    return [entry.table for entry in page.tables]
+
+
+async def describe(tables: IndexedTables, name: str) -> TableDetails:
+    found = await tables.describe_table("shop", name, MIA)
+    assert isinstance(found, TableDetails)
+    return found
+
+
+def pick(details: TableDetails, name: str) -> ColumnDetails:
+    return next(each for each in details.columns if each.column.name == name)
+
+
+# -- lists -----------------------------------------------------------------------------------------
+
+
+async def test_an_entry_tells_what_a_table_is() -> None:
+    page = await build().find_tables("shop", "orders", MIA, "", 1)
+    assert isinstance(page, TablePage)
+    (entry,) = page.tables
+    assert entry.table == "sales.orders"
+    assert entry.comment == "What customers ordered"
+    assert entry.gloss == "also called purchases"
+    assert (entry.columns, entry.module) == (6, "sales")
+    assert page.next
+    assert page.total > 1
+
+
+async def test_synonyms_of_the_user_are_searched() -> None:
+    assert await list_tables(build(), "purchase") == ["sales.orders"]
+
+
+async def test_modules_are_those_of_the_settings() -> None:
+    modules = {"shop": {"goods": ("stock.*",)}}
+    page = await build(modules=modules).find_tables("shop", "products", MIA, "", 1)
+    assert isinstance(page, TablePage)
+    assert page.tables[0].module == "goods"
+
+
+async def test_what_is_hidden_is_not_found_by_any_word() -> None:
+    hidden = ("sales.employees", "sales.customers.Loyalty Tier", "sales.orders.total")
+    tables = build(hidden=hidden)
+    assert "sales.employees" not in await list_tables(tables)
+    for word in ("manager", "loyalty", "tier", "euros"):
+        assert await list_tables(tables, word) == []
+    assert await list_tables(build(), "euros") == ["sales.orders"]
+
+
+async def test_two_principals_are_shown_their_own_tables() -> None:
+    class ByName(FakeVisibility):
+        """Mia sees no employees."""
+
+        async def visible_catalog(self, database: str, principal: Principal) -> Any:
+            chosen = less if principal == MIA else more
+            return await FakeVisibility.visible_catalog(chosen, database, principal)
+
+    store = keep(SHOP)
+    less, more = FakeVisibility(store, ["sales.employees"]), FakeVisibility(store)
+    visibility, memory = ByName(store), FakeMemory()
+    glossary = IndexedGlossary(memory, visibility, {})  # type: ignore[arg-type]
+    tables = IndexedTables(
+        visibility,
+        FakeGuard(),
+        FakeExecutor(),
+        glossary,
+        memory,  # type: ignore[arg-type]
+    )
+    for name, expected in (("mia", 0), ("ada", 1), ("mia", 0)):
+        page = await tables.find_tables("shop", "manager", Principal(name), "", 5)
+        assert isinstance(page, TablePage)
+        assert page.total == expected
+        found = await tables.describe_table("shop", "sales.employees", Principal(name))
+        assert (found is not None) == bool(expected)
+
+
+# -- one table -------------------------------------------------------------------------------------
+
+
+async def test_a_table_in_detail() -> None:
+    found = await describe(build(), "sales.orders")
+    assert (found.table, found.kind, found.primary_key) == ("sales.orders", "table", ("id",))
+    assert pick(found, "id").is_key
+    assert pick(found, "customer_id").refers_to == "sales.customers.id"
+    assert pick(found, "total").gloss == "also called worth"
+    assert pick(found, "total").column.comment == "in euros"
+    assert pick(found, "status").values == STATES
+    assert not pick(found, "status").has_more_values
+    assert [key.target for key in found.keys] == ["sales.customers", "sales.employees"]
+    assert found.neighbours == (
+        Neighbour("sales.customers", "customer_id = id", "out"),
+        Neighbour("sales.employees", "seller_id = id", "out"),
+        Neighbour("sales.order_lines", "id = order_id", "in"),
+    )
+    assert found.neighbours_total == 3
+
+
+@pytest.mark.parametrize("name", ["orders", "ORDERS", '"sales"."orders"', "sales.orders"])
+async def test_a_name_is_read_as_people_write_it(name: str) -> None:
+    assert (await describe(build(), name)).table == "sales.orders"
+
+
+@pytest.mark.parametrize("name", ["sales.employees", "employees", "sales.invented", "", ".", "%"])
+async def test_a_hidden_table_is_as_unknown_as_an_invented_one(name: str) -> None:
+    tables = build(hidden=["sales.employees"])
+    assert await tables.describe_table("shop", name, MIA) is None
+
+
+async def test_keys_to_what_is_hidden_are_not_told() -> None:
+    found = await describe(build(hidden=["sales.employees"]), "sales.orders")
+    assert [key.target for key in found.keys] == ["sales.customers"]
+    assert pick(found, "seller_id").refers_to == ""
+    assert "sales.employees" not in [neighbour.table for neighbour in found.neighbours]
+
+
+async def test_of_many_neighbours_a_page_is_shown() -> None:
+    tables = [build_table("s.hub", "id integer", key=("id",))]
+    tables += [build_table(f"s.t{number:03}", "hub_id integer") for number in range(150)]
+    keys = tuple(
+        ForeignKey("k", table.qualified, ("hub_id",), "s.hub", ("id",)) for table in tables[1:]
+    )
+    found = await describe(build(Catalog("shop", tuple(tables), keys, ("s",))), "s.hub")
+    assert (len(found.neighbours), found.neighbours_total) == (100, 150)
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+async def test_of_many_values_some_are_shown() -> None:
+    column = pick(await describe(build(), "sales.customers"), "country")
+    assert len(column.values) == MOST_VALUES
+    assert column.has_more_values
+
+
+async def test_with_hidden_rows_a_value_is_one_of_the_principals_own_rows() -> None:
+    guard = FakeGuard()
+    tables = build(
+        open_columns=["sales.customers.country"],
+        guard=guard,
+        results={OWN[0]: [build_result(("open",), (None,))]},
+    )
+    column = pick(await describe(tables, "sales.orders"), "status")
+    assert column.values == ("open",)
+    # However many there are: that would count hidden rows.
+    assert column.has_more_values
+    assert guard.guarded == [("shop", OWN[0], MIA)]
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        build_diagnostic(),
+        DatabaseUnavailable("It is down.", database="shop"),
+        build_result(),
+    ],
+)
+async def test_values_that_cannot_be_read_are_left_out(outcome: Any) -> None:
+    tables = build(open_columns=[], results={OWN[0]: [outcome]})
+    column = pick(await describe(tables, "sales.orders"), "status")
+    assert (column.values, column.has_more_values) == ((), False)
+
+
+async def test_values_that_the_guard_refuses_are_not_read() -> None:
+    tables = build(open_columns=[], guard=FakeGuard({OWN[0]: build_violation()}))
+    assert pick(await describe(tables, "sales.orders"), "status").values == ()
+
+
+async def test_a_masked_column_is_marked_and_shows_no_value() -> None:
+    tables = build(
+        open_columns=[],
+        masked=["sales.orders.status", "sales.customers.name"],
+    )
+    status = pick(await describe(tables, "sales.orders"), "status")
+    assert (status.is_masked, status.values, status.has_more_values) == (True, (), False)
+    assert not pick(await describe(tables, "sales.orders"), "total").is_masked
+
+
+async def test_one_value_query_is_enough_for_each_column() -> None:
+    name: ResultSet = build_result(("Ada",))
+    tables = build(open_columns=["sales.customers.country"], results={OWN[1]: [name]})
+    found = await describe(tables, "sales.customers")
+    assert pick(found, "name").values == ("Ada",)
+    assert len(pick(found, "country").values) == MOST_VALUES
+
+
+# -- refusals, errors, definitions -----------------------------------------------------------------
+
+
+async def test_who_may_see_nothing_is_told_so() -> None:
+    refusal = build_violation("not_permitted")
+    tables = build(refusal=refusal)
+    assert await tables.find_tables("shop", "", MIA, "", 5) == refusal
+    assert await tables.describe_table("shop", "sales.orders", MIA) == refusal
+    assert await tables.list_definitions("shop", MIA) == refusal
+
+
+async def test_an_index_that_does_not_answer_is_an_error() -> None:
+    class Broken(FakeVisibility):
+        async def visible_catalog(self, database: str, principal: Principal) -> Any:
+            raise IndexUnavailable("Down.")
+
+    visibility, memory = Broken(keep(SHOP)), FakeMemory()
+    glossary = IndexedGlossary(memory, visibility, {})  # type: ignore[arg-type]
+    tables = IndexedTables(
+        visibility,
+        FakeGuard(),
+        FakeExecutor(),
+        glossary,
+        memory,  # type: ignore[arg-type]
+    )
+    with pytest.raises(IndexUnavailable):
+        await tables.find_tables("shop", "", MIA, "", 5)
+
+
+SEMANTICS = parse_semantics(
+    {
+        "version": 1,
+        "measures": {"revenue": "sum(orders.total)"},
+        "dimensions": {"tier": 'customers."Loyalty Tier"'},
+        "filters": {"open orders": "orders.status = 'open'"},
+    }
+)
+
+
+async def list_names(**limits: Any) -> list[str]:
+    layer = SemanticLayer({"shop": SEMANTICS}, FakeCatalogs(SHOP))
+    found = await build(definitions=layer, **limits).list_definitions("shop", MIA)
+    assert not isinstance(found, Violation)
+    assert all(isinstance(each, Definition) for each in found)
+    return [each.name for each in found]
+
+
+async def test_definitions_are_those_whose_columns_are_all_visible() -> None:
+    assert await list_names() == ["revenue", "tier", "open orders"]
+    assert await list_names(hidden=["sales.orders.total"]) == ["tier", "open orders"]
+    assert await list_names(hidden=["sales.orders"]) == ["tier"]
+
+
+async def test_a_database_without_definitions_has_none() -> None:
+    assert await build().list_definitions("shop", MIA) == ()

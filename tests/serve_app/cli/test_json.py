@@ -1,0 +1,204 @@
+"""``--json``: every command has it, writes one document, and nothing else; errors are documents."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+
+from evaluation.runs.run_folder import RunFolder
+from nl2sql.errors import Busy
+from serve_app.cli.app import COMMANDS, load_command
+from serve_app.cli.output import Output, has_json, prints
+from serve_app.cli.problems import run_for_scripts
+from serve_app.cli.terminal import CONSOLE
+from tests.conftest import ROOT
+from tests.evaluation.builders import build_manifest, build_record
+from tests.serve_app.cli.test_exports import answer_one
+from tests.serve_app.served import serve
+
+WITHOUT_JSON = {
+    "chat": "it is a conversation; `ask --json --session` is the same for scripts",
+    "mcp": "its standard output is a protocol of its own",
+    "serve": "it runs until it is stopped; `status --json` says how it is",
+    "index": "without a command it is `index build`, which has it",
+}
+"""The commands without ``--json``, and why."""
+
+
+def walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """All commands that can be run, by their words."""
+    inside = getattr(command, "commands", None)
+    if inside is None or command.invoke_without_command:
+        yield path, command
+    for name, subcommand in (inside or {}).items():
+        yield from walk(f"{path} {name}", subcommand)
+
+
+EVERY = {path: found for name in COMMANDS for path, found in walk(name, load_command(name))}
+
+
+def call(*arguments: str, config: Path = ROOT / "quorumsql.yaml") -> tuple[int, str, str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "serve_app.cli", "--config", str(config), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=ROOT,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("path", EVERY)
+def test_every_command_has_json_or_a_reason_why_not(path: str) -> None:
+    assert has_json(EVERY[path]) != (path in WITHOUT_JSON)
+
+
+def test_the_exceptions_exist() -> None:
+    assert EVERY.keys() >= WITHOUT_JSON.keys()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Iterator[Path]:
+    """Settings of a service that runs, over databases that do not."""
+    nowhere = {"url": "postgresql://nobody@127.0.0.1:1/none"}
+    with serve(answer_one()) as url:
+        path = tmp_path / "quorumsql.yaml"
+        value = {
+            "home": "home",
+            "databases": {"shop": {"reader": nowhere, "indexer": nowhere}},
+            "index": {"connection": nowhere},
+            "serve": {"port": int(url.rpartition(":")[2])},
+        }
+        path.write_text(yaml.safe_dump(value))
+        yield path
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "keys"),
+    [
+        (["ask", "How many?", "--k", "1"], 0, {"outcome", "sql", "rows", "confidence"}),
+        (["status"], 0, {"ready", "parts"}),
+        (["stop"], 0, {"stopped"}),
+        (["doctor"], 1, {"ok", "checks"}),
+    ],
+)
+def test_standard_output_is_one_document(
+    settings: Path, command: list[str], code: int, keys: set[str]
+) -> None:
+    found, out, error = call(*command, "--json", config=settings)
+    assert found == code, error
+    assert json.loads(out).keys() >= keys
+    assert error == ""
+
+
+def test_lists_are_documents(settings: Path, tmp_path: Path) -> None:
+    for name in ("one", "other"):
+        folder = RunFolder(tmp_path / "runs" / name, build_manifest("q1"))
+        with folder.open():
+            folder.append(build_record("q1"))
+    for command in (
+        ["settings"],
+        ["model", "list"],
+        ["eval", "list", str(tmp_path / "runs")],
+        ["eval", "compare", str(tmp_path / "runs" / "one"), str(tmp_path / "runs" / "other")],
+        ["eval", "report", str(tmp_path / "runs" / "one"), "--output", str(tmp_path / "report")],
+    ):
+        found, out, error = call(*command, "--json", config=settings)
+        assert found == 0, error
+        assert json.loads(out)
+        assert error == ""
+
+
+def test_exported_rows_are_in_a_file_and_described(settings: Path, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    arguments = ["ask", "How many?", "--k", "1", "--format", "csv", "--json"]
+    code, out, error = call(*arguments, "--output", str(file), config=settings)
+    assert (code, error) == (0, "")
+    assert json.loads(out)["file"] == str(file)
+    assert file.read_text()
+    code, out, error = call(*arguments, config=settings)
+    assert (code, out) == (2, "")
+    assert "--output" in json.loads(error)["detail"]
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "name", "said"),
+    [
+        (["index", "diff"], 1, "index_unavailable", "index"),
+        (["index", "diff", "none"], 1, "unknown_database", "'none'"),
+        (["keys", "list", "--nonsense"], 2, "usage_error", "--nonsense"),
+        (["nonsense"], 2, "usage_error", "nonsense"),
+        (["sessions", "clear"], 2, "usage_error", "--yes"),
+        (["ask", "Why?", "--database", "none"], 1, "unknown_database", "'none'"),
+    ],
+)
+def test_errors_are_problem_documents(
+    settings: Path, command: list[str], code: int, name: str, said: str
+) -> None:
+    found, out, error = call(*command, "--json", config=settings)
+    assert (found, out) == (code, ""), error
+    problem = json.loads(error)
+    assert problem["code"] == name
+    assert said in problem["detail"]
+    assert {"type", "title"} <= problem.keys()
+
+
+def test_a_missing_settings_file_is_a_document_too(tmp_path: Path) -> None:
+    code, out, error = call("status", "--json", config=tmp_path / "none.yaml")
+    assert (code, out) == (1, "")
+    assert json.loads(error)["code"] == "settings_error"
+    assert "--config" in json.loads(error)["hint"]
+
+
+@pytest.mark.parametrize(
+    ("raised", "code", "name"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (typer.Abort(), 1, "aborted"),
+        (typer.Exit(130), 130, "interrupted"),
+        (Busy("Full.", retry_after_s=5), 1, "busy"),
+    ],
+)
+def test_what_ends_a_command_is_a_document(
+    raised: BaseException,
+    code: int,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    app = typer.Typer()
+
+    @app.command()
+    def command() -> None:
+        raise raised
+
+    monkeypatch.setattr("sys.argv", ["quorumsql"])
+    assert run_for_scripts(app) == code
+    shown = capsys.readouterr()
+    assert (shown.out, json.loads(shown.err)["code"]) == ("", name)
+
+
+def test_an_outcome_that_is_not_hoped_for_is_no_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = typer.Typer()
+
+    @app.command()
+    @prints
+    def command() -> Output:
+        CONSOLE.print("progress")
+        return Output({"ok": False}, lambda: None, 3)
+
+    monkeypatch.setattr("sys.argv", ["quorumsql", "--json"])
+    assert run_for_scripts(app) == 3
+    assert capsys.readouterr() == ('{"ok": false}\n', "")
+    assert not CONSOLE.quiet

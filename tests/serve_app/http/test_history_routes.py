@@ -1,0 +1,248 @@
+"""Conversations over HTTP, in the real index: each principal's own, and no rows."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nl2sql.settings.conversation import SessionSettings
+from serve_app.composition.wiring import Wiring
+from tests.serve_app.page_service import PageService, open_page_service
+
+COUNT = "SELECT count(*) FROM employees"
+SECRET = "Zacharias"
+NAMED = f"SELECT count(*) FROM employees WHERE last_name = '{SECRET}'"
+NAMES = "SELECT last_name FROM employees ORDER BY 1 LIMIT 3"
+EVERYBODY = ("mia", "noa", "cleo", "ada", "ravi")
+
+
+@pytest.fixture
+async def service(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> AsyncIterator[PageService]:
+    async with open_page_service(wiring, monkeypatch, tmp_path) as opened:
+        yield opened
+
+
+async def list_all(service: PageService, name: str, **parameters: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    after: str | None = ""
+    while after is not None:
+        page = await service.get(name, "/conversations", after=after, limit=2, **parameters)
+        found += page["conversations"]
+        after = page["next"]
+    return found
+
+
+async def list_ids(service: PageService, name: str, **parameters: Any) -> list[str]:
+    return [each["id"] for each in await list_all(service, name, **parameters)]
+
+
+async def test_a_conversation_holds_questions_queries_and_outcomes(service: PageService) -> None:
+    await service.ask("mia", NAMED, session="s")
+    await service.ask("mia", "SELECT net_amt FROM payslips", session="s")
+    await service.ask("mia", "Alone")
+    (entry,) = await list_all(service, "mia")
+    assert (entry["id"], entry["title"], entry["database"]) == ("s", NAMED, "demo_erp")
+    assert (entry["questions"], entry["starred"]) == (2, False)
+    shown = await service.get("mia", "/conversations/s")
+    first, second = shown.pop("turns")
+    assert shown == entry
+    assert (first["question"], first["sql"], first["outcome"]) == (NAMED, NAMED, "answered")
+    assert second["question"] == "SELECT net_amt FROM payslips"
+    assert second["outcome"] != "answered"
+    assert (second["sql"], first["rewritten"]) == ("", None)
+    assert first["asked_at"] < second["asked_at"] == entry["asked_at"]
+
+
+async def test_no_cell_of_a_result_is_kept(service: PageService) -> None:
+    answer = await service.ask("ada", NAMES, session="s")
+    cells = [row[0] for row in answer["rows"]]
+    assert cells
+    async with service.store.connection() as connection:
+        for table in ("conversations", "conversation_turns", "session_turns"):
+            cursor = await connection.execute(f"SELECT t::text FROM quorumsql.{table} t".encode())
+            texts = str(await cursor.fetchall())
+            assert NAMES in texts
+            assert not [cell for cell in cells if cell in texts]
+
+
+async def test_two_principals_with_the_same_session_have_two_histories(
+    service: PageService,
+) -> None:
+    await service.ask("mia", NAMED, session="s")
+    await service.ask("noa", COUNT, session="s")
+    for name in EVERYBODY:
+        shown = await service.send(name, "GET", "/conversations/s")
+        assert shown.status_code == (200 if name in ("mia", "noa") else 404)
+        assert (SECRET in shown.text) == (name == "mia")
+        found = await list_all(service, name)
+        assert len(found) == (name in ("mia", "noa"))
+        assert (SECRET in str(found)) == (name == "mia")
+    assert await list_ids(service, "noa", search=SECRET) == []
+    response = await service.send("noa", "PATCH", "/conversations/s", json={"title": "Mine"})
+    assert response.json()["title"] == "Mine"
+    assert (await service.send("noa", "DELETE", "/conversations/s")).json() == {
+        "conversations": 1,
+        "questions": 1,
+    }
+    assert [each["title"] for each in await list_all(service, "mia")] == [NAMED]
+
+
+async def test_none_of_it_is_changed_or_deleted_by_others(service: PageService) -> None:
+    await service.ask("mia", NAMED, session="s")
+    for name in ("noa", "cleo", "ada"):
+        changed = await service.send(name, "PATCH", "/conversations/s", json={"starred": True})
+        assert changed.status_code == 404
+        nothing = {"conversations": 0, "questions": 0}
+        assert (await service.send(name, "DELETE", "/conversations/s")).json() == nothing
+        assert (await service.send(name, "DELETE", "/conversations")).json() == nothing
+    (entry,) = await list_all(service, "mia")
+    assert not entry["starred"]
+
+
+async def test_conversations_are_found_by_title_and_question(service: PageService) -> None:
+    await service.ask("mia", COUNT, session="a")
+    await service.ask("mia", f"{COUNT} WHERE 1 = 1", session="b")
+    await service.ask("mia", NAMED, session="b")
+    await service.send("mia", "PATCH", "/conversations/a", json={"title": "100% of_it \\ 'x'"})
+    assert await list_ids(service, "mia") == ["b", "a"]
+    for search, expected in (
+        ("zacharias", ["b"]),
+        ("COUNT(*)", ["b", "a"]),
+        ("100%", ["a"]),
+        ("1%0", []),
+        ("of_it", ["a"]),
+        ("ofxit", []),
+        ("%", ["a"]),
+        ("_", ["b", "a"]),
+        ("\\", ["a"]),
+        ("'x'", ["a"]),
+        ("nothing", []),
+    ):
+        assert await list_ids(service, "mia", search=search) == expected, search
+
+
+async def test_pages_stay_right_while_questions_are_asked(service: PageService) -> None:
+    for number in range(5):
+        await service.ask("mia", f"{COUNT} -- {number}", session=f"s{number}")
+    first = await service.get("mia", "/conversations", limit=2)
+    assert [each["id"] for each in first["conversations"]] == ["s4", "s3"]
+    # One that was not shown yet moves to the top, one is new, one is gone.
+    await service.ask("mia", COUNT, session="s1")
+    await service.ask("mia", COUNT, session="late")
+    await service.send("mia", "DELETE", "/conversations/s4")
+    second = await service.get("mia", "/conversations", limit=2, after=first["next"])
+    assert [each["id"] for each in second["conversations"]] == ["s2", "s0"]
+    assert second["next"] is None
+    assert await list_ids(service, "mia") == ["late", "s1", "s3", "s2", "s0"]
+
+
+async def test_stars_are_kept_when_others_expire(service: PageService) -> None:
+    for session in ("old", "star", "late"):
+        await service.ask("mia", COUNT, session=session)
+    starred = await service.send("mia", "PATCH", "/conversations/star", json={"starred": True})
+    assert starred.json()["starred"]
+    async with service.store.connection() as connection:
+        await connection.execute(
+            "UPDATE quorumsql.conversations SET asked_at = now() - interval '91 days'"
+            " WHERE session <> 'late'"
+        )
+    assert await list_ids(service, "mia") == ["late", "star"]
+    assert await list_ids(service, "mia", starred=True) == ["star"]
+    assert await list_ids(service, "mia", starred=False) == ["late"]
+    assert (await service.send("mia", "GET", "/conversations/old")).status_code == 404
+
+
+async def test_all_of_ones_own_are_deleted(service: PageService) -> None:
+    for session in ("a", "b", "b"):
+        await service.ask("mia", COUNT, session=session)
+    await service.ask("noa", COUNT, session="a")
+    await service.send("mia", "PATCH", "/conversations/a", json={"starred": True})
+    deleted = await service.send("mia", "DELETE", "/conversations")
+    assert deleted.json() == {"conversations": 2, "questions": 3}
+    assert await list_ids(service, "mia") == []
+    assert await list_ids(service, "noa") == ["a"]
+    async with service.store.connection() as connection:
+        for table in ("conversation_turns", "session_turns"):
+            cursor = await connection.execute(f"SELECT count(*) FROM quorumsql.{table}".encode())
+            assert await cursor.fetchone() == (1,)
+
+
+async def test_a_deleted_session_is_gone_from_the_history(service: PageService) -> None:
+    await service.ask("mia", COUNT, session="a")
+    response = await service.send("mia", "DELETE", "/sessions/a")
+    assert response.json() == {"session": "a", "turns": 1}
+    assert await list_ids(service, "mia") == []
+
+
+async def test_a_query_that_is_refused_now_is_withheld(service: PageService) -> None:
+    await service.ask("mia", COUNT, session="s")
+    async with service.store.connection() as connection:
+        await connection.execute(
+            "UPDATE quorumsql.conversation_turns SET sql = 'SELECT net_amt FROM payslips',"
+            " rewritten = 'What is net_amt?'"
+        )
+    response = await service.send("mia", "GET", "/conversations/s")
+    (turn,) = response.json()["turns"]
+    assert (turn["sql"], turn["rewritten"], turn["is_withheld"]) == ("", None, True)
+    assert "net_amt" not in response.text
+
+
+async def test_conversations_about_a_database_that_may_not_be_asked_are_not_listed(
+    service: PageService,
+) -> None:
+    await service.ask("zoe", "SELECT 1 FROM departments", session="s", database="second")
+    assert await list_ids(service, "zoe") == ["s"]
+    async with service.store.connection() as connection:
+        for table in ("conversations", "conversation_turns"):
+            await connection.execute(f"UPDATE quorumsql.{table} SET database = 'demo_erp'".encode())
+    assert await list_ids(service, "zoe") == []
+    assert (await service.send("zoe", "GET", "/conversations/s")).status_code == 404
+
+
+async def test_who_sees_answers_only_sees_no_queries(service: PageService) -> None:
+    await service.ask("cleo", COUNT, session="s")
+    (turn,) = (await service.get("cleo", "/conversations/s"))["turns"]
+    assert (turn["question"], turn["sql"]) == (COUNT, "")
+    assert not turn["is_withheld"]
+
+
+async def test_without_days_nothing_is_kept(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    sessions = SessionSettings(history_days=0)
+    async with open_page_service(wiring, monkeypatch, tmp_path, sessions=sessions) as service:
+        await service.ask("mia", COUNT, session="s")
+        assert await list_ids(service, "mia") == []
+        # The session itself goes on.
+        assert (await service.send("mia", "DELETE", "/sessions/s")).json()["turns"] == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status"),
+    [
+        ("GET", "/conversations/invented", None, 404),
+        ("GET", "/conversations/no%20id", None, 422),
+        ("GET", "/conversations?after=x", None, 422),
+        ("GET", "/conversations?limit=500", None, 422),
+        ("GET", "/conversations?search=%00", None, 422),
+        ("GET", "/conversations?starred=perhaps", None, 422),
+        ("PATCH", "/conversations/invented", {"starred": True}, 404),
+        ("PATCH", "/conversations/s", {"title": "  "}, 422),
+        ("PATCH", "/conversations/s", {"title": "x" * 201}, 422),
+        ("PATCH", "/conversations/s", {"owner": "ada"}, 422),
+        ("PATCH", "/conversations/s", {"starred": "yes"}, 422),
+        ("DELETE", "/conversations/no%20id", None, 422),
+    ],
+)
+async def test_wrong_requests_are_told(
+    service: PageService, method: str, path: str, body: Any, status: int
+) -> None:
+    response = await service.send("mia", method, path, json=body)
+    assert response.status_code == status
+    assert response.headers["content-type"] == "application/problem+json"
+    assert (await service.send("", method, path, json=body)).status_code == 401

@@ -1,0 +1,190 @@
+"""Review of wrong answers and the service's status: for whom, and what they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from serve_app.composition.wiring import Wiring
+from tests.serve_app.page_service import PageService, open_page_service
+
+COUNT = "SELECT count(*) FROM employees"
+PAY = "SELECT sum(net_amt) FROM payslips"
+OTHERS = ("mia", "noa", "cleo", "eve")
+
+
+@pytest.fixture
+async def service(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> AsyncIterator[PageService]:
+    async with open_page_service(wiring, monkeypatch, tmp_path) as opened:
+        yield opened
+
+
+async def judge(
+    service: PageService, name: str, question: str, sql: str = COUNT, **more: Any
+) -> None:
+    body = {"question": question, "sql": sql, "verdict": "wrong", **more}
+    response = await service.send(name, "POST", "/feedback", json=body)
+    assert response.status_code in (200, 202), response.text
+
+
+async def list_entries(service: PageService, name: str, **parameters: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    after: str | None = ""
+    while after is not None:
+        page = await service.get(name, "/feedback", after=after, limit=2, **parameters)
+        found += page["entries"]
+        after = page["next"]
+    return found
+
+
+async def list_questions(service: PageService, name: str, **parameters: Any) -> list[str]:
+    return [each["question"] for each in await list_entries(service, name, **parameters)]
+
+
+# -- review ----------------------------------------------------------------------------------------
+
+
+async def test_only_reviewers_work_through_wrong_answers(service: PageService) -> None:
+    await judge(service, "mia", "How many?")
+    (entry,) = await list_entries(service, "ada")
+    for name in OTHERS:
+        for response in (
+            await service.send(name, "GET", "/feedback"),
+            await service.send(name, "POST", f"/feedback/{entry['id']}/done"),
+            await service.send(name, "POST", "/feedback/invented/done"),
+        ):
+            assert response.status_code == 403
+            assert "How many" not in response.text
+    assert (await service.send("", "GET", "/feedback")).status_code == 401
+    assert [each["state"] for each in await list_entries(service, "ada")] == ["open"]
+
+
+async def test_an_entry_tells_what_was_said(service: PageService) -> None:
+    correction = "SELECT count(*) FROM employees WHERE status = 'ACT'"
+    await judge(service, "mia", "How many are active?", correction=correction)
+    (entry,) = await list_entries(service, "ada")
+    assert entry["given_at"]
+    assert {key: entry[key] for key in entry if key not in ("id", "given_at")} == {
+        "database": "demo_erp",
+        "question": "How many are active?",
+        "sql": COUNT,
+        "correction": correction,
+        "given_by": "mia",
+        "state": "open",
+        "reviewed_by": "",
+    }
+
+
+async def test_a_reviewer_sees_entries_whose_queries_the_guard_lets_pass(
+    service: PageService,
+) -> None:
+    await judge(service, "ada", "What is paid?", PAY)
+    await judge(service, "ada", "What is paid in all?", COUNT, correction=PAY)
+    await judge(service, "ada", "How many?")
+    assert await list_questions(service, "ada") == [
+        "How many?",
+        "What is paid in all?",
+        "What is paid?",
+    ]
+    assert await list_questions(service, "ravi") == ["How many?"]
+    hidden = [
+        each["id"] for each in await list_entries(service, "ada") if "paid" in each["question"]
+    ]
+    for id_ in (*hidden, "invented", "a%00b", "x" * 100):
+        response = await service.send("ravi", "POST", f"/feedback/{id_}/done")
+        assert response.status_code == 404
+    assert len(await list_entries(service, "ada")) == 3
+
+
+async def test_what_is_done_is_listed_as_done(service: PageService) -> None:
+    for number in range(3):
+        await judge(service, "mia", f"How many, {number}?")
+    entries = await list_entries(service, "ada")
+    done = await service.send("ada", "POST", f"/feedback/{entries[1]['id']}/done")
+    assert (done.status_code, done.content) == (204, b"")
+    assert await list_questions(service, "ada") == ["How many, 2?", "How many, 0?"]
+    (closed,) = await list_entries(service, "ravi", state="done")
+    assert (closed["question"], closed["state"]) == ("How many, 1?", "done")
+    assert closed["reviewed_by"] == "ada"
+    # It is wrong again.
+    await judge(service, "mia", "How many, 1?")
+    assert (await list_questions(service, "ada"))[0] == "How many, 1?"
+
+
+async def test_right_answers_and_other_databases_are_listed_on_their_own(
+    service: PageService,
+) -> None:
+    await judge(service, "ada", "Wrong?")
+    right = {"question": "Right?", "sql": COUNT, "verdict": "right"}
+    await service.send("ada", "POST", "/feedback", json=right)
+    await judge(service, "ada", "Second?", "SELECT 1 FROM departments", database="second")
+    assert await list_questions(service, "ada", verdict="right") == ["Right?"]
+    assert await list_questions(service, "ada", database="second") == ["Second?"]
+    # zoe may ask the other database only.
+    assert await list_questions(service, "zoe") == ["Second?"]
+    response = await service.send("zoe", "GET", "/feedback", params={"database": "demo_erp"})
+    assert response.status_code == 404
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"verdict": "x"}, {"state": "x"}, {"after": "x"}, {"limit": 0}]
+)
+async def test_a_wrong_parameter_is_refused(
+    service: PageService, parameters: dict[str, Any]
+) -> None:
+    response = await service.send("ada", "GET", "/feedback", params=parameters)
+    assert response.status_code == 422
+
+
+# -- status ----------------------------------------------------------------------------------------
+
+
+async def test_the_status_is_for_operators(service: PageService) -> None:
+    for name in (*OTHERS, "ravi"):
+        response = await service.send(name, "GET", "/status")
+        assert response.status_code == 403
+        assert "demo_erp" not in response.text
+    assert (await service.send("", "GET", "/status")).status_code == 401
+
+
+async def test_the_status_tells_how_the_service_does(service: PageService) -> None:
+    answer = await service.ask("ada", COUNT)
+    await service.ask("eve", COUNT)
+    status = await service.get("ada", "/status")
+    assert status["ready"]
+    assert status["parts"]["index"] == "ok"
+    assert status["deployments"] == []
+    assert {each["database"]: each["tables"] > 0 for each in status["index"]} == {
+        "demo_erp": True,
+        "second": True,
+    }
+    assert all(each["age_s"] > 0 for each in status["index"])
+    policies = {each["database"]: each for each in status["policy"]}
+    assert policies["demo_erp"]["file"] == "policy.yaml"
+    assert len(policies["demo_erp"]["revision"]) == 12
+    assert (policies["second"]["file"], policies["second"]["revision"]) == ("", "")
+    assert status["errors"] == [{"outcome": "refused", "code": "not_permitted", "count": 1}]
+    assert status["today"]["questions"] == 2
+    assert status["today"]["rows"] == len(answer["rows"])
+    assert status["today"]["tokens"] > 0
+    assert status["figures"]["questions"] == {"answered": 1, "refused": 1}
+
+
+async def test_the_status_holds_no_secret(service: PageService, wiring: Wiring) -> None:
+    await service.ask("ada", "SELECT count(*) FROM employees WHERE last_name = 'Zacharias'")
+    text = (await service.send("ada", "GET", "/status")).text
+    for secret in ("token of", "postgresql://", wiring.socket_folder, "TOKEN", "Zacharias", "/"):
+        assert secret not in text
+
+
+async def test_an_operator_of_one_database_is_told_of_that_alone(service: PageService) -> None:
+    status = await service.get("zoe", "/status")
+    assert [each["database"] for each in status["index"]] == ["second"]
+    assert [each["database"] for each in status["policy"]] == ["second"]
+    assert status["parts"] == {}
+    assert "demo_erp" not in str(status)

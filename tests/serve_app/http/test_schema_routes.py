@@ -1,0 +1,205 @@
+"""Schemas over HTTP: what each principal may see of the demo, from the real index and database."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from serve_app.composition.wiring import Wiring
+from tests.serve_app.page_service import PageService, open_page_service
+
+
+@pytest.fixture
+async def service(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> AsyncIterator[PageService]:
+    async with open_page_service(wiring, monkeypatch, tmp_path) as opened:
+        yield opened
+
+
+async def list_tables(service: PageService, name: str, search: str = "") -> list[str]:
+    """All tables that match, read page by page."""
+    tables: list[str] = []
+    after: str | None = ""
+    while after is not None:
+        page = await service.get(
+            name, "/databases/demo_erp/tables", search=search, after=after, limit=7
+        )
+        tables += [entry["table"] for entry in page["tables"]]
+        after = page["next"]
+    assert len(tables) == len(set(tables)) == page["total"]
+    return tables
+
+
+async def test_databases_are_those_that_a_principal_may_ask(service: PageService) -> None:
+    found = {
+        name: {each["name"]: each for each in (await service.get(name, "/databases"))["databases"]}
+        for name in ("ada", "mia", "eve", "zoe")
+    }
+    assert {name: sorted(databases) for name, databases in found.items()} == {
+        "ada": ["demo_erp", "second"],
+        "mia": ["demo_erp", "second"],
+        "eve": ["second"],
+        "zoe": ["second"],
+    }
+    demo = found["ada"]["demo_erp"]
+    assert (demo["description"], demo["dialect"]) == ("A made-up company.", "postgres")
+    assert (demo["is_default"], found["ada"]["second"]["is_default"]) == (True, False)
+    assert demo["tables"] > found["mia"]["demo_erp"]["tables"] > 0
+
+
+async def test_two_principals_see_their_own_tables(service: PageService) -> None:
+    everything, own = await list_tables(service, "ada"), await list_tables(service, "mia")
+    assert set(own) < set(everything)
+    assert "hr.payslips" in everything
+    assert "hr.payslips" not in own
+    assert await list_tables(service, "mia", "payslip") == []
+    assert await list_tables(service, "ada", "payslip") != []
+    # net_amt is a column of it.
+    assert "hr.payslips" in await list_tables(service, "ada", "net_amt")
+    assert await list_tables(service, "mia", "net_amt") == []
+
+
+async def test_a_hidden_table_is_answered_like_an_invented_one(service: PageService) -> None:
+    said = []
+    for name in ("hr.payslips", "payslips", "hr.invented"):
+        response = await service.send("mia", "GET", f"/databases/demo_erp/tables/{name}")
+        assert response.status_code == 404
+        said.append(response.text.replace(name, "…"))
+    assert len(set(said)) == 1
+
+
+async def test_not_permitted_is_another_answer_than_nothing(service: PageService) -> None:
+    for path in ("tables", "tables/hr.employees", "definitions", "suggestions"):
+        response = await service.send("eve", "GET", f"/databases/demo_erp/{path}")
+        assert (response.status_code, response.json()["code"]) == (403, "not_permitted")
+    page = await service.get("mia", "/databases/demo_erp/tables", search="nothing has this name")
+    assert page == {"tables": [], "next": None, "total": 0}
+
+
+@pytest.mark.parametrize("path", ["tables", "tables/hr.employees", "definitions", "suggestions"])
+async def test_a_database_that_may_not_be_asked_is_unknown(service: PageService, path: str) -> None:
+    response = await service.send("zoe", "GET", f"/databases/demo_erp/{path}")
+    assert response.status_code == 404
+    assert "hr." not in response.text
+    assert (await service.send("", "GET", f"/databases/demo_erp/{path}")).status_code == 401
+
+
+async def test_a_column_is_described_as_far_as_it_is_visible(service: PageService) -> None:
+    details = {
+        name: await service.get(name, "/databases/demo_erp/tables/hr.employees")
+        for name in ("ada", "mia", "noa")
+    }
+    columns = {
+        name: {column["name"]: column for column in body["columns"]}
+        for name, body in details.items()
+    }
+    assert columns["ada"]["employee_id"]["is_key"]
+    assert columns["ada"]["department_id"]["refers_to"] == "hr.departments.department_id"
+    assert not columns["ada"]["salary"]["is_masked"]
+    assert columns["mia"]["salary"]["is_masked"]
+    names = {neighbour["table"] for neighbour in details["mia"]["neighbours"]}
+    assert names < {neighbour["table"] for neighbour in details["ada"]["neighbours"]}
+    assert "hr.payslips" not in names
+
+
+async def test_values_are_those_of_ones_own_rows(service: PageService) -> None:
+    """Each value that a principal is shown is one that a query of the principal returns."""
+    for name in ("mia", "noa"):
+        body = await service.get(name, "/databases/demo_erp/tables/hr.employees")
+        shown = {each["name"]: each for each in body["columns"] if each["values"]}
+        assert shown
+        for column, described in shown.items():
+            sql = f"SELECT DISTINCT {column} FROM hr.employees"
+            rows = (await service.run(name, sql, max_rows=1000)).json()["rows"]
+            assert set(described["values"]) <= {row[0] for row in rows}
+            assert described["values_truncated"]
+    everything = await service.get("ada", "/databases/demo_erp/tables/hr.employees")
+    status = next(each for each in everything["columns"] if each["name"] == "status")
+    assert status["values"]
+    assert not status["values_truncated"]
+
+
+async def test_definitions_read_only_what_is_visible(service: PageService) -> None:
+    def name_all(body: dict[str, Any]) -> set[str]:
+        return {each["name"] for kind in body.values() for each in kind}
+
+    found = {
+        name: await service.get(name, "/databases/demo_erp/definitions")
+        for name in ("ada", "mia", "cleo")
+    }
+    assert name_all(found["mia"]) < name_all(found["ada"])
+    seen = set(await list_tables(service, "mia"))
+    for kind in found["mia"].values():
+        for each in kind:
+            assert set(each["tables"]) <= seen
+    # cleo sees answers only.
+    assert name_all(found["cleo"]) == name_all(found["mia"])
+    assert {each["expression"] for kind in found["cleo"].values() for each in kind} <= {""}
+    assert {each["condition"] for kind in found["cleo"].values() for each in kind} <= {""}
+
+
+async def test_suggestions_are_examples_and_then_made_from_visible_tables(
+    service: PageService,
+) -> None:
+    question = "How many colleagues does Zacharias have?"
+    body = {"question": question, "sql": "SELECT count(*) FROM employees", "verdict": "right"}
+    for name, others in (("mia", ("noa", "ada")), ("ada", ("mia", "noa"))):
+        own = {**body, "question": f"{question} asks {name}"}
+        response = await service.send(name, "POST", "/feedback", json=own)
+        assert response.json()["outcome"] == "stored"
+        shown = (await service.get(name, "/databases/demo_erp/suggestions"))["questions"]
+        assert shown[0] == own["question"]
+        assert len(shown) <= 8
+        for other in others:
+            found = await service.get(other, "/databases/demo_erp/suggestions")
+            assert own["question"] not in found["questions"]
+    for name in ("mia", "noa"):
+        found = await service.get(name, "/databases/demo_erp/suggestions")
+        assert len(found["questions"]) == 8
+        assert "payslip" not in " ".join(found["questions"])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "field"),
+    [
+        ({"limit": 0}, "query.limit"),
+        ({"limit": 201}, "query.limit"),
+        ({"limit": "x"}, "query.limit"),
+        ({"search": "x" * 201}, "query.search"),
+        ({"search": "a\0b"}, "search"),
+        ({"after": "nonsense"}, "after"),
+    ],
+)
+async def test_a_wrong_parameter_is_named(
+    service: PageService, parameters: dict[str, Any], field: str
+) -> None:
+    response = await service.send("ada", "GET", "/databases/demo_erp/tables", params=parameters)
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["field"] == field
+
+
+async def test_no_character_of_a_search_is_special(service: PageService) -> None:
+    everything = await list_tables(service, "ada")
+    for search in ("\\", '"', "a'--", "\u202e", "訂單", "🙂", "hr.%", "hr._mployees", "hr.*"):
+        assert await list_tables(service, "ada", search) == []
+    for search in ("%", "'"):
+        assert len(await list_tables(service, "ada", search)) < len(everything) / 2
+
+
+async def test_what_is_read_is_recorded(service: PageService) -> None:
+    await service.get("mia", "/databases/demo_erp/tables", search="orders")
+    await service.send("mia", "GET", "/databases/demo_erp/tables/hr.payslips")
+    await service.send("eve", "GET", "/databases/demo_erp/suggestions")
+    entries = [
+        (entry["principal"], entry["question"], entry["outcome"], entry["code"])
+        for entry in service.read_audit()
+    ]
+    assert entries == [
+        ("mia", "find_tables: orders", "answered", ""),
+        ("mia", "describe_table: hr.payslips", "answered", ""),
+        ("eve", "suggest", "refused", "not_permitted"),
+    ]

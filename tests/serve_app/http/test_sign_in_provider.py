@@ -1,0 +1,391 @@
+"""Signing in at an identity provider, with a browser's cookies and over the real index."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx
+import pytest
+
+from nl2sql.errors import SettingsError
+from nl2sql.settings.identity import IdentitySettings
+from serve_app.composition.wiring import Wiring
+from serve_app.service.identity.guessing import MOST_FAILURES
+from tests.serve_app.identity_provider import (
+    AUDIENCE,
+    CLIENT_ID,
+    CLIENT_SECRET,
+    IdentityProvider,
+    build_rsa_key,
+    describe_key,
+    serve_provider,
+    sign,
+)
+from tests.serve_app.page_service import PageService, open_page_service
+from tests.serve_app.served import connect
+
+LOGIN = {"client_id": CLIENT_ID, "client_secret_env": "CLIENT_SECRET"}
+SIGNING_KEY = build_rsa_key()
+CALLBACK = "http://localhost/sign-in/callback"
+
+
+@pytest.fixture
+def provider() -> Iterator[IdentityProvider]:
+    with serve_provider() as running:
+        running.signing_key = SIGNING_KEY
+        running.keys = [describe_key(SIGNING_KEY, "1")]
+        yield running
+
+
+@asynccontextmanager
+async def open_service(
+    provider: IdentityProvider,
+    wiring: Wiring,
+    patch: pytest.MonkeyPatch,
+    folder: Path,
+    **sections: Any,
+) -> AsyncIterator[PageService]:
+    patch.setenv("CLIENT_SECRET", CLIENT_SECRET)
+    jwt = {"issuer": provider.url, "audience": AUDIENCE}
+    async with open_page_service(wiring, patch, folder, jwt=jwt, login=LOGIN, **sections) as served:
+        yield served
+
+
+@pytest.fixture
+async def served(
+    provider: IdentityProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> AsyncIterator[PageService]:
+    async with open_service(provider, wiring, monkeypatch, tmp_path) as service:
+        yield service
+
+
+@pytest.fixture
+async def browser(served: PageService) -> AsyncIterator[httpx.AsyncClient]:
+    async with connect(served.app) as client:
+        yield client
+
+
+async def begin(browser: httpx.AsyncClient, to: str = "/") -> str:
+    """Where the provider sends the browser after ann has signed in there."""
+    started = await browser.get("/sign-in/provider", params={"next": to})
+    assert started.status_code == 303
+    async with httpx.AsyncClient() as web:
+        return (await web.get(started.headers["location"])).headers["location"]
+
+
+async def sign_in(browser: httpx.AsyncClient, to: str = "/") -> httpx.Response:
+    return await browser.get(await begin(browser, to))
+
+
+async def assert_refused(
+    browser: httpx.AsyncClient, response: httpx.Response, reason: str = "refused"
+) -> None:
+    assert (response.status_code, response.headers["location"]) == (303, f"/?sign_in={reason}")
+    assert "quorumsql_session" not in str(response.headers.get_list("set-cookie"))
+    assert (await browser.get("/me")).status_code == 401
+
+
+def change(address: str, **changed: str | None) -> str:
+    """The address with other parameters; None leaves one out."""
+    parts = urlsplit(address)
+    parameters = {**dict(parse_qsl(parts.query)), **changed}
+    given = {name: value for name, value in parameters.items() if value is not None}
+    return str(httpx.URL(address, params=given))
+
+
+async def test_whoever_signs_in_at_the_provider_is_its_principal(
+    browser: httpx.AsyncClient,
+) -> None:
+    response = await sign_in(browser, "/#/schema/demo_erp?table=hr.employees")
+    assert response.headers["location"] == "/#/schema/demo_erp?table=hr.employees"
+    session, attempt = response.headers.get_list("set-cookie")
+    assert session.endswith("; Path=/; Max-Age=43200; HttpOnly; SameSite=Strict")
+    assert attempt == "quorumsql_attempt=; Path=/sign-in; Max-Age=0; HttpOnly; SameSite=Lax"
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["referrer-policy"] == "no-referrer"
+    me = (await browser.get("/me")).json()
+    assert (me["name"], me["roles"], me["sign_in"]) == ("ann", ["clerk"], "cookie")
+    assert me["methods"] == ["key", "provider"]
+
+
+async def test_the_provider_is_asked_with_proofs_that_stay_here(
+    browser: httpx.AsyncClient, provider: IdentityProvider
+) -> None:
+    started = await browser.get("/sign-in/provider")
+    address = urlsplit(started.headers["location"])
+    assert f"{address.scheme}://{address.netloc}{address.path}" == f"{provider.url}/authorize"
+    asked = dict(parse_qsl(address.query))
+    assert asked.pop("code_challenge_method") == "S256"
+    assert len({asked.pop("state"), asked.pop("nonce"), asked.pop("code_challenge")}) == 3
+    assert asked == {
+        "response_type": "code",
+        "client_id": CLIENT_ID,
+        "redirect_uri": CALLBACK,
+        "scope": "openid profile",
+    }
+    cookie = started.headers["set-cookie"]
+    assert cookie.endswith("; Path=/sign-in; Max-Age=600; HttpOnly; SameSite=Lax")
+    secret = cookie.removeprefix("quorumsql_attempt=").partition(".")[0]
+    assert secret not in started.headers["location"]
+    assert CLIENT_SECRET not in started.headers["location"]
+
+
+async def test_behind_tls_the_cookies_are_secure_and_the_address_is_the_public_one(
+    provider: IdentityProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    serve = wiring.settings.serve.model_copy(update={"public_url": "https://sql.example.com"})
+    async with (
+        open_service(provider, wiring, monkeypatch, tmp_path, serve=serve) as served,
+        connect(served.app) as browser,
+    ):
+        started = await browser.get("/sign-in/provider")
+        assert started.headers["set-cookie"].endswith("; Secure")
+        asked = dict(parse_qsl(urlsplit(started.headers["location"]).query))
+        assert asked["redirect_uri"] == "https://sql.example.com/sign-in/callback"
+
+
+@pytest.mark.parametrize("state", ["", "another", None, "é"])
+async def test_an_answer_with_another_state_is_refused(
+    browser: httpx.AsyncClient, state: str | None
+) -> None:
+    back = await begin(browser)
+    await assert_refused(browser, await browser.get(change(back, state=state)))
+
+
+async def test_an_answer_in_another_browser_is_refused(
+    served: PageService, browser: httpx.AsyncClient
+) -> None:
+    """Or an attacker could sign somebody in as themselves."""
+    back = await begin(browser)
+    async with connect(served.app) as other:
+        await assert_refused(other, await other.get(back))
+        await begin(other)
+        await assert_refused(other, await other.get(back))
+
+
+async def test_a_code_is_used_once(served: PageService, browser: httpx.AsyncClient) -> None:
+    back = await begin(browser)
+    cookie = {"Cookie": f"quorumsql_attempt={browser.cookies['quorumsql_attempt']}"}
+    assert (await browser.get(back)).headers["location"] == "/"
+    async with connect(served.app) as thief:
+        await assert_refused(thief, await thief.get(back))
+        # Nor with the cookie of the attempt: the provider knows that the code was used.
+        await assert_refused(thief, await thief.get(back, headers=cookie))
+
+
+async def test_a_code_of_another_attempt_is_refused(browser: httpx.AsyncClient) -> None:
+    """The provider compares the code verifier."""
+    stolen = dict(parse_qsl(urlsplit(await begin(browser)).query))["code"]
+    back = await begin(browser)
+    await assert_refused(browser, await browser.get(change(back, code=stolen)))
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"nonce": "another"},
+        {"nonce": None},
+        {"iss": "https://other.example.com"},
+        {"aud": AUDIENCE},
+        {"aud": [CLIENT_ID, "other"], "azp": "other"},
+        {"aud": [CLIENT_ID, "other"]},
+        {"azp": "other"},
+        {"exp": 1},
+        {"sub": None},
+        {"iat": None},
+        {"roles": None},
+        {"at_hash": "another"},
+    ],
+    ids=str,
+)
+async def test_an_id_token_for_something_else_is_refused(
+    browser: httpx.AsyncClient, provider: IdentityProvider, claims: dict[str, Any]
+) -> None:
+    provider.claims = claims
+    await assert_refused(browser, await sign_in(browser))
+
+
+async def test_an_id_token_of_another_key_is_refused(
+    browser: httpx.AsyncClient, provider: IdentityProvider
+) -> None:
+    provider.signing_key = build_rsa_key()
+    await assert_refused(browser, await sign_in(browser))
+
+
+async def test_an_answer_of_another_provider_is_refused(
+    browser: httpx.AsyncClient, provider: IdentityProvider
+) -> None:
+    provider.returned = {"iss": "https://other.example.com"}
+    await assert_refused(browser, await sign_in(browser))
+    # Older providers do not name themselves, unless they say that they do.
+    provider.returned = {"iss": None}
+    assert (await sign_in(browser)).headers["location"] == "/"
+
+
+async def test_a_provider_that_names_itself_has_to(
+    browser: httpx.AsyncClient, provider: IdentityProvider
+) -> None:
+    provider.metadata = {"authorization_response_iss_parameter_supported": True}
+    provider.returned = {"iss": None}
+    await assert_refused(browser, await sign_in(browser))
+
+
+@pytest.mark.parametrize(
+    ("returned", "reason"),
+    [
+        ({"error": "access_denied", "code": None}, "cancelled"),
+        ({"error": "server_error\nforged line"}, "refused"),
+        ({"code": None}, "refused"),
+        ({"code": "x" * 5000}, "refused"),
+    ],
+    ids=["cancelled", "error", "none", "long"],
+)
+async def test_without_a_code_nobody_is_signed_in(
+    browser: httpx.AsyncClient,
+    provider: IdentityProvider,
+    caplog: pytest.LogCaptureFixture,
+    returned: dict[str, str | None],
+    reason: str,
+) -> None:
+    provider.returned = returned
+    await assert_refused(browser, await sign_in(browser), reason)
+    assert caplog.messages
+    assert not any("\n" in message for message in caplog.messages)
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        "https://evil.io",
+        "//evil.io",
+        "/\\evil.io",
+        "/\t/evil.io",
+        "\\\\evil.io",
+        "javascript:alert(1)",
+        "/sign-in/provider",
+        "/%2f/evil.io",
+        "/#\r\nSet-Cookie: a=b",
+        "http:evil.io",
+        "/?" + "x" * 5000,
+    ],
+)
+async def test_nobody_is_led_anywhere_but_to_the_page(browser: httpx.AsyncClient, to: str) -> None:
+    assert (await sign_in(browser, to)).headers["location"] == "/"
+
+
+async def test_a_forged_cookie_leads_nowhere_else(
+    served: PageService, browser: httpx.AsyncClient
+) -> None:
+    back = await begin(browser)
+    secret = browser.cookies["quorumsql_attempt"].partition(".")[0]
+    forged = {"Cookie": f"quorumsql_attempt={secret}.aHR0cHM6Ly9ldmlsLmlv"}  # https://evil.io
+    async with connect(served.app) as other:
+        assert (await other.get(back, headers=forged)).headers["location"] == "/"
+
+
+async def test_a_provider_that_does_not_answer_is_named_as_the_reason(
+    browser: httpx.AsyncClient, provider: IdentityProvider
+) -> None:
+    provider.is_down = True
+    await assert_refused(browser, await browser.get("/sign-in/provider"), "unavailable")
+    provider.is_down = False
+    back = await begin(browser)
+    provider.is_down = True
+    await assert_refused(browser, await browser.get(back), "unavailable")
+
+
+@pytest.mark.parametrize("name", ["authorization_endpoint", "token_endpoint"])
+async def test_nothing_is_sent_over_plain_http(
+    browser: httpx.AsyncClient, provider: IdentityProvider, name: str
+) -> None:
+    provider.metadata = {name: "http://login.example.com/x"}
+    if name == "token_endpoint":
+        await assert_refused(browser, await sign_in(browser), "unavailable")
+    else:
+        await assert_refused(browser, await browser.get("/sign-in/provider"), "unavailable")
+
+
+async def test_whoever_fails_often_has_to_wait(browser: httpx.AsyncClient) -> None:
+    for _ in range(MOST_FAILURES):
+        await assert_refused(browser, await browser.get("/sign-in/callback"))
+    await assert_refused(browser, await sign_in(browser), "too_many")
+
+
+async def test_a_sign_in_ends_with_its_provider(
+    provider: IdentityProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    async with (
+        open_service(provider, wiring, monkeypatch, tmp_path) as served,
+        open_page_service(wiring, monkeypatch, tmp_path, jwt={}, login={}) as changed,
+        connect(served.app) as browser,
+        connect(changed.app) as later,
+    ):
+        await sign_in(browser)
+        cookie = {"Cookie": f"quorumsql_session={browser.cookies['quorumsql_session']}"}
+        assert (await browser.get("/me")).status_code == 200
+        assert (await later.get("/me", headers=cookie)).status_code == 401
+
+
+async def test_a_signed_token_signs_in_until_it_expires(
+    served: PageService, provider: IdentityProvider
+) -> None:
+    claims = {"iss": provider.url, "aud": AUDIENCE, "sub": "ann", "roles": ["clerk"]}
+    async with connect(served.app) as client:
+        client.headers["Origin"] = "http://localhost"
+        expired = sign({**claims, "exp": 1}, SIGNING_KEY)
+        assert (await client.post("/sign-in", json={"token": expired})).status_code == 401
+        soon = sign({**claims, "exp": int(time.time()) + 100}, SIGNING_KEY)
+        response = await client.post("/sign-in", json={"token": soon})
+        assert response.status_code == 204
+        lasts_s = int(response.headers["set-cookie"].partition("Max-Age=")[2].partition(";")[0])
+        assert 90 <= lasts_s <= 100
+        # Within the leeway a request would be answered, but a sign-in would have ended.
+        over = sign({**claims, "exp": int(time.time()) - 5}, SIGNING_KEY)
+        assert (await client.post("/sign-in", json={"token": over})).status_code == 401
+
+
+async def test_a_browser_may_come_from_the_providers_site(browser: httpx.AsyncClient) -> None:
+    """It says so, and the entrance refuses what other sites embed."""
+    link = {
+        "Sec-Fetch-Site": "cross-site",
+        "Sec-Fetch-Mode": "navigate",
+        "Sec-Fetch-Dest": "document",
+    }
+    back = await begin(browser)
+    assert (await browser.get(back, headers=link)).headers["location"] == "/"
+    embedded = {**link, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+    assert (await browser.get("/sign-in/provider", headers=embedded)).status_code == 403
+
+
+async def test_the_secret_is_needed_at_the_start(
+    provider: IdentityProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("CLIENT_SECRET", raising=False)
+    jwt = {"issuer": provider.url, "audience": AUDIENCE}
+    with pytest.raises(SettingsError, match="CLIENT_SECRET"):
+        async with open_page_service(wiring, monkeypatch, tmp_path, jwt=jwt, login=LOGIN):
+            raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("identity", "problem"),
+    [
+        ({"login": {"client_id": "x"}}, "login needs the provider"),
+        (
+            {
+                "jwt": {"issuer": "acme", "audience": "x", "jwks_file": "keys.json"},
+                "login": {"client_id": "x"},
+            },
+            "only addresses with https",
+        ),
+        ({"login": {"scopes": ["profile"]}}, "without the scope openid"),
+    ],
+)
+def test_incomplete_settings_are_refused(identity: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        IdentitySettings.model_validate(identity)
