@@ -39,6 +39,21 @@ export function findDifferences(sql, other) {
   return different;
 }
 
+/** The pieces of `other` that `sql` does not have, each as text. */
+export function listMissing(sql, other) {
+  const missing = findDifferences(other, sql);
+  const pieces = [];
+  let open = "";
+  for (const [at, { kind, text }] of readTokens(other).entries()) {
+    if (missing.has(at) || (open && kind === "space")) open += text;
+    else if (open) {
+      pieces.push(open.trim());
+      open = "";
+    }
+  }
+  return [...pieces, open.trim()].filter(Boolean);
+}
+
 function withNumbers(sql) {
   return readTokens(sql)
     .map((token, at) => ({ text: same(token), at, kind: token.kind }))

@@ -5,6 +5,7 @@ import { formatMs, formatNumber } from "../../core/format.js";
 import { count } from "../../core/text.js";
 import { Bar, Button } from "../../components/controls.js";
 import { Prose, Sql, Text } from "../../components/text.js";
+import { listMissing } from "../../sql/diff.js";
 import { nameTerm } from "../../words/score_terms.js";
 
 const FIRST = 6;
@@ -35,6 +36,7 @@ function Candidate({ one, winner, trace, letter }) {
         <p class="faint">${[ORIGINS[one.origin] ?? one.origin, one.samples > 1 ? `came ${one.samples} times` : "", one.rule && `rule ${one.rule}`].filter(Boolean).join(" · ")}</p></div></header>
     ${trace.samples > 0 && html`<p class="votes"><${Bar} share=${one.votes / trace.samples} /> <span>${count(one.votes, "vote")}</span></p>`}
     <${Sql} sql=${one.sql} other=${isWinner || !winner ? undefined : winner.sql} label=${`Query ${one.id}`} />
+    ${!isWinner && winner && html`<${Missing} sql=${one.sql} other=${winner.sql} />`}
     <${Facts} one=${one} />
     <ul class="findings">
       ${one.violation && html`<li class="finding error">Guard: <${Prose} value=${one.violation.message} /></li>`}
@@ -46,6 +48,12 @@ function Candidate({ one, winner, trace, letter }) {
     ${one.predicates.length > 0 && html`<details><summary>Added by the policy (${one.predicates.length})</summary><ul>${one.predicates.map((predicate) => html`<li><${Sql} sql=${predicate} inline=${true} /></li>`)}</ul></details>`}
     <${Score} score=${one.score} />
   </article>`;
+}
+
+function Missing({ sql, other }) {
+  const pieces = listMissing(sql, other).slice(0, 4);
+  if (!pieces.length) return null;
+  return html`<p class="missing">The chosen one has instead: ${pieces.map((piece, at) => html`${at > 0 && " … "}<${Sql} sql=${piece} inline=${true} />`)}</p>`;
 }
 
 function Facts({ one }) {
