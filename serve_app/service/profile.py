@@ -60,6 +60,7 @@ class ProfileService:
             rights=RightsResponse(
                 process=rights.process, review=rights.review, operate=rights.operate
             ),
+            max_rows=self._settings.limits.max_rows,
             limits=[
                 LimitResponse(
                     name=limit.name, most=limit.most, used=limit.used, resets_in_s=limit.resets_in_s

@@ -84,6 +84,7 @@ class PrincipalResponse(ResponseModel):
         description="Those of `GET /sign-in`, which each 401 lists too."
     )
     rights: RightsResponse
+    max_rows: int = Field(description="The most rows that a request may ask for.")
     limits: list[LimitResponse] = Field(description="Only those that are set.")
     hidden: list[HiddenResponse] = Field(
         description="At most 200 tables of each database. Hidden tables are not listed."

@@ -7,10 +7,12 @@
 import { batch, computed, signal } from "../../vendor/preact.js";
 import { load, Problem, reachable, request, requestJson, sleep } from "./api.js";
 import { askQuestion, Lost } from "./events.js";
+import { mostRows } from "./files.js";
 import { replace } from "./router.js";
 import { database, onForget, refreshMe, rights } from "./state.js";
 
 const LONGEST_WAIT_S = 60;
+const FIRST_ROWS = 1000;
 const MOST_TIMES_LOST = 2;
 const MOST_TIMES_REFUSED = 6;
 const UNREADABLE = {
@@ -209,7 +211,7 @@ export async function showRows(turn, abort) {
   const { kept } = turn.value;
   update(turn, { note: "Reading the rows …" });
   try {
-    const result = await requestJson("run", { method: "POST", abort, body: { database: kept.database, sql: kept.sql, max_rows: 1000 } });
+    const result = await requestJson("run", { method: "POST", abort, body: { database: kept.database, sql: kept.sql, max_rows: Math.min(FIRST_ROWS, mostRows()) } });
     update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, source: "history" }) });
   } catch (error) {
     if (error.name !== "AbortError") update(turn, { note: "", problem: error });

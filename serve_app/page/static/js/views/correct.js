@@ -2,7 +2,7 @@
 
 import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
-import { copyText } from "../core/files.js";
+import { copyText, mostRows } from "../core/files.js";
 import { formatMs } from "../core/format.js";
 import { count, plain } from "../core/text.js";
 import { Button, showPanel } from "../components/controls.js";
@@ -12,6 +12,8 @@ import { describeRows, ResultTable, useTable } from "../components/table.js";
 import { TableTools } from "../components/table_tools.js";
 import { Sql, Text } from "../components/text.js";
 import { isSameQuery, layOut } from "../sql/tokens.js";
+
+const FIRST_ROWS = 1000;
 
 /** @param {{answer: object, feedback: object, isWrong: boolean, start?: string}} props `start`: the SQL to begin with */
 export function CorrectView({ answer, feedback, isWrong, start = "" }) {
@@ -31,7 +33,7 @@ export function CorrectView({ answer, feedback, isWrong, start = "" }) {
     const abort = stopper.current.signal;
     setState((before) => ({ ...before, busy: true, problem: null }));
     try {
-      const result = await requestJson("run", { method: "POST", abort, body: { database: answer.database, sql, max_rows: 1000 } });
+      const result = await requestJson("run", { method: "POST", abort, body: { database: answer.database, sql, max_rows: Math.min(FIRST_ROWS, mostRows()) } });
       setState({ result, problem: null, busy: false, sql });
       announce(`The query ran: ${count(result.rows.length, "row")}`);
     } catch (problem) {
