@@ -66,5 +66,5 @@ def test_rich_leaves_a_line_with_the_time(terminal: bool) -> None:
         task.finish()
     assert isinstance(console.file, io.StringIO)
     shown = console.file.getvalue()
-    for total in ("2000000", "None"):
-        assert re.search(rf"model: \[step {total}\]: \d+\.\d s", shown)
+    for step in ("2000000", "None"):
+        assert re.search(rf"model: \[step {step}\]: \d+\.\d s", shown)
