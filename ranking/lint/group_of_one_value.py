@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Finding
 from ranking.query import Query
 
@@ -21,7 +22,7 @@ def group_of_one_value(query: Query) -> Finding | None:
         if group is None or where is None or len(group.expressions) != 1:
             continue
         by = group.expressions[0]
-        for part in where.this.flatten() if isinstance(where.this, exp.And) else [where.this]:
+        for part in list_conjuncts(where.this):
             if (
                 isinstance(part, exp.EQ)
                 and isinstance(part.args["expression"], exp.Literal)
