@@ -19,7 +19,7 @@ from tests.execution.expecting import expect
 from tests.golden import load_text
 
 LIMITS = LimitSettings(
-    statement_timeout_ms=1500, explain_timeout_ms=1000, pool_size=2, duckdb_memory_mib=256
+    statement_timeout_ms=30_000, explain_timeout_ms=30_000, pool_size=2, duckdb_memory_mib=256
 )
 TABLES = ("main.customers", "main.Orders", "staff.employees")
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
