@@ -34,6 +34,7 @@ class ConversationTurnResponse(ResponseModel):
     database: Text
     outcome: Text = Field(description="`answered`, `refused`, `clarify` or `failed`.")
     sql: Text = Field(description="The query of an answer; empty if there is none to show.")
+    reference: Text = Field("", description="Stands for the query, for who sees answers only.")
     is_withheld: bool = Field(description="The query may not be run any more, so it is not shown.")
     asked_at: Text
 
@@ -66,7 +67,10 @@ class ShareRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     question: str = Field(description="The question that the query answers.")
-    sql: str = Field(description="The query.")
+    sql: str = Field("", description="The query.")
+    reference: str = Field(
+        "", description="The answer's `reference`, instead of `database` and `sql`."
+    )
     database: str | None = Field(None, description="The database.")
 
 
@@ -83,5 +87,6 @@ class ShareResponse(ResponseModel):
     question: Text
     database: Text
     sql: Text = Field(description="The query; empty for who sees answers only.")
+    reference: Text = Field("", description="Stands for the query, for who sees answers only.")
     shared_by: Text
     shared_at: Text

@@ -136,6 +136,12 @@ async def test_who_sees_answers_only_gets_rows_alone(service: PageService) -> No
         "cleo", "POST", "/run", json={"sql": STAFF}, headers={"accept": "text/csv"}
     )
     assert not exported.headers["quorumsql-sql"]
+    for sql, code in ((PAY, "not_permitted"), ("SELECT 1 / (employee_id - 1) FROM employees", "")):
+        refused = await service.run("cleo", sql)
+        assert refused.status_code == 422
+        assert refused.json()["code"] == (code or "failed")
+        for secret in ("SELECT", "net_amt", "employee_id", "zero"):
+            assert secret not in refused.text
 
 
 async def test_queries_are_counted_and_recorded_like_questions(service: PageService) -> None:
@@ -221,6 +227,7 @@ async def test_who_sees_answers_only_runs_a_share_without_seeing_its_query(
     id_ = await share(service, "ada")
     shown = await service.get("cleo", f"/shares/{id_}")
     assert (shown["question"], shown["sql"]) == ("Who works where?", "")
+    assert await share(service, "cleo", "", reference=shown["reference"])
     body = (await service.run("cleo", "", share=id_)).json()
     assert {row[1] for row in body["rows"]} == {31}
     assert body["sql"] == ""
