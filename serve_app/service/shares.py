@@ -7,12 +7,21 @@ neither the query nor the question, which may name the same things. Knows nothin
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 
+from nl2sql.concurrency import gather_all
+from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.errors import InvalidRequest
 from nl2sql.protocols import Guard
 from nl2sql.settings import Settings
 from nl2sql.types import NOT_PERMITTED, Principal, Question, Violation
-from quorumsql.contract.history import SharedResponse, ShareRequest, ShareResponse
+from quorumsql.contract.history import (
+    OwnShareResponse,
+    OwnSharesResponse,
+    SharedResponse,
+    ShareRequest,
+    ShareResponse,
+)
 from retrieval.index_store.share_store import Share, ShareStore
 from serve_app.service.history import render_time
 from serve_app.service.missing import Missing
@@ -101,6 +110,47 @@ class ShareService:
             shared_by=share.shared_by,
             shared_at=render_time(share.shared_at),
         )
+
+    async def list_own(self, principal: Principal, *, after: str, most: int) -> OwnSharesResponse:
+        """A page of the principal's own shares. Raises InvalidRequest, PolicyError.
+
+        One whose query it may not run any more is listed without its question, to be ended.
+        """
+        before = read_time_cursor(after)
+        days = self._settings.sessions.share_days
+
+        async def find(_: Question) -> tuple[list[Share], list[bool]]:
+            found = await self._store.list_latest(
+                principal.name, days=days, most=most + 1, before=before
+            )
+            shown = found[:most]
+            return found, list(
+                await gather_all(self._is_withheld(each, principal) for each in shown)
+            )
+
+        question = self._operations.name_question("list_shares", principal)
+        found, withheld = await self._operations.record(question, find)
+        last = found[most - 1] if len(found) > most else None
+        return OwnSharesResponse(
+            shares=[
+                OwnShareResponse(
+                    id=share.id,
+                    question="" if is_withheld else share.question,
+                    database=share.database,
+                    shared_at=render_time(share.shared_at),
+                    ends_at=render_time(share.shared_at + timedelta(days=days)) if days else None,
+                    is_withheld=is_withheld,
+                )
+                for share, is_withheld in zip(found, withheld, strict=False)
+            ],
+            next=write_cursor(last.shared_at.isoformat(), last.id) if last else None,
+        )
+
+    async def _is_withheld(self, share: Share, principal: Principal) -> bool:
+        if share.database not in self._settings.database_names(principal):
+            return True
+        verdict = await self._guard.guard(share.database, share.sql, principal)
+        return isinstance(verdict, Violation)
 
     async def delete(self, id_: str, principal: Principal) -> None:
         """Ends a share of the principal's own. Raises Missing, also for another's."""

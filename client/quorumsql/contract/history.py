@@ -80,6 +80,26 @@ class SharedResponse(ResponseModel):
     id: Text
 
 
+class OwnShareResponse(ResponseModel):
+    """A share in the list of who made it."""
+
+    id: Text
+    question: Text = Field(description="Empty if it is withheld.")
+    database: Text
+    shared_at: Text
+    ends_at: Text | None = Field(description="Null: it does not end by itself.")
+    is_withheld: bool = Field(
+        description="The query may not be run any more, so the question is not shown."
+    )
+
+
+class OwnSharesResponse(ResponseModel):
+    """A page of the principal's own shares, the latest first."""
+
+    shares: list[OwnShareResponse]
+    next: Text | None = Field(description="`after` of the next page; null at the end.")
+
+
 class ShareResponse(ResponseModel):
     """A shared query, which this principal may run."""
 
