@@ -74,7 +74,8 @@ class Definition:
     dimension. ``tables`` (qualified names) are those that it reads and those between them;
     ``joins`` is their ``FROM … JOIN … ON …``, empty for one table. ``columns``
     (``schema.table.column``) include those of the joins. ``query`` is a query with the expression,
-    the joins and the condition. ``source`` is the file's name.
+    the joins and the condition. ``source`` is the file's name; ``synonyms`` are other words for the
+    name.
     """
 
     kind: DefinitionKind
@@ -88,6 +89,7 @@ class Definition:
     joins: str = ""
     description: str = ""
     source: str = ""
+    synonyms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

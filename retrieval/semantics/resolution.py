@@ -83,6 +83,7 @@ class Resolved:
             joins=" ".join(joins.splitlines()) if self.keys else "",
             description=self.description,
             source=source,
+            synonyms=tuple(each.text for each in self.phrases if each.text != self.name),
         )
 
 

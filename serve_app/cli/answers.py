@@ -84,18 +84,18 @@ def _print_outcome(answer: QueryResponse) -> None:
     for note in answer.notes:
         CONSOLE.print(Text(f"! {note}", style="yellow"))
     if isinstance(answer, AnsweredResponse):
-        CONSOLE.print(
-            Panel(
-                Syntax(answer.sql, "sql", word_wrap=True, background_color="default"),
-                title="SQL",
-                title_align="left",
-            )
-        )
+        if answer.sql:
+            CONSOLE.print(_build_query(answer.sql))
     else:
         reason = escape(answer.reason)
         CONSOLE.print(f"[bold yellow]{answer.outcome}[/]: {reason}", highlight=False)
         if isinstance(answer, ClarifyResponse):
             _print_interpretations(answer.interpretations, in_session=answer.session is not None)
+
+
+def _build_query(sql: str) -> Panel:
+    syntax = Syntax(sql, "sql", word_wrap=True, background_color="default")
+    return Panel(syntax, title="SQL", title_align="left")
 
 
 def _print_result(answer: AnsweredResponse, *, charted: bool) -> None:
@@ -126,7 +126,18 @@ def _print_interpretations(
             Panel(
                 Group(
                     Text(interpretation.description),
-                    Syntax(interpretation.sql, "sql", word_wrap=True, background_color="default"),
+                    *(
+                        [
+                            Syntax(
+                                interpretation.sql,
+                                "sql",
+                                word_wrap=True,
+                                background_color="default",
+                            )
+                        ]
+                        if interpretation.sql
+                        else []
+                    ),
                 ),
                 title=f"{number}: {interpretation.share:.0%} of the samples",
                 title_align="left",

@@ -222,7 +222,8 @@ def _print_headers(headers: Mapping[str, str]) -> None:
         ERRORS.print(f"Understood as: {unquote(rewritten)}", highlight=False, markup=False)
     if notes := headers.get("QuorumSQL-Notes"):
         ERRORS.print(f"! {unquote(notes)}", highlight=False, markup=False)
-    ERRORS.print(unquote(headers.get("QuorumSQL-SQL", "")), highlight=False, markup=False)
+    if sql := headers.get("QuorumSQL-SQL"):
+        ERRORS.print(unquote(sql), highlight=False, markup=False)
     quorum = "a quorum" if headers["QuorumSQL-Quorum"] == "true" else "no quorum"
     ERRORS.print(f"confidence {headers['QuorumSQL-Confidence']}, {quorum}", highlight=False)
     if headers["QuorumSQL-Truncated"] == "true":

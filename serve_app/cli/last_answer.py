@@ -20,17 +20,24 @@ _ANSWER, _INTERPRETATIONS = "last_answer.json", "last_interpretations.json"
 
 @dataclass(frozen=True, slots=True)
 class LastAnswer:
-    """A question, the query that answered it, and who asked (empty: the local principal)."""
+    """A question, the query that answered it, and who asked (empty: the local principal).
+
+    ``reference`` stands for the query where the principal sees answers only.
+    """
 
     database: str
     question: str
     sql: str
     principal: str
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class LastInterpretations:
-    """A question with the outcome clarify, and the queries of its interpretations, best first."""
+    """A question with the outcome clarify, and the queries of its interpretations, best first.
+
+    References stand for queries that the principal does not see.
+    """
 
     database: str
     question: str
@@ -52,9 +59,9 @@ def remember(home: Path, answer: QueryResponse, principal: str) -> None:
     if isinstance(answer, AnsweredResponse):
         # Feedback is about the complete question, if this one was a follow-up.
         asked = answer.rewritten or answer.question
-        note(home, LastAnswer(answer.database, asked, answer.sql, principal))
+        note(home, LastAnswer(answer.database, asked, answer.sql, principal, answer.reference))
     elif isinstance(answer, ClarifyResponse):
-        queries = tuple(chosen.sql for chosen in answer.interpretations)
+        queries = tuple(chosen.sql or chosen.reference for chosen in answer.interpretations)
         note(home, LastInterpretations(answer.database, answer.question, queries, principal))
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from execution.policies.policy_file import load_policy
+from nl2sql.errors import PolicyError
 from nl2sql.settings import Settings
 from retrieval.conversations import GuardedConversations
 from retrieval.index_store.conversation_store import ConversationStore
@@ -35,6 +39,19 @@ def build_conversations(
     return GuardedConversations(ConversationStore(store), stages.executor, settings.sessions)
 
 
+def list_policy_roles(settings: Settings) -> dict[str, frozenset[str]]:
+    """Database → the roles of its policy, by the files now; none for a policy that is wrong.
+
+    Such a policy is reported by whatever it protects.
+    """
+    roles = {}
+    for name, database in settings.databases.items():
+        if database.policy is not None:
+            with suppress(PolicyError):
+                roles[name] = frozenset(load_policy(database.policy).roles)
+    return roles
+
+
 def build_page_services(
     settings: Settings,
     store: IndexStore,
@@ -52,7 +69,9 @@ def build_page_services(
     return PageServices(
         schema=SchemaService(settings, queries, stages.retrieval, stages.retrieval, operations),
         tools=tools,
-        profiles=ProfileService(settings, queries, stages.retrieval, access.meter),
+        profiles=ProfileService(
+            settings, queries, stages.retrieval, access.meter, list_policy_roles(settings)
+        ),
         sign_ins=access.identifier.sign_ins,
         history=HistoryService(settings, conversations, operations, references),
         shares=ShareService(settings, ShareStore(store), guard, operations, references),

@@ -246,4 +246,5 @@ def _render_definition(definition: Definition, shows_sql: bool) -> SemanticDefin
         expression=definition.expression if shows_sql else "",
         condition=definition.condition if shows_sql else "",
         tables=list(definition.tables),
+        synonyms=list(definition.synonyms),
     )

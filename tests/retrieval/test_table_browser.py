@@ -317,7 +317,9 @@ async def test_an_index_that_does_not_answer_is_an_error() -> None:
 SEMANTICS = parse_semantics(
     {
         "version": 1,
-        "measures": {"revenue": "sum(orders.total)"},
+        "measures": {
+            "revenue": {"expression": "sum(orders.total)", "synonyms": ["turnover", "Net sales"]}
+        },
         "dimensions": {"tier": 'customers."Loyalty Tier"'},
         "filters": {"open orders": "orders.status = 'open'"},
     }
@@ -336,6 +338,13 @@ async def test_definitions_are_those_whose_columns_are_all_visible() -> None:
     assert await list_names() == ["revenue", "tier", "open orders"]
     assert await list_names(hidden=["sales.orders.total"]) == ["tier", "open orders"]
     assert await list_names(hidden=["sales.orders"]) == ["tier"]
+
+
+async def test_definitions_have_their_synonyms() -> None:
+    layer = SemanticLayer({"shop": SEMANTICS}, FakeCatalogs(SHOP))
+    found = await build(definitions=layer).list_definitions("shop", MIA)
+    assert not isinstance(found, Violation)
+    assert [each.synonyms for each in found] == [("turnover", "Net sales"), (), ()]
 
 
 async def test_a_database_without_definitions_has_none() -> None:

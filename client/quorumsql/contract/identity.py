@@ -64,11 +64,12 @@ class HiddenResponse(ResponseModel):
     database: Text
     table: Text
     rows: Text = Field(
-        description="The condition that shown rows meet, as SQL; empty: it may not be read, or all "
-        "rows are shown."
+        description="The condition that shown rows meet, as SQL; empty: it may not be read, all "
+        "rows are shown, or the principal sees answers only."
     )
     some_rows: bool = Field(description="Whether only some rows are shown.")
     columns: list[Text] = Field(description="Columns that show NULL or a hash in some rows.")
+    reason: Text = Field("", description="Why, in words, with the roles of the policy that say so.")
 
 
 class PrincipalResponse(ResponseModel):

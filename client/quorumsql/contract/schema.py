@@ -97,6 +97,7 @@ class SemanticDefinitionResponse(ResponseModel):
     expression: Text = Field(description="SQL; empty for a filter.")
     condition: Text = Field(description="SQL; empty if there is none.")
     tables: list[Text] = Field(description="The tables that it reads.")
+    synonyms: list[Text] = Field([], description="Other words for it, which questions may use.")
 
 
 class DefinitionsResponse(ResponseModel):

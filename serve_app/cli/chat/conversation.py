@@ -140,7 +140,8 @@ class Conversation:
 
     def _show_sql(self, _: str) -> None:
         if answer := self._find_rows():
-            CONSOLE.print(answer.sql, highlight=False, markup=False, soft_wrap=True)
+            shown = answer.sql or "You see answers without SQL."
+            CONSOLE.print(shown, highlight=False, markup=False, soft_wrap=True)
 
     def _show_reasons(self, _: str) -> None:
         if self._last is None:

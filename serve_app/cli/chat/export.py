@@ -35,7 +35,7 @@ def export_rows(answering: Answering, answer: AnsweredResponse, file: str) -> st
         request = QueryRequest(
             question=answer.question,
             database=answer.database,
-            picked=answer.sql,
+            picked=answer.sql or answer.reference,
             answer_text="off",
         )
         exported = answering.export(request, format_)

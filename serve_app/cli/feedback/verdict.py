@@ -77,9 +77,10 @@ def _send(
     request = FeedbackRequest(
         question=answer.question,
         sql=answer.sql,
+        reference=answer.reference,
         verdict=verdict,
         correction=correction,
-        database=answer.database,
+        database=None if answer.reference else answer.database,
     )
     name = name or answer.principal
     token = cli.settings.identity.read_token(name) if name else ""

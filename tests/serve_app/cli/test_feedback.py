@@ -84,6 +84,7 @@ def test_it_is_about_the_last_answer(config: Path, service: Service) -> None:
     body = {
         "question": "How many orders?",
         "sql": "SELECT 1",
+        "reference": "",
         "verdict": "right",
         "correction": None,
         "database": "shop",
@@ -97,6 +98,13 @@ def test_it_comes_from_the_principal_who_asked(config: Path, service: Service) -
     [(_, body, token)] = service.received
     assert token == "Bearer s3cret"
     assert (body["verdict"], body["correction"]) == ("wrong", "SELECT 3")
+
+
+def test_a_query_that_is_withheld_is_named_by_its_reference(config: Path, service: Service) -> None:
+    note(config.parent / "home", LastAnswer("shop", "Who?", "", "ann", "ref_1"))
+    run(config, service, "right")
+    [(_, body, _)] = service.received
+    assert (body["sql"], body["reference"], body["database"]) == ("", "ref_1", None)
 
 
 def test_another_question_can_be_named(config: Path, service: Service) -> None:

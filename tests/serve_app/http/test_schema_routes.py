@@ -136,6 +136,8 @@ async def test_definitions_read_only_what_is_visible(service: PageService) -> No
     for kind in found["mia"].values():
         for each in kind:
             assert set(each["tables"]) <= seen
+    (revenue,) = (each for each in found["ada"]["measures"] if each["name"] == "revenue")
+    assert revenue["synonyms"] == ["turnover", "net sales"]
     # cleo sees answers only.
     assert name_all(found["cleo"]) == name_all(found["mia"])
     assert {each["expression"] for kind in found["cleo"].values() for each in kind} <= {""}

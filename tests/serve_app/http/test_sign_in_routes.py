@@ -287,6 +287,12 @@ async def test_everybody_is_told_what_is_hidden_of_what_they_see(served: PageSer
     assert tables["hr.employees"]["some_rows"]
     assert "department_id" in tables["hr.employees"]["rows"]
     assert tables["hr.employees"]["columns"] == ["salary"] or tables["hr.employees"]["columns"]
+    reason = tables["hr.employees"]["reason"]
+    assert reason.startswith("Your role department_member may read only some rows of this table")
+    cleo = await served.get("cleo", "/me")
+    same = {each["table"]: each for each in cleo["hidden"] if each["database"] == "demo_erp"}
+    # She has another role, of which the policy knows nothing, and sees no SQL.
+    assert same["hr.employees"] == {**tables["hr.employees"], "rows": ""}
     # What the principal sees nothing of is not named.
     shown = await served.get("mia", "/databases/demo_erp/tables", limit=200)
     assert set(tables) <= {each["table"] for each in shown["tables"]}

@@ -119,13 +119,16 @@ def describe_table(name: str) -> dict[str, Any]:
     }
 
 
-def _define(name: str, description: str, expression: str, condition: str = "") -> dict[str, Any]:
+def _define(
+    name: str, description: str, expression: str, condition: str = "", *synonyms: str
+) -> dict[str, Any]:
     return {
         "name": name,
         "description": description,
         "expression": expression,
         "condition": condition,
         "tables": ["sales.orders"],
+        "synonyms": list(synonyms),
     }
 
 
@@ -142,6 +145,8 @@ DEFINITIONS = {
             "Invoiced amounts without tax, without void invoices, EUR",
             "sum(invoices.net_amt)",
             "invoices.status <> 'VOI'",
+            "turnover",
+            "net sales",
         ),
     ],
     "dimensions": [_define("product line", "The group of products", "product_categories.name")],
@@ -172,6 +177,8 @@ PERSON: dict[str, Any] = {
             "rows": "region_id IN (3, 4)",
             "some_rows": True,
             "columns": ["credit_note"],
+            "reason": "Your role region_manager may read only some rows of this table, and not the "
+            "column credit_note in every row.",
         },
         {
             "database": DATABASE,
@@ -179,6 +186,8 @@ PERSON: dict[str, Any] = {
             "rows": "",
             "some_rows": True,
             "columns": ["salary", "fte_pct"],
+            "reason": "Your role region_manager may read only some rows of this table, and not the "
+            "columns salary and fte_pct in every row.",
         },
     ],
 }

@@ -233,6 +233,14 @@ def test_schema_is_searched_and_walked(either: Reader) -> None:
     either.page.wait_for_url("**/sales.order_lines")
 
 
+def test_definitions_have_synonyms_and_hidden_things_reasons(reader: Reader) -> None:
+    reader.visit(f"#/schema/{canned.DATABASE}/:definitions")
+    assert "Also called turnover, net sales" in reader.see(".definitions").inner_text()
+    reader.visit("#/me")
+    shown = reader.see("[aria-label='Hidden rows and columns']").inner_text()
+    assert "Your role region_manager may read only some rows" in shown
+
+
 def test_history_star_rename_delete_undo(either: Reader) -> None:
     _start(either)
     either.do("g h", ".nav-link:has-text('History')")

@@ -18,6 +18,7 @@ export function Definitions({ base }) {
       <dl>${loaded.data[key].map((one) => html`<div class="definition"><dt><${Text} value=${one.name} /></dt><dd>
         ${one.description && html`<p><${Text} value=${one.description} /></p>`}
         <p>${one.expression && html`<${Sql} sql=${one.expression} inline=${true} />`}${one.expression && one.condition && html` <span class="faint">where</span> `}${one.condition && html`<${Sql} sql=${one.condition} inline=${true} />`}</p>
+        ${one.synonyms?.length > 0 && html`<p class="faint">Also called <${Text} value=${one.synonyms.join(", ")} /></p>`}
         ${one.tables.length > 0 && html`<p class="faint">Reads <${Text} value=${one.tables.join(", ")} /></p>`}</dd></div>`)}</dl></section>`)}
   </article>`;
 }
