@@ -14,7 +14,7 @@ from tests.serve_app.page.fake_service import FakeService
 
 CHROMIUM = "/usr/bin/chromium"
 
-_WATCH = """
+WATCH = """
 window.__noted = [];
 document.addEventListener('securitypolicyviolation', (event) =>
   window.__noted.push(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
@@ -72,7 +72,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         self.page.set_default_timeout(15_000)
-        self.page.add_init_script(_WATCH)
+        self.page.add_init_script(WATCH)
         self.page.on("request", lambda request: self.requested.append(request.url))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("dialog", lambda dialog: self.errors.append(f"dialog: {dialog.message}"))

@@ -7,6 +7,7 @@ import re
 from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
 from tests.serve_app.page.canned_data import PERSON
+from tests.serve_app.page.fake_service import KEY
 
 LINE = "Which product line earned most last year?"
 
@@ -110,19 +111,45 @@ def test_chart_changed_and_saved(either: Reader) -> None:
     either.do("v", ".segments button:has-text('Chart')")
     either.see(".chart-canvas")
     assert "Bars of earned by product_line" in either.see("figcaption").inner_text()
-    lines = either.page.locator(".chart .segments button:has-text('Lines')")
-    if either.hand == "mouse":
-        lines.click()
-    else:
-        lines.focus()
-        either.page.keyboard.press("Enter")
+    either.do("h", ".chart .segments button:has-text('Lines')")
     assert "Lines of earned" in either.see("figcaption").inner_text()
-    for kind in ("png", "svg"):
+    for kind, key in (("png", "p"), ("svg", "Shift+P")):
         with either.page.expect_download() as saved:
-            button = either.page.locator(f"button:has-text('{kind.upper()}')")
-            button.focus()
-            either.page.keyboard.press("Enter")
+            either.do(key, f"button:has-text('{kind.upper()}')")
         assert saved.value.suggested_filename.endswith(f".{kind}")
+
+
+def test_values_under_the_pointer(reader: Reader) -> None:
+    _start(reader)
+    reader.ask(LINE)
+    reader.page.click(".segments button:has-text('Chart')")
+    for kind, value in (
+        ("Bars", "Trekking bikes"),
+        ("Lines", "City bikes"),
+        ("Distribution", "Rows"),
+    ):
+        reader.page.click(f".chart .segments button:has-text('{kind}')")
+        reader.see(f"figcaption:has-text('{kind}')")
+        reader.see(".chart-canvas").scroll_into_view_if_needed()
+        reader.page.evaluate(
+            "document.querySelector('.chart-host').scrollIntoView({block: 'center'})"
+        )
+        assert _point_until(reader, value)
+        reader.page.mouse.move(0, 0)
+        reader.wait_until("document.querySelector('.chart-values').hidden")
+
+
+def _point_until(reader: Reader, value: str) -> bool:
+    """Moves over the drawing until the value is shown."""
+    tip = f"document.querySelector('.chart-values:not([hidden])')?.innerText.includes('{value}')"
+    for _ in range(3):  # it may be drawn anew meanwhile
+        box = reader.see(".chart-canvas").bounding_box()
+        for place in range(400):
+            right, down = (place % 20 + 0.5) / 20, (place // 20 + 0.5) / 20
+            reader.page.mouse.move(box["x"] + box["width"] * right, box["y"] + box["height"] * down)
+            if reader.page.evaluate(tip):
+                return True
+    return False
 
 
 def test_download(either: Reader) -> None:
@@ -243,13 +270,28 @@ def test_a_conversation_of_the_history_is_read_again(reader: Reader) -> None:
     assert asked[-1]["session"] == "c0"
 
 
-def test_review_is_worked_through(reader: Reader) -> None:
-    reader.visit("#/review")
-    assert reader.see(".review-list").locator("mark").count() > 0
-    reader.page.locator("button:has-text('Mark as done')").first.click()
-    reader.wait_until("document.querySelectorAll('.review-entry').length === 1")
-    reader.page.click("button:has-text('Done') >> nth=0")
-    assert "done by Ann Becker" in reader.see(".review-entry").inner_text()
+def test_review_is_worked_through(either: Reader) -> None:
+    either.visit("#/review")
+    assert either.see(".review-list").locator("mark").count() > 0
+    if either.hand == "keyboard":
+        either.page.keyboard.press("j")
+    either.do("a", "button:has-text('Mark as done')")
+    either.wait_until("document.querySelectorAll('.review-entry').length === 1")
+    either.page.click("button:has-text('Done') >> nth=0")
+    assert "done by Ann Becker" in either.see(".review-entry").inner_text()
+
+
+def test_sign_out(either: Reader) -> None:
+    either.service.needs_sign_in = True
+    either.visit()
+    either.see("#key").fill(KEY)
+    either.page.keyboard.press("Enter")
+    either.see(".suggestions")
+    either.leave_fields()
+    if either.hand == "mouse":
+        either.page.click(".nav-link.person")
+    either.do("Shift+Q", "button:has-text('Sign out'):not(:has-text('everywhere'))")
+    assert "You are signed out" in either.see(".sign-in").inner_text()
 
 
 def test_every_key_is_listed(reader: Reader) -> None:

@@ -3,6 +3,7 @@
 import { html } from "../../../vendor/preact.js";
 import { formatMs, formatPercent } from "../../core/format.js";
 import { count } from "../../core/text.js";
+import { Predicates } from "../../components/predicates.js";
 import { Sql, Text } from "../../components/text.js";
 
 export function Summary({ answer, trace, winner, go }) {
@@ -20,7 +21,7 @@ export function Summary({ answer, trace, winner, go }) {
     <li><h4>Queries were written</h4><p>The model was asked ${count(trace.samples, "time")} and gave ${link("candidates", count(trace.candidates.length, "different query", "different queries"))}${trace.repairs.length ? `; ${count(trace.repairs.length, "attempt")} to mend followed` : ""}.</p></li>
     <li><h4>Each was checked before it could run</h4><p>${passed} of ${trace.candidates.length} passed the guard, which allows reading only.
       ${winner?.predicates.length > 0 ? html` Your policy added to this one:` : " Your policy added no condition to this one."}</p>
-      ${winner?.predicates.length > 0 && html`<ul>${winner.predicates.map((one) => html`<li><${Sql} sql=${one} inline=${true} /></li>`)}</ul>`}</li>
+      ${winner?.predicates.length > 0 && html`<${Predicates} predicates=${winner.predicates} database=${answer.database} />`}</li>
     <li><h4>Their results were compared</h4><p>${winner ? html`${winner.votes} of ${count(trace.samples, "vote")} went to the result of the query below; ${groups > 1 ? `there were ${groups} different results` : "there was no other result"}.` : "No query gave a result."}
       ${answer.confidence !== null && answer.confidence !== undefined ? html` That answers like this are right is estimated at ${formatPercent(answer.confidence)}${trace.threshold > 0 ? `; below ${formatPercent(trace.threshold)} it would have been asked back` : ""}.` : ""}</p>
       ${winner && html`<${Sql} sql=${winner.sql} label="The query that was chosen" />`}
