@@ -6,6 +6,7 @@ Everything is real but the model, which answers a question with the question its
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,7 +23,9 @@ from tests.serve_app.page_service import open_page_service
 # Mia belongs to department 31 and Noa to department 7.
 NAMES = "SELECT department_id, employee_id, last_name FROM employees ORDER BY employee_id"
 EVERYTHING_STORED = """
-JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href, document.title])
+JSON.stringify([
+  {...localStorage}, {...sessionStorage}, document.cookie, location.href, document.title,
+])
 """
 
 
@@ -39,15 +42,12 @@ class PageServer:
 
     async def _serve(self) -> None:
         async with open_page_service(self._wiring, self._patch, self._folder) as service:
-            config = uvicorn.Config(service.app, port=0, log_level="critical", lifespan="off")
+            config = uvicorn.Config(service.app, log_level="critical", lifespan="off")
             self._server = uvicorn.Server(config)
-            task = asyncio.create_task(self._server.serve())
-            while not self._server.started:
-                await asyncio.sleep(0.01)
-            port = self._server.servers[0].sockets[0].getsockname()[1]
-            self.url = f"http://127.0.0.1:{port}/"
+            listener = socket.create_server(("127.0.0.1", 0))
+            self.url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
             self._started.set()
-            await task
+            await self._server.serve([listener])
 
     def stop(self) -> None:
         """Stops, and removes what was stored."""
