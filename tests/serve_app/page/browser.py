@@ -165,5 +165,5 @@ class Reader:
         """Violations of the policy, errors, dialogs, requests to other hosts."""
         host = urlsplit(self.served.url).netloc
         foreign = [url for url in self.requested if urlsplit(url).netloc not in ("", host)]
-        noted: list[str] = self.page.evaluate("window.__noted")
+        noted: list[str] = self.page.evaluate("window.__noted ?? []")
         return [*noted, *self.errors, *foreign]
