@@ -161,6 +161,20 @@ class Reader:
         found.wait_for()
         return found
 
+    def point_at_chart(self, value: str = "") -> None:
+        """Moves over the chart until the value is shown, or any."""
+        self.see(".chart-canvas")
+        self.page.evaluate("document.querySelector('.chart').scrollIntoView({block: 'center'})")
+        shown = self.page.locator(".chart-values:not([hidden])")
+        for place in range(1200):  # thrice all places: it may be drawn anew meanwhile
+            if place % 400 == 0:
+                box = self.see(".chart-canvas").bounding_box()
+            right, down = (place % 20 + 0.5) / 20, (place // 20 % 20 + 0.5) / 20
+            self.page.mouse.move(box["x"] + box["width"] * right, box["y"] + box["height"] * down)
+            if shown.count() and value in shown.first.inner_text():
+                return
+        raise AssertionError(f"the chart does not show {value}")
+
     def list_faults(self) -> list[str]:
         """Violations of the policy, errors, dialogs, requests to other hosts."""
         host = urlsplit(self.served.url).netloc

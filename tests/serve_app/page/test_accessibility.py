@@ -1,4 +1,4 @@
-"""What axe-core finds in the page, in each view and both colour schemes; and its narrowest width."""
+"""What axe-core finds in the page, in each view and colour scheme; and its narrowest width."""
 
 from __future__ import annotations
 

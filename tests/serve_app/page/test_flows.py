@@ -130,26 +130,9 @@ def test_values_under_the_pointer(reader: Reader) -> None:
     ):
         reader.page.click(f".chart .segments button:has-text('{kind}')")
         reader.see(f"figcaption:has-text('{kind}')")
-        reader.see(".chart-canvas").scroll_into_view_if_needed()
-        reader.page.evaluate(
-            "document.querySelector('.chart-host').scrollIntoView({block: 'center'})"
-        )
-        assert _point_until(reader, value)
+        reader.point_at_chart(value)
         reader.page.mouse.move(0, 0)
         reader.wait_until("document.querySelector('.chart-values').hidden")
-
-
-def _point_until(reader: Reader, value: str) -> bool:
-    """Moves over the drawing until the value is shown."""
-    tip = f"document.querySelector('.chart-values:not([hidden])')?.innerText.includes('{value}')"
-    for _ in range(3):  # it may be drawn anew meanwhile
-        box = reader.see(".chart-canvas").bounding_box()
-        for place in range(400):
-            right, down = (place % 20 + 0.5) / 20, (place // 20 + 0.5) / 20
-            reader.page.mouse.move(box["x"] + box["width"] * right, box["y"] + box["height"] * down)
-            if reader.page.evaluate(tip):
-                return True
-    return False
 
 
 def test_download(either: Reader) -> None:

@@ -1,7 +1,8 @@
 /** The values under the pointer: what the rows say there, as the table writes it, and as text only. */
 
+import { html, render } from "../../vendor/preact.js";
 import { buildFormat, exact, formatNumber } from "../core/format.js";
-import { plain } from "../core/text.js";
+import { Text } from "../components/text.js";
 
 const REACH = 28;
 
@@ -16,12 +17,12 @@ function buildDescriber(chart, { columns, rows }) {
   if (chart.mark === "histogram") {
     return (datum) => {
       const [start, end] = ["", "_end"].map((part) => Object.entries(datum).find(([name]) => name.startsWith("bin_") && name.endsWith(`_x${part}`))?.[1]);
-      return [[plain(columns[chart.x].name), `${formatNumber(start)} to ${formatNumber(end)}`], ["Rows", formatNumber(datum.__count)]];
+      return [[columns[chart.x].name, `${formatNumber(start)} to ${formatNumber(end)}`], ["Rows", formatNumber(datum.__count)]];
     };
   }
   return (datum) => {
     const shown = [chart.x, ...(chart.color === null ? [] : [chart.color]), ...(datum.series === undefined ? chart.y : [datum.series])];
-    return [...new Set(shown)].map((at) => [plain(columns[at].name), write(at, rows[datum.row][at])]);
+    return [...new Set(shown)].map((at) => [columns[at].name, write(at, rows[datum.row][at])]);
   };
 }
 
@@ -62,11 +63,7 @@ export function showValues(stage, view, chart, result, data) {
     const datum = isArea ? (item?.mark?.marktype === "rect" && item.datum) || null : findNearest(view, data, place);
     tip.hidden = !datum;
     if (!datum) return;
-    tip.replaceChildren(...describe(datum).flatMap(([name, value]) => {
-      const [term, text] = [document.createElement("dt"), document.createElement("dd")];
-      [term.textContent, text.textContent] = [name, plain(value)];
-      return [term, text];
-    }));
+    render(describe(datum).map(([name, value]) => html`<dt><${Text} value=${name} /></dt><dd><${Text} value=${value} /></dd>`), tip);
     const left = event.clientX - box.left + 14;
     tip.style.left = `${Math.max(0, Math.min(left, box.width - tip.offsetWidth - 4))}px`;
     tip.style.top = `${Math.max(0, event.clientY - box.top - tip.offsetHeight - 10)}px`;
