@@ -59,6 +59,7 @@ def test_pick_a_reading(either: Reader) -> None:
     either.leave_fields()
     either.do("2", ".reading:nth-child(2) .button.primary")
     assert "You picked this reading" in either.see(".confidence").inner_text()
+    assert either.page.locator(".confidence .meter .on").count() == 0
     asked = [body for _, path, body in either.service.received if path == "/query"]
     assert "COUNT(*)" in asked[-1]["picked"]
 
@@ -251,6 +252,32 @@ def test_a_conversation_of_the_history_is_read_again(reader: Reader) -> None:
     reader.ask("And in May?")
     asked = [body for _, path, body in reader.service.received if path == "/query"]
     assert asked[-1]["session"] == "c0"
+
+
+def test_a_new_conversation_begins_from_one_of_the_history(either: Reader) -> None:
+    either.visit("#/c/c0")
+    either.see(".answer")
+    either.leave_fields()
+    either.do("n", ".side .new")
+    either.see(".suggestions")
+    either.ask(LINE)
+    assert either.page.locator(".turn").count() == 1
+    asked = [body for _, path, body in either.service.received if path == "/query"]
+    assert asked[-1]["session"] != "c0"
+
+
+def test_escape_closes_a_dialog_and_no_question(reader: Reader) -> None:
+    reader.service.pause_s = 1
+    _start(reader)
+    reader.type_question(LINE)
+    reader.see(".stages .running")
+    reader.page.evaluate("document.activeElement.blur()")
+    reader.page.keyboard.press("?")
+    reader.see("dialog")
+    reader.page.keyboard.press("Escape")
+    reader.page.wait_for_selector("dialog", state="detached")
+    reader.service.pause_s = 0.01
+    reader.see(".answer")
 
 
 def test_review_is_worked_through(either: Reader) -> None:

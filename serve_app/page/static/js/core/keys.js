@@ -129,8 +129,10 @@ function act(id, event) {
 function handle(event) {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const target = event.composedPath()[0];
+  // A dialog closes by itself; what is behind it, such as a running question, goes on.
+  if (document.querySelector("dialog[open]")) return;
   if (event.key === "Escape") return void act("close", event);
-  if (isEditable(target) || !singleKeys.value || document.querySelector("dialog[open]")) return;
+  if (isEditable(target) || !singleKeys.value) return;
   if (event.key === "Enter" || event.key === " " || event.key.startsWith("Arrow")) return;
   const key = prefix ? `${prefix} ${event.key}` : event.key;
   prefix = "";
