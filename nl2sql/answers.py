@@ -53,7 +53,8 @@ class Trace:
     rewritten. ``notes`` report what was unavailable. ``wanted`` counts the completions requested;
     ``ended_early`` is true if the deadline ended sampling. ``pace`` holds the model's speed and
     the sampling time limit. ``cached_at`` is when an answer from the cache was computed; then
-    ``timings`` is empty.
+    ``timings`` is empty. ``is_withheld`` if the principal sees neither queries nor how the answer
+    came about: then all that would show them is left out.
     """
 
     question: Question
@@ -75,11 +76,15 @@ class Trace:
     wanted: int = 0
     ended_early: bool = False
     cached_at: datetime | None = None
+    is_withheld: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The winning query and its rows; ``text`` and ``text_source`` are those of ``AnswerText``."""
+    """The winning query and its rows; ``text`` and ``text_source`` are those of ``AnswerText``.
+
+    ``reference`` stands for the query where that is withheld.
+    """
 
     sql: str
     result: ResultSet
@@ -88,6 +93,7 @@ class Answered:
     trace: Trace
     text: str = ""
     text_source: str = ""
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,7 +69,7 @@ _NO_CONTEXT = SchemaContext((), (), ())
 
 
 def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
-    """The answer as clients get it, with its trace if ``trace`` is true."""
+    """The answer as clients get it, with its trace if ``trace`` is true and it is not withheld."""
     question = answer.trace.question
     common = {
         "question": answer.trace.asked or question.text,
@@ -77,7 +77,7 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
         "session": question.session or None,
         "rewritten": question.text if answer.trace.asked else None,
         "notes": list(answer.trace.notes),
-        "trace": build_trace(answer.trace) if trace else None,
+        "trace": build_trace(answer.trace) if trace and not answer.trace.is_withheld else None,
     }
     match answer:
         case Answered():
@@ -94,6 +94,7 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                 truncated=result.truncated,
                 cut=[list(cell) for cell in result.cut],
                 cached_at=_render_time(answer.trace.cached_at),
+                reference=answer.reference,
             )
         case Refused():
             return RefusedResponse(
@@ -112,6 +113,7 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                         sql=interpretation.sql,
                         description=interpretation.description,
                         share=interpretation.share,
+                        reference=interpretation.reference,
                     )
                     for interpretation in answer.interpretations
                 ],

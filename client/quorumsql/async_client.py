@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import httpx
 
-from quorumsql import wire
+from quorumsql import calls, wire
+from quorumsql.async_browsing import AsyncBrowsing
 from quorumsql.contract.answers import AnsweredResponse, QueryResponse
 from quorumsql.contract.events import AnswerEvent, Event, ProgressEvent
 from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
@@ -19,7 +20,7 @@ from quorumsql.contract.translations import TranslateResponse, read_translation
 from quorumsql.errors import Unavailable
 
 
-class AsyncClient:
+class AsyncClient(AsyncBrowsing):
     """Asks a service. Every method raises QuorumError; see ``quorumsql.errors``.
 
     >>> async with AsyncClient("http://localhost:8000") as client:
@@ -128,15 +129,7 @@ class AsyncClient:
         correction: str | None = None,
     ) -> FeedbackResponse:
         """Says whether an answer is right; with a ``correction``, the query that is."""
-        return await self.feedback(
-            FeedbackRequest(
-                question=answer.rewritten or answer.question,
-                sql=answer.sql,
-                verdict=verdict,
-                correction=correction,
-                database=answer.database,
-            )
-        )
+        return await self.feedback(calls.build_feedback(answer, verdict, correction))
 
     async def feedback(self, request: FeedbackRequest) -> FeedbackResponse:
         """Sends feedback; what came of it."""

@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 import httpx
 
-from quorumsql import wire
+from quorumsql import calls, wire
+from quorumsql.browsing import Browsing
 from quorumsql.contract.answers import AnsweredResponse, QueryResponse
 from quorumsql.contract.events import AnswerEvent, Event, ProgressEvent
 from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
@@ -19,7 +20,7 @@ from quorumsql.contract.translations import TranslateResponse, read_translation
 from quorumsql.errors import Unavailable
 
 
-class Client:
+class Client(Browsing):
     """Asks a service. Every method raises QuorumError; see ``quorumsql.errors``.
 
     >>> with Client("http://localhost:8000") as client:
@@ -130,15 +131,7 @@ class Client:
         correction: str | None = None,
     ) -> FeedbackResponse:
         """Says whether an answer is right; with a ``correction``, the query that is."""
-        return self.feedback(
-            FeedbackRequest(
-                question=answer.rewritten or answer.question,
-                sql=answer.sql,
-                verdict=verdict,
-                correction=correction,
-                database=answer.database,
-            )
-        )
+        return self.feedback(calls.build_feedback(answer, verdict, correction))
 
     def feedback(self, request: FeedbackRequest) -> FeedbackResponse:
         """Sends feedback; what came of it."""

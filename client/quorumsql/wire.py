@@ -137,9 +137,12 @@ class EventReader:
 
 
 def read_json(response: httpx.Response) -> dict[str, Any]:
-    """The JSON in a response that is no problem. Raises what the problem document says."""
+    """The JSON in a response that is no problem, empty without one.
+
+    Raises what the problem document says.
+    """
     if response.is_success:
-        answer: dict[str, Any] = response.json()
+        answer: dict[str, Any] = response.json() if response.content else {}
         return answer
     raise translate(response)
 

@@ -85,12 +85,14 @@ class Assessment:
 class Interpretation:
     """One interpretation of the question: its query, and a description of that in words.
 
-    ``share`` is the share of all samples with the same result.
+    ``share`` is the share of all samples with the same result. ``reference`` stands for the query
+    where that is withheld from the principal.
     """
 
     sql: str
     description: str
     share: float
+    reference: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,35 @@ class ShareStore:
             row = await cursor.fetchone()
         return Share(*row) if row else None
 
+    async def list_latest(
+        self,
+        shared_by: str,
+        *,
+        days: int,
+        most: int,
+        before: tuple[datetime, str] | None = None,
+    ) -> list[Share]:
+        """At most ``most`` shares of that principal that have not ended, the latest first.
+
+        ``before`` is the time and the id of the last one of the page before.
+        """
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(
+                "SELECT id, shared_by, database, question, sql, shared_at FROM quorumsql.shares"
+                " WHERE shared_by = %(by)s"
+                " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))"
+                " AND (%(before)s::timestamptz IS NULL OR (shared_at, id) < (%(before)s, %(id)s))"
+                " ORDER BY shared_at DESC, id DESC LIMIT %(most)s",
+                {
+                    "by": shared_by,
+                    "days": days,
+                    "before": before[0] if before else None,
+                    "id": before[1] if before else "",
+                    "most": most,
+                },
+            )
+            return [Share(*row) for row in await cursor.fetchall()]
+
     async def delete(self, id_: str, shared_by: str) -> bool:
         """Deletes a share of that principal; False if there is none."""
         async with self._store.connection() as connection:

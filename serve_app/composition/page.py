@@ -15,6 +15,7 @@ from serve_app.service.operations import Operations
 from serve_app.service.page_services import PageServices
 from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
+from serve_app.service.references import References
 from serve_app.service.review import ReviewService
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.shares import ShareService
@@ -43,6 +44,7 @@ def build_page_services(
     tools: ToolService,
     conversations: GuardedConversations,
     access: AccessParts,
+    references: References,
     deployments: Deployments = list_no_deployments,
 ) -> PageServices:
     """The services over these stages. Raises OSError for a policy that cannot be read."""
@@ -52,8 +54,9 @@ def build_page_services(
         tools=tools,
         profiles=ProfileService(settings, queries, stages.retrieval, access.meter),
         sign_ins=access.identifier.sign_ins,
-        history=HistoryService(settings, conversations, operations),
-        shares=ShareService(settings, ShareStore(store), guard, operations),
+        history=HistoryService(settings, conversations, operations, references),
+        shares=ShareService(settings, ShareStore(store), guard, operations, references),
         review=ReviewService(settings, ReviewStore(store), guard, operations),
         status=StatusService(settings, queries, store, describe_policies(settings), deployments),
+        references=references,
     )

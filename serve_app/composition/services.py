@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from generation.sampling.pace import EnginePace
 from nl2sql.protocols import Engine, Probe
 from nl2sql.settings.serve import ServeSettings
+from retrieval.index_store.reference_store import ReferenceStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.access import AccessParts
 from serve_app.composition.page import build_conversations, build_page_services
@@ -17,6 +18,7 @@ from serve_app.service.feedback import FeedbackService
 from serve_app.service.page_services import PageServices
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
+from serve_app.service.references import References
 from serve_app.service.running_queries import RunningQueries
 from serve_app.service.sessions import SessionService
 from serve_app.service.status import Deployments, list_no_deployments
@@ -71,6 +73,7 @@ def build_services(
     if isinstance(engine, Probe):
         probes["engine"] = engine
     conversations = build_conversations(settings, store, stages) if store else None
+    references = References(settings, ReferenceStore(store) if store else None)
     queries = QueryService(
         settings,
         pipeline,
@@ -83,6 +86,7 @@ def build_services(
         running=running,
         cache=build_answer_cache(settings.serve, stages),
         history=conversations,
+        references=references,
     )
     tools = ToolService(
         settings,
@@ -103,11 +107,12 @@ def build_services(
             tools=tools,
             conversations=conversations,
             access=access,
+            references=references,
             deployments=deployments,
         )
     return Services(
         queries,
-        FeedbackService(settings, stages.retrieval, queries.turns),
+        FeedbackService(settings, stages.retrieval, queries.turns, references),
         SessionService(stages.retrieval),
         tools,
         page,

@@ -68,7 +68,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
         "description": "The answer as JSON, or its rows in the accepted format, with the headers "
         "QuorumSQL-SQL (percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells; "
         "in a session -Session, -Rewritten and -Notes (percent-encoded); from the cache "
-        "-Cached-At. "
+        "-Cached-At; where the SQL is withheld, -Reference instead. "
         "As events: `stage` for "
         "each progress, then `answer` with the JSON, or `problem`.",
         "model": QueryResponse,
@@ -85,6 +85,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 _TRANSLATE_RESPONSES: dict[int | str, dict[str, Any]] = {
     400: {"description": "The body is not UTF-8."},
     200: {"description": "The SQL, or why there is none."},
+    403: {"description": "The principal sees answers without SQL."},
     404: {"description": "There is no such database."},
     422: {"description": "The request is invalid."},
     503: {"description": "A dependency does not answer; try again later."},
@@ -248,6 +249,7 @@ def build_routes(
         use_cache: UseCache,
         priority: Priority = "people",
     ) -> TranslateResponse:
+        service.check_sees_sql(principal)
         if body.max_rows is None:
             # The rows are not sent, so they are not read.
             body = body.model_copy(update={"max_rows": 1})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 from fastapi import FastAPI, Request, Response
 
@@ -21,7 +20,7 @@ from serve_app.http.problems import render_problem
 from serve_app.http.route_answers import describe_responses, render_model
 from serve_app.service.formatting import format_sql
 from serve_app.service.operations import Refusal
-from serve_app.service.rights import find_rights
+from serve_app.service.references import References
 from serve_app.service.shares import ShareService
 from serve_app.service.tools import ToolService, find_refusal
 
@@ -44,12 +43,16 @@ _FORMAT = describe_responses("The query on several lines.", FormatResponse, 404)
 
 
 def add_run_routes(
-    app: FastAPI, settings: Settings, tools: ToolService, shares: ShareService
+    app: FastAPI,
+    settings: Settings,
+    tools: ToolService,
+    shares: ShareService,
+    references: References,
 ) -> None:
     """Adds the routes."""
 
     async def run(body: RunRequest, principal: Principal) -> Answer | Refusal:
-        database, sql = body.database, body.sql
+        database, sql = await references.choose(body.reference, body.sql, body.database, principal)
         if body.share:
             if sql or database is not None:
                 raise InvalidRequest("A share has its own database and query.", field="share")
@@ -57,10 +60,7 @@ def add_run_routes(
             if isinstance(share, Refusal):
                 return share
             database, sql = share.database, share.sql
-        answer = await tools.run(database, sql, principal, body.max_rows)
-        # A share's query may be one that its reader must not be told.
-        hides = not find_rights(settings, principal).process
-        return replace(answer, sql="") if hides and isinstance(answer, Answered) else answer
+        return await tools.run(database, sql, principal, body.max_rows)
 
     @app.post("/run", summary="Run a query", responses=_RUN)
     async def run_query(body: RunRequest, request: Request, principal: Caller) -> Response:
@@ -79,9 +79,7 @@ def add_run_routes(
             return render_problem(422, title, refusal.reason, members=members)
         format_ = find_format(media_type)
         if format_ is None:
-            return await asyncio.to_thread(
-                render_model, _render(answer, shows_sql=bool(answer.sql))
-            )
+            return await asyncio.to_thread(render_model, _render(answer))
         content = await asyncio.to_thread(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
@@ -95,10 +93,10 @@ def add_run_routes(
         return render_model(FormatResponse(sql=sql))
 
 
-def _render(answer: Answered, *, shows_sql: bool) -> RunResponse:
+def _render(answer: Answered) -> RunResponse:
     ranking, result = answer.trace.ranking, answer.result
     verdict = ranking.assessments[0].verdict if ranking else None
-    query = verdict if shows_sql and isinstance(verdict, GuardedQuery) else None
+    query = verdict if isinstance(verdict, GuardedQuery) else None
     return RunResponse(
         database=answer.trace.question.database,
         sql=answer.sql,

@@ -28,7 +28,8 @@ Document = dict[str, Any]
 
 _HOW_TO_PICK = (
     "The question has several interpretations. Let the user choose one, then call ask again with "
-    "the same question and the `sql` of the chosen interpretation as `picked`."
+    "the same question and, as `picked`, the `sql` of the chosen interpretation, or its "
+    "`reference` where there is no `sql`."
 )
 
 

@@ -188,7 +188,7 @@ class Ingress:
             stages,
             self._access,
             recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
-            running=build_running_queries(wiring.settings.serve, OtherReplicas()),
+            running=build_running_queries(wiring.settings, OtherReplicas()),
             store=store,
             deployments=list_deployments,
         )

@@ -5,6 +5,8 @@ Knows nothing of FastAPI, so that tests and the command line use it directly.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest
 from nl2sql.protocols import FeedbackTaker
@@ -12,15 +14,24 @@ from nl2sql.settings import Settings
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from nl2sql.types.feedback import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
+from serve_app.service.references import References
 from serve_app.service.texts import check_filled
 from serve_app.service.turns import Turns
+from serve_app.service.withholding import REFUSED
 
 
 class FeedbackService:
     """Checks feedback against the limits and passes it on."""
 
-    def __init__(self, settings: Settings, taker: FeedbackTaker, turns: Turns) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        taker: FeedbackTaker,
+        turns: Turns,
+        references: References | None = None,
+    ) -> None:
         self._settings = settings
+        self._references = references or References(settings)
         self._taker = taker
         self._turns = turns
 
@@ -28,8 +39,12 @@ class FeedbackService:
         """Records the feedback and returns its outcome.
 
         Raises InvalidRequest, also for a query that is not allowed to the principal or fails;
-        UnknownDatabase, Unavailable, DeadlineExceeded.
+        Missing, UnknownDatabase, Unavailable, DeadlineExceeded.
         """
+        database, sql = await self._references.choose(
+            request.reference, request.sql, request.database, principal
+        )
+        request = request.model_copy(update={"database": database, "sql": sql})
         feedback = build_feedback(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
@@ -39,6 +54,8 @@ class FeedbackService:
             raise DeadlineExceeded(
                 f"The feedback was not stored within {seconds:.0f} seconds.", hint="Send it again."
             ) from error
+        if receipt.outcome == "refused" and self._references.withholds(principal):
+            receipt = replace(receipt, reason=REFUSED)
         return _render(receipt, "correction" if feedback.correction else "sql")
 
 

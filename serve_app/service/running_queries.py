@@ -19,11 +19,14 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from nl2sql.errors import InvalidRequest
-from nl2sql.settings.serve import ServeSettings
+from nl2sql.settings import Settings
 from nl2sql.types import Principal
+from serve_app.service.rights import find_rights
 
 # Kinds of events that show cells of a result.
 _WITH_ROWS = frozenset({"rows", "answer"})
+# Those that show no query either: all that is told to a watcher who sees answers only.
+_WITHOUT_SQL = frozenset({"stage", "problem"})
 _LAST = frozenset({"answer", "problem"})
 # Memory of an event besides its content, in bytes: measured with answers of one row.
 _EVENT_BYTES = 800
@@ -89,15 +92,18 @@ class RunningQuery:
         self._wake()
 
     async def follow(
-        self, *, silence_s: float, after: int = 0, with_rows: bool = True
+        self, *, silence_s: float, after: int = 0, shows: Callable[[str], bool] = lambda _: True
     ) -> AsyncIterator[RecordedEvent | None]:
-        """The events after number ``after``, as they come; None after each silence of so long."""
+        """The events after number ``after``, as they come; None after each silence of so long.
+
+        Only those of the kinds that ``shows`` accepts.
+        """
         position = max(0, after)
         while True:
             changed = self._changed
             for event in self.events[position:]:
                 position = event.number
-                if with_rows or event.kind not in _WITH_ROWS:
+                if shows(event.kind):
                     yield event
             if self.ended is not None and position >= len(self.events):
                 return
@@ -150,8 +156,13 @@ class RunningQueries:
         watch_roles: tuple[str, ...] = (),
         most_bytes: int = 2**26,
         replicas: Replicas | None = None,
+        withholds: Callable[[Principal], bool] = lambda _: False,
     ) -> None:
-        """``replicas`` are asked for questions that are not known here."""
+        """``replicas`` are asked for questions that are not known here.
+
+        ``withholds`` says who sees answers without SQL.
+        """
+        self._withholds = withholds
         self._replicas = replicas
         self._keep_s = keep_s
         self._watch_roles = frozenset(watch_roles)
@@ -168,17 +179,20 @@ class RunningQueries:
         self._queries[query.id] = query
         return query
 
-    def find(self, name: str, principal: Principal) -> tuple[RunningQuery, bool]:
-        """The question of that id, and whether the principal may see its rows.
+    def find(self, name: str, principal: Principal) -> tuple[RunningQuery, Callable[[str], bool]]:
+        """The question of that id, and whether the principal is shown events of a kind.
 
         Raises UnknownQuery, also for a question that is another principal's.
         """
         self._forget_old()
         query = self._queries.get(name)
         if query is not None and query.principal == principal:
-            return query, True
+            # Its events were recorded as this principal may see them.
+            return query, lambda _: True
         if query is not None and self._watch_roles.intersection(principal.roles):
-            return query, False
+            if self._withholds(principal):
+                return query, lambda kind: kind in _WITHOUT_SQL
+            return query, lambda kind: kind not in _WITH_ROWS
         raise UnknownQuery
 
     async def follow(
@@ -189,7 +203,7 @@ class RunningQueries:
         None after each silence of so long. Raises UnknownQuery before it returns.
         """
         try:
-            query, with_rows = self.find(name, principal)
+            query, shows = self.find(name, principal)
         except UnknownQuery:
             if self._replicas is None:
                 raise
@@ -197,7 +211,7 @@ class RunningQueries:
             if page is None:
                 raise
             return _follow_pages(self._replicas, name, principal, page, silence_s, after)
-        return query.follow(silence_s=silence_s, after=after, with_rows=with_rows)
+        return query.follow(silence_s=silence_s, after=after, shows=shows)
 
     async def read(
         self, name: str, principal: Principal, after: int, wait_s: float
@@ -207,14 +221,14 @@ class RunningQueries:
         If there are none yet, it waits for ``wait_s``.
         """
         try:
-            query, with_rows = self.find(name, principal)
+            query, shows = self.find(name, principal)
         except UnknownQuery:
             return None
         await query.wait_for_more(after, wait_s)
         events = (
             replace(event, content=event.render())
             for event in query.events[max(0, after) :]
-            if with_rows or event.kind not in _WITH_ROWS
+            if shows(event.kind)
         )
         return EventsPage(tuple(events), query.ended is not None)
 
@@ -234,12 +248,13 @@ class RunningQueries:
             del self._queries[query.id]
 
 
-def build_running_queries(
-    settings: ServeSettings, replicas: Replicas | None = None
-) -> RunningQueries:
+def build_running_queries(settings: Settings, replicas: Replicas | None = None) -> RunningQueries:
     """An empty one under these settings."""
     return RunningQueries(
-        keep_s=settings.keep_events_s, watch_roles=settings.watch_roles, replicas=replicas
+        keep_s=settings.serve.keep_events_s,
+        watch_roles=settings.serve.watch_roles,
+        replicas=replicas,
+        withholds=lambda principal: not find_rights(settings, principal).process,
     )
 
 

@@ -7,18 +7,28 @@ neither the query nor the question, which may name the same things. Knows nothin
 from __future__ import annotations
 
 import time
+from datetime import timedelta
 
+from nl2sql.concurrency import gather_all
+from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.errors import InvalidRequest
 from nl2sql.protocols import Guard
 from nl2sql.settings import Settings
 from nl2sql.types import NOT_PERMITTED, Principal, Question, Violation
-from quorumsql.contract.history import SharedResponse, ShareRequest, ShareResponse
+from quorumsql.contract.history import (
+    OwnShareResponse,
+    OwnSharesResponse,
+    SharedResponse,
+    ShareRequest,
+    ShareResponse,
+)
 from retrieval.index_store.share_store import Share, ShareStore
 from serve_app.service.history import render_time
 from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations, Refusal
-from serve_app.service.rights import find_rights
+from serve_app.service.references import References
 from serve_app.service.texts import check_filled
+from serve_app.service.withholding import REFUSED
 
 _LONGEST_QUERY = 20_000
 _LONGEST_ID = 64
@@ -30,30 +40,40 @@ class ShareService:
     """Makes, opens and ends shares. All methods raise Unavailable."""
 
     def __init__(
-        self, settings: Settings, store: ShareStore, guard: Guard, operations: Operations
+        self,
+        settings: Settings,
+        store: ShareStore,
+        guard: Guard,
+        operations: Operations,
+        references: References,
     ) -> None:
         self._settings = settings
         self._store = store
         self._guard = guard
         self._operations = operations
+        self._references = references
         self._pruned_at = -float("inf")
 
     async def add(self, request: ShareRequest, principal: Principal) -> SharedResponse:
         """Shares a query that the principal may run.
 
-        Raises InvalidRequest, also for one that it may not; UnknownDatabase, PolicyError.
+        Raises InvalidRequest, also for one that it may not; Missing, UnknownDatabase, PolicyError.
         """
+        database, sql = await self._references.choose(
+            request.reference, request.sql, request.database, principal
+        )
         text = check_filled("question", request.question, self._settings.limits.question_chars)
-        sql = check_filled("sql", request.sql, _LONGEST_QUERY)
+        sql = check_filled("sql", sql, _LONGEST_QUERY)
 
         async def add(question: Question) -> str:
             verdict = await self._guard.guard(question.database, sql, principal)
             if isinstance(verdict, Violation):
-                raise InvalidRequest(verdict.message, field="sql")
+                withholds = self._references.withholds(principal)
+                raise InvalidRequest(REFUSED if withholds else verdict.message, field="sql")
             await self._prune()
             return await self._store.add(principal.name, question.database, text, sql)
 
-        question = self._operations.build_question(f"share: {sql}", request.database, principal)
+        question = self._operations.build_question(f"share: {sql}", database, principal)
         return SharedResponse(id=await self._operations.record(question, add))
 
     async def open(self, id_: str, principal: Principal) -> Share | Refusal:
@@ -77,15 +97,60 @@ class ShareService:
         share = await self.open(id_, principal)
         if isinstance(share, Refusal):
             return share
-        shows_sql = find_rights(self._settings, principal).process
+        sql, reference = share.sql, ""
+        if self._references.withholds(principal):
+            kept = await self._references.keep(principal, [(share.database, share.sql)])
+            sql, reference = "", kept[0] if kept else ""
         return ShareResponse(
             id=share.id,
             question=share.question,
             database=share.database,
-            sql=share.sql if shows_sql else "",
+            sql=sql,
+            reference=reference,
             shared_by=share.shared_by,
             shared_at=render_time(share.shared_at),
         )
+
+    async def list_own(self, principal: Principal, *, after: str, most: int) -> OwnSharesResponse:
+        """A page of the principal's own shares. Raises InvalidRequest, PolicyError.
+
+        One whose query it may not run any more is listed without its question, to be ended.
+        """
+        before = read_time_cursor(after)
+        days = self._settings.sessions.share_days
+
+        async def find(_: Question) -> tuple[list[Share], list[bool]]:
+            found = await self._store.list_latest(
+                principal.name, days=days, most=most + 1, before=before
+            )
+            shown = found[:most]
+            return found, list(
+                await gather_all(self._is_withheld(each, principal) for each in shown)
+            )
+
+        question = self._operations.name_question("list_shares", principal)
+        found, withheld = await self._operations.record(question, find)
+        last = found[most - 1] if len(found) > most else None
+        return OwnSharesResponse(
+            shares=[
+                OwnShareResponse(
+                    id=share.id,
+                    question="" if is_withheld else share.question,
+                    database=share.database,
+                    shared_at=render_time(share.shared_at),
+                    ends_at=render_time(share.shared_at + timedelta(days=days)) if days else None,
+                    is_withheld=is_withheld,
+                )
+                for share, is_withheld in zip(found, withheld, strict=False)
+            ],
+            next=write_cursor(last.shared_at.isoformat(), last.id) if last else None,
+        )
+
+    async def _is_withheld(self, share: Share, principal: Principal) -> bool:
+        if share.database not in self._settings.database_names(principal):
+            return True
+        verdict = await self._guard.guard(share.database, share.sql, principal)
+        return isinstance(verdict, Violation)
 
     async def delete(self, id_: str, principal: Principal) -> None:
         """Ends a share of the principal's own. Raises Missing, also for another's."""

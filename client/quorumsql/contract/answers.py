@@ -31,6 +31,14 @@ class Response(ResponseModel):
     )
 
 
+_SQL_OR_NOTHING = "Empty for a principal who sees answers only (`page.answers_only_roles`)."
+_REFERENCE = (
+    "Stands for the query where `sql` is withheld: `POST /run`, `/shares` and `/feedback` take it "
+    "as `reference`, `POST /query` as `picked`, for `sessions.keep_hours`. Empty: none is needed, "
+    "or the query could not be kept, as `notes` then says."
+)
+
+
 class ResultColumn(ResponseModel):
     """A column of the result."""
 
@@ -61,7 +69,7 @@ class AnsweredResponse(Response):
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     outcome: Literal["answered"] = "answered"
-    sql: Text = Field(description="The query before the guard's rewriting.")
+    sql: Text = Field(description=f"The query before the guard's rewriting. {_SQL_OR_NOTHING}")
     confidence: float = Field(description="The probability that the answer is right, 0 to 1.")
     quorum: bool = Field(description="Whether enough samples agree on this result.")
     text: Text = Field(description="The answer in words; empty if not requested.")
@@ -75,6 +83,7 @@ class AnsweredResponse(Response):
         description="When the answer was computed (ISO 8601, UTC), if it comes from the cache; its "
         "trace then lists no stages.",
     )
+    reference: Text = Field("", description=_REFERENCE)
 
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table. Raises ImportError without pyarrow."""
@@ -103,9 +112,10 @@ class RefusedResponse(Response):
 class InterpretationResponse(ResponseModel):
     """One of the queries that a `clarify` answer offers."""
 
-    sql: Text
+    sql: Text = Field(description=f"The query. {_SQL_OR_NOTHING}")
     description: Text = Field(description="What the query asks for, in words.")
     share: float = Field(description="The share of the samples that agree on its result.")
+    reference: Text = Field("", description=_REFERENCE)
 
 
 class ClarifyResponse(Response):
@@ -115,7 +125,7 @@ class ClarifyResponse(Response):
     reason: Text
     confidence: float
     interpretations: list[InterpretationResponse] = Field(
-        description="Choose one by sending its `sql` as `picked`."
+        description="Choose one by sending its `sql`, or else its `reference`, as `picked`."
     )
 
     def _repr_html_(self) -> str:

@@ -34,6 +34,7 @@ class ConversationTurnResponse(ResponseModel):
     database: Text
     outcome: Text = Field(description="`answered`, `refused`, `clarify` or `failed`.")
     sql: Text = Field(description="The query of an answer; empty if there is none to show.")
+    reference: Text = Field("", description="Stands for the query, for who sees answers only.")
     is_withheld: bool = Field(description="The query may not be run any more, so it is not shown.")
     asked_at: Text
 
@@ -66,7 +67,10 @@ class ShareRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     question: str = Field(description="The question that the query answers.")
-    sql: str = Field(description="The query.")
+    sql: str = Field("", description="The query.")
+    reference: str = Field(
+        "", description="The answer's `reference`, instead of `database` and `sql`."
+    )
     database: str | None = Field(None, description="The database.")
 
 
@@ -76,6 +80,26 @@ class SharedResponse(ResponseModel):
     id: Text
 
 
+class OwnShareResponse(ResponseModel):
+    """A share in the list of who made it."""
+
+    id: Text
+    question: Text = Field(description="Empty if it is withheld.")
+    database: Text
+    shared_at: Text
+    ends_at: Text | None = Field(description="Null: it does not end by itself.")
+    is_withheld: bool = Field(
+        description="The query may not be run any more, so the question is not shown."
+    )
+
+
+class OwnSharesResponse(ResponseModel):
+    """A page of the principal's own shares, the latest first."""
+
+    shares: list[OwnShareResponse]
+    next: Text | None = Field(description="`after` of the next page; null at the end.")
+
+
 class ShareResponse(ResponseModel):
     """A shared query, which this principal may run."""
 
@@ -83,5 +107,6 @@ class ShareResponse(ResponseModel):
     question: Text
     database: Text
     sql: Text = Field(description="The query; empty for who sees answers only.")
+    reference: Text = Field("", description="Stands for the query, for who sees answers only.")
     shared_by: Text
     shared_at: Text

@@ -9,7 +9,7 @@ from quorumsql.contract.model import ResponseModel, Rows, Text
 
 
 class RunRequest(BaseModel):
-    """The body of ``POST /run``: a query, or a share that has one."""
+    """The body of ``POST /run``: a query, or a share or a reference that has one."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -19,6 +19,9 @@ class RunRequest(BaseModel):
 
     sql: str = Field("", description="The query.")
     share: str = Field("", description="The id of a share, instead of `database` and `sql`.")
+    reference: str = Field(
+        "", description="The `reference` of an answer, instead of `database` and `sql`."
+    )
     database: str | None = Field(None, description="The database.")
     max_rows: int | None = Field(None, description="Most rows to return.")
     spreadsheet_safe: bool = Field(

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from execution.results.exports import render_markdown
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+from nl2sql.types import Interpretation
 
 # A chat shows some rows; whoever wants all asks POST /query.
 _MOST_ROWS = 50
@@ -28,7 +29,7 @@ def render_answer(answer: Answer) -> str:
         case Clarify():
             lines.append(f"{answer.reason} Answer with a number:")
             for number, choice in enumerate(answer.interpretations, 1):
-                lines.append(f"{number}. {choice.description}\n\n{render_sql(choice.sql)}")
+                lines.append(f"{number}. {choice.description}\n\n{_name_query(choice)}")
         case Refused():
             lines.append(answer.reason)
             if answer.suggestions:
@@ -50,6 +51,15 @@ def render_sql(sql: str) -> str:
     return f"{fence}sql\n{sql}\n{fence}"
 
 
+def render_reference(reference: str) -> str:
+    """The line by which a later request names a query that is withheld; empty for none."""
+    return f"Reference: `{reference}`" if reference else ""
+
+
+def _name_query(named: Answered | Interpretation) -> str:
+    return render_sql(named.sql) if named.sql else render_reference(named.reference)
+
+
 def _render_answered(answer: Answered) -> list[str]:
     result = answer.result
     table, shown = "", min(len(result.rows), _MOST_ROWS)
@@ -66,7 +76,7 @@ def _render_answered(answer: Answered) -> list[str]:
         lines.append(
             f"These are {shown} of {of} rows." if shown else f"The {of} rows are too long."
         )
-    lines.append(render_sql(answer.sql))
+    lines.append(_name_query(answer))
     quorum = "with a quorum" if answer.quorum else "without a quorum: check the query"
     lines.append(f"Confidence {answer.confidence:.2f}, {quorum}.")
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -136,6 +137,15 @@ async def test_who_sees_answers_only_gets_rows_alone(service: PageService) -> No
         "cleo", "POST", "/run", json={"sql": STAFF}, headers={"accept": "text/csv"}
     )
     assert not exported.headers["quorumsql-sql"]
+    for sql, code in (
+        (PAY, "not_permitted"),
+        ("SELECT 1 / (employee_id - employee_id) FROM employees", ""),
+    ):
+        refused = await service.run("cleo", sql)
+        assert refused.status_code == 422
+        assert refused.json()["code"] == (code or "failed")
+        for secret in ("SELECT", "net_amt", "employee_id", "zero"):
+            assert secret not in refused.text
 
 
 async def test_queries_are_counted_and_recorded_like_questions(service: PageService) -> None:
@@ -221,6 +231,7 @@ async def test_who_sees_answers_only_runs_a_share_without_seeing_its_query(
     id_ = await share(service, "ada")
     shown = await service.get("cleo", f"/shares/{id_}")
     assert (shown["question"], shown["sql"]) == ("Who works where?", "")
+    assert await share(service, "cleo", "", reference=shown["reference"])
     body = (await service.run("cleo", "", share=id_)).json()
     assert {row[1] for row in body["rows"]} == {31}
     assert body["sql"] == ""
@@ -247,6 +258,37 @@ async def test_a_share_is_ended_by_its_owner_alone(service: PageService) -> None
     assert (await service.send("mia", "DELETE", f"/shares/{id_}")).status_code == 404
 
 
+async def test_ones_own_shares_are_listed_with_their_end(service: PageService) -> None:
+    first = await share(service, "mia")
+    second = await share(service, "mia", question="And this?")
+    await share(service, "noa")
+    page = await service.get("mia", "/shares", limit=1)
+    (entry,) = page["shares"]
+    assert (entry["id"], entry["question"], entry["database"]) == (second, "And this?", "demo_erp")
+    shared, ends = (datetime.fromisoformat(entry[name]) for name in ("shared_at", "ends_at"))
+    assert (ends - shared).days == 90
+    assert "sql" not in entry
+    page = await service.get("mia", "/shares", limit=1, after=page["next"])
+    assert ([each["id"] for each in page["shares"]], page["next"]) == ([first], None)
+    assert (await service.get("ada", "/shares")) == {"shares": [], "next": None}
+    await service.send("mia", "DELETE", f"/shares/{first}")
+    assert len((await service.get("mia", "/shares"))["shares"]) == 1
+    assert (await service.send("mia", "GET", "/shares?after=x")).status_code == 422
+    assert (await service.send("", "GET", "/shares")).status_code == 401
+
+
+async def test_a_share_that_may_not_be_run_any_more_is_listed_without_its_question(
+    service: PageService,
+) -> None:
+    id_ = await share(service, "mia", question="What is net_amt?")
+    for change in (f"sql = '{PAY}'", "database = 'gone'"):
+        async with service.store.connection() as connection:
+            await connection.execute(f"UPDATE quorumsql.shares SET {change}".encode())
+        (entry,) = (await service.get("mia", "/shares"))["shares"]
+        assert (entry["id"], entry["question"], entry["is_withheld"]) == (id_, "", True)
+    assert (await service.send("mia", "DELETE", f"/shares/{id_}")).status_code == 204
+
+
 async def test_an_old_share_has_ended(service: PageService) -> None:
     id_ = await share(service, "mia")
     async with service.store.connection() as connection:
@@ -254,6 +296,7 @@ async def test_an_old_share_has_ended(service: PageService) -> None:
             "UPDATE quorumsql.shares SET shared_at = now() - interval '91 days'"
         )
     assert (await service.send("noa", "GET", f"/shares/{id_}")).status_code == 404
+    assert (await service.get("mia", "/shares"))["shares"] == []
 
 
 async def test_opening_a_share_is_recorded(service: PageService) -> None:

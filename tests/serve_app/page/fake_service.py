@@ -13,7 +13,7 @@ import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlglot
@@ -78,6 +78,7 @@ class FakeService:
         self.review = canned_data.build_review(now)
         self.shares: dict[str, dict[str, Any]] = {}
         self.sessions: set[str] = set()
+        self.references: dict[str, str] = {}
         self.running: dict[str, Running] = {}
         self.tasks: set[asyncio.Task[None]] = set()
 
@@ -124,7 +125,8 @@ class FakeService:
             route("/conversations", self.list_conversations),
             route("/conversations/{id}", self.one_conversation, "GET", "PATCH", "DELETE"),
             route("/shares", self.share, "POST"),
-            route("/shares/{id}", self.one_share),
+            route("/shares", self.list_shares),
+            route("/shares/{id}", self.one_share, "GET", "DELETE"),
             route("/feedback", self.give_feedback, "POST"),
             route("/feedback", self.list_review),
             route("/feedback/{id}/done", self.close_review, "POST"),
@@ -209,6 +211,8 @@ class FakeService:
                 "sql": body["picked"],
             }
         answer = answer | {"session": body.get("session")}
+        if self.withholds:
+            answer = self._withhold(answer)
         if not body.get("trace"):
             answer = answer | {"trace": None}
         id_, running = secrets.token_hex(6), Running()
@@ -222,8 +226,32 @@ class FakeService:
             events, headers={"QuorumSQL-Query-Id": id_}, media_type="text/event-stream"
         )
 
+    @property
+    def withholds(self) -> bool:
+        """Whether the person sees answers without SQL."""
+        return not self.person["rights"]["process"]
+
+    def _refer(self, sql: str) -> str:
+        """A reference that stands for the query."""
+        reference = f"ref_{len(self.references)}"
+        self.references[reference] = sql
+        return reference
+
+    def _withhold(self, answer: dict[str, Any]) -> dict[str, Any]:
+        answer = answer | {"trace": None}
+        if "sql" in answer:
+            answer |= {"reference": self._refer(answer["sql"]), "sql": ""}
+        if "interpretations" in answer:
+            answer["interpretations"] = [
+                one | {"reference": self._refer(one["sql"]), "sql": ""}
+                for one in answer["interpretations"]
+            ]
+        return answer
+
     async def _produce(self, running: Running, answer: dict[str, Any]) -> None:
         for kind, data in canned.list_events(answer):
+            if self.withholds and kind not in ("stage", "rows"):
+                continue
             running.events.append((kind, data))
             await asyncio.sleep(self.pause_s)
         running.events.append(("answer", answer))
@@ -253,6 +281,8 @@ class FakeService:
         if self.run_error is not None:
             return self.run_error
         body = await request.json()
+        if body.get("reference", "ref_0") not in {*self.references, "ref_0"}:
+            return problem(404, "Not found", "This answer is not known any more.")
         accept = request.headers.get("accept", "")
         answer = self.answer("all orders" if body.get("max_rows", 0) > 5000 else "product line")
         if "csv" in accept or "parquet" in accept:
@@ -269,8 +299,8 @@ class FakeService:
                 "truncated": len(rows) < len(answer["rows"]),
                 "cut": [],
                 "ms": 12.4,
-                "predicates": ["o.region_id IN (3, 4)"],
-                "tables": ["sales.orders"],
+                "predicates": [] if self.withholds else ["o.region_id IN (3, 4)"],
+                "tables": [] if self.withholds else ["sales.orders"],
             }
         )
 
@@ -306,6 +336,12 @@ class FakeService:
         if request.method == "DELETE":
             self.conversations.remove(found)
             return JSONResponse({"conversations": 1, "questions": found["questions"]})
+        if self.withholds:
+            turns = [
+                turn | {"sql": "", "reference": self._refer(turn["sql"]) if turn["sql"] else ""}
+                for turn in found["turns"]
+            ]
+            return JSONResponse(found | {"turns": turns})
         return JSONResponse(found)
 
     async def share(self, request: Request) -> Response:
@@ -313,10 +349,28 @@ class FakeService:
         self.shares[id_] = await request.json()
         return JSONResponse({"id": id_})
 
+    async def list_shares(self, _: Request) -> Response:
+        now = datetime.now(UTC)
+        own = [
+            {
+                "id": id_,
+                "question": share["question"],
+                "database": canned.DATABASE,
+                "shared_at": now.isoformat(),
+                "ends_at": (now + timedelta(days=90)).isoformat(),
+                "is_withheld": False,
+            }
+            for id_, share in self.shares.items()
+        ]
+        return JSONResponse({"shares": own, "next": None})
+
     async def one_share(self, request: Request) -> Response:
         share = self.shares.get(request.path_params["id"])
         if share is None:
             return problem(404, "Not found", "There is no such share.")
+        if request.method == "DELETE":
+            del self.shares[request.path_params["id"]]
+            return Response(status_code=204)
         return JSONResponse(
             share
             | {

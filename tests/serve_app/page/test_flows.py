@@ -209,6 +209,26 @@ def test_share_and_open(either: Reader) -> None:
     assert either.see(".result").inner_text()
 
 
+def test_stop_sharing(either: Reader) -> None:
+    either.service.shares = {
+        name: {"question": f"Question of {name}?", "sql": "SELECT 1", "database": canned.DATABASE}
+        for name in ("s0", "s1")
+    }
+    either.visit("#/history")
+    either.see(".shares li")
+    assert "Question of s1?" in either.see(".shares").inner_text()
+    button = either.page.locator(".shares li:first-child button")
+    if either.hand == "mouse":
+        button.click()
+    else:
+        button.focus()
+        either.page.keyboard.press("Enter")
+    either.wait_until("document.querySelectorAll('.shares li').length === 1")
+    ended = [path for method, path, _ in either.service.received if method == "DELETE"]
+    assert ended == ["/shares/s0"]
+    assert [*either.service.shares] == ["s1"]
+
+
 def test_schema_is_searched_and_walked(either: Reader) -> None:
     _start(either)
     either.do("g s", ".nav-link:has-text('Data')")
@@ -332,3 +352,39 @@ def test_who_sees_answers_only_sees_no_sql(reader: Reader) -> None:
     )
     asked = [body for _, path, body in reader.service.received if path == "/query"]
     assert asked[-1]["trace"] is False
+
+
+def test_who_sees_answers_only_rates_shares_and_picks(either: Reader) -> None:
+    either.service.person = PERSON | {
+        "rights": {"process": False, "review": False, "operate": False}
+    }
+    _start(either)
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("x", "button[aria-label='The answer is wrong']")
+    assert "Recorded. Thank you." in either.see(".feedback-message").inner_text()
+    either.do("s", ".answer-foot button:has-text('Share')")
+    either.wait_until("document.querySelector('dialog input')?.value.includes('#/share/')")
+    either.page.keyboard.press("Escape")
+    either.page.wait_for_selector("dialog", state="detached")
+    either.ask("Who are our best customers?")
+    assert either.page.locator(".reading .preview table").first.inner_text()
+    either.leave_fields()
+    either.do("2", ".reading:nth-child(2) .button.primary")
+    either.see("text=You picked this reading")
+    sent = [body for method, _, body in either.service.received if method == "POST"]
+    named = [body["reference"] for body in sent if body.get("reference")]
+    assert named
+    assert {*named} <= {*either.service.references}
+    assert [body["picked"] for body in sent if body.get("picked")] == ["ref_2"]
+    assert "SELECT" not in str(sent)
+    assert "SELECT" not in either.page.locator("body").inner_text()
+
+
+def test_who_sees_answers_only_reads_the_history_again(reader: Reader) -> None:
+    reader.service.person = PERSON | {
+        "rights": {"process": False, "review": False, "operate": False}
+    }
+    reader.visit("#/c/c0")
+    assert reader.see(".result").inner_text()
+    assert reader.page.locator(".answer-foot button:has-text('Share')").count() == 1

@@ -19,7 +19,6 @@ from evaluation.runs.run_folder import read_run
 from evaluation.runs.variants import build_variant
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import DeadlineExceeded, Unavailable
-from nl2sql.settings.serve import ServeSettings
 from nl2sql.types import Message, Principal, Prompt, SamplingRequest
 from quorumsql.client import Client
 from quorumsql.contract import QueryRequest
@@ -33,6 +32,7 @@ from serve_app.ray.remote import OtherReplicas
 from serve_app.ray.running import APPLICATION
 from serve_app.reporting import Silence
 from serve_app.service.running_queries import UnknownQuery, build_running_queries
+from tests.fakes import build_settings
 from tests.serve_app.echo_engine import HANG
 from tests.serve_app.half_open import HALF_SENT, half_open
 from tests.serve_app.ray.ray_service import serving
@@ -44,7 +44,7 @@ class Follower:
     """A replica that knows questions, and follows those of the other replicas."""
 
     def __init__(self) -> None:
-        self.running = build_running_queries(ServeSettings(), OtherReplicas())
+        self.running = build_running_queries(build_settings(), OtherReplicas())
 
     def open(self) -> tuple[str, str]:
         """A new answered question: its id, and that of the replica."""

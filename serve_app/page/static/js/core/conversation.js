@@ -7,7 +7,7 @@
 import { batch, computed, signal } from "../../vendor/preact.js";
 import { load, Problem, reachable, request, requestJson, sleep } from "./api.js";
 import { askQuestion, Lost } from "./events.js";
-import { mostRows } from "./files.js";
+import { mostRows, refer } from "./files.js";
 import { replace, route } from "./router.js";
 import { database, onForget, refreshMe, rights } from "./state.js";
 
@@ -82,7 +82,7 @@ export function stop() {
   return true;
 }
 
-/** Asks in this conversation. `picked`: the SQL of the reading that was chosen. */
+/** Asks in this conversation. `picked`: the SQL of the reading that was chosen, or its reference. */
 export function ask(question, picked = "") {
   if (running.value || !question.trim()) return;
   const turn = signal(buildTurn(question.trim(), picked));
@@ -205,7 +205,7 @@ export async function open(id, abort) {
     current.value = -1;
   });
   const last = turns.value.at(-1);
-  if (last?.value.kept.sql) await showRows(last, abort);
+  if (last && refer(last.value.kept)) await showRows(last, abort);
 }
 
 /** Runs the query of a kept turn again, as the reader. */
@@ -213,8 +213,8 @@ export async function showRows(turn, abort) {
   const { kept } = turn.value;
   update(turn, { note: "Reading the rows …" });
   try {
-    const result = await requestJson("run", { method: "POST", abort, body: { database: kept.database, sql: kept.sql, max_rows: Math.min(FIRST_ROWS, mostRows()) } });
-    update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, source: "history" }) });
+    const result = await requestJson("run", { method: "POST", abort, body: { ...refer(kept), max_rows: Math.min(FIRST_ROWS, mostRows()) } });
+    update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, reference: kept.reference, source: "history" }) });
   } catch (error) {
     if (error.name !== "AbortError") update(turn, { note: "", problem: error });
   }

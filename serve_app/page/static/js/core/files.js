@@ -60,10 +60,16 @@ const TYPES = {
 /** The most rows that the principal may ask for. */
 export const mostRows = () => me.value?.max_rows ?? 1000;
 
+/** How the service is told which query is meant: its SQL, or what stands for it; null for none. */
+export function refer({ database, sql, reference }) {
+  if (sql) return { database, sql };
+  return reference ? { reference } : null;
+}
+
 /** What POST /run is asked for the rows of an answer; null where it cannot be run again. */
 export function buildRun(answer) {
-  if (answer.share) return { share: answer.share, max_rows: mostRows() };
-  return answer.sql ? { database: answer.database, sql: answer.sql, max_rows: mostRows() } : null;
+  const query = answer.share ? { share: answer.share } : refer(answer);
+  return query && { ...query, max_rows: mostRows() };
 }
 
 /**

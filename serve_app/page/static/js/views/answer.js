@@ -3,7 +3,7 @@
 import { html, useId, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
 import { buildFormat, exact } from "../core/format.js";
-import { buildRun, mostRows } from "../core/files.js";
+import { buildRun, mostRows, refer } from "../core/files.js";
 import { useAction } from "../core/keys.js";
 import { rights } from "../core/state.js";
 import { count, plain } from "../core/text.js";
@@ -88,17 +88,17 @@ export function Actions({ answer, mine, startOpen = "" }) {
   const sayWrong = async () => {
     if ((await feedback.send("wrong")) && process) setPanel("correct");
   };
-  const can = { why: process && answer.trace, edit: process && answer.sql, feedback: Boolean(answer.sql) };
+  const can = { why: process && answer.trace, edit: process && answer.sql, feedback: Boolean(refer(answer)) };
   useAction("why", () => (can.why && mine() ? toggle("why") : false));
   useAction("edit", () => (can.edit && mine() ? toggle("correct") : false));
-  useAction("share", () => (answer.sql && mine() ? setSharing(true) : false));
+  useAction("share", () => (can.feedback && mine() ? setSharing(true) : false));
   useAction("right", () => (can.feedback && mine() ? void feedback.send("right") : false));
   useAction("wrong", () => (can.feedback && mine() ? void sayWrong() : false));
   return html`<footer class="answer-foot">
     <div class="actions">
       ${can.why && html`<${Button} icon="why" hint="w" aria-expanded=${panel === "why"} onClick=${() => toggle("why")}>Why this answer</${Button}>`}
       ${can.edit && html`<${Button} icon="edit" hint="e" aria-expanded=${panel === "correct"} onClick=${() => toggle("correct")}>SQL</${Button}>`}
-      ${answer.sql && html`<${Button} icon="share" hint="s" onClick=${() => setSharing(true)}>Share</${Button}>`}
+      ${can.feedback && html`<${Button} icon="share" hint="s" onClick=${() => setSharing(true)}>Share</${Button}>`}
       ${can.feedback && html`<span class="verdict" role="group" aria-label="Is this answer right?">
         <span class="faint verdict-label">${feedback.said ? "Thank you" : "Is this right?"}</span>
         <${Button} icon="up" label="The answer is right" hint="y" kind="quiet" aria-pressed=${feedback.said === "right"} disabled=${feedback.busy} onClick=${() => feedback.send("right")} />

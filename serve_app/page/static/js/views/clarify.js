@@ -3,6 +3,7 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { ask, running } from "../core/conversation.js";
 import { requestJson } from "../core/api.js";
+import { refer } from "../core/files.js";
 import { formatPercent } from "../core/format.js";
 import { useAction } from "../core/keys.js";
 import { rights } from "../core/state.js";
@@ -16,7 +17,8 @@ const PREVIEW_COLUMNS = 4;
 
 export function Clarify({ answer, mine }) {
   const { interpretations } = answer;
-  const pick = (at) => interpretations[at] && !running.value && ask(answer.question, interpretations[at].sql);
+  const name = (at) => interpretations[at]?.sql || interpretations[at]?.reference;
+  const pick = (at) => name(at) && !running.value && ask(answer.question, name(at));
   useAction("pick", (event) => (mine() && interpretations[Number(event.key) - 1] ? pick(Number(event.key) - 1) : false));
   return html`<div class="clarify">
     <p class="sentence">Which of these do you mean?</p>
@@ -36,26 +38,27 @@ function splitDescription(description) {
 
 function Reading({ one, at, database, pick }) {
   const [own, common] = splitDescription(one.description);
+  const query = refer({ ...one, database });
   return html`<li class="reading">
     <div class="reading-head"><kbd>${at + 1}</kbd><h3><${Text} value=${own} /></h3></div>
     ${common && html`<p class="faint"><${Text} value=${common} /></p>`}
     <p class="faint share-line"><${Bar} share=${one.share} /> ${formatPercent(one.share)} of the attempts</p>
-    <${Preview} sql=${one.sql} database=${database} />
-    ${rights.value.process && html`<details><summary>SQL</summary><${Sql} sql=${one.sql} /></details>`}
-    <button type="button" class="button primary" onClick=${pick}>This is what I mean</button>
+    ${query && html`<${Preview} query=${query} />`}
+    ${rights.value.process && one.sql && html`<details><summary>SQL</summary><${Sql} sql=${one.sql} /></details>`}
+    ${query && html`<button type="button" class="button primary" onClick=${pick}>This is what I mean</button>`}
   </li>`;
 }
 
-function Preview({ sql, database }) {
+function Preview({ query }) {
   const [state, setState] = useState(null);
   useEffect(() => {
     const stopper = new AbortController();
-    requestJson("run", { method: "POST", body: { database, sql, max_rows: PREVIEW_ROWS }, abort: stopper.signal }).then(
+    requestJson("run", { method: "POST", body: { ...query, max_rows: PREVIEW_ROWS }, abort: stopper.signal }).then(
       (result) => setState({ result }),
       (problem) => problem.name !== "AbortError" && setState({ problem }),
     );
     return () => stopper.abort();
-  }, [sql, database]);
+  }, [JSON.stringify(query)]);
   if (!state) return html`<p class="faint preview" role="status">Reading a few rows …</p>`;
   if (state.problem) return html`<p class="faint preview">No preview: <${Prose} value=${state.problem.message} /></p>`;
   const { columns, rows, truncated } = state.result;

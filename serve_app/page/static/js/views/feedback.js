@@ -2,6 +2,8 @@
 
 import { useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
+import { refer } from "../core/files.js";
+import { rights } from "../core/state.js";
 import { plain } from "../core/text.js";
 
 const DONE = {
@@ -20,7 +22,7 @@ const DONE = {
 };
 
 /**
- * @param {{question: string, sql: string, database: string, rewritten?: string}} answer
+ * @param {{question: string, sql: string, reference?: string, database: string, rewritten?: string}} answer
  * @returns {{said: string, busy: boolean, message: string, send: (verdict: string, correction?: string) => Promise<boolean>}}
  */
 export function useFeedback(answer) {
@@ -28,9 +30,9 @@ export function useFeedback(answer) {
   const send = async (verdict, correction = null) => {
     setState((before) => ({ ...before, busy: true, message: "" }));
     try {
-      const body = { question: answer.rewritten || answer.question, sql: answer.sql, verdict, correction, database: answer.database };
+      const body = { question: answer.rewritten || answer.question, verdict, correction, ...refer(answer) };
       const { outcome } = await requestJson("feedback", { method: "POST", body });
-      setState({ said: verdict, busy: false, message: DONE[verdict][outcome] ?? "Recorded. Thank you." });
+      setState({ said: verdict, busy: false, message: (rights.value.process && DONE[verdict][outcome]) || "Recorded. Thank you." });
       return true;
     } catch (problem) {
       setState((before) => ({ ...before, busy: false, message: `Not recorded. ${plain(problem.message)}` }));

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { address, requestJson } from "../core/api.js";
-import { copyText } from "../core/files.js";
+import { copyText, refer } from "../core/files.js";
 import { href } from "../core/router.js";
 import { Button, Dialog } from "../components/controls.js";
 import { ProblemNote } from "../components/notices.js";
@@ -13,7 +13,7 @@ export function ShareDialog({ answer, close }) {
   const field = useRef(null);
   useEffect(() => {
     const stopper = new AbortController();
-    const body = { question: answer.rewritten || answer.question, database: answer.database, sql: answer.sql };
+    const body = { question: answer.rewritten || answer.question, ...refer(answer) };
     requestJson("shares", { method: "POST", body, abort: stopper.signal }).then(
       ({ id }) => setState({ link: `${address("")}${href("share", id)}`, problem: null, copied: false }),
       (problem) => problem.name !== "AbortError" && setState({ link: "", problem, copied: false }),

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef } from "../../vendor/preact.js";
 import { askAgain, current, running, showRows, turns } from "../core/conversation.js";
+import { refer } from "../core/files.js";
 import { formatAgo, formatMs } from "../core/format.js";
 import { useAction } from "../core/keys.js";
 import { rights } from "../core/state.js";
@@ -70,7 +71,8 @@ function Kept({ turn, again }) {
   return html`<div class="stopped">
     ${kept.sql && rights.value.process && html`<${Sql} sql=${kept.sql} />`}
     ${kept.is_withheld && html`<p>The query of then is not shown: you may not run it any more.</p>`}
+    ${kept.outcome === "answered" && !kept.is_withheld && !refer(kept) && html`<p>The query of then is not kept any more: ask again.</p>`}
     ${note ? html`<p role="status" class="faint">${note}</p>` : html`<p class="faint">Rows are not stored. They are read again, with what you may see now.</p>
-      <div class="actions">${kept.sql && html`<${Button} icon="table" kind="primary" onClick=${() => showRows(turn)}>Show the rows</${Button}>`}<${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`}
+      <div class="actions">${refer(kept) && html`<${Button} icon="table" kind="primary" onClick=${() => showRows(turn)}>Show the rows</${Button}>`}<${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`}
   </div>`;
 }

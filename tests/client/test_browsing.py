@@ -1,0 +1,176 @@
+"""What clients can do besides asking, with the whole service, and that both clients do the same."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from quorumsql.async_browsing import AsyncBrowsing
+from quorumsql.async_client import AsyncClient
+from quorumsql.browsing import Browsing
+from quorumsql.client import Client
+from quorumsql.contract import AnsweredResponse
+from quorumsql.errors import Forbidden, InvalidRequest
+from serve_app.composition.wiring import Wiring
+from tests.serve_app.interfaces import build_token
+from tests.serve_app.page_service import PageService, open_page_service
+
+COUNT = "SELECT count(*) FROM employees"
+METHODS = sorted(name for name in vars(Browsing) if not name.startswith("_"))
+ARGUMENTS = {
+    "database": "shop/1",
+    "name": "crm.a b",
+    "id_": "a/b",
+    "sql": "SELECT 1",
+    "answer": AnsweredResponse(
+        question="How many?",
+        database="shop",
+        sql="",
+        confidence=1.0,
+        quorum=True,
+        text="",
+        text_source="",
+        columns=[],
+        rows=[],
+        truncated=False,
+        cut=[],
+        reference="ref_1",
+    ),
+}
+
+
+@pytest.fixture
+async def service(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> AsyncIterator[PageService]:
+    async with open_page_service(wiring, monkeypatch, tmp_path) as opened:
+        yield opened
+
+
+def connect(service: PageService, name: str) -> AsyncClient:
+    transport = httpx.ASGITransport(service.app)
+    return AsyncClient("http://localhost", build_token(name), transport=transport)
+
+
+async def test_data(service: PageService) -> None:
+    async with connect(service, "mia") as client:
+        person = await client.me()
+        assert (person.name, person.rights.review) == ("mia", False)
+        assert [one.name for one in (await client.databases()).databases] == person.databases
+        page = await client.tables("demo_erp", "employee", limit=1)
+        (entry,) = page.tables
+        assert page.next is not None
+        assert (await client.tables("demo_erp", "employee", after=page.next)).total == page.total
+        assert (await client.table("demo_erp", entry.table)).columns
+        assert (await client.definitions("demo_erp")).measures
+        assert await client.suggestions("demo_erp")
+        with pytest.raises(InvalidRequest, match="invented"):
+            await client.table("demo_erp", "invented")
+
+
+async def test_queries(service: PageService) -> None:
+    async with connect(service, "mia") as client:
+        result = await client.run(COUNT, max_rows=5)
+        assert (result.database, len(result.rows)) == ("demo_erp", 1)
+        assert (await client.format(COUNT)).splitlines()[0] == "SELECT"
+
+
+async def test_history(service: PageService) -> None:
+    async with connect(service, "mia") as client:
+        for session in ("a", "b"):
+            await client.ask(COUNT, session=session, k=1)
+        assert [one.id for one in (await client.conversations()).conversations] == ["b", "a"]
+        changed = await client.change_conversation("a", title="Staff", starred=True)
+        assert (changed.title, changed.starred) == ("Staff", True)
+        found = await client.conversations(starred=False)
+        assert [one.id for one in found.conversations] == ["b"]
+        (turn,) = (await client.conversation("a")).turns
+        assert turn.sql == COUNT
+        assert (await client.delete_conversation("a")).conversations == 1
+        assert (await client.delete_conversations()).conversations == 1
+        with pytest.raises(InvalidRequest):
+            await client.conversation("a")
+
+
+@pytest.mark.parametrize("name", ["mia", "cleo"])
+async def test_shares_and_ratings(service: PageService, name: str) -> None:
+    async with connect(service, name) as client:
+        answer = await client.ask(COUNT, k=1)
+        assert isinstance(answer, AnsweredResponse)
+        assert (answer.sql == "") == (name == "cleo")
+        id_ = await client.share(answer)
+        assert [one.id for one in (await client.shares()).shares] == [id_]
+        assert (await client.rate(answer, "wrong")).outcome == "recorded"
+        async with connect(service, "ada") as other:
+            assert (await other.shared(id_)).shared_by == name
+            assert (await other.run(share=id_)).rows
+            assert await other.run(COUNT)
+        await client.end_share(id_)
+        assert (await client.shares()).shares == []
+
+
+async def test_review_and_status(service: PageService) -> None:
+    async with connect(service, "ada") as client:
+        answer = await client.ask(COUNT, k=1)
+        assert isinstance(answer, AnsweredResponse)
+        await client.rate(answer, "wrong")
+        (entry,) = (await client.review(database="demo_erp")).entries
+        await client.finish_review(entry.id)
+        assert (await client.review()).entries == []
+        assert (await client.review(state="done")).entries[0].reviewed_by == "ada"
+        assert (await client.service_status()).index
+    async with connect(service, "mia") as client:
+        for refused in (client.review(), client.service_status()):
+            with pytest.raises(Forbidden):
+                await refused
+
+
+def record(call: Callable[[Any], Any], client: type[Client | AsyncClient]) -> tuple[Any, ...]:
+    """The request that a call makes."""
+    seen: list[httpx.Request] = []
+
+    def refuse(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(403, json={"title": "T", "status": 403, "detail": "No."})
+
+    async def send() -> None:
+        made = call(client("http://localhost", transport=httpx.MockTransport(refuse)))
+        if inspect.isawaitable(made):
+            await made
+
+    with pytest.raises(Forbidden):
+        asyncio.run(send())
+    (request,) = seen
+    body = json.loads(request.content) if request.content else None
+    return request.method, str(request.url), body
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_both_clients_send_the_same(method: str) -> None:
+    parameters = inspect.signature(getattr(Browsing, method)).parameters
+    assert parameters == inspect.signature(getattr(AsyncBrowsing, method)).parameters
+    given = [
+        ARGUMENTS[name]
+        for name, each in parameters.items()
+        if each.default is each.empty and name != "self"
+    ]
+    requests = {
+        str(record(lambda made: getattr(made, method)(*given), kind))
+        for kind in (Client, AsyncClient)
+    }
+    assert len(requests) == 1
+    # Names stay inside their part of the path.
+    assert "shop/1" not in requests.pop().partition("'body'")[0]
+
+
+def test_an_empty_id_does_not_delete_everything() -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, json={}))
+    with Client(transport=transport) as client, pytest.raises(InvalidRequest):
+        client.delete_conversation("")
