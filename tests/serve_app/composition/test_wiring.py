@@ -105,7 +105,8 @@ async def test_a_duckdb_file_is_read_guarded_and_asked_through_the_wiring(tmp_pa
 
 def build_wiring(model: dict[str, object]) -> Wiring:
     databases = {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}}
-    return Wiring(parse_settings({"databases": databases, "model": model}))
+    # A port at which no service runs: beside one, the memory for the weights is not checked.
+    return Wiring(parse_settings({"databases": databases, "model": model, "serve": {"port": 1}}))
 
 
 def test_weights_are_checked_before_anything_starts(tmp_path: Path) -> None:

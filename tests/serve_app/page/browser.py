@@ -14,7 +14,7 @@ from tests.serve_app.page.fake_service import FakeService
 
 CHROMIUM = "/usr/bin/chromium"
 
-_WATCH = """
+WATCH = """
 window.__noted = [];
 document.addEventListener('securitypolicyviolation', (event) =>
   window.__noted.push(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
@@ -60,19 +60,29 @@ class Served:
         self._thread.join(10)
 
 
+@dataclass(frozen=True)
+class Site:
+    """A service that runs for itself."""
+
+    url: str
+
+
 @dataclass
 class Reader:
-    """Somebody who reads the page, with a mouse or with the keyboard alone."""
+    """Somebody who reads the page, with a mouse or with the keyboard alone.
+
+    ``served`` is a ``Served``, or a ``Site``: then there is no ``service`` to change.
+    """
 
     page: Any
-    served: Served
+    served: Any
     hand: str = "mouse"
     requested: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.page.set_default_timeout(15_000)
-        self.page.add_init_script(_WATCH)
+        self.page.add_init_script(WATCH)
         self.page.on("request", lambda request: self.requested.append(request.url))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("dialog", lambda dialog: self.errors.append(f"dialog: {dialog.message}"))
@@ -80,7 +90,8 @@ class Reader:
     @property
     def service(self) -> FakeService:
         """The service behind the page."""
-        return self.served.service
+        service: FakeService = self.served.service
+        return service
 
     def visit(self, fragment: str = "") -> None:
         """Opens the page."""
@@ -119,6 +130,23 @@ class Reader:
             self.page.wait_for_timeout(50)
         raise AssertionError(expression)
 
+    def press(self, selector: str) -> None:
+        """Clicks, or moves there with Tab and presses Enter."""
+        if self.hand == "mouse":
+            self.page.locator(selector).last.click()
+            return
+        self.tab_to(selector)
+        self.page.keyboard.press("Enter")
+
+    def tab_to(self, selector: str) -> None:
+        """Presses Tab until the focus is on what the selector names."""
+        target = self.see(selector)
+        for _ in range(200):
+            if target.evaluate("(element) => element === document.activeElement"):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"Tab does not reach {selector}")
+
     def do(self, key: str, selector: str) -> None:
         """Presses a key of the list, or clicks what it stands for."""
         if self.hand == "mouse":
@@ -133,9 +161,23 @@ class Reader:
         found.wait_for()
         return found
 
+    def point_at_chart(self, value: str = "") -> None:
+        """Moves over the chart until the value is shown, or any."""
+        self.see(".chart-canvas")
+        self.page.evaluate("document.querySelector('.chart').scrollIntoView({block: 'center'})")
+        shown = self.page.locator(".chart-values:not([hidden])")
+        for place in range(1200):  # thrice all places: it may be drawn anew meanwhile
+            if place % 400 == 0:
+                box = self.see(".chart-canvas").bounding_box()
+            right, down = (place % 20 + 0.5) / 20, (place // 20 % 20 + 0.5) / 20
+            self.page.mouse.move(box["x"] + box["width"] * right, box["y"] + box["height"] * down)
+            if shown.count() and value in shown.first.inner_text():
+                return
+        raise AssertionError(f"the chart does not show {value}")
+
     def list_faults(self) -> list[str]:
         """Violations of the policy, errors, dialogs, requests to other hosts."""
-        host = f"127.0.0.1:{self.served.port}"
+        host = urlsplit(self.served.url).netloc
         foreign = [url for url in self.requested if urlsplit(url).netloc not in ("", host)]
-        noted: list[str] = self.page.evaluate("window.__noted")
+        noted: list[str] = self.page.evaluate("window.__noted ?? []")
         return [*noted, *self.errors, *foreign]

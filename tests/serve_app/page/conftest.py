@@ -12,9 +12,13 @@ from tests.serve_app.page.browser import CHROMIUM, Reader, Served
 from tests.serve_app.page.fake_service import FakeService
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """Debian's Chromium, driven by Playwright."""
+    """Debian's Chromium, driven by Playwright.
+
+    While it is open, this thread has a running event loop, in which other fixtures cannot start
+    one; so it is open for one file of tests only.
+    """
     sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not Path(CHROMIUM).exists():
         pytest.skip(f"there is no {CHROMIUM}")

@@ -1,4 +1,4 @@
-"""axe finds nothing serious on any view, light or dark."""
+"""What axe-core finds in the page, in each view and colour scheme; and its narrowest width."""
 
 from __future__ import annotations
 
@@ -114,3 +114,13 @@ def test_axe_finds_nothing_serious(reader: Reader, name: str, scheme: str) -> No
         for node in one["nodes"]
     ]
     assert serious == []
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_no_view_is_wider_than_a_phone(reader: Reader, name: str) -> None:
+    reader.page.set_viewport_size({"width": 360, "height": 780})
+    reader.visit()
+    reader.see("#question")
+    VIEWS[name](reader)
+    reader.page.wait_for_timeout(150)
+    assert reader.page.evaluate("document.documentElement.scrollWidth") == 360

@@ -7,6 +7,7 @@ import re
 from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
 from tests.serve_app.page.canned_data import PERSON
+from tests.serve_app.page.fake_service import KEY
 
 LINE = "Which product line earned most last year?"
 
@@ -58,6 +59,7 @@ def test_pick_a_reading(either: Reader) -> None:
     either.leave_fields()
     either.do("2", ".reading:nth-child(2) .button.primary")
     assert "You picked this reading" in either.see(".confidence").inner_text()
+    assert either.page.locator(".confidence .meter .on").count() == 0
     asked = [body for _, path, body in either.service.received if path == "/query"]
     assert "COUNT(*)" in asked[-1]["picked"]
 
@@ -110,19 +112,28 @@ def test_chart_changed_and_saved(either: Reader) -> None:
     either.do("v", ".segments button:has-text('Chart')")
     either.see(".chart-canvas")
     assert "Bars of earned by product_line" in either.see("figcaption").inner_text()
-    lines = either.page.locator(".chart .segments button:has-text('Lines')")
-    if either.hand == "mouse":
-        lines.click()
-    else:
-        lines.focus()
-        either.page.keyboard.press("Enter")
+    either.do("h", ".chart .segments button:has-text('Lines')")
     assert "Lines of earned" in either.see("figcaption").inner_text()
-    for kind in ("png", "svg"):
+    for kind, key in (("png", "p"), ("svg", "Shift+P")):
         with either.page.expect_download() as saved:
-            button = either.page.locator(f"button:has-text('{kind.upper()}')")
-            button.focus()
-            either.page.keyboard.press("Enter")
+            either.do(key, f"button:has-text('{kind.upper()}')")
         assert saved.value.suggested_filename.endswith(f".{kind}")
+
+
+def test_values_under_the_pointer(reader: Reader) -> None:
+    _start(reader)
+    reader.ask(LINE)
+    reader.page.click(".segments button:has-text('Chart')")
+    for kind, value in (
+        ("Bars", "Trekking bikes"),
+        ("Lines", "City bikes"),
+        ("Distribution", "Rows"),
+    ):
+        reader.page.click(f".chart .segments button:has-text('{kind}')")
+        reader.see(f"figcaption:has-text('{kind}')")
+        reader.point_at_chart(value)
+        reader.page.mouse.move(0, 0)
+        reader.wait_until("document.querySelector('.chart-values').hidden")
 
 
 def test_download(either: Reader) -> None:
@@ -271,13 +282,54 @@ def test_a_conversation_of_the_history_is_read_again(reader: Reader) -> None:
     assert asked[-1]["session"] == "c0"
 
 
-def test_review_is_worked_through(reader: Reader) -> None:
-    reader.visit("#/review")
-    assert reader.see(".review-list").locator("mark").count() > 0
-    reader.page.locator("button:has-text('Mark as done')").first.click()
-    reader.wait_until("document.querySelectorAll('.review-entry').length === 1")
-    reader.page.click("button:has-text('Done') >> nth=0")
-    assert "done by Ann Becker" in reader.see(".review-entry").inner_text()
+def test_a_new_conversation_begins_from_one_of_the_history(either: Reader) -> None:
+    either.visit("#/c/c0")
+    either.see(".answer")
+    either.leave_fields()
+    either.do("n", ".side .new")
+    either.see(".suggestions")
+    either.ask(LINE)
+    assert either.page.locator(".turn").count() == 1
+    asked = [body for _, path, body in either.service.received if path == "/query"]
+    assert asked[-1]["session"] != "c0"
+
+
+def test_escape_closes_a_dialog_and_no_question(reader: Reader) -> None:
+    reader.service.pause_s = 1
+    _start(reader)
+    reader.type_question(LINE)
+    reader.see(".stages .running")
+    reader.page.evaluate("document.activeElement.blur()")
+    reader.page.keyboard.press("?")
+    reader.see("dialog")
+    reader.page.keyboard.press("Escape")
+    reader.page.wait_for_selector("dialog", state="detached")
+    reader.service.pause_s = 0.01
+    reader.see(".answer")
+
+
+def test_review_is_worked_through(either: Reader) -> None:
+    either.visit("#/review")
+    assert either.see(".review-list").locator("mark").count() > 0
+    if either.hand == "keyboard":
+        either.page.keyboard.press("j")
+    either.do("a", "button:has-text('Mark as done')")
+    either.wait_until("document.querySelectorAll('.review-entry').length === 1")
+    either.page.click("button:has-text('Done') >> nth=0")
+    assert "done by Ann Becker" in either.see(".review-entry").inner_text()
+
+
+def test_sign_out(either: Reader) -> None:
+    either.service.needs_sign_in = True
+    either.visit()
+    either.see("#key").fill(KEY)
+    either.page.keyboard.press("Enter")
+    either.see(".suggestions")
+    either.leave_fields()
+    if either.hand == "mouse":
+        either.page.click(".nav-link.person")
+    either.do("Shift+Q", "button:has-text('Sign out'):not(:has-text('everywhere'))")
+    assert "You are signed out" in either.see(".sign-in").inner_text()
 
 
 def test_every_key_is_listed(reader: Reader) -> None:

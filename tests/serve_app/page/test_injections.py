@@ -62,7 +62,8 @@ def _cell_and_column(reader: Reader, text: str) -> None:
     reader.page.click("button:has-text('Columns')")
     reader.page.keyboard.press("Escape")
     reader.page.click("button:has-text('Chart')")
-    reader.see(".chart-canvas")
+    reader.point_at_chart()
+    _check(reader, text, ".chart-values")
     with reader.page.expect_download() as saved:
         reader.page.click("button:has-text('SVG')")
     drawn = list(ElementTree.fromstring(saved.value.path().read_text()).iter())

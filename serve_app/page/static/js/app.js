@@ -13,7 +13,7 @@ import { Text } from "./components/text.js";
 import { AskView, beginAnew } from "./views/ask.js";
 import { HelpDialog } from "./views/help.js";
 import { Lazy, prepare } from "./views/lazy.js";
-import { SignInView, StartProblem } from "./views/sign_in.js";
+import { SignInView, StartProblem, trySignOut } from "./views/sign_in.js";
 
 const helping = signal(false);
 const menuOpen = signal(false);
@@ -33,6 +33,7 @@ function useGlobalKeys() {
   useAction("help", () => void (helping.value = true));
   useAction("theme", switchTheme);
   useAction("new", beginAnew);
+  useAction("sign.out", () => (me.value.sign_in === "cookie" ? void trySignOut(false) : false));
   useAction("menu", () => void (menuOpen.value = !menuOpen.value));
   useAction("close", () => (menuOpen.value ? void (menuOpen.value = false) : stop()), true);
   useAction("go.ask", goToQuestions);

@@ -1,5 +1,5 @@
 /**
- * The Vega-Lite specification of a chart. Fields are named c0, c1 … and values are the rows, so that
+ * The Vega-Lite specification of a chart. Fields are named x, y, color and values are the rows, so that
  * no name and no value of the data is ever part of an expression, a format or a link.
  */
 
@@ -24,13 +24,13 @@ function readValue(role, value) {
   return role.role === "moment" ? readTime(value) : shorten(plain(value));
 }
 
-/** The rows of the chart as objects with fields c0, c1 …; several amounts become series. */
+/** The rows of the chart as objects, each with the number of its row; several amounts become series. */
 function buildValues(chart, columns, rows, roles) {
   const read = (row, at) => readValue(roles[at], row[at]);
-  return rows.slice(0, MOST_ROWS).flatMap((row) => {
-    const base = { x: read(row, chart.x), ...(chart.color !== null && { color: read(row, chart.color) }) };
+  return rows.slice(0, MOST_ROWS).flatMap((row, number) => {
+    const base = { row: number, x: read(row, chart.x), ...(chart.color !== null && { color: read(row, chart.color) }) };
     if (chart.mark === "histogram") return [base];
-    return chart.y.map((at) => ({ ...base, y: read(row, at), ...(chart.y.length > 1 && { color: shorten(plain(columns[at].name)) }) }));
+    return chart.y.map((at) => ({ ...base, y: read(row, at), ...(chart.y.length > 1 && { series: at, color: shorten(plain(columns[at].name)) }) }));
   });
 }
 

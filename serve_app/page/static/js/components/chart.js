@@ -6,7 +6,9 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { listChoices, MOST_ROWS, readRoles, suggestChart } from "../chart/rule.js";
 import { buildSpec } from "../chart/spec.js";
+import { showValues } from "../chart/values.js";
 import { saveBlob } from "../core/files.js";
+import { useAction } from "../core/keys.js";
 import { dark } from "../core/theme.js";
 import { count, plain } from "../core/text.js";
 import { Button } from "./controls.js";
@@ -54,21 +56,22 @@ function buildLocale(vega) {
   );
 }
 
-async function draw(host, chart, result, roles) {
+/** Draws into an element of its own: two drawings that overlap in time never share one. */
+async function draw(width, chart, result, roles) {
   const vega = await loadVega();
   const look = readLook();
-  const width = Math.max(260, host.clientWidth);
   const spec = buildSpec(chart, result, roles, look, { width, height: Math.round(Math.min(420, Math.max(240, width * 0.42))) });
   const { spec: compiled } = vega.compile(spec, { logger: silent });
   const view = new vega.View(vega.parse(compiled, null, { ast: true }), {
-    expr: vega.expressionInterpreter, loader: nothingIsLoaded, renderer: "none", logLevel: vega.Warn, logger: silent, locale: buildLocale(vega), hover: false,
+    expr: vega.expressionInterpreter, loader: nothingIsLoaded, renderer: "canvas", logLevel: vega.Warn, logger: silent, locale: buildLocale(vega), hover: false,
   });
-  await view.runAsync();
-  const canvas = await view.toCanvas(devicePixelRatio || 1);
-  canvas.className = "chart-canvas";
+  const stage = document.createElement("div");
+  await view.initialize(stage).runAsync();
+  const canvas = stage.querySelector("canvas");
+  canvas.classList.add("chart-canvas");
   canvas.setAttribute("aria-hidden", "true");
-  host.replaceChildren(canvas);
-  return view;
+  showValues(stage, view, chart, result, spec.data.values);
+  return { view, stage };
 }
 const silent = { level: () => silent, error: () => silent, warn: () => silent, info: () => silent, debug: () => silent };
 
@@ -78,7 +81,7 @@ export function useChart(columns, rows) {
   return { roles, suggested: useMemo(() => suggestChart(roles, rows.length), [roles, rows]) };
 }
 
-export function ChartView({ columns, rows, roles, suggested }) {
+export function ChartView({ columns, rows, roles, suggested, mine }) {
   const host = useRef(null);
   const drawn = useRef(null);
   const [chart, setChart] = useState(suggested);
@@ -94,9 +97,12 @@ export function ChartView({ columns, rows, roles, suggested }) {
   useEffect(() => {
     if (!width) return undefined;
     let isCurrent = true;
-    draw(host.current, chart, { columns, rows }, roles).then(
-      (view) => {
-        if (isCurrent) drawn.current = view;
+    draw(Math.max(260, host.current.clientWidth), chart, { columns, rows }, roles).then(
+      ({ view, stage }) => {
+        if (!isCurrent) return void view.finalize();
+        drawn.current?.finalize();
+        drawn.current = view;
+        host.current.replaceChildren(stage);
         setBusy(false);
         setProblem("");
       },
@@ -107,6 +113,7 @@ export function ChartView({ columns, rows, roles, suggested }) {
     );
     return () => (isCurrent = false);
   }, [chart, columns, rows, width, dark.value]);
+  useEffect(() => () => drawn.current?.finalize(), []);
   const name = (at) => plain(columns[at].name);
   const save = async (kind) => {
     const view = drawn.current;
@@ -115,17 +122,25 @@ export function ChartView({ columns, rows, roles, suggested }) {
     else (await view.toCanvas(2)).toBlob((blob) => saveBlob(blob, "png"));
     notify("Saved the chart");
   };
+  const marks = MARKS.filter(([mark]) => fits(mark, choices));
+  const turnOver = () => {
+    const [next] = marks[(marks.findIndex(([mark]) => mark === chart.mark) + 1) % marks.length];
+    setChart(change(chart, next, choices, roles));
+  };
+  useAction("chart.kind", () => (mine() ? turnOver() : false));
+  useAction("chart.png", () => (mine() ? void save("png") : false));
+  useAction("chart.svg", () => (mine() ? void save("svg") : false));
   return html`<figure class="chart" aria-label=${describe(chart, rows, name)}>
     <div class="chart-tools">
       <div class="segments" role="group" aria-label="Kind of chart">
-        ${MARKS.filter(([mark]) => fits(mark, choices)).map(([mark, label]) => html`<button type="button" aria-pressed=${chart.mark === mark} onClick=${() => setChart(change(chart, mark, choices, roles))}>${label}</button>`)}
+        ${marks.map(([mark, label]) => html`<button type="button" title="(h)" aria-pressed=${chart.mark === mark} onClick=${() => setChart(change(chart, mark, choices, roles))}>${label}</button>`)}
       </div>
       <${Choice} label=${chart.mark === "histogram" ? "Of" : "By"} value=${chart.x} options=${choices.x} name=${name} change=${(x) => setChart({ ...chart, x })} />
       ${chart.mark !== "histogram" && html`<${Choice} label="Shows" value=${chart.y[0]} options=${choices.y} name=${name} change=${(y) => setChart({ ...chart, y: [y] })} />`}
       ${choices.color.length > 0 && chart.mark !== "histogram" && html`<${Choice} label="Colour" value=${chart.color ?? -1} options=${choices.color} none="none" name=${name} change=${(color) => setChart({ ...chart, color: color < 0 ? null : color, y: chart.y.slice(0, 1) })} />`}
       <span class="tools">
-        <${Button} label="Save the chart as PNG" onClick=${() => save("png")}>PNG</${Button}>
-        <${Button} label="Save the chart as SVG" onClick=${() => save("svg")}>SVG</${Button}>
+        <${Button} label="Save the chart as PNG" hint="p" onClick=${() => save("png")}>PNG</${Button}>
+        <${Button} label="Save the chart as SVG" hint="Shift+P" onClick=${() => save("svg")}>SVG</${Button}>
       </span>
     </div>
     <div class="chart-host" ref=${host}></div>

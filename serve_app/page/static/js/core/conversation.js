@@ -8,7 +8,7 @@ import { batch, computed, signal } from "../../vendor/preact.js";
 import { load, Problem, reachable, request, requestJson, sleep } from "./api.js";
 import { askQuestion, Lost } from "./events.js";
 import { mostRows, refer } from "./files.js";
-import { replace } from "./router.js";
+import { replace, route } from "./router.js";
 import { database, onForget, refreshMe, rights } from "./state.js";
 
 const LONGEST_WAIT_S = 60;
@@ -193,6 +193,8 @@ function addStage(stages, event, now) {
 /** Opens a conversation of the history. Throws Problem. */
 export async function open(id, abort) {
   const kept = await load(`conversations/${encodeURIComponent(id)}`, { abort });
+  // Somebody who has gone elsewhere meanwhile stays there.
+  if (route.value.parts[0] !== id) return;
   stop();
   batch(() => {
     session.value = kept.id;

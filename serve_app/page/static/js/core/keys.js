@@ -17,6 +17,7 @@ export const ACTIONS = [
   ["Everywhere", "theme", "l", "Dark or light"],
   ["Everywhere", "menu", "m", "Open the menu (narrow windows)"],
   ["Everywhere", "close", "Escape", "Stop the question, close what is open"],
+  ["Everywhere", "sign.out", "Q", "Sign out"],
   ["Go to", "go.ask", "g q", "Questions"],
   ["Go to", "go.schema", "g s", "Data: tables and definitions"],
   ["Go to", "go.history", "g h", "History"],
@@ -28,10 +29,13 @@ export const ACTIONS = [
   ["Question", "database", "b", "Choose the database"],
   ["Question", "pick", "1 … 4", "Pick a suggestion or a reading"],
   ["Question", "again", "r", "Ask again"],
-  ["Answer", "previous", "k", "The answer above"],
-  ["Answer", "next", "j", "The answer below"],
+  ["Answer", "previous", "k", "The answer or entry above"],
+  ["Answer", "next", "j", "The answer or entry below"],
   ["Answer", "table", "t", "Show the table"],
   ["Answer", "chart", "v", "Show the chart"],
+  ["Answer", "chart.kind", "h", "Another kind of chart"],
+  ["Answer", "chart.png", "p", "Save the chart as PNG"],
+  ["Answer", "chart.svg", "P", "Save the chart as SVG"],
   ["Answer", "filter", "f", "Filter the rows"],
   ["Answer", "columns", "o", "Choose columns"],
   ["Answer", "copy", "c", "Copy the table"],
@@ -53,6 +57,7 @@ export const ACTIONS = [
   ["Lists", "star", ".", "Star a conversation"],
   ["Lists", "delete", "Delete", "Delete a conversation"],
   ["Lists", "undo", "u", "Undo the deletion"],
+  ["Lists", "done", "a", "Mark a wrong answer as done"],
 ].map(([group, id, keys, does]) => ({ group, id, keys, does }));
 
 const STORED = "quorumsql.single-keys";
@@ -82,6 +87,22 @@ export function useAction(id, run, isLast = false) {
   }, [id]);
 }
 
+/**
+ * Lets `j` and `k` walk through a list. Returns the reference of the list's element.
+ * @param {string} selector what takes the focus in each `li`
+ */
+export function useSteps(selector) {
+  const list = useRef(null);
+  const step = (by) => () => {
+    const stops = [...(list.current?.querySelectorAll(selector) ?? [])];
+    const here = stops.findIndex((stop) => stop.closest("li").contains(document.activeElement));
+    stops[Math.max(0, Math.min(stops.length - 1, here + by))]?.focus();
+  };
+  useAction("next", step(1));
+  useAction("previous", step(-1));
+  return list;
+}
+
 const byKey = new Map();
 for (const action of ACTIONS) {
   if (!byKey.has(action.keys)) byKey.set(action.keys, action.id);
@@ -108,8 +129,10 @@ function act(id, event) {
 function handle(event) {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   const target = event.composedPath()[0];
+  // A dialog closes by itself; what is behind it, such as a running question, goes on.
+  if (document.querySelector("dialog[open]")) return;
   if (event.key === "Escape") return void act("close", event);
-  if (isEditable(target) || !singleKeys.value || document.querySelector("dialog[open]")) return;
+  if (isEditable(target) || !singleKeys.value) return;
   if (event.key === "Enter" || event.key === " " || event.key.startsWith("Arrow")) return;
   const key = prefix ? `${prefix} ${event.key}` : event.key;
   prefix = "";

@@ -35,8 +35,9 @@ export function href(name, ...parts) {
 
 export function go(name, ...parts) {
   const target = href(name, ...parts);
-  if (location.hash !== target) location.hash = target;
-  else route.value = read();
+  location.hash = target;
+  // At once: the event comes later, and what is drawn meanwhile must not be of the old address.
+  route.value = read();
 }
 
 /** Changes the address without an entry in the browser's history. */

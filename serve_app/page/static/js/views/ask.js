@@ -1,10 +1,10 @@
 /** The conversation: at first one field and suggestions, then the turns and a field to go on. */
 
-import { html, useEffect, useRef } from "../../vendor/preact.js";
+import { batch, html, useEffect, useRef } from "../../vendor/preact.js";
 import { ask, current, open, running, session, startAnew, title, turns } from "../core/conversation.js";
 import { useAction } from "../core/keys.js";
 import { useLoaded } from "../core/loading.js";
-import { replace, route } from "../core/router.js";
+import { go, replace, route } from "../core/router.js";
 import { database, databases } from "../core/state.js";
 import { clean, count } from "../core/text.js";
 import { Loading } from "../components/notices.js";
@@ -64,6 +64,8 @@ function Start() {
 
 /** Opens an empty conversation, wherever the reader is. */
 export function beginAnew() {
-  startAnew();
-  location.hash = "#/";
+  batch(() => {
+    go("ask");
+    startAnew();
+  });
 }

@@ -8,6 +8,7 @@ import { count, plain } from "../core/text.js";
 import { Button, showPanel } from "../components/controls.js";
 import { Editor } from "../components/editor.js";
 import { announce, notify, ProblemNote } from "../components/notices.js";
+import { Predicates } from "../components/predicates.js";
 import { describeRows, ResultTable, useTable } from "../components/table.js";
 import { TableTools } from "../components/table_tools.js";
 import { Sql, Text } from "../components/text.js";
@@ -75,7 +76,7 @@ function Result({ result, answer, database }) {
     <div class="rows-head"><p class="faint">${describeRows(table, result.truncated)} in ${formatMs(result.ms)}${result.rows.length !== before ? `; the answer had ${count(before, "row")}` : ""}</p>
       <${TableTools} table=${table} answer=${{ ...result, question: answer.question, database }} mine=${() => false} /></div>
     <${ResultTable} table=${table} cut=${result.cut ?? []} label="Rows of your query" />
-    ${result.predicates?.length > 0 && html`<div class="policy-note"><p>The policy added for you:</p><ul>${result.predicates.map((one) => html`<li><${Sql} sql=${one} inline=${true} /></li>`)}</ul></div>`}
+    ${result.predicates?.length > 0 && html`<div class="policy-note"><p>The policy added for you:</p><${Predicates} predicates=${result.predicates} database=${database} /></div>`}
   </div>`;
 }
 

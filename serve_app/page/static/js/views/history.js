@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { query, request, requestJson } from "../core/api.js";
 import { leave, session } from "../core/conversation.js";
 import { formatAgo, formatTime } from "../core/format.js";
-import { useAction } from "../core/keys.js";
+import { useAction, useSteps } from "../core/keys.js";
 import { useLoaded } from "../core/loading.js";
 import { href } from "../core/router.js";
 import { count, plain } from "../core/text.js";
@@ -22,7 +22,7 @@ export function HistoryView() {
   const [search, setSearch] = useState("");
   const [starred, setStarred] = useState(false);
   const [gone, setGone] = useState(() => new Set());
-  const list = useRef(null);
+  const list = useSteps("a");
   useEffect(() => {
     const timer = setTimeout(() => setSearch(text), PAUSE_MS);
     return () => clearTimeout(timer);
@@ -64,13 +64,6 @@ export function HistoryView() {
       notify(plain(problem.message));
     }
   };
-  const step = (by) => () => {
-    const links = [...(list.current?.querySelectorAll("a") ?? [])];
-    const here = links.findIndex((link) => link.closest("li").contains(document.activeElement));
-    links[Math.max(0, Math.min(links.length - 1, here + by))]?.focus();
-  };
-  useAction("next", step(1));
-  useAction("previous", step(-1));
   return html`<div class="page narrow">
     <h1 tabindex="-1">History</h1>
     <p class="lead">Your conversations. Questions and queries are kept, rows never: they are read again when you open one.</p>

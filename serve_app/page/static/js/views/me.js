@@ -2,12 +2,12 @@
 
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { formatNumber, formatSpan } from "../core/format.js";
-import { me, refreshMe, signOut } from "../core/state.js";
+import { me, refreshMe } from "../core/state.js";
 import { dark, switchTheme } from "../core/theme.js";
-import { count, plain } from "../core/text.js";
+import { count } from "../core/text.js";
 import { Bar, Button } from "../components/controls.js";
-import { notify } from "../components/notices.js";
 import { Sql, Text } from "../components/text.js";
+import { trySignOut } from "./sign_in.js";
 
 const LIMITS = {
   requests_per_minute: "Requests in a minute",
@@ -60,12 +60,7 @@ function SignOut() {
   const [busy, setBusy] = useState(false);
   const run = (everywhere) => async () => {
     setBusy(true);
-    try {
-      await signOut(everywhere);
-    } catch (problem) {
-      setBusy(false);
-      notify(`You are still signed in. ${plain(problem.message)}`);
-    }
+    if (!(await trySignOut(everywhere))) setBusy(false);
   };
-  return html`<${Button} disabled=${busy} onClick=${run(false)}>Sign out</${Button}><${Button} disabled=${busy} onClick=${run(true)}>Sign out everywhere</${Button}>`;
+  return html`<${Button} disabled=${busy} hint="Shift+Q" onClick=${run(false)}>Sign out</${Button}><${Button} disabled=${busy} onClick=${run(true)}>Sign out everywhere</${Button}>`;
 }

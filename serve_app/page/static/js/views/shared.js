@@ -7,7 +7,8 @@ import { mostRows } from "../core/files.js";
 import { formatTime } from "../core/format.js";
 import { route } from "../core/router.js";
 import { Loading } from "../components/notices.js";
-import { Sql, Text } from "../components/text.js";
+import { Predicates } from "../components/predicates.js";
+import { Text } from "../components/text.js";
 import { Actions, Rows } from "./answer.js";
 
 const FIRST_ROWS = 1000;
@@ -47,7 +48,7 @@ export function SharedView() {
       <p class="policy-note">The query was run again for you. You see the rows that you may see; others may see other rows.</p></header>
     <div class="answer">
       <${Rows} answer=${answer} mine=${mine} />
-      ${answer.predicates.length > 0 && html`<div class="policy-note"><p>The policy added for you:</p><ul>${answer.predicates.map((one) => html`<li><${Sql} sql=${one} inline=${true} /></li>`)}</ul></div>`}
+      ${answer.predicates.length > 0 && html`<div class="policy-note"><p>The policy added for you:</p><${Predicates} predicates=${answer.predicates} database=${answer.database} /></div>`}
       <${Actions} answer=${answer} mine=${mine} />
     </div>
   </article></div>`;

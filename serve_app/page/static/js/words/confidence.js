@@ -12,10 +12,10 @@ const LEVELS = [
 
 /**
  * @param {object} answer @param {boolean} isPicked whether the reader chose this reading
- * @returns {{label: string, level: number, summary: string} | null} `level` 1 to 4
+ * @returns {{label: string, level: number, summary: string} | null} `level` 0 (not estimated) to 4
  */
 export function describeConfidence(answer, isPicked) {
-  if (isPicked) return { label: "As you chose", level: 4, summary: "You picked this reading of the question." };
+  if (isPicked) return { label: "As you chose", level: 0, summary: "You picked this reading of the question. How likely it is right was not estimated." };
   if (answer.confidence === null || answer.confidence === undefined) return null;
   const [, label, level] = LEVELS.find(([least]) => answer.confidence >= least);
   const summary = answer.quorum

@@ -4,6 +4,7 @@ import { html, useState } from "../../../vendor/preact.js";
 import { formatMs, formatNumber } from "../../core/format.js";
 import { count } from "../../core/text.js";
 import { Bar, Button } from "../../components/controls.js";
+import { Predicates } from "../../components/predicates.js";
 import { Prose, Sql, Text } from "../../components/text.js";
 import { listMissing } from "../../sql/diff.js";
 import { nameTerm } from "../../words/score_terms.js";
@@ -18,16 +19,16 @@ function nameGroups(candidates, winner) {
   return (one) => (one.votes > 0 && order.includes(one.group) ? String.fromCharCode(65 + order.indexOf(one.group)) : "");
 }
 
-export function Candidates({ trace, winner }) {
+export function Candidates({ answer, trace, winner }) {
   const [all, setAll] = useState(false);
   const letter = nameGroups(trace.candidates, winner);
   const shown = all ? trace.candidates : trace.candidates.slice(0, FIRST);
   return html`<p class="faint">Queries with the same letter gave the same result. What differs from the chosen query is marked.</p>
-    <ol class="candidates">${shown.map((one) => html`<li key=${one.id}><${Candidate} one=${one} winner=${winner} trace=${trace} letter=${letter(one)} /></li>`)}</ol>
+    <ol class="candidates">${shown.map((one) => html`<li key=${one.id}><${Candidate} one=${one} database=${answer.database} winner=${winner} trace=${trace} letter=${letter(one)} /></li>`)}</ol>
     ${shown.length < trace.candidates.length && html`<${Button} onClick=${() => setAll(true)}>Show all ${trace.candidates.length}</${Button}>`}`;
 }
 
-function Candidate({ one, winner, trace, letter }) {
+function Candidate({ one, database, winner, trace, letter }) {
   const isWinner = one === winner;
   const repairs = trace.repairs.filter((repair) => repair.candidate === one.id || repair.candidate === one.repairs);
   return html`<article class=${`candidate ${isWinner ? "winner" : ""}`} aria-label=${`Candidate ${one.id}${isWinner ? ", chosen" : ""}`}>
@@ -45,7 +46,7 @@ function Candidate({ one, winner, trace, letter }) {
       ${one.findings.map((finding) => html`<li class=${`finding ${finding.severity}`}><${Prose} value=${finding.message} /></li>`)}
       ${repairs.map((repair) => html`<li class="finding">Mended by ${repair.method}${repair.rules.length ? html` (<${Text} value=${repair.rules.join(", ")} />)` : ""}: <${Text} value=${repair.outcome} /></li>`)}
     </ul>
-    ${one.predicates.length > 0 && html`<details><summary>Added by the policy (${one.predicates.length})</summary><ul>${one.predicates.map((predicate) => html`<li><${Sql} sql=${predicate} inline=${true} /></li>`)}</ul></details>`}
+    ${one.predicates.length > 0 && html`<details><summary>Added by the policy (${one.predicates.length})</summary><${Predicates} predicates=${one.predicates} database=${database} /></details>`}
     <${Score} score=${one.score} />
   </article>`;
 }
