@@ -178,7 +178,7 @@ def test_correct_run_and_save(either: Reader) -> None:
         either.page.keyboard.press("Shift+Tab")
         either.page.locator(".correct button:has-text('Run')").focus()
         either.page.keyboard.press("Enter")
-    assert "o.region_id IN (3, 4)" in either.see(".run-result").inner_text()
+    assert "region_id IN (3, 4)" in either.see(".run-result").inner_text()
     assert "LIMIT 3" in re.sub(r"\s+", " ", either.see(".changes").inner_text())
     either.page.locator("button:has-text('Save as the right answer')").focus()
     either.page.keyboard.press("Enter")
@@ -205,7 +205,7 @@ def test_share_and_open(either: Reader) -> None:
     either.page.goto(link)
     either.page.reload()
     assert "Shared by Jon Weber" in either.see(".question").text_content()
-    assert "o.region_id IN (3, 4)" in either.see(".answer").inner_text()
+    assert "region_id IN (3, 4)" in either.see(".answer").inner_text()
     assert either.see(".result").inner_text()
 
 
