@@ -146,10 +146,10 @@ class QueryService:
             withholds = self._references.withholds(principal)
             if withholds and observer is not None:
                 observer = _Withholding(observer)
-            picked = await self._references.read_picked(request.picked, principal)
-            request = request.model_copy(update={"picked": picked})
-            history = await self._references.complete(history, principal)
             try:
+                picked = await self._references.read_picked(request.picked, principal)
+                request = request.model_copy(update={"picked": picked})
+                history = await self._references.complete(history, principal)
                 question = build_question(request, self._settings, principal)
             except InvalidRequest as error:
                 await self._accounting.record_invalid(request, principal, error)
