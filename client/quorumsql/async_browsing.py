@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Literal, TypeVar
 
 import httpx
@@ -31,11 +32,12 @@ from quorumsql.contract.service_status import ServiceStatusResponse
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-class AsyncBrowsing:
-    """The methods; the client itself knows how to send."""
+class AsyncBrowsing(ABC):
+    """The methods."""
 
+    @abstractmethod
     async def _send(self, method: str, path: str, **options: object) -> httpx.Response:
-        raise NotImplementedError
+        """The response to a request; the client itself knows how."""
 
     async def _call(self, call: calls.Call[_Model]) -> _Model:
         return call.read(await self._send(call.method, call.path, **call.options))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich import box
-from rich.console import Group, JustifyMethod
+from rich.console import Group, JustifyMethod, RenderableType
 from rich.markup import escape
 from rich.panel import Panel
 from rich.syntax import Syntax
@@ -85,7 +85,7 @@ def _print_outcome(answer: QueryResponse) -> None:
         CONSOLE.print(Text(f"! {note}", style="yellow"))
     if isinstance(answer, AnsweredResponse):
         if answer.sql:
-            CONSOLE.print(_build_query(answer.sql))
+            CONSOLE.print(Panel(_build_query(answer.sql), title="SQL", title_align="left"))
     else:
         reason = escape(answer.reason)
         CONSOLE.print(f"[bold yellow]{answer.outcome}[/]: {reason}", highlight=False)
@@ -93,9 +93,8 @@ def _print_outcome(answer: QueryResponse) -> None:
             _print_interpretations(answer.interpretations, in_session=answer.session is not None)
 
 
-def _build_query(sql: str) -> Panel:
-    syntax = Syntax(sql, "sql", word_wrap=True, background_color="default")
-    return Panel(syntax, title="SQL", title_align="left")
+def _build_query(sql: str) -> Syntax:
+    return Syntax(sql, "sql", word_wrap=True, background_color="default")
 
 
 def _print_result(answer: AnsweredResponse, *, charted: bool) -> None:
@@ -122,27 +121,11 @@ def _print_interpretations(
 ) -> None:
     """Prints the interpretations of a question, and how to choose one."""
     for number, interpretation in enumerate(interpretations, start=1):
-        CONSOLE.print(
-            Panel(
-                Group(
-                    Text(interpretation.description),
-                    *(
-                        [
-                            Syntax(
-                                interpretation.sql,
-                                "sql",
-                                word_wrap=True,
-                                background_color="default",
-                            )
-                        ]
-                        if interpretation.sql
-                        else []
-                    ),
-                ),
-                title=f"{number}: {interpretation.share:.0%} of the samples",
-                title_align="left",
-            )
-        )
+        parts: list[RenderableType] = [Text(interpretation.description)]
+        if interpretation.sql:
+            parts.append(_build_query(interpretation.sql))
+        title = f"{number}: {interpretation.share:.0%} of the samples"
+        CONSOLE.print(Panel(Group(*parts), title=title, title_align="left"))
     if interpretations:
         way = "type its number" if in_session else "quorumsql ask --pick 1"
         CONSOLE.print(f"Choose one: {way}", highlight=False)

@@ -170,12 +170,11 @@ class QueryService:
 
                 # It costs next to nothing, so it is neither refused nor measured.
                 answer = await self._accounting.answer(question, observer, give)
-                finish.answer = await self._keep(question, answer)
-                return await self._withhold(finish.answer) if withholds else finish.answer
-            # Before the limits, so that a refusal costs nothing and counts nothing.
-            with enter() as place:
-                work = partial(self._answer, place=place, in_detail=in_detail)
-                answer = await self._accounting.answer(question, observer, work)
+            else:
+                # Before the limits, so that a refusal costs nothing and counts nothing.
+                with enter() as place:
+                    work = partial(self._answer, place=place, in_detail=in_detail)
+                    answer = await self._accounting.answer(question, observer, work)
             finish.answer = await self._keep(question, answer)
             return await self._withhold(finish.answer) if withholds else finish.answer
 

@@ -15,10 +15,11 @@ from nl2sql.types import Principal, Turn
 from retrieval.index_store.reference_store import PREFIX, ReferenceStore
 from retrieval.sessions import identify_owner
 from serve_app.service.missing import Missing
-from serve_app.service.rights import find_rights
+from serve_app.service.rights import withholds_sql
 
 _LONGEST = 64
-# A longer query is refused by the guard.
+# A longer query is refused by the guard. (Its own bound is in a module that imports sqlglot, which
+# the command line need not wait for.)
 _LONGEST_QUERY = 20_000
 
 
@@ -33,7 +34,7 @@ class References:
 
     def withholds(self, principal: Principal) -> bool:
         """Whether the principal sees answers without SQL."""
-        return not find_rights(self._settings, principal).process
+        return withholds_sql(self._settings, principal)
 
     async def keep(
         self, principal: Principal, queries: Sequence[tuple[str, str]], session: str = ""

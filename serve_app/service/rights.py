@@ -48,5 +48,10 @@ def find_rights(settings: Settings, principal: Principal) -> Rights:
     return Rights(not is_restricted or review or operate, review, operate)
 
 
+def withholds_sql(settings: Settings, principal: Principal) -> bool:
+    """Whether the principal sees answers without SQL, candidates and traces."""
+    return not find_rights(settings, principal).process
+
+
 def _has_any(principal: Principal, roles: Collection[str]) -> bool:
     return any(role in roles for role in principal.roles)

@@ -16,12 +16,13 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from nl2sql.errors import InvalidRequest
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
-from serve_app.service.rights import find_rights
+from serve_app.service.rights import withholds_sql
 
 # Kinds of events that show cells of a result.
 _WITH_ROWS = frozenset({"rows", "answer"})
@@ -254,7 +255,7 @@ def build_running_queries(settings: Settings, replicas: Replicas | None = None) 
         keep_s=settings.serve.keep_events_s,
         watch_roles=settings.serve.watch_roles,
         replicas=replicas,
-        withholds=lambda principal: not find_rights(settings, principal).process,
+        withholds=partial(withholds_sql, settings),
     )
 
 

@@ -27,7 +27,7 @@ from nl2sql.types import (
 from serve_app.service.accounting import Accounting
 from serve_app.service.operations import Operations, Refusal
 from serve_app.service.query_service import choose_in_range
-from serve_app.service.rights import find_rights
+from serve_app.service.rights import withholds_sql
 from serve_app.service.texts import check_filled
 from serve_app.service.turns import Turns
 from serve_app.service.withholding import (
@@ -96,7 +96,7 @@ class ToolService:
         return withhold(answer) if self._withholds(principal) else answer
 
     def _withholds(self, principal: Principal) -> bool:
-        return not find_rights(self._settings, principal).process
+        return withholds_sql(self._settings, principal)
 
     async def _run(self, question: Question, _: Observer | None) -> Answer:
         """Runs the query that is the question's text, as an answer with one candidate."""

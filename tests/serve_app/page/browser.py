@@ -14,7 +14,7 @@ from tests.serve_app.page.fake_service import FakeService
 
 CHROMIUM = "/usr/bin/chromium"
 
-WATCH = """
+_WATCH = """
 window.__noted = [];
 document.addEventListener('securitypolicyviolation', (event) =>
   window.__noted.push(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
@@ -82,7 +82,7 @@ class Reader:
 
     def __post_init__(self) -> None:
         self.page.set_default_timeout(15_000)
-        self.page.add_init_script(WATCH)
+        self.page.add_init_script(_WATCH)
         self.page.on("request", lambda request: self.requested.append(request.url))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("dialog", lambda dialog: self.errors.append(f"dialog: {dialog.message}"))
@@ -96,6 +96,22 @@ class Reader:
     def visit(self, fragment: str = "") -> None:
         """Opens the page."""
         self.page.goto(self.served.url + fragment)
+
+    def sign_in(self, token: str) -> None:
+        """Signs in where the page asks for it: the field has the focus."""
+        self.see("#key:focus")
+        self.page.keyboard.type(token)
+        self.page.keyboard.press("Enter")
+        self.page.locator(".sign-in").wait_for(state="detached")
+
+    def share(self) -> str:
+        """The link to the last answer."""
+        self.leave_fields()
+        self.do("s", ".answer-foot button:has-text('Share')")
+        self.wait_until("document.querySelector('dialog input')?.value.includes('#/share/')")
+        link: str = self.page.input_value("dialog input")
+        self.page.keyboard.press("Escape")
+        return link
 
     def type_question(self, question: str) -> None:
         """Writes a question and sends it."""

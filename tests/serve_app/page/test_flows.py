@@ -98,6 +98,7 @@ def test_walk_through_cells(reader: Reader) -> None:
         reader.page.keyboard.press(key)
     focused = reader.page.locator("td:focus")
     focused.wait_for()
+    reader.wait_until("document.activeElement.dataset.row === '9999'")
     assert focused.get_attribute("data-row") == "9999"
     reader.page.keyboard.press("Enter")
     assert "Ōkubo 株式会社" in reader.see("dialog").inner_text()
@@ -250,6 +251,14 @@ def test_definitions_have_synonyms_and_hidden_things_reasons(reader: Reader) -> 
     reader.visit("#/me")
     shown = reader.see("[aria-label='Hidden rows and columns']").inner_text()
     assert "Your role region_manager may read only some rows" in shown
+
+
+def test_more_of_a_list_is_read(reader: Reader) -> None:
+    reader.visit("#/schema")
+    reader.see("text=400 tables")
+    assert reader.page.locator(".table-list li").count() == 60
+    reader.page.click("button:has-text('Show more')")
+    reader.wait_until("document.querySelectorAll('.table-list li').length === 120")
 
 
 def test_history_star_rename_delete_undo(either: Reader) -> None:

@@ -76,13 +76,6 @@ def person(request: pytest.FixtureRequest, site: Site, chromium: Any) -> Iterato
     assert faults == []
 
 
-def sign_in(reader: Reader, name: str) -> None:
-    reader.see("#key:focus")
-    reader.page.keyboard.type(build_token(name))
-    reader.page.keyboard.press("Enter")
-    reader.page.locator(".sign-in").wait_for(state="detached")
-
-
 def ask_until(reader: Reader, questions: tuple[str, ...], selector: str) -> bool:
     """Asks one after another until the last turn has what is looked for. Whether one has."""
     for question in questions:
@@ -96,7 +89,7 @@ def ask_until(reader: Reader, questions: tuple[str, ...], selector: str) -> bool
 def test_ask_stop_follow_up_clarify_correct_chart_download_share(person: Reader) -> None:
     reader = person
     reader.visit()
-    sign_in(reader, "ada")
+    reader.sign_in(build_token("ada"))
     reader.see(".suggestions")
 
     # Ask, watch, stop, ask again.
@@ -160,11 +153,7 @@ def test_ask_stop_follow_up_clarify_correct_chart_download_share(person: Reader)
     assert len(table[0]) == len(first)
 
     # Share; then somebody else opens the link and sees their own rows.
-    reader.leave_fields()
-    reader.do("s", ".turn.last .answer-foot button:has-text('Share')")
-    reader.wait_until("document.querySelector('dialog input')?.value.includes('#/share/')")
-    link = reader.page.input_value("dialog input")
-    reader.page.keyboard.press("Escape")
+    link = reader.share()
     shown = reader.see(".turn.last .result").inner_text()
     if reader.hand == "mouse":
         reader.page.click(".nav-link.person")
@@ -172,7 +161,7 @@ def test_ask_stop_follow_up_clarify_correct_chart_download_share(person: Reader)
     assert "You are signed out" in reader.see(".sign-in").inner_text()
     assert shown not in reader.page.locator("body").inner_text()
     reader.page.goto(link)
-    sign_in(reader, "mia")
+    reader.sign_in(build_token("mia"))
     seen = reader.see(".answer, [role=alert]").inner_text()
     assert shown not in seen
     reader.leave_fields()

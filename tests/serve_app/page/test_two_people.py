@@ -17,7 +17,7 @@ import uvicorn
 
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.interfaces import build_token
-from tests.serve_app.page.browser import WATCH
+from tests.serve_app.page.browser import Reader, Site
 from tests.serve_app.page_service import open_page_service
 
 # Mia belongs to department 31 and Noa to department 7.
@@ -65,165 +65,139 @@ def server(wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> I
 class Browsers:
     """A browser of each person, as on machines of their own."""
 
-    def __init__(self, chromium: Any, url: str) -> None:
-        self.url = url
+    def __init__(self, chromium: Any, site: Site) -> None:
+        self._site = site
         self._chromium = chromium
-        self._contexts: list[Any] = []
+        self._readers: list[Reader] = []
 
-    def open(self) -> Any:
-        """A tab in a new browser, which knows nobody yet."""
-        context = self._chromium.new_context(locale="en-GB")
-        context.set_default_timeout(20_000)
-        context.add_init_script(WATCH)
-        self._contexts.append(context)
-        tab = context.new_page()
-        tab.goto(self.url)
-        return tab
+    def open(self, beside: Reader | None = None) -> Reader:
+        """A tab in a new browser, which knows nobody yet, or of what another tab shows."""
+        context = beside.page.context if beside else self._chromium.new_context(locale="en-GB")
+        reader = Reader(context.new_page(), self._site, "keyboard")
+        self._readers.append(reader)
+        reader.page.goto(beside.page.url if beside else self._site.url)
+        return reader
 
     def close(self) -> None:
         """Closes all, in none of which may have happened what must not."""
-        noted = [
-            tab.evaluate("window.__noted")
-            for context in self._contexts
-            for tab in context.pages
-            if tab.url.startswith(self.url)
-        ]
-        for context in self._contexts:
-            context.close()
-        assert [each for each in noted if each] == []
+        faults = [fault for reader in self._readers for fault in reader.list_faults()]
+        for reader in self._readers:
+            reader.page.context.close()
+        assert faults == []
 
 
 @pytest.fixture
 def browsers(chromium: Any, server: PageServer) -> Iterator[Browsers]:
-    browsers = Browsers(chromium, server.url)
+    browsers = Browsers(chromium, Site(server.url))
     yield browsers
     browsers.close()
 
 
-def sign_in(tab: Any, name: str) -> None:
-    tab.fill("#key", build_token(name))
-    tab.keyboard.press("Enter")
-    tab.locator(".sign-in").wait_for(state="detached")
+def open_as(browsers: Browsers, name: str) -> Reader:
+    reader = browsers.open()
+    reader.sign_in(build_token(name))
+    return reader
 
 
-def ask(tab: Any, question: str) -> None:
-    tab.fill("#question", question)
-    tab.keyboard.press("Enter")
-    tab.locator(".answer .result tbody td").first.wait_for()
+def ask(reader: Reader, question: str) -> None:
+    reader.ask(question)
+    reader.see(".answer .result tbody td")
 
 
-def read_departments(tab: Any) -> set[str]:
+def read_departments(reader: Reader) -> set[str]:
     """The first column of the rows that are shown."""
-    tab.locator(".result tbody td").first.wait_for()
-    rows: list[list[str]] = tab.evaluate(
+    reader.see(".result tbody td")
+    rows: list[list[str]] = reader.page.evaluate(
         "[...document.querySelectorAll('.result tbody tr')]"
         ".map((row) => [...row.querySelectorAll('td')].map((cell) => cell.innerText))"
     )
     return {cells[0] for cells in rows if len(cells) == 3}
 
 
-def read_names(tab: Any) -> set[str]:
-    names: list[str] = tab.evaluate(
+def read_names(reader: Reader) -> set[str]:
+    names: list[str] = reader.page.evaluate(
         "[...document.querySelectorAll('.result tbody td:nth-child(3)')].map((c) => c.innerText)"
     )
     return {name for name in names if name}
 
 
-def share(tab: Any) -> str:
-    tab.keyboard.press("Escape")
-    tab.click(".answer-foot button:has-text('Share')")
-    field = tab.locator("dialog input")
-    for _ in range(200):
-        link: str = field.input_value()
-        if "#/share/" in link:
-            tab.keyboard.press("Escape")
-            return link
-        tab.wait_for_timeout(50)
-    raise AssertionError("no link")
+def open_link(reader: Reader, link: str) -> None:
+    reader.page.goto(link)
+    reader.page.reload()
+
+
+def go(reader: Reader, keys: str) -> None:
+    reader.leave_fields()
+    reader.do(keys, "")
 
 
 def test_a_shared_link_shows_each_the_own_rows(browsers: Browsers) -> None:
-    mia, noa, eve = browsers.open(), browsers.open(), browsers.open()
-    sign_in(mia, "mia")
+    mia, noa, eve = open_as(browsers, "mia"), browsers.open(), browsers.open()
     ask(mia, NAMES)
     assert read_departments(mia) == {"31"}
-    link = share(mia)
+    link = mia.share()
 
-    noa.goto(link)
-    noa.reload()
+    open_link(noa, link)
     # Nothing of the shared answer is shown before it is known who asks.
-    assert "last_name" not in noa.content()
-    sign_in(noa, "noa")
+    noa.see("#key")
+    assert "last_name" not in noa.page.content()
+    noa.sign_in(build_token("noa"))
     assert read_departments(noa) == {"7"}
-    assert "Shared by mia" in noa.locator(".question").first.text_content()
-    assert "department_id = 7" in noa.locator(".answer").inner_text()
+    assert "Shared by mia" in noa.page.locator(".question").first.text_content()
+    assert "department_id = 7" in noa.page.locator(".answer").inner_text()
     assert not read_names(mia) & read_names(noa)
 
-    eve.goto(link)
-    eve.reload()
-    sign_in(eve, "eve")
-    eve.locator("[role=alert]").first.wait_for()
-    assert eve.locator(".result").count() == 0
-    assert not any(name in eve.content() for name in read_names(mia))
+    open_link(eve, link)
+    eve.sign_in(build_token("eve"))
+    eve.see("[role=alert]")
+    assert eve.page.locator(".result").count() == 0
+    assert not any(name in eve.page.content() for name in read_names(mia))
 
-    mia.goto(link)
-    mia.reload()
+    open_link(mia, link)
     assert read_departments(mia) == {"31"}
 
 
 def test_a_tab_that_is_signed_out_shows_nothing_of_before(browsers: Browsers) -> None:
-    first = browsers.open()
-    sign_in(first, "mia")
+    first = open_as(browsers, "mia")
     ask(first, NAMES)
     names = read_names(first)
     assert names
-    second = first.context.new_page()
-    second.goto(first.url)
-    second.locator(".result, .stopped").first.wait_for()
+    second = browsers.open(beside=first)
+    second.see(".result, .stopped")
 
-    first.keyboard.press("Escape")
-    first.keyboard.press("g")
-    first.keyboard.press("a")
-    first.click("button:has-text('Sign out') >> nth=0")
+    go(first, "g a")
+    first.page.click("button:has-text('Sign out') >> nth=0")
     for tab in (first, second):
-        tab.locator("#key").wait_for()
+        tab.see("#key")
         if tab is first:
-            tab.go_back()
-            tab.locator("#key").wait_for()
-        for text in (tab.content(), tab.evaluate(EVERYTHING_STORED)):
+            tab.page.go_back()
+            tab.see("#key")
+        for text in (tab.page.content(), tab.page.evaluate(EVERYTHING_STORED)):
             assert "last_name" not in text
             assert "mia" not in text
             assert not any(f">{name}<" in text for name in names)
-    databases = first.evaluate("indexedDB.databases().then((all) => all.length)")
-    assert (databases, first.evaluate("caches.keys().then((all) => all.length)")) == (0, 0)
+    databases = first.page.evaluate("indexedDB.databases().then((all) => all.length)")
+    assert (databases, first.page.evaluate("caches.keys().then((all) => all.length)")) == (0, 0)
 
     # Whoever signs in next in the same browser finds nothing of the one before, although the
     # address still names the conversation.
-    sign_in(first, "noa")
-    first.locator("[role=alert]").first.wait_for()
-    assert "last_name" not in first.content()
-    first.keyboard.press("Escape")
-    first.keyboard.press("g")
-    first.keyboard.press("h")
-    first.locator("h1:has-text('History')").wait_for()
-    first.wait_for_timeout(500)
-    assert first.locator(".conversations li").count() == 0
-    assert "last_name" not in first.content()
+    first.sign_in(build_token("noa"))
+    first.see("[role=alert]")
+    assert "last_name" not in first.page.content()
+    go(first, "g h")
+    first.see("h1:has-text('History')")
+    first.see("text=No conversations yet")
+    assert first.page.locator(".conversations li").count() == 0
+    assert "last_name" not in first.page.content()
 
 
 def test_a_sign_in_that_ends_elsewhere_ends_here(browsers: Browsers) -> None:
-    here, there = browsers.open(), browsers.open()
-    for tab in (here, there):
-        sign_in(tab, "mia")
+    here, there = open_as(browsers, "mia"), open_as(browsers, "mia")
     ask(here, NAMES)
-    there.keyboard.press("Escape")
-    there.keyboard.press("g")
-    there.keyboard.press("a")
-    there.click("button:has-text('Sign out everywhere')")
-    there.locator("#key").wait_for()
-    here.keyboard.press("Escape")
-    here.keyboard.press("g")
-    here.keyboard.press("h")
-    here.locator("#key").wait_for()
-    assert "Your sign-in has ended" in here.locator(".sign-in").inner_text()
-    assert "last_name" not in here.content()
+    go(there, "g a")
+    there.page.click("button:has-text('Sign out everywhere')")
+    there.see("#key")
+    go(here, "g h")
+    here.see("#key")
+    assert "Your sign-in has ended" in here.page.locator(".sign-in").inner_text()
+    assert "last_name" not in here.page.content()

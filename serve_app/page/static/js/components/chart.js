@@ -97,7 +97,7 @@ export function ChartView({ columns, rows, roles, suggested, mine }) {
   useEffect(() => {
     if (!width) return undefined;
     let isCurrent = true;
-    draw(Math.max(260, host.current.clientWidth), chart, { columns, rows }, roles).then(
+    draw(Math.max(260, width), chart, { columns, rows }, roles).then(
       ({ view, stage }) => {
         if (!isCurrent) return void view.finalize();
         drawn.current?.finalize();

@@ -9,6 +9,7 @@ import { useLoaded } from "../core/loading.js";
 import { href } from "../core/router.js";
 import { count, plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
+import { More } from "../components/more.js";
 import { Loading, notify } from "../components/notices.js";
 import { Text } from "../components/text.js";
 import { Shares } from "./shares.js";
@@ -56,14 +57,6 @@ export function HistoryView() {
     );
     notify(`Deleted “${plain(one.title).slice(0, 60)}”`, { undo: restore, settle });
   };
-  const loadMore = async () => {
-    try {
-      const page = await requestJson(`conversations${query({ search, starred, limit: PAGE, after: loaded.data.next })}`);
-      loaded.change({ conversations: [...loaded.data.conversations, ...page.conversations], next: page.next });
-    } catch (problem) {
-      notify(plain(problem.message));
-    }
-  };
   return html`<div class="page narrow">
     <h1 tabindex="-1">History</h1>
     <p class="lead">Your conversations. Questions and queries are kept, rows never: they are read again when you open one.</p>
@@ -74,7 +67,7 @@ export function HistoryView() {
     ${!loaded.data ? html`<${Loading} state=${loaded} retry=${loaded.retry} />` : html`
       <ul class="conversations" ref=${list}>${entries.map((one) => html`<${Entry} key=${one.id} one=${one} change=${(values) => change(one, values)} remove=${() => forgetOne(one)} />`)}</ul>
       ${entries.length === 0 && html`<p class="faint" role="status">${search || starred ? "No conversation matches." : "No conversations yet. What you ask will be listed here."}</p>`}
-      ${loaded.data.next && html`<${Button} onClick=${loadMore}>Show more</${Button}>`}`}
+      <${More} loaded=${loaded} list="conversations" />`}
     <${Shares} />
   </div>`;
 }

@@ -8,6 +8,7 @@ import { useAction, useSteps } from "../core/keys.js";
 import { useLoaded } from "../core/loading.js";
 import { count, plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
+import { More } from "../components/more.js";
 import { Loading, notify } from "../components/notices.js";
 import { Sql, Text } from "../components/text.js";
 import { CorrectView } from "./correct.js";
@@ -28,14 +29,6 @@ export function ReviewView() {
       notify(`Not marked. ${plain(problem.message)}`);
     }
   };
-  const loadMore = async () => {
-    try {
-      const page = await requestJson(`feedback${query({ verdict: "wrong", state, after: loaded.data.next })}`);
-      loaded.change({ entries: [...entries, ...page.entries], next: page.next });
-    } catch (problem) {
-      notify(plain(problem.message));
-    }
-  };
   return html`<div class="page">
     <h1 tabindex="-1">Wrong answers</h1>
     <p class="lead">What people called wrong. Correct the query, save it as the right one, and mark the entry as done.</p>
@@ -43,7 +36,7 @@ export function ReviewView() {
     ${!loaded.data ? html`<${Loading} state=${loaded} retry=${loaded.retry} />` : html`<p class="faint" role="status">${count(entries.length, "entry", "entries")}${loaded.data.next ? " so far" : ""}</p>
       <ul class="review-list" ref=${list}>${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} close=${() => close(entry)} />`)}</ul>
       ${entries.length === 0 && html`<p>${state === "open" ? "Nothing is left to do." : "Nothing was worked through yet."}</p>`}
-      ${loaded.data.next && html`<${Button} onClick=${loadMore}>Show more</${Button}>`}`}
+      <${More} loaded=${loaded} list="entries" />`}
   </div>`;
 }
 

@@ -1,12 +1,13 @@
 /** The links that the reader gave: what they show, when they end, and ending them now. */
 
 import { html, useState } from "../../vendor/preact.js";
-import { query, request, requestJson } from "../core/api.js";
+import { query, request } from "../core/api.js";
 import { formatTime } from "../core/format.js";
 import { useLoaded } from "../core/loading.js";
 import { href } from "../core/router.js";
 import { plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
+import { More } from "../components/more.js";
 import { Loading, notify } from "../components/notices.js";
 import { Text } from "../components/text.js";
 
@@ -15,20 +16,12 @@ const PAGE = 50;
 export function Shares() {
   const loaded = useLoaded(`shares${query({ limit: PAGE })}`);
   const shares = loaded.data?.shares ?? [];
-  const loadMore = async () => {
-    try {
-      const page = await requestJson(`shares${query({ limit: PAGE, after: loaded.data.next })}`);
-      loaded.change({ shares: [...shares, ...page.shares], next: page.next });
-    } catch (problem) {
-      notify(plain(problem.message));
-    }
-  };
   const drop = (id) => loaded.change({ ...loaded.data, shares: shares.filter((one) => one.id !== id) });
   return html`<section><h2>Shared by you</h2>
     ${!loaded.data ? html`<${Loading} state=${loaded} retry=${loaded.retry} />` : html`
       ${shares.length === 0 ? html`<p class="faint">Nothing. A link that you make with Share is listed here until it ends.</p>`
         : html`<ul class="conversations shares">${shares.map((one) => html`<${Share} key=${one.id} one=${one} drop=${() => drop(one.id)} />`)}</ul>`}
-      ${loaded.data.next && html`<${Button} onClick=${loadMore}>Show more</${Button}>`}`}
+      <${More} loaded=${loaded} list="shares" />`}
   </section>`;
 }
 

@@ -1,13 +1,13 @@
 /** The data that can be asked: tables by search on the server, a table in detail, definitions. */
 
 import { html, useEffect, useState } from "../../../vendor/preact.js";
-import { query, requestJson } from "../../core/api.js";
+import { query } from "../../core/api.js";
 import { useLoaded } from "../../core/loading.js";
 import { go, href, route } from "../../core/router.js";
 import { database, databases } from "../../core/state.js";
 import { count, plain } from "../../core/text.js";
-import { Button } from "../../components/controls.js";
-import { Loading, notify } from "../../components/notices.js";
+import { More } from "../../components/more.js";
+import { Loading } from "../../components/notices.js";
 import { Text } from "../../components/text.js";
 import { Definitions } from "./definitions.js";
 import { TableDetail } from "./table_detail.js";
@@ -30,17 +30,6 @@ export function SchemaView() {
   const search = useDelayed(text, PAUSE_MS);
   const base = `databases/${encodeURIComponent(name)}`;
   const first = useLoaded(name ? `${base}/tables${query({ search, limit: PAGE })}` : null);
-  const [more, setMore] = useState({ tables: [], next: null, of: null });
-  useEffect(() => setMore({ tables: [], next: first.data?.next ?? null, of: first.data }), [first.data]);
-  const loadMore = async () => {
-    try {
-      const page = await requestJson(`${base}/tables${query({ search, limit: PAGE, after: more.next })}`);
-      if (more.of === first.data) setMore({ ...more, tables: [...more.tables, ...page.tables], next: page.next });
-    } catch (problem) {
-      notify(plain(problem.message));
-    }
-  };
-  const tables = [...(first.data?.tables ?? []), ...more.tables];
   const isDefinitions = chosen === ":definitions";
   return html`<div class=${`page split ${chosen ? "has-choice" : ""}`}>
     <div class="split-list">
@@ -51,8 +40,8 @@ export function SchemaView() {
       <nav aria-label="Tables">
         <p><a class=${`row-link ${isDefinitions ? "current" : ""}`} aria-current=${isDefinitions ? "page" : undefined} href=${href("schema", name, ":definitions")}>Agreed definitions</a></p>
         ${first.data ? html`<p class="faint list-count" role="status">${count(first.data.total, "table")}${search ? " found" : ""}</p>` : html`<${Loading} state=${first} retry=${first.retry} />`}
-        <ul class="table-list">${tables.map((one) => html`<${TableRow} key=${one.table} one=${one} name=${name} isCurrent=${one.table === chosen} />`)}</ul>
-        ${more.next && html`<${Button} onClick=${loadMore}>Show more</${Button}>`}
+        <ul class="table-list">${(first.data?.tables ?? []).map((one) => html`<${TableRow} key=${one.table} one=${one} name=${name} isCurrent=${one.table === chosen} />`)}</ul>
+        <${More} loaded=${first} list="tables" />
       </nav>
     </div>
     <div class="split-detail">
