@@ -38,8 +38,9 @@ READINGS = [
         "sql": FIRST,
         "description": "where id is 1. The same in both: shows name; of customers.",
         "share": 0.5,
+        "reference": "",
     },
-    {"sql": SECOND, "description": "shows name; of customers.", "share": 0.5},
+    {"sql": SECOND, "description": "shows name; of customers.", "share": 0.5, "reference": ""},
 ]
 
 
