@@ -18,6 +18,7 @@ from nl2sql.types import (
     ResultSet,
     Rewriting,
     SchemaContext,
+    VerifiedQuery,
 )
 from nl2sql.types.conversation import AS_ASKED, PASSED
 
@@ -83,7 +84,9 @@ class Trace:
 class Answered:
     """The winning query and its rows; ``text`` and ``text_source`` are those of ``AnswerText``.
 
-    ``reference`` stands for the query where that is withheld.
+    ``description`` says in words what the query asks for. ``verified`` is who gave the query as the
+    right one for this question, if somebody did; then nothing was sampled. ``reference`` stands for
+    the query where that is withheld.
     """
 
     sql: str
@@ -93,7 +96,15 @@ class Answered:
     trace: Trace
     text: str = ""
     text_source: str = ""
+    description: str = ""
+    verified: VerifiedQuery | None = None
     reference: str = ""
+
+    @property
+    def origin(self) -> str:
+        """The origin of the winning candidate; empty if the trace does not tell."""
+        winner = self.trace.ranking.winner if self.trace.ranking else None
+        return winner.candidate.origin if winner else ""
 
 
 @dataclass(frozen=True, slots=True)

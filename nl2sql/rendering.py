@@ -22,6 +22,7 @@ from nl2sql.types import (
     ResultSet,
     RowsFetched,
     SchemaContext,
+    VerifiedQuery,
     Violation,
     VoteCounted,
 )
@@ -34,6 +35,7 @@ from quorumsql.contract.answers import (
     QueryResponse,
     RefusedResponse,
     ResultColumn,
+    VerifiedResponse,
 )
 from quorumsql.contract.events import (
     CandidateEvent,
@@ -94,6 +96,8 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                 truncated=result.truncated,
                 cut=[list(cell) for cell in result.cut],
                 cached_at=_render_time(answer.trace.cached_at),
+                description=answer.description,
+                verified=_render_verified(answer.verified),
                 reference=answer.reference,
             )
         case Refused():
@@ -187,6 +191,13 @@ def build_event(event: QuestionEvent) -> ProgressEvent:
 
 def _render_time(time: datetime | None) -> str | None:
     return None if time is None else time.isoformat(timespec="milliseconds")
+
+
+def _render_verified(verified: VerifiedQuery | None) -> VerifiedResponse | None:
+    if verified is None:
+        return None
+    at = verified.given_at.isoformat(timespec="seconds")
+    return VerifiedResponse(by=verified.given_by, at=at, source=verified.source)
 
 
 def _judge(assessment: Assessment) -> tuple[Literal["accepted", "refused", "failed"], str]:

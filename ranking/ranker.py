@@ -23,6 +23,7 @@ from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
 from ranking.definition_use import find_uses
 from ranking.interpretations.interpretations import build_interpretations
+from ranking.interpretations.query_words import describe_apart
 from ranking.lint import lint_query
 from ranking.query import Query, read_candidate
 from ranking.score.score import score_candidate, score_result, score_values
@@ -98,22 +99,24 @@ class CandidateRanker:
             run = await run_whole(self._executor, leader, self._settings.vote_rows)
             others = (assessment for assessment in ranking.assessments if assessment is not leader)
             ranking = self._vote(question, (run, *others), ranking.samples)
-        if ranking.winner is None:
+        winner = ranking.winner
+        if winner is None:
             return ranking
-        page = await fetch_page(self._executor, ranking.winner, question.max_rows)
+        page = await fetch_page(self._executor, winner, question.max_rows)
         features = measure_features(question, context, ranking)
         calibrated = self._calibration.estimate(features) if self._calibration else None
-        if ranking.winner.misses_required:
+        if winner.misses_required:
             calibrated = 0.0
+        words = await read_aside(describe_apart, (winner.candidate.sql,), context.dialect)
         ranking = replace(
             ranking,
             assessments=tuple(
-                page if assessment is ranking.winner else assessment
-                for assessment in ranking.assessments
+                page if assessment is winner else assessment for assessment in ranking.assessments
             ),
             features=features,
             confidence=ranking.confidence if calibrated is None else calibrated,
             threshold=self._find_threshold(is_calibrated=calibrated is not None),
+            description=words[0],
         )
         if ranking.confidence >= ranking.threshold:
             return ranking

@@ -64,8 +64,8 @@ class GuardedConversations:
         await self._prune()
         if not self._days:
             return
-        sql = answer.sql if isinstance(answer, Answered) else ""
-        sql = sql if len(sql) <= _LONGEST_QUERY else ""
+        answered = answer if isinstance(answer, Answered) else None
+        sql = answered.sql if answered and len(answered.sql) <= _LONGEST_QUERY else ""
         await self._store.add(
             identify_owner(question.principal),
             question.session,
@@ -74,6 +74,9 @@ class GuardedConversations:
             rewritten=answer.trace.question.text if answer.trace.asked and sql else "",
             outcome=type(answer).__name__.lower(),
             sql=sql,
+            confidence=answered.confidence if answered else None,
+            quorum=answered.quorum if answered else None,
+            origin=answered.origin if answered else "",
             most=_MOST_KEPT,
         )
 

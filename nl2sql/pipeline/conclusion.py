@@ -26,12 +26,15 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
             )
         )
         return Clarify(reason, ranking.confidence, ranking.interpretations, trace)
+    is_verified = winner.candidate.origin == "verified"
     return Answered(
         sql=winner.candidate.sql,
         result=winner.result,
         confidence=ranking.confidence,
         quorum=ranking.quorum,
         trace=trace,
+        description=ranking.description,
+        verified=trace.context.verified if is_verified and trace.context else None,
     )
 
 

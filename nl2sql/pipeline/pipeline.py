@@ -47,6 +47,8 @@ from nl2sql.types import (
 )
 
 _REPAIR = RepairSettings()
+_NO_CONTEXT = SchemaContext((), (), ())
+_NO_LONGER_RUNS = "The verified query for this question cannot be run any more, so it was not used."
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,8 @@ class Pipeline:
         clock = StageClock()
         stages = self._stages
         if question.picked:
-            return await self._run_picked(question, Trace(question), clock)
+            picked = Candidate("c1", question.picked, origin="picked")
+            return await self._run_given(picked, Trace(question), _NO_CONTEXT, clock)
 
         pace = await stages.generator.pace()
         deadline = Deadline.after(pace.sampling_timeout_s)
@@ -103,6 +106,13 @@ class Pipeline:
         trace = replace(trace, route=route, context=context)
         if context.refusal:
             return Refused(NOT_PERMITTED, context.refusal, replace(trace, timings=clock.timings))
+
+        if context.verified is not None:
+            verified = Candidate("c1", context.verified.sql, origin="verified")
+            answer = await self._run_given(verified, trace, context, clock)
+            if isinstance(answer, Answered):
+                return answer
+            trace = replace(trace, notes=(_NO_LONGER_RUNS,))
 
         async with clock.time("gate"):
             intent = await stages.generator.gate(question, context)
@@ -179,7 +189,8 @@ class Pipeline:
         )
         ended_early = ranking.samples < wanted or (generated.more and not ranking.settled)
         if deadline.has_passed and ended_early:
-            trace = replace(trace, ended_early=True, notes=(_describe_end(ranking, trace),))
+            note = _describe_end(ranking, trace)
+            trace = replace(trace, ended_early=True, notes=(*trace.notes, note))
         async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
         if note := describe_unread(ranking, context):
@@ -208,17 +219,18 @@ class Pipeline:
         report(CandidateAssessed(assessment))
         return assessment
 
-    async def _run_picked(self, question: Question, trace: Trace, clock: StageClock) -> Answer:
-        """Runs the interpretation that was chosen, guarded like any candidate."""
-        nothing = SchemaContext((), (), ())
-        ranker, candidate = self._stages.ranker, Candidate("c1", question.picked, origin="picked")
+    async def _run_given(
+        self, candidate: Candidate, trace: Trace, context: SchemaContext, clock: StageClock
+    ) -> Answer:
+        """Runs a query that a person chose or verified, guarded like any candidate."""
+        question, ranker = trace.question, self._stages.ranker
         async with clock.time("guard"):
             verdict = await self._assessor.guard(question, candidate)
         async with clock.time("assess"):
-            assessed = await self._assessor.assess(question, candidate, verdict, nothing, Plan())
+            assessed = await self._assessor.assess(question, candidate, verdict, context, Plan())
         async with clock.time("vote"):
             ranking = await ranker.rank(question, (assessed,), samples=1)
-            ranking = await ranker.conclude(question, nothing, ranking)
+            ranking = await ranker.conclude(question, context, ranking)
         ranking = replace(ranking, confidence=1.0)
         trace = replace(trace, ranking=ranking, timings=clock.timings)
         return await read_aside(conclude, ranking, trace)

@@ -75,6 +75,7 @@ from nl2sql.types.schema import (
     SchemaLinks,
     TableDescriptions,
     ValueMatch,
+    VerifiedQuery,
 )
 
 __all__ = [
@@ -138,6 +139,7 @@ __all__ = [
     "Turn",
     "UsageLimits",
     "ValueMatch",
+    "VerifiedQuery",
     "Violation",
     "VoteCounted",
 ]

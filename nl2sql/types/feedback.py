@@ -15,7 +15,10 @@ MOST_CHARS = 4000
 
 @dataclass(frozen=True, slots=True)
 class Feedback:
-    """Whether ``sql`` answers the question, and otherwise the ``correction``, if it is known."""
+    """Whether ``sql`` answers the question, and otherwise the ``correction``, if it is known.
+
+    ``is_reviewed``: the principal may review answers, so the right query holds for others too.
+    """
 
     database: str
     question: str
@@ -23,6 +26,7 @@ class Feedback:
     is_right: bool
     principal: Principal
     correction: str = ""
+    is_reviewed: bool = False
 
     @property
     def right_sql(self) -> str:

@@ -103,7 +103,7 @@ class Ranking:
     the lower end of the 95 % Wilson interval of the share that agrees. ``settled`` says that no
     further samples are needed; ``features`` are the inputs of the confidence. If the confidence is
     below ``threshold``, one or two ``interpretations`` are offered instead of an answer, best
-    first.
+    first. ``description`` says in words what the winner asks for.
     """
 
     assessments: tuple[Assessment, ...] = ()
@@ -114,6 +114,7 @@ class Ranking:
     features: tuple[tuple[str, float], ...] = ()
     threshold: float = 0.0
     interpretations: tuple[Interpretation, ...] = ()
+    description: str = ""
 
     @property
     def winner(self) -> Assessment | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from nl2sql.catalog import ForeignKey, Table
@@ -60,6 +61,19 @@ class FewShot:
     question: str
     sql: str
     similarity: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedQuery:
+    """The query that a person gave as the right one for a question, and who and when.
+
+    ``source`` is that of the example: ``feedback``, ``file`` or ``benchmark``.
+    """
+
+    sql: str
+    given_by: str
+    given_at: datetime
+    source: str
 
 
 DefinitionKind = Literal["measure", "dimension", "filter"]
@@ -125,7 +139,7 @@ class SchemaContext:
     principal may not read it. ``shared`` names the tables that are also shown for other questions,
     whole and before all others: a module, or all of a small database. ``required`` names the tables
     that the query must read. ``definitions`` are those that the question names; their tables are
-    among ``tables``.
+    among ``tables``. ``verified`` is the query given for this very question, if there is one.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -143,6 +157,7 @@ class SchemaContext:
     shared: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     definitions: tuple[Definition, ...] = ()
+    verified: VerifiedQuery | None = None
 
     @property
     def is_whole(self) -> bool:

@@ -1,9 +1,11 @@
 """What a query asks for, in words that come from its tree alone.
 
-For somebody who has to choose between two interpretations of a question: what is shown, of which
-tables, under which conditions, grouped and sorted how; what tells the two apart comes first. Names
-and values stand as they do in the query. Knows nothing of a schema. What it has no words for stays
-SQL; a query that does not parse stays whole.
+For somebody who reads an answer without its query, or has to choose between two interpretations of
+a question: what is shown, of which tables, under which conditions, grouped and sorted how; what
+tells the two apart comes first. Names and values stand as they do in the query; how the tables are
+joined is told only if two queries differ in nothing else, or if it is more than equal columns.
+Knows nothing of a schema. What it has no words for stays SQL; a query that does not parse stays
+whole.
 """
 
 from __future__ import annotations
@@ -37,6 +39,28 @@ _SET_OPERATIONS: tuple[tuple[type[exp.Expr], str], ...] = (
     (exp.Intersect, "as far as it is also among"),
     (exp.Union, "together with"),
 )
+_CALCULATIONS: tuple[tuple[type[exp.Expr], str], ...] = (
+    (exp.Mul, "times"),
+    (exp.Div, "/"),
+    (exp.Add, "+"),
+    (exp.Sub, "-"),
+)
+# What changes the form of a value, not what it says.
+_FORMS = (
+    exp.Cast,
+    exp.TryCast,
+    exp.Round,
+    exp.TsOrDsToDate,
+    exp.TsOrDsToTimestamp,
+    exp.TsOrDsToTime,
+)
+_DATE_PARTS: tuple[tuple[type[exp.Expr], str], ...] = (
+    (exp.Year, "year"),
+    (exp.Quarter, "quarter"),
+    (exp.Month, "month"),
+    (exp.Day, "day"),
+)
+_DATE_FORMATS = {"%Y": "year", "%Y-%m": "month", "%m": "month", "%d": "day"}
 _MOST_CHARS = 160
 
 
@@ -49,18 +73,20 @@ def describe_apart(queries: Sequence[str], dialect: str) -> tuple[str, ...]:
     ('shows the number of rows; of t.',)
     """
     clauses = [describe_query(query, dialect) for query in queries]
+    if len(set(clauses)) < len(clauses):
+        clauses = [describe_query(query, dialect, joins=True) for query in queries]
     common = set(clauses[0]).intersection(*clauses[1:]) if len(clauses) > 1 else set()
     return tuple(_join_clauses(clause, common) for clause in clauses)
 
 
-def describe_query(query: str, dialect: str) -> tuple[str, ...]:
-    """The clauses of a query, each in words.
+def describe_query(query: str, dialect: str, *, joins: bool = False) -> tuple[str, ...]:
+    """The clauses of a query, each in words; with ``joins``, also which columns join the tables.
 
-    >>> describe_query("SELECT b, max(a) FROM t GROUP BY b ORDER BY 2 DESC LIMIT 3", "postgres")
-    ('shows b and the highest a', 'of t', 'for each b', 'sorted by 2, highest first', 'only 3 rows')
+    >>> describe_query("SELECT b, max(a) FROM t GROUP BY b ORDER BY 1 DESC LIMIT 3", "postgres")
+    ('shows b and the highest a', 'of t', 'for each b', 'sorted by b, highest first', 'only 3 rows')
     """
     try:
-        return tuple(_describe(read_tree(query, dialect), dialect))
+        return tuple(_describe(read_tree(query, dialect), dialect, joins))
     except (SqlglotError, RecursionError):
         return (_shorten(" ".join(query.split())),)
 
@@ -73,24 +99,26 @@ def _join_clauses(clauses: Sequence[str], common: set[str]) -> str:
     return f"{'; '.join(own)}. The same in both: {'; '.join(shared)}."
 
 
-def _describe(tree: exp.Expr, dialect: str) -> list[str]:
+def _describe(tree: exp.Expr, dialect: str, joins: bool) -> list[str]:
     if isinstance(tree, exp.Subquery):
-        return _describe(tree.this, dialect)
+        return _describe(tree.this, dialect, joins)
     for kind, words in _SET_OPERATIONS:
         if isinstance(tree, kind):
-            right = "; ".join(_describe(tree.args["expression"], dialect))
-            return [*_describe(tree.this, dialect), f"{words} ({right})", *_limit(tree, dialect)]
+            left = _describe(tree.this, dialect, joins)
+            right = "; ".join(_describe(tree.args["expression"], dialect, joins))
+            return [*left, f"{words} ({right})", *_limit(tree, dialect)]
     if not isinstance(tree, exp.Select):
         return [_shorten(tree.sql(dialect=dialect))]
-    return _Words(tree, dialect).describe()
+    return _Words(tree, dialect, joins).describe()
 
 
 class _Words:
     """One SELECT. Columns are named with their table where it has several."""
 
-    def __init__(self, select: exp.Select, dialect: str) -> None:
+    def __init__(self, select: exp.Select, dialect: str, joins: bool) -> None:
         self._select = select
         self._dialect = dialect
+        self._joins = joins
         self._sources = _list_sources(select)
         self._names = {
             source.alias_or_name.lower(): source.name
@@ -106,27 +134,34 @@ class _Words:
             clauses.append(
                 f"of {_enumerate([self._name_source(source) for source in self._sources])}"
             )
-        clauses += [self._word_join(arg) for arg in select.args.get("joins") or ()]
-        for cte in select.ctes:
-            clauses.append(f"{cte.alias} being ({'; '.join(_describe(cte.this, self._dialect))})")
+        clauses += filter(None, map(self._word_join, select.args.get("joins") or ()))
+        clauses += [f"{cte.alias} being ({self._nest(cte.this)})" for cte in select.ctes]
         if where := select.args.get("where"):
             clauses.append(f"where {self._word(where.this)}")
-        if group := select.args.get("group"):
-            clauses.append(f"for each {_enumerate([self._word(each) for each in group])}")
+        if (group := select.args.get("group")) and group.expressions:
+            clauses.append(f"for each {_enumerate([self._word_output(each) for each in group])}")
         if having := select.args.get("having"):
             clauses.append(f"only groups where {self._word(having.this)}")
         if order := select.args.get("order"):
             clauses.append(f"sorted by {_enumerate([self._sort(each) for each in order])}")
         return [*clauses, *_limit(select, self._dialect)]
 
+    def _nest(self, tree: exp.Expr) -> str:
+        return "; ".join(_describe(tree, self._dialect, self._joins))
+
     def _name_source(self, source: exp.Expr) -> str:
         if isinstance(source, exp.Table):
             return source.name
         if isinstance(source, exp.Subquery):
-            return f"({'; '.join(_describe(source.this, self._dialect))})"
+            return f"({self._nest(source.this)})"
         return _shorten(source.sql(dialect=self._dialect))
 
     def _word_join(self, join: exp.Join) -> str:
+        """Empty for an inner join that need not be told."""
+        if not self._joins and not join.side and _compares_columns(join):
+            return ""
+        if not self._joins and join.side == "LEFT" and _compares_columns(join):
+            return f"also without any of {self._name_source(join.this)}"
         words = f"with every row of {self._name_source(join.this)}"
         if condition := join.args.get("on"):
             words = f"joined where {self._word(condition)}"
@@ -136,8 +171,20 @@ class _Words:
 
     def _sort(self, ordered: exp.Expr) -> str:
         if not isinstance(ordered, exp.Ordered):
-            return self._word(ordered)
-        return self._word(ordered.this) + (", highest first" if ordered.args.get("desc") else "")
+            return self._word_output(ordered)
+        words = self._word_output(ordered.this)
+        return f"{words}, highest first" if ordered.args.get("desc") else words
+
+    def _word_output(self, node: exp.Expr) -> str:
+        """The words for an expression that may be the number or the alias of an output."""
+        outputs = self._select.expressions
+        if isinstance(node, exp.Literal) and node.name.isdecimal():
+            number = int(node.name)
+            return self._word(outputs[number - 1] if 0 < number <= len(outputs) else node)
+        if isinstance(node, exp.Column) and not node.table:
+            named = (each for each in outputs if isinstance(each, exp.Alias))
+            return self._word(next((each for each in named if each.alias == node.name), node))
+        return self._word(node)
 
     def _word(self, node: exp.Expr) -> str:
         """The words for an expression."""
@@ -168,10 +215,32 @@ class _Words:
             case exp.In():
                 return f"{self._word(node.this)} is one of {self._list_members(node)}"
             case exp.Exists():
-                return f"there is any ({'; '.join(_describe(node.this, self._dialect))})"
+                return f"there is any ({self._nest(node.this)})"
             case exp.Subquery() | exp.Select():
-                return f"({'; '.join(_describe(node, self._dialect))})"
-        return self._word_operator(node)
+                return f"({self._nest(node)})"
+            case exp.Coalesce() if len(node.expressions) == 1:
+                return f"{self._word(node.this)} (or {self._word(node.expressions[0])})"
+            case exp.CurrentDate():
+                return "today"
+            case exp.CurrentTimestamp():
+                return "now"
+            case exp.Interval(this=exp.Literal() as size, unit=exp.Var() as unit):
+                return f"{size.name} {unit.name.lower()}"
+        return self._word_date_part(node) or self._word_operator(node)
+
+    def _word_date_part(self, node: exp.Expr) -> str:
+        """Empty for what is no part of a date."""
+        part, date = "", node.this
+        match node:
+            case exp.Extract():
+                part, date = node.name.lower(), node.expression
+            case exp.TimestampTrunc() | exp.DateTrunc():
+                part = node.text("unit").lower()
+            case exp.TimeToStr():
+                part = _DATE_FORMATS.get(node.text("format"), "")
+            case _:
+                part = next((word for kind, word in _DATE_PARTS if isinstance(node, kind)), "")
+        return f"the {part} of {self._word(date)}" if part else ""
 
     def _word_operator(self, node: exp.Expr) -> str:
         for kind, words in _COMPARISONS:
@@ -180,6 +249,11 @@ class _Words:
         for kind, words in _AGGREGATES:
             if isinstance(node, kind):
                 return f"{words} {self._word_counted(node)}"
+        for kind, sign in _CALCULATIONS:
+            if isinstance(node, kind):
+                return f"{self._word(node.this)} {sign} {self._word(node.expression)}"
+        if isinstance(node, _FORMS):
+            return self._word(node.this)
         plain = node.copy()
         plain.set("negate", None)
         return _shorten(plain.sql(dialect=self._dialect))
@@ -199,12 +273,12 @@ class _Words:
             case exp.In():
                 return f"{self._word(node.this)} is none of {self._list_members(node)}"
             case exp.Exists():
-                return f"there is no ({'; '.join(_describe(node.this, self._dialect))})"
+                return f"there is no ({self._nest(node.this)})"
         return f"not ({self._affirm(node)})"
 
     def _list_members(self, node: exp.In) -> str:
         if query := node.args.get("query"):
-            return f"({'; '.join(_describe(query, self._dialect))})"
+            return f"({self._nest(query)})"
         return _enumerate([self._word(expression) for expression in node.expressions])
 
     def _name_column(self, column: exp.Column) -> str:
@@ -218,6 +292,22 @@ def _list_sources(select: exp.Select) -> list[exp.Expr]:
     from_ = select.args.get("from_") or select.args.get("from")
     first = [from_.this] if from_ is not None else []
     return [*first, *(join.this for join in select.args.get("joins") or ())]
+
+
+def _compares_columns(join: exp.Join) -> bool:
+    """Whether a join is by equal columns and nothing else."""
+    if join.args.get("using"):
+        return True
+    condition = join.args.get("on")
+    if condition is None:
+        return False
+    parts = condition.flatten() if isinstance(condition, exp.And) else (condition,)
+    return all(
+        isinstance(part, exp.EQ)
+        and isinstance(part.this, exp.Column)
+        and isinstance(part.expression, exp.Column)
+        for part in parts
+    )
 
 
 def _limit(tree: exp.Expr, dialect: str) -> list[str]:

@@ -47,10 +47,16 @@ class FeedbackRecorder:
         policy hides any part of the database from anybody, only principals with the same access
         are shown it. Raises IndexUnavailable, DatabaseUnavailable, UnknownDatabase, PolicyError.
         """
-        return await self.take_note(build_note(feedback, datetime.now(UTC)), feedback.principal)
+        note = build_note(feedback, datetime.now(UTC))
+        return await self.take_note(note, feedback.principal, is_reviewed=feedback.is_reviewed)
 
     async def take_note(
-        self, note: FeedbackNote, principal: Principal, *, changes_examples: bool = True
+        self,
+        note: FeedbackNote,
+        principal: Principal,
+        *,
+        changes_examples: bool = True,
+        is_reviewed: bool = False,
     ) -> FeedbackReceipt:
         """Like ``take_feedback``, but verified as ``principal`` instead of as the sender.
 
@@ -71,7 +77,7 @@ class FeedbackRecorder:
             if not note.is_right and await self._remove(note, dialect):
                 receipt = FeedbackReceipt("removed")
             if verified is not None:
-                receipt = await self._store_example(note, verified)
+                receipt = await self._store_example(note, verified, is_reviewed)
         await self._store.record_feedback(replace(note, outcome=note.outcome or receipt.outcome))
         return receipt
 
@@ -85,7 +91,9 @@ class FeedbackRecorder:
         id_ = identify_example(note.database, note.question, form, note.access)
         return await self._store.remove(note.database, [id_]) > 0
 
-    async def _store_example(self, note: FeedbackNote, verified: Verified) -> FeedbackReceipt:
+    async def _store_example(
+        self, note: FeedbackNote, verified: Verified, is_reviewed: bool
+    ) -> FeedbackReceipt:
         example = await read_aside(
             build_example,
             note.database,
@@ -97,9 +105,11 @@ class FeedbackRecorder:
             given_by=note.given_by,
             access=note.access,
             created_at=note.given_at,
+            reviewed=is_reviewed,
         )
         present = await self._store.list_embedded(note.database, among=[example.id])
         if present.get(example.id, ("", ()))[0] == self._vectors:
+            await self._store.affirm(example)
             return FeedbackReceipt("known", example.id)
         vectors = await asyncio.to_thread(self._embedder.embed, [example.masked])
         await self._store.put([example], vectors, self._vectors)

@@ -1,7 +1,7 @@
 """Examples in JSON lines files, written by people or by an export.
 
-A line is ``{"question", "sql", "roles"?}``; an export adds ``source``, ``given_by``, ``access`` and
-``created_at``, so that after an import the same principals can see the examples.
+A line is ``{"question", "sql", "roles"?}``; an export adds ``source``, ``given_by``, ``access``,
+``created_at`` and ``reviewed``, so that after an import the same principals can see the examples.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Pair(BaseModel):
     given_by: str = ""
     access: str = ""
     created_at: datetime | None = None
+    reviewed: bool = False
 
     @model_validator(mode="after")
     def _feedback_has_an_access(self) -> Pair:
@@ -60,6 +61,7 @@ def write_examples(path: Path, examples: Iterable[VerifiedExample]) -> None:
                 "given_by": example.given_by,
                 **({"access": example.access} if example.access else {}),
                 "created_at": example.created_at.isoformat(),
+                **({"reviewed": True} if example.reviewed else {}),
             }
             for example in examples
         ),

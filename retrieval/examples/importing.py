@@ -84,6 +84,7 @@ async def import_pairs(
             access=pair.access,
             roles=pair.roles,
             created_at=pair.created_at,
+            reviewed=pair.reviewed,
         )
 
     for start in range(0, len(pairs), _BATCH):

@@ -23,6 +23,7 @@ def build_example(
     access: str = "",
     roles: tuple[str, ...] = (),
     created_at: datetime | None = None,
+    reviewed: bool = False,
 ) -> VerifiedExample:
     """The example of a pair whose query passed the guard; ``tables`` are those it reads."""
     question = " ".join(question.split())
@@ -40,6 +41,7 @@ def build_example(
         access=access,
         roles=tuple(sorted(set(roles))),
         created_at=created_at or datetime.now(UTC),
+        reviewed=reviewed,
     )
 
 

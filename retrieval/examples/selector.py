@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import Guard, Visibility
 from nl2sql.settings import RetrievalSettings
-from nl2sql.types import FewShot, Principal, Question, Violation
+from nl2sql.types import FewShot, Principal, Question, VerifiedQuery, Violation
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.masking import mask_question, name_vectors
 from retrieval.index_store.example_store import ExampleStore, FoundExample, Scope
@@ -94,6 +94,24 @@ class ExampleSelector:
             if len(page) < limit:
                 break
         return _convert(chosen)
+
+    async def find_verified(self, question: Question, catalog: Catalog) -> VerifiedQuery | None:
+        """The latest query that was given for this very question; None if there is none.
+
+        It is one of an import, the principal's own feedback, or that of a reviewer. What else the
+        question demands, evidence or tables, no example knows of. Raises IndexUnavailable,
+        PolicyError.
+        """
+        if question.evidence or question.tables or not self._settings.examples:
+            return None
+        scope = await self._build_scope(question, catalog)
+        if scope is None:
+            return None
+        folded = fold_question(question.text)
+        for query in await self._examples.find_verified(scope, folded, question.principal.name):
+            if await self._verdicts.passes(question, query.sql, catalog):
+                return query
+        return None
 
     async def _build_scope(self, question: Question, catalog: Catalog) -> Scope | None:
         """None if no example can be found; then the question is not embedded."""

@@ -39,7 +39,11 @@ SELECT c.session, c.title, c.database, c.asked_at, c.starred,
 
 @dataclass(frozen=True, slots=True)
 class KeptTurn:
-    """A question and its outcome; ``id`` is its number. ``sql`` and ``rewritten`` may be empty."""
+    """A question and its outcome; ``id`` is its number. ``sql`` and ``rewritten`` may be empty.
+
+    ``confidence``, ``quorum`` and ``origin`` are those of the answer when it was given; None and
+    empty without one.
+    """
 
     id: int
     database: str
@@ -48,6 +52,9 @@ class KeptTurn:
     outcome: str
     sql: str
     asked_at: datetime
+    confidence: float | None = None
+    quorum: bool | None = None
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,9 @@ class ConversationStore:
         rewritten: str,
         outcome: str,
         sql: str,
+        confidence: float | None,
+        quorum: bool | None,
+        origin: str,
         most: int,
     ) -> None:
         """Adds a turn, and the conversation if it is the first; deletes all but ``most`` turns."""
@@ -93,6 +103,9 @@ class ConversationStore:
             "rewritten": clean_text(rewritten),
             "outcome": outcome,
             "sql": clean_text(sql),
+            "confidence": confidence,
+            "quorum": quorum,
+            "origin": origin,
             "title": build_title(clean_text(question)),
             "most": most,
         }
@@ -106,9 +119,10 @@ class ConversationStore:
             )
             await connection.execute(
                 "INSERT INTO quorumsql.conversation_turns"
-                " (owner, session, database, question, rewritten, outcome, sql, asked_at)"
+                " (owner, session, database, question, rewritten, outcome, sql, confidence,"
+                " quorum, origin, asked_at)"
                 " VALUES (%(owner)s, %(session)s, %(database)s, %(question)s, %(rewritten)s,"
-                " %(outcome)s, %(sql)s, now())",
+                " %(outcome)s, %(sql)s, %(confidence)s, %(quorum)s, %(origin)s, now())",
                 values,
             )
             await connection.execute(
@@ -160,8 +174,8 @@ class ConversationStore:
         """The last ``most`` turns of a conversation, oldest first."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
-                "SELECT number, database, question, rewritten, outcome, sql, asked_at"
-                " FROM quorumsql.conversation_turns"
+                "SELECT number, database, question, rewritten, outcome, sql, asked_at,"
+                " confidence, quorum, origin FROM quorumsql.conversation_turns"
                 " WHERE owner = %s AND session = %s AND database = ANY (%s::text[])"
                 " ORDER BY number DESC LIMIT %s",
                 (owner, session, list(databases), most),

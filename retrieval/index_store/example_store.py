@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import AsyncConnection, sql
 
+from nl2sql.types import VerifiedQuery
 from retrieval.index_store.connections import Connections
 from retrieval.index_store.feedback_note import FeedbackNote
 from retrieval.index_store.verified_example import Source, VerifiedExample, fold_question
@@ -56,6 +57,23 @@ SELECT id, question, sql, form, 0.0 AS cosine FROM quorumsql.examples
  WHERE {is_visible} ORDER BY md5(%(seed)s || id), id LIMIT %(limit)s
 """
 )
+
+
+_SAME_QUESTION = sql.SQL(
+    """
+SELECT sql, given_by, created_at, source FROM quorumsql.examples e
+ WHERE {is_visible} AND folded = %(folded)s
+   AND (source <> 'feedback' OR reviewed OR given_by = %(principal)s)
+   AND NOT EXISTS (
+       SELECT 1 FROM quorumsql.feedback f
+        WHERE f.database = e.database AND f.sql = e.sql AND NOT f.is_right
+          AND lower(f.question) = lower(e.question) AND f.given_by = %(principal)s
+          AND f.given_at > e.created_at)
+ ORDER BY created_at DESC, id LIMIT %(limit)s
+"""
+)
+# Only the first that the guard passes is used.
+_MOST_VERIFIED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +134,16 @@ class ExampleStore:
         query = _DRAWN.format(is_visible=sql.SQL(_IS_VISIBLE))
         return await self._find(query, scope, limit, seen, {"seed": str(seed)})
 
+    async def find_verified(self, scope: Scope, folded: str, principal: str) -> list[VerifiedQuery]:
+        """The queries of the scope for one folded question, the latest first.
+
+        Not the feedback of others, unless it is reviewed, nor what ``principal`` called wrong.
+        """
+        query = _SAME_QUESTION.format(is_visible=sql.SQL(_IS_VISIBLE))
+        more: dict[str, object] = {"folded": folded, "principal": principal}
+        rows = await self._fetch(query, scope, _MOST_VERIFIED, (), more)
+        return [VerifiedQuery(*row) for row in rows]
+
     async def _find(
         self,
         query: sql.Composed,
@@ -124,6 +152,16 @@ class ExampleStore:
         seen: Collection[str],
         more: dict[str, object],
     ) -> list[FoundExample]:
+        return [_read_found(row) for row in await self._fetch(query, scope, limit, seen, more)]
+
+    async def _fetch(
+        self,
+        query: sql.Composed,
+        scope: Scope,
+        limit: int,
+        seen: Collection[str],
+        more: dict[str, object],
+    ) -> list[tuple[Any, ...]]:
         parameters = {
             "database": scope.database,
             "embedder": scope.vectors,
@@ -137,7 +175,7 @@ class ExampleStore:
         }
         async with self._store.connection() as connection:
             cursor = await connection.execute(query, {**parameters, **more})
-            return [_read_found(row) for row in await cursor.fetchall()]
+            return await cursor.fetchall()
 
     async def is_empty(self, database: str) -> bool:
         """Whether the database has no example at all."""
@@ -192,6 +230,7 @@ class ExampleStore:
                 example.created_at,
                 embedder,
                 vector,
+                example.reviewed,
             )
             for example, vector in zip(examples, vectors, strict=True)
         ]
@@ -199,15 +238,36 @@ class ExampleStore:
             async with connection.cursor() as cursor:
                 await cursor.executemany(
                     "INSERT INTO quorumsql.examples VALUES"
-                    " (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+                    " (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
                     " ON CONFLICT (database, id) DO UPDATE SET question = EXCLUDED.question,"
                     " masked = EXCLUDED.masked, sql = EXCLUDED.sql, tables = EXCLUDED.tables,"
                     " source = EXCLUDED.source, given_by = EXCLUDED.given_by,"
                     " roles = EXCLUDED.roles, embedder = EXCLUDED.embedder,"
-                    " embedding = EXCLUDED.embedding",
+                    " embedding = EXCLUDED.embedding,"
+                    " reviewed = examples.reviewed OR EXCLUDED.reviewed",
                     rows,
                 )
             await _ensure_hnsw(connection, int(vectors.shape[1]))
+
+    async def affirm(self, example: VerifiedExample) -> None:
+        """Notes that a stored example was given again: it is the latest of its question.
+
+        Once reviewed, it stays so.
+        """
+        async with self._store.connection() as connection:
+            await connection.execute(
+                "UPDATE quorumsql.examples SET created_at = greatest(created_at, %s),"
+                " given_by = CASE WHEN %s >= reviewed THEN %s ELSE given_by END,"
+                " reviewed = reviewed OR %s WHERE database = %s AND id = %s",
+                (
+                    example.created_at,
+                    example.reviewed,
+                    example.given_by,
+                    example.reviewed,
+                    example.database,
+                    example.id,
+                ),
+            )
 
     async def list_examples(
         self, database: str, *, sources: Collection[Source] = ()

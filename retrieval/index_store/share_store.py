@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+
+from psycopg import sql
 
 from retrieval.index_store.connections import Connections
 from retrieval.index_store.stored_texts import clean_text
@@ -12,7 +14,11 @@ from retrieval.index_store.stored_texts import clean_text
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A question and its query, which ``shared_by`` gave a link to."""
+    """A question and its query, which ``shared_by`` gave a link to.
+
+    ``confidence``, ``quorum`` and ``origin`` are those of the answer that was shared; None and
+    empty if the query is not that of an answer.
+    """
 
     id: str
     shared_by: str
@@ -20,6 +26,12 @@ class Share:
     question: str
     sql: str
     shared_at: datetime
+    confidence: float | None
+    quorum: bool | None
+    origin: str
+
+
+_COLUMNS = sql.SQL(", ").join(sql.Identifier(field.name) for field in fields(Share))
 
 
 class ShareStore:
@@ -28,14 +40,34 @@ class ShareStore:
     def __init__(self, store: Connections) -> None:
         self._store = store
 
-    async def add(self, shared_by: str, database: str, question: str, sql: str) -> str:
-        """Stores a share; its id cannot be guessed."""
+    async def add(
+        self, shared_by: str, database: str, question: str, query: str, *, owner: str
+    ) -> str:
+        """Stores a share; its id cannot be guessed.
+
+        Its confidence is that of the latest answer with this query in the history of ``owner``:
+        what a client says of it could be made up.
+        """
         id_ = secrets.token_urlsafe(16)
         async with self._store.connection() as connection:
             await connection.execute(
-                "INSERT INTO quorumsql.shares (id, shared_by, database, question, sql)"
-                " VALUES (%s, %s, %s, %s, %s)",
-                (id_, shared_by, database, clean_text(question), clean_text(sql)),
+                "INSERT INTO quorumsql.shares"
+                " (id, shared_by, database, question, sql, confidence, quorum, origin)"
+                " SELECT %(id)s, %(by)s, %(database)s, %(question)s, %(query)s,"
+                " t.confidence, t.quorum, coalesce(t.origin, '')"
+                " FROM (VALUES (0)) one LEFT JOIN LATERAL ("
+                " SELECT confidence, quorum, origin FROM quorumsql.conversation_turns"
+                " WHERE owner = %(owner)s AND database = %(database)s AND sql = %(query)s"
+                " AND %(question)s IN (question, rewritten)"
+                " ORDER BY number DESC LIMIT 1) t ON true",
+                {
+                    "id": id_,
+                    "by": shared_by,
+                    "database": database,
+                    "question": clean_text(question),
+                    "query": clean_text(query),
+                    "owner": owner,
+                },
             )
         return id_
 
@@ -43,9 +75,10 @@ class ShareStore:
         """The share; None if there is none, or it is older than ``days`` (0: of any age)."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
-                "SELECT id, shared_by, database, question, sql, shared_at FROM quorumsql.shares"
-                " WHERE id = %(id)s"
-                " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))",
+                sql.SQL(
+                    "SELECT {columns} FROM quorumsql.shares WHERE id = %(id)s"
+                    " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))"
+                ).format(columns=_COLUMNS),
                 {"id": id_, "days": days},
             )
             row = await cursor.fetchone()
@@ -65,11 +98,13 @@ class ShareStore:
         """
         async with self._store.connection() as connection:
             cursor = await connection.execute(
-                "SELECT id, shared_by, database, question, sql, shared_at FROM quorumsql.shares"
-                " WHERE shared_by = %(by)s"
-                " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))"
-                " AND (%(before)s::timestamptz IS NULL OR (shared_at, id) < (%(before)s, %(id)s))"
-                " ORDER BY shared_at DESC, id DESC LIMIT %(most)s",
+                sql.SQL(
+                    "SELECT {columns} FROM quorumsql.shares WHERE shared_by = %(by)s"
+                    " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))"
+                    " AND (%(before)s::timestamptz IS NULL"
+                    " OR (shared_at, id) < (%(before)s, %(id)s))"
+                    " ORDER BY shared_at DESC, id DESC LIMIT %(most)s"
+                ).format(columns=_COLUMNS),
                 {
                     "by": shared_by,
                     "days": days,

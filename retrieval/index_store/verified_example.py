@@ -19,7 +19,8 @@ class VerifiedExample:
 
     ``id`` is a hash of the pair and its access, so that a repeated pair is one example. ``access``
     is the access key of the sender, empty for a pair from a file. Only principals with one of
-    ``roles`` are shown it; empty means all principals. ``tables`` are qualified names.
+    ``roles`` are shown it; empty means all principals. ``tables`` are qualified names. ``reviewed``
+    says that it is feedback of somebody who may review answers.
     """
 
     id: str
@@ -34,6 +35,7 @@ class VerifiedExample:
     access: str
     roles: tuple[str, ...]
     created_at: datetime
+    reviewed: bool = False
 
 
 def fold_question(question: str) -> str:

@@ -29,6 +29,7 @@ from nl2sql.types import (
     RetrievedTable,
     SchemaContext,
     ValueMatch,
+    VerifiedQuery,
     Violation,
 )
 from retrieval.embedding.embedder import Embedder
@@ -107,6 +108,7 @@ class HybridRetriever:
         tables = self._choose_tables(space, ranking, named, shared, required, definitions)
         async with task_group() as group:
             examples = group.create_task(self._select_examples(question, vector, visible))
+            verified = group.create_task(self._find_verified(question, visible))
             glosses = group.create_task(self._describe(question, tables, visible))
             row_rules = group.create_task(self._describe_rows(question, tables))
         return ranking.route, replace(
@@ -117,6 +119,7 @@ class HybridRetriever:
             row_rules=row_rules.result(),
             required=required,
             definitions=definitions,
+            verified=verified.result(),
         )
 
     async def list_beginnings(
@@ -313,6 +316,11 @@ class HybridRetriever:
         if self._examples is None:
             return ()
         return await self._examples.select(question, vector, visible)
+
+    async def _find_verified(self, question: Question, visible: Catalog) -> VerifiedQuery | None:
+        if self._examples is None:
+            return None
+        return await self._examples.find_verified(question, visible)
 
     async def _describe_rows(
         self, question: Question, tables: Sequence[RetrievedTable]

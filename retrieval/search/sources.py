@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, Table
-from nl2sql.types import Definition, FewShot, Question, ValueMatch
+from nl2sql.types import Definition, FewShot, Question, ValueMatch, VerifiedQuery
 
 
 class ValueSearch(Protocol):
@@ -27,6 +27,10 @@ class ExampleSearch(Protocol):
         self, question: Question, vector: NDArray[np.float32], catalog: Catalog
     ) -> tuple[FewShot, ...]:
         """Best first, only examples that the question's principal may see."""
+        ...
+
+    async def find_verified(self, question: Question, catalog: Catalog) -> VerifiedQuery | None:
+        """The query that was given for this very question, if the principal may see it."""
         ...
 
 

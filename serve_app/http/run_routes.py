@@ -107,4 +107,5 @@ def _render(answer: Answered) -> RunResponse:
         ms=round(result.ms, 2),
         predicates=list(query.predicates) if query else [],
         tables=list(query.tables) if query else [],
+        description=answer.description,
     )

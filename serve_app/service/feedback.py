@@ -15,6 +15,7 @@ from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from nl2sql.types.feedback import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from serve_app.service.references import References
+from serve_app.service.rights import find_rights
 from serve_app.service.texts import check_filled
 from serve_app.service.turns import Turns
 from serve_app.service.withholding import REFUSED
@@ -72,6 +73,7 @@ def build_feedback(request: FeedbackRequest, settings: Settings, principal: Prin
         is_right=request.verdict == "right",
         principal=principal,
         correction=check_filled("correction", correction, MOST_CHARS) if correction else "",
+        is_reviewed=find_rights(settings, principal).review,
     )
 
 

@@ -170,4 +170,7 @@ def _render_turn(turn: KeptTurn, reference: str, *, is_withheld: bool) -> Conver
         reference=reference,
         is_withheld=is_withheld,
         asked_at=render_time(turn.asked_at),
+        confidence=turn.confidence,
+        quorum=turn.quorum,
+        origin=turn.origin,
     )

@@ -23,6 +23,7 @@ from quorumsql.contract.history import (
     ShareResponse,
 )
 from retrieval.index_store.share_store import Share, ShareStore
+from retrieval.sessions import identify_owner
 from serve_app.service.history import render_time
 from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations, Refusal
@@ -71,7 +72,9 @@ class ShareService:
                 withholds = self._references.withholds(principal)
                 raise InvalidRequest(REFUSED if withholds else verdict.message, field="sql")
             await self._prune()
-            return await self._store.add(principal.name, question.database, text, sql)
+            return await self._store.add(
+                principal.name, question.database, text, sql, owner=identify_owner(principal)
+            )
 
         question = self._operations.build_question(f"share: {sql}", database, principal)
         return SharedResponse(id=await self._operations.record(question, add))
@@ -109,6 +112,9 @@ class ShareService:
             reference=reference,
             shared_by=share.shared_by,
             shared_at=render_time(share.shared_at),
+            confidence=share.confidence,
+            quorum=share.quorum,
+            origin=share.origin,
         )
 
     async def list_own(self, principal: Principal, *, after: str, most: int) -> OwnSharesResponse:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
 from nl2sql.protocols import Executor, Guard, Observer, Retriever, SchemaReader
 from nl2sql.settings import Settings
+from nl2sql.sql.threads import read_aside
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -24,6 +25,7 @@ from nl2sql.types import (
     TableDescriptions,
     Violation,
 )
+from ranking.interpretations.query_words import describe_apart
 from serve_app.service.accounting import Accounting
 from serve_app.service.operations import Operations, Refusal
 from serve_app.service.query_service import choose_in_range
@@ -112,7 +114,9 @@ class ToolService:
             return Failed(f"{result.message} {result.hint}".rstrip(), trace)
         assessment = Assessment(candidate, query, result=result)
         trace = Trace(question, ranking=Ranking((assessment,)))
-        return Answered(question.text, result, 1.0, False, trace)
+        dialect = self._settings.databases[question.database].dialect
+        words = await read_aside(describe_apart, (question.text,), dialect)
+        return Answered(question.text, result, 1.0, False, trace, description=words[0])
 
     async def describe_tables(
         self,

@@ -69,6 +69,8 @@ def withhold(answer: Answer, references: Sequence[str] | None = None) -> Answer:
                 trace=trace,
                 text=keep_prose(answer.text),
                 text_source=answer.text_source,
+                description=keep_prose(answer.description),
+                verified=replace(answer.verified, sql="") if answer.verified else None,
                 reference=references[0] if references else "",
             )
         case Clarify():

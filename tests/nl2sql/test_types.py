@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+from datetime import UTC, datetime
 
 import pytest
 
@@ -108,6 +109,7 @@ EXAMPLES: tuple[object, ...] = (
     types.Explained(1.0, 2.0),
     types.Feedback("shop", "How many?", "SELECT 1", False, PRINCIPAL, "SELECT 2"),
     types.FeedbackReceipt("stored", "0123456789abcdef"),
+    types.VerifiedQuery("SELECT 1", "mia", datetime(2026, 3, 1, tzinfo=UTC), "feedback"),
     RESULT,
     types.Finding("select_star", "warning", "All columns are selected."),
     SCORE.terms[0],

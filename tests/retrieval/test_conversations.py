@@ -10,14 +10,20 @@ from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.cursors import write_cursor
 from nl2sql.errors import IndexUnavailable, InvalidRequest
 from nl2sql.settings.conversation import SessionSettings
-from nl2sql.types import Principal, Question
+from nl2sql.types import Principal, Question, Ranking
 from retrieval.conversations import MOST_SHOWN, GuardedConversations, WholeConversation
 from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.share_store import ShareStore
 from retrieval.index_store.store import IndexStore
-from retrieval.sessions import GuardedSessions
-from tests.fakes import FakeGuard, build_question, build_result, build_violation
+from retrieval.sessions import GuardedSessions, identify_owner
+from tests.fakes import (
+    FakeGuard,
+    build_assessment,
+    build_question,
+    build_result,
+    build_violation,
+)
 from tests.retrieval.index_store.conftest import execute, index_url, store
 
 __all__ = ["index_url", "store"]
@@ -71,6 +77,8 @@ async def test_each_kind_of_answer_is_kept_with_its_outcome(store: IndexStore) -
     assert [turn.outcome for turn in turns] == ["answered", "refused", "clarify", "failed"]
     assert [turn.sql for turn in turns] == ["SELECT 1", "", "", ""]
     assert {turn.question for turn in turns} == {"How many orders?"}
+    sure = [(turn.confidence, turn.quorum, turn.origin) for turn in turns]
+    assert sure == [(1.0, True, ""), *[(None, None, "")] * 3]
 
 
 async def test_a_completed_question_is_kept_with_a_query_alone(store: IndexStore) -> None:
@@ -146,6 +154,9 @@ async def test_not_all_questions_of_a_session_are_kept(store: IndexStore) -> Non
             rewritten="",
             outcome="failed",
             sql="",
+            confidence=None,
+            quorum=None,
+            origin="",
             most=2,
         )
     turns = await kept.list_turns("ann", "s", SHOP, most=9)
@@ -226,7 +237,9 @@ async def test_an_index_that_is_away_is_unavailable() -> None:
 
 async def test_a_share_cannot_be_guessed_and_ends(store: IndexStore, index_url: str) -> None:
     shares = ShareStore(store)
-    first, second = [await shares.add("ann", "shop", "Who?", "SELECT 1") for _ in range(2)]
+    first, second = [
+        await shares.add("ann", "shop", "Who?", "SELECT 1", owner="ann") for _ in range(2)
+    ]
     assert len(first) >= 20
     assert first != second
     execute(
@@ -240,3 +253,23 @@ async def test_a_share_cannot_be_guessed_and_ends(store: IndexStore, index_url: 
     found = await shares.find(second, days=8)
     assert found is not None
     assert (found.shared_by, found.question, found.sql) == ("ann", "Who?", "SELECT 1")
+
+
+async def test_a_share_is_as_sure_as_the_latest_answer_with_its_query(store: IndexStore) -> None:
+    conversations, shares = build(store), ShareStore(store)
+    ranked = Trace(ask(), ranking=Ranking((build_assessment("c1", rows=[(1,)], group=0),)))
+    for confidence in (0.3, 0.8):
+        given = Answered("SELECT 1", build_result((1,)), confidence, False, ranked)
+        await conversations.record(ask(), given)
+
+    async def share(question: str, query: str, owner: Principal) -> tuple[object, ...]:
+        id_ = await shares.add("ann", "shop", question, query, owner=identify_owner(owner))
+        found = await shares.find(id_, days=0)
+        assert found is not None
+        return found.confidence, found.quorum, found.origin
+
+    unknown = (None, None, "")
+    assert await share("How many orders?", "SELECT 1", ANN) == (0.8, False, "sample")
+    assert await share("How many orders?", "SELECT 2", ANN) == unknown
+    assert await share("Another question?", "SELECT 1", ANN) == unknown
+    assert await share("How many orders?", "SELECT 1", Principal("bob")) == unknown

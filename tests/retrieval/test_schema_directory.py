@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable, PolicyError
-from nl2sql.types import FewShot, Principal, Question, TableDescriptions, Violation
+from nl2sql.types import (
+    FewShot,
+    Principal,
+    Question,
+    TableDescriptions,
+    VerifiedQuery,
+    Violation,
+)
 from retrieval.schema_directory import SchemaDirectory
 from tests.fakes import SHOP, build_table, build_violation
 
@@ -56,6 +63,9 @@ class Examples:
     ) -> tuple[FewShot, ...]:
         self.asked = question
         return (FewShot("How many?", "SELECT count(*) FROM orders"),)
+
+    async def find_verified(self, question: Question, catalog: Catalog) -> VerifiedQuery | None:
+        return None
 
 
 async def describe(*names: str, catalog: Catalog = SHOP, most: int = 10) -> TableDescriptions:

@@ -161,6 +161,7 @@ async def test_query(sure: Parts) -> None:
     assert answer["confidence"] > 0
     assert sure.kept.kept[answer["reference"]][1:] == ("shop", FIRST)
     assert answer["notes"] == []
+    assert answer["description"] == "shows name; of customers; where id is 1."
 
 
 async def test_events_and_who_follows_them(sure: Parts) -> None:

@@ -63,6 +63,14 @@ _EXAMPLE: JsonDict = {
 }
 
 
+class VerifiedResponse(ResponseModel):
+    """Who gave the query as the right one for this question, and when."""
+
+    by: Text
+    at: Text = Field(description="ISO 8601, UTC.")
+    source: Text = Field(description="`feedback`, `file` or `benchmark`.")
+
+
 class AnsweredResponse(Response):
     """The query, its rows and the confidence."""
 
@@ -82,6 +90,12 @@ class AnsweredResponse(Response):
         None,
         description="When the answer was computed (ISO 8601, UTC), if it comes from the cache; its "
         "trace then lists no stages.",
+    )
+    description: Text = Field("", description="What the query asks for, in words from the query.")
+    verified: VerifiedResponse | None = Field(
+        None,
+        description="If somebody gave this query as the right one for this question. Then nothing "
+        "was sampled, and `confidence` is 1.",
     )
     reference: Text = Field("", description=_REFERENCE)
 

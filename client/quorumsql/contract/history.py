@@ -37,6 +37,15 @@ class ConversationTurnResponse(ResponseModel):
     reference: Text = Field("", description="Stands for the query, for who sees answers only.")
     is_withheld: bool = Field(description="The query may not be run any more, so it is not shown.")
     asked_at: Text
+    confidence: float | None = Field(
+        None, description="That of the answer when it was given; null if there was none."
+    )
+    quorum: bool | None = Field(None, description="As of the answer.")
+    origin: Text = Field(
+        "",
+        description="Where its query came from: `sample`, `repair`, `derived`, `picked` (a reading "
+        "that was chosen) or `verified`.",
+    )
 
 
 class ConversationResponse(ConversationEntryResponse):
@@ -110,3 +119,12 @@ class ShareResponse(ResponseModel):
     reference: Text = Field("", description="Stands for the query, for who sees answers only.")
     shared_by: Text
     shared_at: Text
+    confidence: float | None = Field(
+        None, description="That of the answer when it was given; null if there was none."
+    )
+    quorum: bool | None = Field(None, description="As of the answer.")
+    origin: Text = Field(
+        "",
+        description="Where its query came from: `sample`, `repair`, `derived`, `picked` (a reading "
+        "that was chosen) or `verified`.",
+    )

@@ -43,6 +43,7 @@ class RunResponse(ResponseModel):
     ms: float = Field(description="How long the database took.")
     predicates: list[Text] = Field(description="The row filters that the policy added.")
     tables: list[Text] = Field(description="The tables that the query reads.")
+    description: Text = Field("", description="What the query asks for, in words from the query.")
 
 
 class FormatRequest(BaseModel):

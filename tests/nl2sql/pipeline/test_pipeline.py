@@ -4,6 +4,7 @@ where the real generator, ranker and repairer run over a fake model, guard and d
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -15,11 +16,13 @@ from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
 from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import (
     Assessment,
+    Candidate,
     Interpretation,
     Message,
     Prompt,
     Ranking,
     SchemaContext,
+    VerifiedQuery,
     Violation,
 )
 from ranking.ranker import CandidateRanker
@@ -97,6 +100,40 @@ async def test_the_winner_is_answered_and_the_trace_holds_every_stages_result() 
     assert None not in (trace.route, trace.plan, trace.prompt)
     assert trace.ranking is ranking
     assert trace.repairs == ()
+
+
+async def test_the_query_that_was_given_for_the_question_is_run_and_nothing_is_sampled() -> None:
+    given = VerifiedQuery("good", "mia", datetime(2026, 3, 1, tzinfo=UTC), "feedback")
+    retriever = FakeRetriever(replace(build_context(), verified=given))
+    verified = replace(GOOD, candidate=replace(GOOD.candidate, origin="verified"))
+    ranker = FakeRanker(known(verified), rank(verified, description="shows it."))
+    generator = generate(OTHER)
+    answer = await build_pipeline(generator, ranker, retriever=retriever).answer(build_question())
+    assert isinstance(answer, Answered)
+    assert (answer.sql, answer.verified, answer.confidence) == ("good", given, 1.0)
+    assert answer.description == "shows it."
+    assert ranker.assessed == [Candidate("c1", "good", origin="verified")]
+    assert generator.questions == []
+    assert [timing.stage for timing in answer.trace.timings] == [
+        "retrieve",
+        "guard",
+        "assess",
+        "vote",
+    ]
+
+
+async def test_a_given_query_that_runs_no_more_gives_way_to_sampling() -> None:
+    given = VerifiedQuery("broken", "mia", datetime(2026, 3, 1, tzinfo=UTC), "file")
+    retriever = FakeRetriever(replace(build_context(), verified=given))
+    ranker = FakeRanker(known(BROKEN, GOOD), rank(BROKEN), rank(GOOD))
+    answer = await build_pipeline(generate(GOOD), ranker, retriever=retriever).answer(
+        build_question()
+    )
+    assert isinstance(answer, Answered)
+    assert (answer.sql, answer.verified, answer.confidence) == ("good", None, 0.5)
+    assert answer.trace.notes == (
+        "The verified query for this question cannot be run any more, so it was not used.",
+    )
 
 
 async def test_every_candidate_and_repair_is_assessed_and_every_stage_timed_once() -> None:

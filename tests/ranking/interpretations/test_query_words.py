@@ -15,9 +15,8 @@ from ranking.interpretations.query_words import describe_apart, describe_query
         (
             "SELECT DISTINCT c.name FROM customers c JOIN orders o ON o.customer_id = c.id "
             "WHERE o.total > 10 AND NOT c.country IN ('FR', 'DE')",
-            "shows different customers.name; of customers and orders; joined where "
-            "orders.customer_id is customers.id; where orders.total is more than 10 and "
-            "customers.country is none of 'FR' and 'DE'",
+            "shows different customers.name; of customers and orders; where orders.total is more "
+            "than 10 and customers.country is none of 'FR' and 'DE'",
         ),
         (
             "SELECT country, count(DISTINCT id) FROM c GROUP BY country HAVING count(*) >= 2",
@@ -34,7 +33,22 @@ from ranking.interpretations.query_words import describe_apart, describe_query
         ),
         (
             "SELECT a.x, b.y FROM a LEFT JOIN b ON a.i = b.i",
-            "shows a.x and b.y; of a and b; joined where a.i is b.i (left join)",
+            "shows a.x and b.y; of a and b; also without any of b",
+        ),
+        (
+            "SELECT a.x FROM a JOIN b ON a.i = b.i AND b.z > 3",
+            "shows a.x; of a and b; joined where a.i is b.i and b.z is more than 3",
+        ),
+        (
+            "SELECT date_trunc('month', d) AS m, round(sum(q * p)::numeric, 2) AS total FROM o "
+            "WHERE extract(year FROM d) = 2025 AND d < current_date GROUP BY 1 ORDER BY total DESC",
+            "shows the month of d and the sum of q times p; of o; where the year of d is 2025 and "
+            "d is less than today; for each the month of d; sorted by the sum of q times p, "
+            "highest first",
+        ),
+        (
+            "SELECT coalesce(sum(x), 0) FROM t WHERE d::date > now() - interval '1 year'",
+            "shows the sum of x (or 0); of t; where d is more than now - 1 year",
         ),
         ("SELECT * FROM a, b", "shows all columns; of a and b; with every row of b"),
         (
@@ -66,6 +80,22 @@ def test_what_tells_two_readings_apart_comes_first() -> None:
     )
     assert one == "sorted by a, highest first. The same in both: shows name; of t; only 1 row."
     assert other == "sorted by b. The same in both: shows name; of t; only 1 row."
+
+
+def test_readings_that_differ_only_in_a_join_are_told_with_it() -> None:
+    one, other = describe_apart(
+        ["SELECT a.x FROM a JOIN b ON a.i = b.i", "SELECT a.x FROM a JOIN b ON a.i = b.j"], "sqlite"
+    )
+    assert one == "joined where a.i is b.i. The same in both: shows a.x; of a and b."
+    assert other == "joined where a.i is b.j. The same in both: shows a.x; of a and b."
+
+
+@pytest.mark.parametrize(
+    ("query", "dialect"),
+    [("SELECT strftime('%Y', d) FROM t", "sqlite"), ("SELECT year(d) FROM t", "duckdb")],
+)
+def test_a_part_of_a_date_reads_alike_in_each_dialect(query: str, dialect: str) -> None:
+    assert describe_query(query, dialect) == ("shows the year of d", "of t")
 
 
 def test_readings_that_share_nothing_or_everything_are_told_whole() -> None:

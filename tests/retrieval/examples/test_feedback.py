@@ -27,10 +27,11 @@ async def say(
     correction: str = "",
     principal: Principal = ANN,
     database: str = "shop",
+    is_reviewed: bool = False,
 ) -> FeedbackReceipt:
     recorder = FeedbackRecorder(shop.examples, shop.verifier(), shop.embedder, {"shop": "postgres"})
     return await recorder.take_feedback(
-        Feedback(database, QUESTION, sql, right, principal, correction)
+        Feedback(database, QUESTION, sql, right, principal, correction, is_reviewed)
     )
 
 
@@ -63,6 +64,20 @@ async def test_said_again_it_changes_nothing(
     assert await stored(shop) == [SQL]
     told = notes.execute("SELECT sql, is_right FROM quorumsql.feedback ORDER BY sql").fetchall()
     assert sorted(told) == sorted([(SQL, True), ("select COUNT(*) from orders", True)])
+
+
+async def test_what_a_reviewer_says_again_is_reviewed_and_stays_so(shop: Shop) -> None:
+    amy = Principal("amy", ANN.roles, ANN.attributes)
+    await say(shop, right=True)
+    (given,) = await shop.examples.list_examples("shop")
+    assert (given.given_by, given.reviewed) == ("ann", False)
+    await say(shop, right=True, principal=amy, is_reviewed=True)
+    (reviewed,) = await shop.examples.list_examples("shop")
+    assert (reviewed.given_by, reviewed.reviewed) == ("amy", True)
+    assert reviewed.created_at > given.created_at
+    await say(shop, right=True)
+    (again,) = await shop.examples.list_examples("shop")
+    assert (again.given_by, again.reviewed) == ("amy", True)
 
 
 async def test_a_wrong_answer_is_no_example_any_more(shop: Shop) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import psycopg
@@ -10,10 +11,11 @@ import pytest
 from execution.guard.guard import SqlGuard
 from execution.postgres.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
 from nl2sql.settings import RetrievalSettings
-from nl2sql.types import FewShot, Principal, Question, Violation
+from nl2sql.types import Feedback, FewShot, Principal, Question, Violation
 from retrieval.examples.masking import mask_question, name_vectors
 from retrieval.examples.records import build_example
 from retrieval.examples.selector import ExampleSelector
+from retrieval.index_store.feedback_note import build_note
 from retrieval.index_store.verified_example import Source, VerifiedExample, build_access_key
 from tests.fakes import FakeGuard, build_question
 from tests.retrieval.examples.conftest import Shop
@@ -37,6 +39,8 @@ def example(
     source: Source = "file",
     by: Principal | None = None,
     roles: tuple[str, ...] = (),
+    reviewed: bool = False,
+    day: int = 1,
 ) -> VerifiedExample:
     return build_example(
         "shop",
@@ -48,6 +52,8 @@ def example(
         given_by=by.name if by else "tester",
         access=build_access_key(by) if by else "",
         roles=roles,
+        created_at=datetime(2026, 3, day, tzinfo=UTC),
+        reviewed=reviewed,
     )
 
 
@@ -74,6 +80,27 @@ async def select(
     catalog = await guard.visible_catalog("shop", principal)
     assert not isinstance(catalog, Violation)
     return await selector.select(question, shop.embedder.embed([text])[0], catalog)
+
+
+async def find_verified(
+    shop: Shop,
+    principal: Principal,
+    text: str = "how many  ORDERS are there",
+    *,
+    guard: SqlGuard | None = None,
+    evidence: str = "",
+    **settings: Any,
+) -> str:
+    """The query that is verified for the question; empty if there is none."""
+    guard = guard or shop.guard
+    question = build_question(text=text, principal=principal, evidence=evidence)
+    selector = ExampleSelector(
+        shop.store, shop.embedder, guard, guard, RetrievalSettings(**settings)
+    )
+    catalog = await guard.visible_catalog("shop", principal)
+    assert not isinstance(catalog, Violation)
+    found = await selector.find_verified(question, catalog)
+    return found.sql if found else ""
 
 
 def queries(found: tuple[FewShot, ...]) -> list[str]:
@@ -258,3 +285,48 @@ async def test_text_is_only_ever_a_value(shop: Shop, question: str) -> None:
     await put(shop, example(question, ORDERS, "sales.orders"))
     found = await select(shop, BOSS, question)
     assert [example.question for example in found] == [question]
+
+
+# -- the query that was given for the very question --------------------------------------------
+
+ASKED = "How many orders are there?"
+OTHER = "SELECT count(*) FROM orders WHERE total > 1"
+
+
+async def test_the_very_question_has_its_verified_query(shop: Shop) -> None:
+    await put(shop, example(ASKED, ORDERS, "sales.orders"))
+    assert await find_verified(shop, ANN) == ORDERS
+    assert await find_verified(shop, ANN, "How many orders are there today?") == ""
+    assert await find_verified(shop, ANN, evidence="Only large ones.") == ""
+    assert await find_verified(shop, ANN, same_question=False) == ""
+    assert await find_verified(shop, ANN, examples=0) == ""
+
+
+async def test_of_others_only_what_a_reviewer_gave_answers(shop: Shop) -> None:
+    await put(shop, example(ASKED, ORDERS, "sales.orders", by=ANN))
+    assert await find_verified(shop, ANN) == ORDERS
+    assert await find_verified(shop, AMY) == ""
+    await put(shop, example(ASKED, ORDERS, "sales.orders", by=ANN, reviewed=True))
+    assert await find_verified(shop, AMY) == ORDERS
+    # Under another access it may name what one may not see.
+    assert await find_verified(shop, FLO) == ""
+    assert await find_verified(shop, FLO, guard=shop.open_guard) == ORDERS
+
+
+async def test_the_latest_that_the_guard_passes_is_the_verified_query(shop: Shop) -> None:
+    await put(
+        shop,
+        example(ASKED, ORDERS, "sales.orders", day=1),
+        example(ASKED, OTHER, "sales.orders", day=2),
+        example(ASKED, EMPLOYEES, day=3),
+    )
+    assert await find_verified(shop, ANN) == OTHER
+    assert await find_verified(shop, BOSS) == EMPLOYEES
+
+
+async def test_what_somebody_called_wrong_answers_them_no_more(shop: Shop) -> None:
+    await put(shop, example(ASKED, ORDERS, "sales.orders"))
+    said = Feedback("shop", ASKED, ORDERS, False, ANN)
+    await shop.examples.record_feedback(build_note(said, datetime.now(UTC)))
+    assert await find_verified(shop, ANN) == ""
+    assert await find_verified(shop, AMY) == ORDERS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,15 @@ from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, Table
 from nl2sql.errors import IndexUnavailable
-from nl2sql.types import FewShot, ModuleRoute, Question, SchemaContext, ValueMatch, Violation
+from nl2sql.types import (
+    FewShot,
+    ModuleRoute,
+    Question,
+    SchemaContext,
+    ValueMatch,
+    VerifiedQuery,
+    Violation,
+)
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.indexing import index_database
 from retrieval.search.retriever import HybridRetriever
@@ -315,6 +324,9 @@ async def test_a_draft_names_nothing_that_is_hidden() -> None:
     assert "returns" not in {hit.table.name for hit in context.tables}
 
 
+VERIFIED = VerifiedQuery("SELECT 1", "mia", datetime(2026, 3, 1, tzinfo=UTC), "feedback")
+
+
 class FakeSources:
     """Values, examples and glosses of the shop; it keeps what it was asked."""
 
@@ -334,6 +346,9 @@ class FakeSources:
     ) -> tuple[FewShot, ...]:
         self.asked.append("select")
         return (FewShot("How many?", "SELECT 1"),)
+
+    async def find_verified(self, question: Question, catalog: Catalog) -> VerifiedQuery | None:
+        return VERIFIED
 
     async def describe(
         self, question: Question, tables: Sequence[Table], catalog: Catalog
@@ -356,6 +371,7 @@ async def test_a_table_with_a_value_of_the_question_is_found() -> None:
     assert [hit.table.name for hit in context.tables] == ["returns"]
     assert [match.value for match in context.values] == ["Broken"]
     assert context.examples == (FewShot("How many?", "SELECT 1"),)
+    assert context.verified == VERIFIED
     assert context.glosses == (("stock.returns", "what it is"),)
 
 
