@@ -22,6 +22,7 @@ from nl2sql.types import (
 from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
 from ranking.definition_use import find_uses
+from ranking.empty_result import explain_nothing
 from ranking.interpretations.interpretations import build_interpretations
 from ranking.interpretations.query_words import describe_apart
 from ranking.lint import lint_query
@@ -32,6 +33,7 @@ from ranking.vote.order import vote
 from ranking.vote.page import fetch_page, find_unrun_leader, run_whole
 from ranking.vote.polling import add_diagnostic, run_candidates
 from ranking.vote.required import vote_with_required
+from ranking.vote.weights import says_nothing
 
 
 class CandidateRanker:
@@ -48,6 +50,7 @@ class CandidateRanker:
         settings: Settings,
         calibration: Calibration | None = None,
     ) -> None:
+        self._guard = guard
         self._executor = executor
         self._flags = settings.flags
         self._settings = settings.ranking
@@ -117,11 +120,20 @@ class CandidateRanker:
             confidence=ranking.confidence if calibrated is None else calibrated,
             threshold=self._find_threshold(is_calibrated=calibrated is not None),
             description=words[0],
+            notes=await self._explain_nothing(question, context, winner),
         )
         if ranking.confidence >= ranking.threshold:
             return ranking
         interpretations = await read_aside(build_interpretations, ranking, context.dialect)
         return replace(ranking, interpretations=interpretations)
+
+    async def _explain_nothing(
+        self, question: Question, context: SchemaContext, winner: Assessment
+    ) -> tuple[str, ...]:
+        if not says_nothing(winner.result):
+            return ()
+        query = await read_aside(read_candidate, winner.candidate.sql, context)
+        return await explain_nothing(self._guard, self._executor, question, query) if query else ()
 
     def _find_threshold(self, *, is_calibrated: bool) -> float:
         """The confidence below which a winner is not answered: from settings or calibration."""

@@ -195,7 +195,8 @@ class Pipeline:
             ranking = await stages.ranker.conclude(question, context, ranking)
         if note := describe_unread(ranking, context):
             trace = replace(trace, notes=(*trace.notes, note))
-        trace = replace(trace, ranking=ranking, timings=clock.timings)
+        notes = (*trace.notes, *ranking.notes)
+        trace = replace(trace, ranking=ranking, timings=clock.timings, notes=notes)
         answer = await read_aside(conclude, ranking, trace)
         if isinstance(answer, Answered):
             report(RowsFetched(answer.sql, answer.result))
@@ -232,7 +233,8 @@ class Pipeline:
             ranking = await ranker.rank(question, (assessed,), samples=1)
             ranking = await ranker.conclude(question, context, ranking)
         ranking = replace(ranking, confidence=1.0)
-        trace = replace(trace, ranking=ranking, timings=clock.timings)
+        notes = (*trace.notes, *ranking.notes)
+        trace = replace(trace, ranking=ranking, timings=clock.timings, notes=notes)
         return await read_aside(conclude, ranking, trace)
 
     async def _search_again(

@@ -103,7 +103,7 @@ class Ranking:
     the lower end of the 95 % Wilson interval of the share that agrees. ``settled`` says that no
     further samples are needed; ``features`` are the inputs of the confidence. If the confidence is
     below ``threshold``, one or two ``interpretations`` are offered instead of an answer, best
-    first. ``description`` says in words what the winner asks for.
+    first. ``description`` says in words what the winner asks for; ``notes`` why it finds nothing.
     """
 
     assessments: tuple[Assessment, ...] = ()
@@ -115,6 +115,7 @@ class Ranking:
     threshold: float = 0.0
     interpretations: tuple[Interpretation, ...] = ()
     description: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def winner(self) -> Assessment | None:

@@ -182,6 +182,17 @@ async def test_the_page_that_was_asked_for_is_cut_from_what_the_vote_saw() -> No
     assert len(executor.executed) == 1
 
 
+async def test_a_winner_is_told_in_words_and_why_it_finds_nothing() -> None:
+    sql = "SELECT name FROM customers WHERE country = 'Frankreich'"
+    probe = """SELECT 1 FROM "sales"."customers" WHERE "country" = 'Frankreich' LIMIT 1"""
+    executor = FakeExecutor({sql: [build_result()], probe: [build_result(), build_result()]})
+    ranker = build_ranker(FakeGuard(), executor)
+    ranking = await ranker.rank(QUESTION, (await assess(ranker, build_candidate(sql)),), samples=1)
+    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
+    assert concluded.description == "shows name; of customers; where country is 'Frankreich'."
+    assert concluded.notes == ("No row that you may see has customers.country = 'Frankreich'.",)
+
+
 async def test_a_leader_that_the_vote_did_not_wait_for_is_run_in_the_end() -> None:
     late = build_diagnostic("late", sqlstate="57014")
     executor = FakeExecutor({"slow": [late, build_result((1,))], "fast": [build_result((2,))]})

@@ -106,12 +106,12 @@ async def test_the_query_that_was_given_for_the_question_is_run_and_nothing_is_s
     given = VerifiedQuery("good", "mia", datetime(2026, 3, 1, tzinfo=UTC), "feedback")
     retriever = FakeRetriever(replace(build_context(), verified=given))
     verified = replace(GOOD, candidate=replace(GOOD.candidate, origin="verified"))
-    ranker = FakeRanker(known(verified), rank(verified, description="shows it."))
+    ranker = FakeRanker(known(verified), rank(verified, description="shows it.", notes=("So.",)))
     generator = generate(OTHER)
     answer = await build_pipeline(generator, ranker, retriever=retriever).answer(build_question())
     assert isinstance(answer, Answered)
     assert (answer.sql, answer.verified, answer.confidence) == ("good", given, 1.0)
-    assert answer.description == "shows it."
+    assert (answer.description, answer.trace.notes) == ("shows it.", ("So.",))
     assert ranker.assessed == [Candidate("c1", "good", origin="verified")]
     assert generator.questions == []
     assert [timing.stage for timing in answer.trace.timings] == [

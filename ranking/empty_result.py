@@ -1,0 +1,89 @@
+"""Why a query finds nothing: texts that no row has, and the period that the data cover.
+
+Each is a separate query, guarded for the same principal as the candidate, so that it tells nothing
+which the principal could not ask for. What fails, takes too long or is refused is not mentioned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+
+from sqlglot import exp
+
+from nl2sql.protocols import Executor, Guard
+from nl2sql.sql.column_kinds import TIMES
+from nl2sql.sql.names import enquote
+from nl2sql.types import ExecutionLimits, GuardedQuery, Question, ResultSet
+from ranking.query import ColumnUse, Query
+from ranking.value_verification import build_probe, list_texts
+
+_MOST_PROBES = 4
+_LIMITS = ExecutionLimits(timeout_ms=1000, result_bytes=4096)
+_COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Like)
+
+
+async def explain_nothing(
+    guard: Guard, executor: Executor, question: Question, query: Query
+) -> tuple[str, ...]:
+    """Sentences on the conditions of a query that found nothing. Raises Unavailable."""
+
+    async def run(sql: str) -> ResultSet | None:
+        verdict = await guard.guard(question.database, sql, question.principal)
+        if not isinstance(verdict, GuardedQuery):
+            return None
+        found = await executor.execute(verdict, 1, _LIMITS)
+        return found if isinstance(found, ResultSet) else None
+
+    notes = []
+    for use, text in list(dict.fromkeys(list_texts(query)))[:_MOST_PROBES]:
+        found = await run(build_probe(use, text, query.dialect))
+        if found is not None and not found.rows:
+            notes.append(f"No row that you may see has {_name(use)} = '{text}'.")
+    for use in list(dict.fromkeys(list_dates(query)))[:_MOST_PROBES]:
+        found = await run(build_range(use))
+        first, last = map(_write_day, found.rows[0] if found else ("", ""))
+        if first and last:
+            notes.append(f"{_name(use)} goes from {first} to {last} in what you may see.")
+    return tuple(notes)
+
+
+def list_dates(query: Query) -> Iterator[ColumnUse]:
+    """The columns of dates and times on which a condition depends.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> table = Table("s", "t", (Column("d", "date"), Column("e", "date"), Column("n", "int")))
+    >>> sql = "SELECT e FROM t WHERE extract(year FROM d) = 2025 AND n > 3"
+    >>> [use.name for use in list_dates(read_query(sql, "postgres", [table]))]
+    ['s.t.d']
+    """
+    for node in query.find_all(*_COMPARISONS):
+        for column in node.find_all(exp.Column):
+            use = query.resolve(column)
+            if use is not None and query.kind_of(use) in TIMES:
+                yield use
+
+
+def build_range(use: ColumnUse) -> str:
+    """A query for the first and the last value of a column.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> table = Table("s", "t", (Column("d", "date"),))
+    >>> print(build_range(ColumnUse("t", table, table.columns[0])))
+    SELECT MIN("d"), MAX("d") FROM "s"."t"
+    """
+    column = enquote(use.column.name)
+    table = f"{enquote(use.table.schema)}.{enquote(use.table.name)}"
+    return f"SELECT MIN({column}), MAX({column}) FROM {table}"
+
+
+def _name(use: ColumnUse) -> str:
+    return f"{use.table.name}.{use.column.name}"
+
+
+def _write_day(value: object) -> str:
+    """The day of a date or time, as ISO writes it; a text as it is; empty for anything else."""
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    return value.isoformat() if isinstance(value, date) else value if isinstance(value, str) else ""

@@ -1,0 +1,85 @@
+"""Why a query finds nothing: told from the database, under the guard, or not at all."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import pytest
+
+from nl2sql.types import ResultSet
+from ranking.empty_result import explain_nothing
+from ranking.query import read_query
+from tests.fakes import (
+    FakeExecutor,
+    FakeGuard,
+    build_diagnostic,
+    build_question,
+    build_result,
+    build_table,
+    build_violation,
+)
+
+QUESTION = build_question()
+ORDERS = build_table("sales.orders", "id integer", "status text", "placed date", "sent timestamp")
+CLOSED = """SELECT 1 FROM "sales"."orders" WHERE "status" = 'CLOSED' LIMIT 1"""
+PLACED = 'SELECT MIN("placed"), MAX("placed") FROM "sales"."orders"'
+SENT = 'SELECT MIN("sent"), MAX("sent") FROM "sales"."orders"'
+NOTHING = ResultSet(("?column?",), ("int4",), (), False, 1.0)
+NOTHING_SEEN = build_result((None, None))
+
+
+async def explain(sql: str, executor: FakeExecutor, guard: FakeGuard | None = None) -> list[str]:
+    query = read_query(f"SELECT id FROM orders WHERE {sql}", "postgres", [ORDERS])
+    assert query is not None
+    return list(await explain_nothing(guard or FakeGuard(), executor, QUESTION, query))
+
+
+async def test_a_text_that_no_row_has() -> None:
+    executor = FakeExecutor({CLOSED: [NOTHING]})
+    notes = await explain("status = 'CLOSED'", executor)
+    assert notes == ["No row that you may see has orders.status = 'CLOSED'."]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "placed >= '2025-01-01' AND placed < '2026-01-01'",
+        "extract(year FROM placed) = 2025",
+        "placed BETWEEN '2025-01-01' AND now()",
+        "to_char(placed, 'YYYY') IN ('2025')",
+    ],
+)
+async def test_the_period_that_the_data_cover(condition: str) -> None:
+    executor = FakeExecutor({PLACED: [build_result((date(2022, 1, 3), date(2024, 12, 30)))]})
+    notes = await explain(condition, executor)
+    assert notes == ["orders.placed goes from 2022-01-03 to 2024-12-30 in what you may see."]
+
+
+async def test_a_time_is_told_as_its_day() -> None:
+    ends = (datetime(2022, 1, 3, 8, 30), datetime(2024, 12, 30))
+    notes = await explain("sent > now()", FakeExecutor({SENT: [build_result(ends)]}))
+    assert notes == ["orders.sent goes from 2022-01-03 to 2024-12-30 in what you may see."]
+
+
+async def test_each_is_asked_as_the_principal_with_a_short_time() -> None:
+    guard, executor = (
+        FakeGuard(),
+        FakeExecutor({CLOSED: [build_result((1,))], PLACED: [NOTHING_SEEN]}),
+    )
+    assert await explain("status = 'CLOSED' AND placed > now()", executor, guard) == []
+    principal = QUESTION.principal
+    assert guard.guarded == [("shop", CLOSED, principal), ("shop", PLACED, principal)]
+    assert all(limits and limits.timeout_ms == 1000 for limits in executor.limits)
+
+
+async def test_what_is_refused_or_fails_is_not_mentioned() -> None:
+    guard = FakeGuard({CLOSED: build_violation("not_permitted")})
+    executor = FakeExecutor({PLACED: [build_diagnostic()]})
+    assert await explain("status = 'CLOSED' AND placed > now()", executor, guard) == []
+    assert [query.sql for query, _ in executor.executed] == [PLACED]
+
+
+async def test_conditions_on_anything_else_are_not_asked_about() -> None:
+    executor = FakeExecutor()
+    assert await explain("id > 3 AND status <> 'CLOSED'", executor) == []
+    assert executor.executed == []
