@@ -53,8 +53,7 @@ def print_brief_answer(answer: QueryResponse, *, seconds: float, charted: bool =
     if isinstance(answer, AnsweredResponse):
         _print_result(answer, charted=charted)
         hidden = len(answer.rows) > _MOST_ROWS_SHOWN
-        agreed = "a quorum" if answer.quorum else "no quorum"
-        more = f" · confidence {answer.confidence:.2f}, {agreed} · /why"
+        more = f" · {_describe_confidence(answer)} · /why"
         more += " · /rows shows all rows" if hidden else ""
     CONSOLE.print(f"[dim]{seconds:.1f} s{more}[/]", highlight=False)
 
@@ -86,6 +85,8 @@ def _print_outcome(answer: QueryResponse) -> None:
     if isinstance(answer, AnsweredResponse):
         if answer.sql:
             CONSOLE.print(Panel(_build_query(answer.sql), title="SQL", title_align="left"))
+        if answer.description:
+            CONSOLE.print(Text(f"In words: {answer.description}", style="dim"))
     else:
         reason = escape(answer.reason)
         CONSOLE.print(f"[bold yellow]{answer.outcome}[/]: {reason}", highlight=False)
@@ -135,12 +136,26 @@ def _print_verdict(answer: AnsweredResponse, trace: TraceResponse | None) -> Non
     if not trace:
         return
     winner = trace.candidates[0]
-    agreement = f"{winner.votes} of {trace.samples} samples agree on this result"
-    quorum = "a quorum" if answer.quorum else "[yellow]no quorum[/]"
-    CONSOLE.print(
-        f"Why {winner.id}: {agreement} ({quorum}); confidence {answer.confidence:.2f}.",
-        highlight=False,
-    )
+    if answer.verified or winner.origin == "picked":
+        reason = _describe_confidence(answer) if answer.verified else "you chose it"
+    else:
+        agreed = f"{winner.votes} of {trace.samples} samples agree on this result"
+        quorum = "a quorum" if answer.quorum else "[yellow]no quorum[/]"
+        reason = f"{agreed} ({quorum}); confidence {answer.confidence:.2f}"
+    CONSOLE.print(f"Why {winner.id}: {reason}.", highlight=False)
+
+
+def _describe_confidence(answer: AnsweredResponse) -> str:
+    """How sure an answer is, or who gave its query.
+
+    >>> _describe_confidence(AnsweredResponse.model_construct(confidence=0.5, quorum=True))
+    'confidence 0.50, a quorum'
+    """
+    if answer.verified:
+        return (
+            f"given as the right query by {escape(answer.verified.by)}, {answer.verified.at[:10]}"
+        )
+    return f"confidence {answer.confidence:.2f}, {'a quorum' if answer.quorum else 'no quorum'}"
 
 
 def _build_candidates(trace: TraceResponse) -> Table:

@@ -76,7 +76,13 @@ def _render_answered(answer: Answered) -> list[str]:
         lines.append(
             f"These are {shown} of {of} rows." if shown else f"The {of} rows are too long."
         )
-    lines.append(_name_query(answer))
+    lines += [_name_query(answer), f"In words: {answer.description}" if answer.description else ""]
+    if answer.verified:
+        given = answer.verified
+        return [
+            *lines,
+            f"Given as the right query by {given.given_by} on {given.given_at:%Y-%m-%d}.",
+        ]
     quorum = "with a quorum" if answer.quorum else "without a quorum: check the query"
     lines.append(f"Confidence {answer.confidence:.2f}, {quorum}.")
     return lines

@@ -10,7 +10,7 @@ import pytest
 
 from nl2sql.errors import Unavailable
 from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse, RefusedResponse
-from quorumsql.contract.answers import ResultColumn
+from quorumsql.contract.answers import ResultColumn, VerifiedResponse
 from quorumsql.wire import Export, NoRows
 from serve_app.cli.chat.conversation import Conversation
 from serve_app.cli.schema_names import CatalogNames
@@ -145,6 +145,19 @@ def test_the_last_answer_can_be_looked_at(capsys: pytest.CaptureFixture[str]) ->
     assert "The service told no reasons." in shown
     assert "confidence 0.50, a quorum" in shown
     assert "█" in shown
+
+
+def test_an_answer_is_told_in_words_and_by_whom_its_query_was_given(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = VerifiedResponse(by="mia [of sales]", at="2026-03-01T08:00:00+00:00", source="feedback")
+    answer = build_answer(["Rome", 6])
+    answer = answer.model_copy(update={"description": "shows city.", "verified": given})
+    Talk("Q?", answer=answer).run()
+    shown = capsys.readouterr().out
+    assert "In words: shows city." in shown
+    assert "given as the right query by mia [of sales], 2026-03-01" in shown
+    assert "confidence" not in shown
 
 
 def test_all_rows_are_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
