@@ -186,14 +186,19 @@ class FakeService:
         values = request.query_params
         return JSONResponse(
             canned_data.list_tables(
-                values.get("search", ""), values.get("after", ""), int(values.get("limit", 50))
+                request.path_params["database"],
+                values.get("search", ""),
+                values.get("after", ""),
+                int(values.get("limit", 50)),
             )
         )
 
     async def one_table(self, request: Request) -> Response:
         return JSONResponse(self.table(request.path_params["table"]))
 
-    async def definitions(self, _: Request) -> Response:
+    async def definitions(self, request: Request) -> Response:
+        if request.path_params["database"] != canned.DATABASE:
+            return JSONResponse({"measures": [], "dimensions": [], "filters": []})
         return JSONResponse(canned_data.DEFINITIONS)
 
     async def suggest(self, _: Request) -> Response:

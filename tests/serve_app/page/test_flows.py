@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
 from tests.serve_app.page.canned_data import PERSON
@@ -236,6 +238,7 @@ def test_schema_is_searched_and_walked(either: Reader) -> None:
     either.see("text=400 tables")
     either.page.fill(".search", "Orders of customers")
     either.see("text=1 table found")
+    assert either.page.locator(".found-definitions").count() == 0
     row = either.page.locator(".table-list a")
     row.focus()
     either.page.keyboard.press("Enter")
@@ -243,6 +246,63 @@ def test_schema_is_searched_and_walked(either: Reader) -> None:
     either.page.locator(".node.can-open").first.focus()
     either.page.keyboard.press("Enter")
     either.page.wait_for_url("**/sales.order_lines")
+
+
+@pytest.mark.parametrize(
+    ("search", "name"),
+    [
+        ("Net SALES", "revenue"),  # a synonym
+        ("void invoices", "revenue"),  # words of the description
+        ("sum(orders.amt)", "order intake"),  # an expression
+        ("'CNF'", "open orders"),  # a condition
+    ],
+)
+def test_a_search_finds_definitions(reader: Reader, search: str, name: str) -> None:
+    reader.visit("#/schema")
+    reader.page.fill(".search", search)
+    reader.see("text=1 definition found")
+    found = reader.see(".found-definitions a")
+    assert name in found.inner_text()
+    assert "definition:" in found.inner_text()
+    found.click()
+    assert name in reader.see(".definition.chosen").inner_text()
+    reader.wait_until("document.activeElement.matches('.definition.chosen dt')")
+
+
+def test_definitions_of_another_database_are_not_found(reader: Reader) -> None:
+    reader.visit("#/schema")
+    reader.page.fill(".search", "turnover")
+    reader.see(".found-definitions a")
+    reader.page.select_option("select", "shop")
+    reader.page.wait_for_url("**/#/schema/shop")
+    reader.page.locator(".found-definitions").wait_for(state="detached")
+
+
+def test_tables_stand_under_their_schemas(reader: Reader) -> None:
+    reader.visit("#/schema")
+    reader.see(".table-group")
+    groups = reader.page.locator(".table-group")
+    named = [group.locator("h2").inner_text() for group in groups.all()]
+    assert named == ["crm", "hr", "inventory", "sales", "archive"]
+    assert groups.nth(1).locator(".table-name").all_inner_texts() == ["departments", "employees"]
+    reader.page.click("button:has-text('Show more')")
+    reader.wait_until("document.querySelectorAll('.table-list li').length === 120")
+    assert groups.count() == len(named)
+    # The other database has one schema only.
+    reader.page.select_option("select", "shop")
+    reader.page.locator(".table-group").first.wait_for(state="detached")
+    assert reader.page.locator(".table-name").first.inner_text() == "main.customers"
+
+
+@pytest.mark.parametrize("width", [1141, 1280, 2560])
+def test_all_columns_of_a_table_fit(reader: Reader, width: int) -> None:
+    reader.page.set_viewport_size({"width": width, "height": 900})
+    reader.visit(f"#/schema/{canned.DATABASE}/sales.orders")
+    assert "OPN" in reader.see(".columns-table .values").inner_text()
+    reader.wait_until(
+        "(({scrollWidth, clientWidth}) => scrollWidth === clientWidth)"
+        "(document.querySelector('[aria-label=Columns]'))"
+    )
 
 
 def test_definitions_have_synonyms_and_hidden_things_reasons(reader: Reader) -> None:
