@@ -289,6 +289,7 @@ def build_review(now: str) -> list[dict[str, Any]]:
             "given_at": now,
             "state": "open",
             "reviewed_by": "",
+            "corrected_by": "" if number else "Jon Weber",
         }
         for number, question in enumerate(
             ["Which product line earned most last year?", "How much did we earn with helmets?"]

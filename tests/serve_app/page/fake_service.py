@@ -76,6 +76,7 @@ class FakeService:
         now = datetime.now(UTC).isoformat()
         self.conversations = canned_data.build_conversations(now)
         self.review = canned_data.build_review(now)
+        self.given: dict[str, dict[str, Any]] = {}
         self.shares: dict[str, dict[str, Any]] = {}
         self.sessions: set[str] = set()
         self.references: dict[str, str] = {}
@@ -129,6 +130,7 @@ class FakeService:
             route("/shares/{id}", self.one_share, "GET", "DELETE"),
             route("/feedback", self.give_feedback, "POST"),
             route("/feedback", self.list_review),
+            route("/feedback/{id}", self.withdraw_feedback, "DELETE"),
             route("/feedback/{id}/done", self.close_review, "POST"),
             route("/status", self.status),
         ]
@@ -388,9 +390,27 @@ class FakeService:
     async def give_feedback(self, request: Request) -> Response:
         body = await request.json()
         outcome = "stored" if body["verdict"] == "right" or body["correction"] else "recorded"
+        id_ = f"f{len(self.given)}"
+        self.given[id_] = body
+        if body["correction"]:
+            self._mark_corrected(body, state="done", by=self.person["name"])
         return JSONResponse(
-            {"outcome": outcome, "example": "x1"}, 200 if outcome == "stored" else 202
+            {"outcome": outcome, "example": "x1", "id": id_}, 200 if outcome == "stored" else 202
         )
+
+    def _mark_corrected(self, body: dict[str, Any], *, state: str, by: str) -> None:
+        """Changes what is to be reviewed of this answer."""
+        for one in self.review:
+            if (one["question"], one["sql"]) == (body["question"], body["sql"]):
+                own = one["given_by"] if one["correction"] else ""
+                one.update(state=state, reviewed_by=by, corrected_by=by or own)
+
+    async def withdraw_feedback(self, request: Request) -> Response:
+        body = self.given.pop(request.path_params["id"], None)
+        if body is None:
+            return problem(404, "Not found", "There is no such feedback.")
+        self._mark_corrected(body, state="open", by="")
+        return Response(status_code=204)
 
     async def list_review(self, request: Request) -> Response:
         state = request.query_params.get("state", "open")

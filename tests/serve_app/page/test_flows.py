@@ -190,6 +190,44 @@ def test_correct_run_and_save(either: Reader) -> None:
     assert sent[-1]["correction"].endswith("LIMIT 3")
 
 
+def _save_a_correction(reader: Reader) -> None:
+    reader.see(".editor.ready")
+    reader.page.keyboard.press("Control+End")
+    reader.page.keyboard.type(" LIMIT 3")
+    reader.page.keyboard.press("Control+Enter")
+    reader.see(".run-result")
+    reader.page.keyboard.press("Escape")
+    reader.page.keyboard.press("Escape")
+    reader.press("button:has-text('Save as the right answer')")
+    reader.see(".saved")
+
+
+def test_a_saved_correction_is_taken_back(either: Reader) -> None:
+    _start(either)
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("e", ".answer-foot button:has-text('SQL')")
+    _save_a_correction(either)
+    assert list(either.service.given) == ["f0"]
+    either.do("u", ".saved button:has-text('Undo')")
+    either.see("text=Taken back")
+    assert either.service.given == {}
+    # It can be saved again.
+    either.see("button:has-text('Save as the right answer'):not(:disabled)")
+    assert either.page.locator(".saved, .feedback-message").count() == 0
+
+
+def test_a_correction_that_is_not_taken_back_stays_saved(reader: Reader) -> None:
+    _start(reader)
+    reader.ask(LINE)
+    reader.page.click(".answer-foot button:has-text('SQL')")
+    _save_a_correction(reader)
+    reader.service.given.clear()
+    reader.page.click(".saved button:has-text('Undo')")
+    reader.see("text=Not taken back. There is no such feedback.")
+    reader.see(".saved button:has-text('Undo'):not(:disabled)")
+
+
 def test_say_that_it_is_right(either: Reader) -> None:
     _start(either)
     either.ask(LINE)
@@ -386,6 +424,31 @@ def test_review_is_worked_through(either: Reader) -> None:
     either.wait_until("document.querySelectorAll('.review-entry').length === 1")
     either.page.click("button:has-text('Done') >> nth=0")
     assert "done by Ann Becker" in either.see(".review-entry").inner_text()
+
+
+def test_a_correction_in_the_review_closes_its_entry(either: Reader) -> None:
+    either.visit("#/review")
+    either.see(".review-entry")
+    entry = either.page.locator(".review-entry").nth(1)
+    assert "Corrected by" not in entry.inner_text()
+    entry.locator("button:has-text('Run and correct')").click()
+    either.page.locator(".editor.ready .cm-content").click()
+    _save_a_correction(either)
+    assert "Corrected by Ann Becker" in entry.inner_text()
+    assert entry.locator("button:has-text('Mark as done')").count() == 0
+    assert [one["state"] for one in either.service.review] == ["open", "done"]
+    either.do("u", ".saved button:has-text('Undo')")
+    entry.locator("button:has-text('Mark as done')").wait_for()
+    assert "Corrected by" not in entry.inner_text()
+    assert [one["state"] for one in either.service.review] == ["open", "open"]
+
+
+def test_the_review_says_who_corrected(reader: Reader) -> None:
+    reader.visit("#/review")
+    first = reader.page.locator(".review-entry").first
+    first.wait_for()
+    text = first.inner_text()
+    assert "Corrected by Jon Weber. Nobody has looked at the correction yet." in text
 
 
 def test_sign_out(either: Reader) -> None:
