@@ -29,7 +29,7 @@ export const ACTIONS = [
   ["Question", "line", "Shift+Enter", "A new line"],
   ["Question", "database", "b", "Choose the database"],
   ["Question", "pick", "1 … 4", "Pick a suggestion or a reading"],
-  ["Question", "again", "r", "Ask again"],
+  ["Question", "again", "r", "Ask again; refresh the status"],
   ["Answer", "previous", "k", "The answer or entry above"],
   ["Answer", "next", "j", "The answer or entry below"],
   ["Answer", "table", "t", "Show the table"],
