@@ -236,21 +236,35 @@ STATUS: dict[str, Any] = {
 }
 
 
+def build_conversation(
+    id_: str, title: str, now: str, questions: list[tuple[str, str]]
+) -> dict[str, Any]:
+    """A conversation of these questions and their outcomes."""
+    return {
+        "id": id_,
+        "title": title,
+        "database": DATABASE,
+        "asked_at": now,
+        "questions": len(questions),
+        "starred": False,
+        "turns": [
+            {
+                "id": str(number),
+                "question": question,
+                "rewritten": None,
+                "database": DATABASE,
+                "outcome": outcome,
+                "sql": WINNER if outcome == "answered" else "",
+                "is_withheld": False,
+                "asked_at": now,
+            }
+            for number, (question, outcome) in enumerate(questions, start=1)
+        ],
+    }
+
+
 def build_conversations(now: str) -> list[dict[str, Any]]:
     """Conversations with their turns, the latest first."""
-
-    def turn(number: int, question: str, outcome: str = "answered") -> dict[str, Any]:
-        return {
-            "id": str(number),
-            "question": question,
-            "rewritten": None,
-            "database": DATABASE,
-            "outcome": outcome,
-            "sql": WINNER if outcome == "answered" else "",
-            "is_withheld": False,
-            "asked_at": now,
-        }
-
     titles = [
         "Which product line earned most last year?",
         "Cancelled orders by month",
@@ -259,18 +273,16 @@ def build_conversations(now: str) -> list[dict[str, Any]]:
         "Refunds by reason",
     ]
     return [
-        {
-            "id": f"c{number}",
-            "title": title,
-            "database": DATABASE,
-            "asked_at": now,
-            "questions": 2,
-            "starred": number == 1,
-            "turns": [
-                turn(1, title),
-                turn(2, "And only in Germany?", "answered" if number != 2 else "clarify"),
+        build_conversation(
+            f"c{number}",
+            title,
+            now,
+            [
+                (title, "answered"),
+                ("And only in Germany?", "answered" if number != 2 else "clarify"),
             ],
-        }
+        )
+        | {"starred": number == 1}
         for number, title in enumerate(titles)
     ]
 

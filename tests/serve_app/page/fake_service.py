@@ -66,6 +66,7 @@ class FakeService:
     """Whether questions cannot be followed: as after a restart."""
     answer: Callable[[str], dict[str, Any]] = canned.build_answer
     run_error: Response | None = None
+    run_pause_s: float = 0.0
     person: dict[str, Any] = field(default_factory=lambda: dict(canned_data.PERSON))
     suggestions: list[str] = field(default_factory=lambda: list(canned.SUGGESTIONS))
     table: Callable[[str], dict[str, Any]] = canned_data.describe_table
@@ -78,6 +79,7 @@ class FakeService:
         self.review = canned_data.build_review(now)
         self.given: dict[str, dict[str, Any]] = {}
         self.shares: dict[str, dict[str, Any]] = {}
+        self.running_now = self.most_running = 0
         self.sessions: set[str] = set()
         self.references: dict[str, str] = {}
         self.running: dict[str, Running] = {}
@@ -261,8 +263,21 @@ class FakeService:
                 continue
             running.events.append((kind, data))
             await asyncio.sleep(self.pause_s)
+        self._keep(answer)
         running.events.append(("answer", answer))
         running.is_done = True
+
+    def _keep(self, answer: dict[str, Any]) -> None:
+        """Adds the question to the history, in its conversation."""
+        known = next((one for one in self.conversations if one["id"] == answer["session"]), None)
+        if known is None:
+            known = canned_data.build_conversation(
+                answer["session"], answer["question"], datetime.now(UTC).isoformat(), []
+            )
+        else:
+            self.conversations.remove(known)
+        self.conversations.insert(0, known)
+        known["questions"] += 1
 
     async def _send(self, running: Running, after: int, limit: int | None) -> AsyncIterator[bytes]:
         sent = after
@@ -285,6 +300,15 @@ class FakeService:
         return StreamingResponse(self._send(running, after, None), media_type="text/event-stream")
 
     async def run(self, request: Request) -> Response:
+        self.running_now += 1
+        self.most_running = max(self.most_running, self.running_now)
+        try:
+            await asyncio.sleep(self.run_pause_s)
+            return await self._run(request)
+        finally:
+            self.running_now -= 1
+
+    async def _run(self, request: Request) -> Response:
         if self.run_error is not None:
             return self.run_error
         body = await request.json()

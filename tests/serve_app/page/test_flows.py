@@ -527,4 +527,5 @@ def test_who_sees_answers_only_reads_the_history_again(reader: Reader) -> None:
     }
     reader.visit("#/c/c0")
     assert reader.see(".result").inner_text()
-    assert reader.page.locator(".answer-foot button:has-text('Share')").count() == 1
+    reader.wait_until("document.querySelectorAll('.answer-foot').length === 2")
+    assert reader.page.locator(".answer-foot button:has-text('Share')").count() == 2
