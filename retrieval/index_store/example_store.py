@@ -318,19 +318,41 @@ class ExampleStore:
                 " given_by, access, outcome, given_at)"
                 " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (id) DO UPDATE"
                 " SET given_at = EXCLUDED.given_at, outcome = EXCLUDED.outcome,"
-                " reviewed_by = '', reviewed_at = NULL",
+                " reviewed_by = '', reviewed_at = NULL, corrected_with = ''",
                 (note.id, *(getattr(note, name) for name in _NOTE_COLUMNS)),
             )
 
-    async def list_feedback(self, database: str) -> tuple[FeedbackNote, ...]:
-        """All feedback on the database's answers, oldest first."""
+    async def find_feedback(self, id_: str) -> FeedbackNote | None:
+        """The feedback of that id."""
+        async with self._store.connection() as connection:
+            cursor = await connection.execute(
+                sql.SQL("SELECT {columns} FROM quorumsql.feedback WHERE id = %s").format(
+                    columns=sql.SQL(", ").join(map(sql.Identifier, _NOTE_COLUMNS))
+                ),
+                (id_,),
+            )
+            row = await cursor.fetchone()
+        return FeedbackNote(*row) if row else None
+
+    async def remove_feedback(self, id_: str) -> None:
+        """Removes the feedback; what its correction closed waits for a reviewer again."""
+        async with self._store.connection() as connection, connection.transaction():
+            await connection.execute(
+                "UPDATE quorumsql.feedback SET reviewed_by = '', reviewed_at = NULL,"
+                " corrected_with = '' WHERE corrected_with = %s",
+                (id_,),
+            )
+            await connection.execute("DELETE FROM quorumsql.feedback WHERE id = %s", (id_,))
+
+    async def list_feedback(self, database: str, *, access: str = "") -> tuple[FeedbackNote, ...]:
+        """All feedback on the database's answers, oldest first; with ``access``, only its own."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 sql.SQL(
-                    "SELECT {columns} FROM quorumsql.feedback WHERE database = %s"
-                    " ORDER BY given_at, id"
+                    "SELECT {columns} FROM quorumsql.feedback WHERE database = %(database)s"
+                    " AND (%(access)s = '' OR access = %(access)s) ORDER BY given_at, id"
                 ).format(columns=sql.SQL(", ").join(map(sql.Identifier, _NOTE_COLUMNS))),
-                (database,),
+                {"database": database, "access": access},
             )
             return tuple(FeedbackNote(*row) for row in await cursor.fetchall())
 

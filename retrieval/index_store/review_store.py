@@ -13,13 +13,16 @@ from retrieval.index_store.connections import Connections
 
 _COLUMNS = (
     "id, database, question, sql, is_right, correction, given_by, given_at, reviewed_by,"
-    " reviewed_at"
+    " reviewed_at, corrected_with"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewEntry:
-    """Feedback on one answer; ``reviewed_by`` is empty while nobody has worked through it."""
+    """Feedback on one answer; ``reviewed_by`` is empty while nobody has worked through it.
+
+    ``corrected_with`` is the id of the feedback whose correction closed it; empty: none did.
+    """
 
     id: str
     database: str
@@ -31,6 +34,7 @@ class ReviewEntry:
     given_at: datetime
     reviewed_by: str
     reviewed_at: datetime | None
+    corrected_with: str
 
 
 class ReviewStore:
@@ -76,6 +80,24 @@ class ReviewStore:
             )
             row = await cursor.fetchone()
         return ReviewEntry(*row) if row else None
+
+    async def close_corrected(self, correction_id: str, *, all_givers: bool) -> None:
+        """Closes open feedback on the same wrong answer as that whose correction was stored.
+
+        With ``all_givers`` whoever gave it, and that feedback too; else what the same person gave
+        before without a correction.
+        """
+        async with self._store.connection() as connection:
+            await connection.execute(
+                "UPDATE quorumsql.feedback AS other SET reviewed_by = given.given_by,"
+                " reviewed_at = now(), corrected_with = given.id FROM quorumsql.feedback AS given"
+                " WHERE given.id = %(id)s AND other.database = given.database"
+                " AND other.question = given.question AND other.sql = given.sql"
+                " AND NOT other.is_right AND other.reviewed_by = ''"
+                " AND (%(all_givers)s OR other.correction = '' AND other.id <> given.id"
+                " AND other.given_by = given.given_by AND other.access = given.access)",
+                {"id": correction_id, "all_givers": all_givers},
+            )
 
     async def close(self, id_: str, reviewed_by: str) -> None:
         """Marks an entry as done, unless it is."""

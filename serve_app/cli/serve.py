@@ -23,7 +23,12 @@ from serve_app.operations.background import (
     stop_spawned,
     wait_until_ready,
 )
-from serve_app.operations.preparation import prepare, pull_model, start_embedded_server
+from serve_app.operations.preparation import (
+    prepare,
+    pull_model,
+    start_embedded_server,
+    stop_unused_server,
+)
 from serve_app.ray import running
 
 # The interval between checks of the embedded PostgreSQL.
@@ -70,6 +75,7 @@ def stop(context: typer.Context) -> Output:
     """Stop the service that `serve --background` started."""
     cli: CliContext = context.obj
     stopped = stop_spawned(cli.settings.home)
+    stop_unused_server(cli.settings)
     told = "Stopped." if stopped else "No service was running in the background."
     return Output({"stopped": stopped}, lambda: CONSOLE.print(told))
 

@@ -8,7 +8,9 @@ from execution.policies.policy_file import load_policy
 from nl2sql.errors import PolicyError
 from nl2sql.settings import Settings
 from retrieval.conversations import GuardedConversations
+from retrieval.examples.withdrawal import FeedbackWithdrawal
 from retrieval.index_store.conversation_store import ConversationStore
+from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.review_store import ReviewStore
 from retrieval.index_store.share_store import ShareStore
 from retrieval.index_store.store import IndexStore
@@ -66,6 +68,8 @@ def build_page_services(
 ) -> PageServices:
     """The services over these stages. Raises OSError for a policy that cannot be read."""
     operations, guard = Operations(settings, access.accounting), stages.executor
+    dialects = {name: database.dialect for name, database in settings.databases.items()}
+    withdrawal = FeedbackWithdrawal(ExampleStore(store), dialects)
     return PageServices(
         schema=SchemaService(settings, queries, stages.retrieval, stages.retrieval, operations),
         tools=tools,
@@ -75,7 +79,7 @@ def build_page_services(
         sign_ins=access.identifier.sign_ins,
         history=HistoryService(settings, conversations, operations, references),
         shares=ShareService(settings, ShareStore(store), guard, operations, references),
-        review=ReviewService(settings, ReviewStore(store), guard, operations),
+        review=ReviewService(settings, ReviewStore(store), guard, operations, withdrawal),
         status=StatusService(settings, queries, store, describe_policies(settings), deployments),
         references=references,
     )

@@ -8,6 +8,7 @@ from generation.sampling.pace import EnginePace
 from nl2sql.protocols import Engine, Probe
 from nl2sql.settings.serve import ServeSettings
 from retrieval.index_store.reference_store import ReferenceStore
+from retrieval.index_store.review_store import ReviewStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.access import AccessParts
 from serve_app.composition.page import build_conversations, build_page_services
@@ -112,7 +113,13 @@ def build_services(
         )
     return Services(
         queries,
-        FeedbackService(settings, stages.retrieval, queries.turns, references),
+        FeedbackService(
+            settings,
+            stages.retrieval,
+            queries.turns,
+            references,
+            ReviewStore(store) if store else None,
+        ),
         SessionService(stages.retrieval),
         tools,
         page,

@@ -1,4 +1,4 @@
-"""``GET /feedback`` and ``POST /feedback/{id}/done``: for reviewers."""
+"""``GET /feedback`` and ``POST /feedback/{id}/done`` for reviewers, ``DELETE /feedback/{id}``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,13 @@ _LIST = describe_responses(
     ReviewResponse,
     403,
     404,
+)
+_WITHDRAWN = describe_responses(
+    "The feedback is taken back. The example that it gave is removed, unless other feedback under "
+    "the same access gives it too; what its correction closed is open again.",
+    None,
+    404,
+    status=204,
 )
 _DONE = describe_responses("The feedback is marked as done.", None, 403, 404, status=204)
 
@@ -41,6 +48,17 @@ def add_review_routes(app: FastAPI, review: ReviewService) -> None:
             most=limit,
         )
         return render_model(found)
+
+    @app.delete(
+        "/feedback/{id}",
+        summary="Take feedback back",
+        description="For the one who gave it, and for reviewers who may run its queries.",
+        status_code=204,
+        responses=_WITHDRAWN,
+    )
+    async def withdraw_feedback(id: str, principal: Caller) -> Response:  # noqa: A002
+        await review.withdraw(id, principal)
+        return Response(status_code=204)
 
     @app.post(
         "/feedback/{id}/done", summary="Mark feedback as done", status_code=204, responses=_DONE

@@ -121,6 +121,7 @@ def stop_spawned(home: Path, *, timeout_s: float = 60) -> bool:
         for child in process.children(recursive=True):
             child.kill()
         process.kill()
+        psutil.wait_procs([process], timeout=10)
     _pid_file(home).unlink(missing_ok=True)
     return True
 

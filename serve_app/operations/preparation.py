@@ -102,6 +102,12 @@ def start_embedded_server(settings: Settings) -> EmbeddedServer | None:
     return server
 
 
+def stop_unused_server(settings: Settings) -> None:
+    """Stops the embedded server if its last user was killed. Raises DatabaseUnavailable."""
+    if settings.uses_embedded_server:
+        EmbeddedServer(settings.home / "postgres").stop_if_unused()
+
+
 def build_wiring(settings: Settings, server: EmbeddedServer | None) -> Wiring:
     """The wiring that uses the embedded server, if there is one."""
     return Wiring(settings, server.socket_folder if server else "")

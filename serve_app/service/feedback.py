@@ -6,6 +6,7 @@ Knows nothing of FastAPI, so that tests and the command line use it directly.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest
@@ -14,6 +15,8 @@ from nl2sql.settings import Settings
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from nl2sql.types.feedback import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
+from retrieval.index_store.feedback_note import build_note
+from retrieval.index_store.review_store import ReviewStore
 from serve_app.service.references import References
 from serve_app.service.rights import find_rights
 from serve_app.service.texts import check_filled
@@ -30,10 +33,13 @@ class FeedbackService:
         taker: FeedbackTaker,
         turns: Turns,
         references: References | None = None,
+        reviews: ReviewStore | None = None,
     ) -> None:
+        """``reviews``: where a correction closes what was said of the same answer before."""
         self._settings = settings
         self._references = references or References(settings)
         self._taker = taker
+        self._reviews = reviews
         self._turns = turns
 
     async def take(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
@@ -57,7 +63,12 @@ class FeedbackService:
             ) from error
         if receipt.outcome == "refused" and self._references.withholds(principal):
             receipt = replace(receipt, reason=REFUSED)
-        return _render(receipt, "correction" if feedback.correction else "sql")
+        id_ = build_note(feedback, datetime.now(UTC)).id
+        if self._reviews and feedback.correction and receipt.outcome != "refused":
+            # What a reviewer corrects needs nobody to look at it again.
+            is_reviewer = find_rights(self._settings, principal).review
+            await self._reviews.close_corrected(id_, all_givers=is_reviewer)
+        return _render(receipt, id_, "correction" if feedback.correction else "sql")
 
 
 def build_feedback(request: FeedbackRequest, settings: Settings, principal: Principal) -> Feedback:
@@ -77,7 +88,7 @@ def build_feedback(request: FeedbackRequest, settings: Settings, principal: Prin
     )
 
 
-def _render(receipt: FeedbackReceipt, field: str) -> FeedbackResponse:
+def _render(receipt: FeedbackReceipt, id_: str, field: str) -> FeedbackResponse:
     if receipt.outcome == "refused":
         raise InvalidRequest(f"It cannot become an example: {receipt.reason}", field=field)
-    return FeedbackResponse(outcome=receipt.outcome, example=receipt.example)
+    return FeedbackResponse(outcome=receipt.outcome, example=receipt.example, id=id_)

@@ -1,4 +1,4 @@
-"""``GET /feedback``: what was said to be wrong, for those who may work through it.
+"""``GET /feedback``: what was said to be wrong, for reviewers; and taking feedback back.
 
 A reviewer is shown only feedback whose queries it may run itself. Knows nothing of FastAPI.
 """
@@ -14,7 +14,9 @@ from nl2sql.protocols import Guard
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, Question, Violation
 from quorumsql.contract.review import ReviewEntryResponse, ReviewResponse
+from retrieval.examples.withdrawal import FeedbackWithdrawal
 from retrieval.index_store.review_store import ReviewEntry, ReviewStore
+from retrieval.index_store.verified_example import build_access_key
 from serve_app.service.history import render_time
 from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations
@@ -26,13 +28,19 @@ _LONGEST_ID = 64
 
 
 class ReviewService:
-    """Lists feedback and marks it as done. All methods raise Forbidden, Unavailable."""
+    """Lists feedback, marks it as done, takes it back. All methods raise Unavailable."""
 
     def __init__(
-        self, settings: Settings, store: ReviewStore, guard: Guard, operations: Operations
+        self,
+        settings: Settings,
+        store: ReviewStore,
+        guard: Guard,
+        operations: Operations,
+        withdrawal: FeedbackWithdrawal,
     ) -> None:
         self._settings = settings
         self._store = store
+        self._withdrawal = withdrawal
         self._guard = guard
         self._operations = operations
 
@@ -46,7 +54,10 @@ class ReviewService:
         after: str,
         most: int,
     ) -> ReviewResponse:
-        """A page of feedback, the latest first. Raises InvalidRequest, UnknownDatabase."""
+        """A page of feedback, the latest first.
+
+        Raises Forbidden, InvalidRequest, UnknownDatabase.
+        """
         self._check_right(principal)
         names = self._settings.database_names(principal)
         if database:
@@ -79,14 +90,14 @@ class ReviewService:
         return ReviewResponse(entries=[_render(entry) for entry in entries], next=following or None)
 
     async def close(self, id_: str, principal: Principal) -> None:
-        """Marks an entry as done. Raises Missing for one that the reviewer is not shown."""
+        """Marks an entry as done.
+
+        Raises Forbidden; Missing for one that the reviewer is not shown.
+        """
         self._check_right(principal)
 
         async def close(_: Question) -> bool:
-            found = await self._store.find(id_) if _is_id(id_) else None
-            if found is None or found.database not in self._settings.database_names(principal):
-                return False
-            if not (await self._judge([found], principal))[0]:
+            if not await self._is_shown(id_, principal):
                 return False
             await self._store.close(id_, principal.name)
             return True
@@ -94,6 +105,36 @@ class ReviewService:
         question = self._operations.name_question(f"close_feedback: {id_}", principal)
         if not await self._operations.record(question, close):
             raise Missing("There is no such feedback.", field="id")
+
+    async def withdraw(self, id_: str, principal: Principal) -> None:
+        """Takes back feedback that the principal gave, or is shown as a reviewer.
+
+        Raises Missing for any other.
+        """
+
+        async def withdraw(_: Question) -> bool:
+            note = await self._withdrawal.find(id_) if _is_id(id_) else None
+            if note is None:
+                return False
+            # A name alone is not a person: somebody with other rights may bear it later.
+            given = (note.given_by, note.access) == (principal.name, build_access_key(principal))
+            if not given:
+                may_review = find_rights(self._settings, principal).review
+                if not may_review or not await self._is_shown(id_, principal):
+                    return False
+            await self._withdrawal.withdraw(note)
+            return True
+
+        question = self._operations.name_question(f"withdraw_feedback: {id_}", principal)
+        if not await self._operations.record(question, withdraw):
+            raise Missing("There is no such feedback.", field="id")
+
+    async def _is_shown(self, id_: str, reviewer: Principal) -> bool:
+        """Whether there is such an entry and the reviewer may run its queries."""
+        found = await self._store.find(id_) if _is_id(id_) else None
+        if found is None or found.database not in self._settings.database_names(reviewer):
+            return False
+        return (await self._judge([found], reviewer))[0]
 
     def _check_right(self, principal: Principal) -> None:
         if not find_rights(self._settings, principal).review:
@@ -145,4 +186,11 @@ def _render(entry: ReviewEntry) -> ReviewEntryResponse:
         given_at=render_time(entry.given_at),
         state="done" if entry.reviewed_by else "open",
         reviewed_by=entry.reviewed_by,
+        corrected_by=_name_corrector(entry),
     )
+
+
+def _name_corrector(entry: ReviewEntry) -> str:
+    if entry.corrected_with:
+        return entry.reviewed_by
+    return entry.given_by if entry.correction else ""

@@ -188,11 +188,13 @@ def _render_page(page: TablePage) -> TablesResponse:
                 gloss=entry.gloss,
                 columns=entry.columns,
                 module=entry.module,
+                database_schema=entry.schema,
             )
             for entry in page.tables
         ],
         next=page.next or None,
         total=page.total,
+        schemas=page.schemas,
     )
 
 

@@ -107,7 +107,11 @@ async def test_shares_and_ratings(service: PageService, name: str) -> None:
         assert (answer.sql == "") == (name == "cleo")
         id_ = await client.share(answer)
         assert [one.id for one in (await client.shares()).shares] == [id_]
-        assert (await client.rate(answer, "wrong")).outcome == "recorded"
+        rated = await client.rate(answer, "wrong")
+        assert rated.outcome == "recorded"
+        await client.withdraw_feedback(rated.id)
+        with pytest.raises(InvalidRequest):
+            await client.withdraw_feedback(rated.id)
         async with connect(service, "ada") as other:
             assert (await other.shared(id_)).shared_by == name
             assert (await other.run(share=id_)).rows

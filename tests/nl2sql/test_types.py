@@ -31,7 +31,7 @@ DEFINITION = types.Definition(
     ("s.a.b", "s.a.c"),
     "SELECT 1",
 )
-ENTRY = types.TableEntry("sales.orders", "Orders", "purchases", 6, "sales")
+ENTRY = types.TableEntry("sales.orders", "Orders", "purchases", 6, "buying", "sales")
 COLUMN = types.ColumnDetails(ORDERS.columns[0], values=("1",), has_more_values=True)
 NEIGHBOUR = types.Neighbour("sales.customers", "customer_id = id", "out")
 SHOT = types.FewShot("How many orders?", "SELECT count(*) FROM orders", 0.8)
@@ -133,7 +133,7 @@ EXAMPLES: tuple[object, ...] = (
     ACCESS,
     types.TableDescriptions((CUSTOMERS,), ("customers",)),
     ENTRY,
-    types.TablePage((ENTRY,), "cursor", 2),
+    types.TablePage((ENTRY,), "cursor", 2, 1),
     COLUMN,
     NEIGHBOUR,
     types.TableDetails(

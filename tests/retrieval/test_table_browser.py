@@ -124,7 +124,8 @@ async def test_an_entry_tells_what_a_table_is() -> None:
     assert entry.table == "sales.orders"
     assert entry.comment == "What customers ordered"
     assert entry.gloss == "also called purchases"
-    assert (entry.columns, entry.module) == (6, "sales")
+    assert (entry.columns, entry.module, entry.schema) == (6, "sales", "sales")
+    assert page.schemas == 2
     assert page.next
     assert page.total > 1
 

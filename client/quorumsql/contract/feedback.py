@@ -46,3 +46,4 @@ class FeedbackResponse(BaseModel):
 
     outcome: Literal["stored", "known", "removed", "recorded"]
     example: str = Field("", description="The example's id; empty if there is none.")
+    id: str = Field("", description="Its own id: `DELETE /feedback/{id}` takes it back.")

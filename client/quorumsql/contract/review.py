@@ -21,6 +21,9 @@ class ReviewEntryResponse(ResponseModel):
     given_at: Text
     state: Literal["open", "done"]
     reviewed_by: Text = Field(description="Who worked through it; empty: nobody yet.")
+    corrected_by: Text = Field(
+        "", description="Who gave the query that answers the question; empty: nobody yet."
+    )
 
 
 class ReviewResponse(ResponseModel):

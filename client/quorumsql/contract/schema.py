@@ -33,6 +33,7 @@ class TableEntryResponse(ResponseModel):
     gloss: Text = Field(description="What its name means, where that is not obvious.")
     columns: int
     module: Text = Field(description="The group of tables it belongs to; empty: none.")
+    database_schema: Text = Field(description="The schema that its name begins with.")
 
 
 class TablesResponse(ResponseModel):
@@ -41,6 +42,7 @@ class TablesResponse(ResponseModel):
     tables: list[TableEntryResponse]
     next: Text | None = Field(description="`after` of the next page; null at the end.")
     total: int = Field(description="How many tables match.")
+    schemas: int = Field(description="How many schemas the principal sees tables in.")
 
 
 class ColumnDetailsResponse(ResponseModel):

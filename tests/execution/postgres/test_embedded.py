@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -83,6 +86,84 @@ def test_a_server_that_died_comes_back_where_it_was(embedded_server: EmbeddedSer
     embedded_server.ensure_running()
     assert embedded_server.url("loaded", READER) == url
     assert read(embedded_server, READER, "SELECT note FROM s.t") == [("still here",)]
+
+
+# -- its users -------------------------------------------------------------------------------------
+
+_USE = """
+import sys
+from pathlib import Path
+from execution.postgres.embedded import EmbeddedServer
+EmbeddedServer(Path(sys.argv[1])).start()
+print("started", flush=True)
+sys.stdin.readline()
+"""
+
+
+class User:
+    """A process that uses the server of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _USE, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        assert self._process.stdout.readline() == "started\n"
+
+    def leave(self) -> None:
+        """Ends as processes do."""
+        self._process.communicate("\n", timeout=60)
+
+    def kill(self) -> None:
+        """Ends without any clean-up."""
+        self._process.send_signal(signal.SIGKILL)
+        self._process.communicate(timeout=60)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "postgres"
+    yield folder
+    if process := find_postmaster(folder):
+        process.kill()
+
+
+def find_postmaster(folder: Path) -> psutil.Process | None:
+    """The server of the folder, if it runs."""
+    try:
+        lines = (folder / "postmaster.pid").read_text().splitlines()
+        process = psutil.Process(int(lines[0]))
+        return process if process.status() != psutil.STATUS_ZOMBIE else None
+    except (OSError, psutil.NoSuchProcess):
+        return None
+
+
+def test_it_stops_with_its_last_user_though_another_was_killed(folder: Path) -> None:
+    killed, first, last = User(folder), User(folder), User(folder)
+    killed.kill()
+    first.leave()
+    assert find_postmaster(folder) is not None
+    last.leave()
+    assert find_postmaster(folder) is None
+
+
+def test_what_a_killed_user_left_running_is_stopped(folder: Path) -> None:
+    server = EmbeddedServer(folder)
+    assert not server.stop_if_unused()  # there is none
+    killed, other = User(folder), User(folder)
+    killed.kill()
+    assert not server.stop_if_unused()  # somebody uses it
+    assert find_postmaster(folder) is not None
+    other.kill()
+    assert server.stop_if_unused()
+    assert find_postmaster(folder) is None
+    assert not server.stop_if_unused()
+    # It starts again, and stops as ever.
+    User(folder).leave()
+    assert find_postmaster(folder) is None
 
 
 def test_a_server_that_was_not_started_has_no_url(embedded_server: EmbeddedServer) -> None:

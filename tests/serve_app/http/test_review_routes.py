@@ -26,10 +26,13 @@ async def service(
 
 async def judge(
     service: PageService, name: str, question: str, sql: str = COUNT, **more: Any
-) -> None:
+) -> str:
+    """The id of feedback that says that an answer is wrong."""
     body = {"question": question, "sql": sql, "verdict": "wrong", **more}
     response = await service.send(name, "POST", "/feedback", json=body)
     assert response.status_code in (200, 202), response.text
+    id_: str = response.json()["id"]
+    return id_
 
 
 async def list_entries(service: PageService, name: str, **parameters: Any) -> list[dict[str, Any]]:
@@ -77,6 +80,7 @@ async def test_an_entry_tells_what_was_said(service: PageService) -> None:
         "given_by": "mia",
         "state": "open",
         "reviewed_by": "",
+        "corrected_by": "mia",
     }
 
 
@@ -84,21 +88,20 @@ async def test_a_reviewer_sees_entries_whose_queries_the_guard_lets_pass(
     service: PageService,
 ) -> None:
     await judge(service, "ada", "What is paid?", PAY)
-    await judge(service, "ada", "What is paid in all?", COUNT, correction=PAY)
+    corrected = await judge(service, "ada", "What is paid in all?", COUNT, correction=PAY)
     await judge(service, "ada", "How many?")
-    assert await list_questions(service, "ada") == [
-        "How many?",
-        "What is paid in all?",
-        "What is paid?",
-    ]
+    assert await list_questions(service, "ada") == ["How many?", "What is paid?"]
+    assert await list_questions(service, "ada", state="done") == ["What is paid in all?"]
     assert await list_questions(service, "ravi") == ["How many?"]
+    assert await list_questions(service, "ravi", state="done") == []
     hidden = [
         each["id"] for each in await list_entries(service, "ada") if "paid" in each["question"]
     ]
-    for id_ in (*hidden, "invented", "a%00b", "x" * 100):
-        response = await service.send("ravi", "POST", f"/feedback/{id_}/done")
-        assert response.status_code == 404
-    assert len(await list_entries(service, "ada")) == 3
+    for id_ in (*hidden, corrected, "invented", "a%00b", "x" * 100):
+        for method, path in (("POST", f"/feedback/{id_}/done"), ("DELETE", f"/feedback/{id_}")):
+            response = await service.send("ravi", method, path)
+            assert response.status_code == 404
+    assert len(await list_entries(service, "ada")) == 2
 
 
 async def test_what_is_done_is_listed_as_done(service: PageService) -> None:
@@ -114,6 +117,96 @@ async def test_what_is_done_is_listed_as_done(service: PageService) -> None:
     # It is wrong again.
     await judge(service, "mia", "How many, 1?")
     assert (await list_questions(service, "ada"))[0] == "How many, 1?"
+
+
+# -- corrections -----------------------------------------------------------------------------------
+
+ACTIVE = "SELECT count(*) FROM employees WHERE status = 'ACT'"
+
+
+async def list_states(service: PageService) -> dict[str, tuple[str, str]]:
+    """Who gave feedback, and whether with a correction → its state and who corrected."""
+    return {
+        f"{each['given_by']}{' corrected' if each['correction'] else ''}": (
+            each["state"],
+            each["corrected_by"],
+        )
+        for state in ("open", "done")
+        for each in await list_entries(service, "ada", state=state)
+    }
+
+
+async def count_examples(service: PageService) -> int:
+    async with service.store.connection() as connection:
+        cursor = await connection.execute("SELECT count(*) FROM quorumsql.examples")
+        row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+async def test_a_correction_by_a_reviewer_closes_what_it_corrects(service: PageService) -> None:
+    await judge(service, "mia", "How many?")
+    await judge(service, "noa", "How many?", correction="SELECT 2 FROM employees")
+    await judge(service, "mia", "How many more?")
+    id_ = await judge(service, "ada", "How many?", correction=ACTIVE)
+    assert await list_questions(service, "ada") == ["How many more?"]
+    closed = await list_entries(service, "ada", state="done")
+    assert {each["given_by"]: each["corrected_by"] for each in closed} == {
+        "mia": "ada",
+        "noa": "ada",
+        "ada": "ada",
+    }
+    # Taken back, they are open again, and the example is gone.
+    assert await count_examples(service) == 2
+    response = await service.send("ada", "DELETE", f"/feedback/{id_}")
+    assert (response.status_code, response.content) == (204, b"")
+    assert await count_examples(service) == 1
+    assert sorted(await list_questions(service, "ada")) == [
+        "How many more?",
+        "How many?",
+        "How many?",
+    ]
+    assert await list_entries(service, "ada", state="done") == []
+    assert (await service.send("ada", "DELETE", f"/feedback/{id_}")).status_code == 404
+
+
+async def test_a_correction_by_others_closes_only_their_own_word(service: PageService) -> None:
+    await judge(service, "mia", "How many?")
+    await judge(service, "noa", "How many?")
+    id_ = await judge(service, "mia", "How many?", correction=ACTIVE)
+    # A reviewer looks at it still.
+    assert await list_states(service) == {
+        "mia": ("done", "mia"),
+        "noa": ("open", ""),
+        "mia corrected": ("open", "mia"),
+    }
+    assert (await service.send("mia", "DELETE", f"/feedback/{id_}")).status_code == 204
+    assert await list_states(service) == {"mia": ("open", ""), "noa": ("open", "")}
+
+
+async def test_feedback_is_taken_back_by_its_giver_and_by_reviewers(service: PageService) -> None:
+    id_ = await judge(service, "mia", "How many?", correction=ACTIVE)
+    # cleo sees the same as mia, but is not mia.
+    for name in ("noa", "cleo", "eve", "zoe"):
+        for path in (f"/feedback/{id_}", "/feedback/invented"):
+            response = await service.send(name, "DELETE", path)
+            assert response.status_code == 404
+            assert "How many" not in response.text
+    assert (await service.send("", "DELETE", f"/feedback/{id_}")).status_code == 401
+    assert await count_examples(service) == 1
+    assert (await service.send("ravi", "DELETE", f"/feedback/{id_}")).status_code == 204
+    assert await count_examples(service) == 0
+    assert {"principal": "ravi", "question": f"withdraw_feedback: {id_}"}.items() <= [
+        entry for entry in service.read_audit() if "withdraw" in entry["question"]
+    ][-1].items()
+
+
+async def test_a_right_answer_is_taken_back_too(service: PageService) -> None:
+    body = {"question": "How many?", "sql": COUNT, "verdict": "right"}
+    response = await service.send("mia", "POST", "/feedback", json=body)
+    assert await count_examples(service) == 1
+    await service.send("mia", "DELETE", f"/feedback/{response.json()['id']}")
+    assert await count_examples(service) == 0
 
 
 async def test_right_answers_and_other_databases_are_listed_on_their_own(

@@ -77,7 +77,18 @@ async def test_not_permitted_is_another_answer_than_nothing(service: PageService
         response = await service.send("eve", "GET", f"/databases/demo_erp/{path}")
         assert (response.status_code, response.json()["code"]) == (403, "not_permitted")
     page = await service.get("mia", "/databases/demo_erp/tables", search="nothing has this name")
-    assert page == {"tables": [], "next": None, "total": 0}
+    assert page == {"tables": [], "next": None, "total": 0, "schemas": page["schemas"]}
+
+
+async def test_tables_tell_their_schemas_and_how_many_there_are(service: PageService) -> None:
+    for name in ("ada", "mia"):
+        whole = await service.get(name, "/databases/demo_erp/tables", limit=200)
+        schemas = {entry["database_schema"] for entry in whole["tables"]}
+        assert all(
+            entry["table"].startswith(f"{entry['database_schema']}.") for entry in whole["tables"]
+        )
+        found = await service.get(name, "/databases/demo_erp/tables", search="employees", limit=1)
+        assert found["schemas"] == whole["schemas"] == len(schemas) > 1
 
 
 @pytest.mark.parametrize("path", ["tables", "tables/hr.employees", "definitions", "suggestions"])

@@ -20,11 +20,13 @@ _TABLES = [
 ]
 
 
-def list_tables(search: str, after: str, limit: int) -> dict[str, Any]:
-    """A page of 400 tables, searched."""
+def list_tables(database: str, search: str, after: str, limit: int) -> dict[str, Any]:
+    """A page of the 400 tables of the first database, or of the one table of any other."""
     rows = _TABLES + [
         (f"archive.year_{1900 + at}", f"Closed bookings, part {at}", 9) for at in range(391)
     ]
+    if database != DATABASE:
+        rows = [("main.customers", "Who buys in the shop", 5)]
     found = [row for row in rows if search.lower() in f"{row[0]} {row[1]}".lower()]
     start = int(after or 0)
     page = found[start : start + limit]
@@ -37,11 +39,13 @@ def list_tables(search: str, after: str, limit: int) -> dict[str, Any]:
                 "gloss": "",
                 "columns": columns,
                 "module": name.split(".")[0],
+                "database_schema": name.split(".")[0],
             }
             for name, comment, columns in page
         ],
         "next": str(following) if following < len(found) else None,
         "total": len(found),
+        "schemas": len({row[0].split(".")[0] for row in rows}),
     }
 
 
@@ -232,21 +236,35 @@ STATUS: dict[str, Any] = {
 }
 
 
+def build_conversation(
+    id_: str, title: str, now: str, questions: list[tuple[str, str]]
+) -> dict[str, Any]:
+    """A conversation of these questions and their outcomes."""
+    return {
+        "id": id_,
+        "title": title,
+        "database": DATABASE,
+        "asked_at": now,
+        "questions": len(questions),
+        "starred": False,
+        "turns": [
+            {
+                "id": str(number),
+                "question": question,
+                "rewritten": None,
+                "database": DATABASE,
+                "outcome": outcome,
+                "sql": WINNER if outcome == "answered" else "",
+                "is_withheld": False,
+                "asked_at": now,
+            }
+            for number, (question, outcome) in enumerate(questions, start=1)
+        ],
+    }
+
+
 def build_conversations(now: str) -> list[dict[str, Any]]:
     """Conversations with their turns, the latest first."""
-
-    def turn(number: int, question: str, outcome: str = "answered") -> dict[str, Any]:
-        return {
-            "id": str(number),
-            "question": question,
-            "rewritten": None,
-            "database": DATABASE,
-            "outcome": outcome,
-            "sql": WINNER if outcome == "answered" else "",
-            "is_withheld": False,
-            "asked_at": now,
-        }
-
     titles = [
         "Which product line earned most last year?",
         "Cancelled orders by month",
@@ -255,18 +273,16 @@ def build_conversations(now: str) -> list[dict[str, Any]]:
         "Refunds by reason",
     ]
     return [
-        {
-            "id": f"c{number}",
-            "title": title,
-            "database": DATABASE,
-            "asked_at": now,
-            "questions": 2,
-            "starred": number == 1,
-            "turns": [
-                turn(1, title),
-                turn(2, "And only in Germany?", "answered" if number != 2 else "clarify"),
+        build_conversation(
+            f"c{number}",
+            title,
+            now,
+            [
+                (title, "answered"),
+                ("And only in Germany?", "answered" if number != 2 else "clarify"),
             ],
-        }
+        )
+        | {"starred": number == 1}
         for number, title in enumerate(titles)
     ]
 
@@ -285,6 +301,7 @@ def build_review(now: str) -> list[dict[str, Any]]:
             "given_at": now,
             "state": "open",
             "reviewed_by": "",
+            "corrected_by": "" if number else "Jon Weber",
         }
         for number, question in enumerate(
             ["Which product line earned most last year?", "How much did we earn with helmets?"]

@@ -66,6 +66,7 @@ class FakeService:
     """Whether questions cannot be followed: as after a restart."""
     answer: Callable[[str], dict[str, Any]] = canned.build_answer
     run_error: Response | None = None
+    run_pause_s: float = 0.0
     person: dict[str, Any] = field(default_factory=lambda: dict(canned_data.PERSON))
     suggestions: list[str] = field(default_factory=lambda: list(canned.SUGGESTIONS))
     table: Callable[[str], dict[str, Any]] = canned_data.describe_table
@@ -76,7 +77,9 @@ class FakeService:
         now = datetime.now(UTC).isoformat()
         self.conversations = canned_data.build_conversations(now)
         self.review = canned_data.build_review(now)
+        self.given: dict[str, dict[str, Any]] = {}
         self.shares: dict[str, dict[str, Any]] = {}
+        self.running_now = self.most_running = 0
         self.sessions: set[str] = set()
         self.references: dict[str, str] = {}
         self.running: dict[str, Running] = {}
@@ -129,6 +132,7 @@ class FakeService:
             route("/shares/{id}", self.one_share, "GET", "DELETE"),
             route("/feedback", self.give_feedback, "POST"),
             route("/feedback", self.list_review),
+            route("/feedback/{id}", self.withdraw_feedback, "DELETE"),
             route("/feedback/{id}/done", self.close_review, "POST"),
             route("/status", self.status),
         ]
@@ -186,14 +190,19 @@ class FakeService:
         values = request.query_params
         return JSONResponse(
             canned_data.list_tables(
-                values.get("search", ""), values.get("after", ""), int(values.get("limit", 50))
+                request.path_params["database"],
+                values.get("search", ""),
+                values.get("after", ""),
+                int(values.get("limit", 50)),
             )
         )
 
     async def one_table(self, request: Request) -> Response:
         return JSONResponse(self.table(request.path_params["table"]))
 
-    async def definitions(self, _: Request) -> Response:
+    async def definitions(self, request: Request) -> Response:
+        if request.path_params["database"] != canned.DATABASE:
+            return JSONResponse({"measures": [], "dimensions": [], "filters": []})
         return JSONResponse(canned_data.DEFINITIONS)
 
     async def suggest(self, _: Request) -> Response:
@@ -254,8 +263,21 @@ class FakeService:
                 continue
             running.events.append((kind, data))
             await asyncio.sleep(self.pause_s)
+        self._keep(answer)
         running.events.append(("answer", answer))
         running.is_done = True
+
+    def _keep(self, answer: dict[str, Any]) -> None:
+        """Adds the question to the history, in its conversation."""
+        known = next((one for one in self.conversations if one["id"] == answer["session"]), None)
+        if known is None:
+            known = canned_data.build_conversation(
+                answer["session"], answer["question"], datetime.now(UTC).isoformat(), []
+            )
+        else:
+            self.conversations.remove(known)
+        self.conversations.insert(0, known)
+        known["questions"] += 1
 
     async def _send(self, running: Running, after: int, limit: int | None) -> AsyncIterator[bytes]:
         sent = after
@@ -278,6 +300,15 @@ class FakeService:
         return StreamingResponse(self._send(running, after, None), media_type="text/event-stream")
 
     async def run(self, request: Request) -> Response:
+        self.running_now += 1
+        self.most_running = max(self.most_running, self.running_now)
+        try:
+            await asyncio.sleep(self.run_pause_s)
+            return await self._run(request)
+        finally:
+            self.running_now -= 1
+
+    async def _run(self, request: Request) -> Response:
         if self.run_error is not None:
             return self.run_error
         body = await request.json()
@@ -383,9 +414,27 @@ class FakeService:
     async def give_feedback(self, request: Request) -> Response:
         body = await request.json()
         outcome = "stored" if body["verdict"] == "right" or body["correction"] else "recorded"
+        id_ = f"f{len(self.given)}"
+        self.given[id_] = body
+        if body["correction"]:
+            self._mark_corrected(body, state="done", by=self.person["name"])
         return JSONResponse(
-            {"outcome": outcome, "example": "x1"}, 200 if outcome == "stored" else 202
+            {"outcome": outcome, "example": "x1", "id": id_}, 200 if outcome == "stored" else 202
         )
+
+    def _mark_corrected(self, body: dict[str, Any], *, state: str, by: str) -> None:
+        """Changes what is to be reviewed of this answer."""
+        for one in self.review:
+            if (one["question"], one["sql"]) == (body["question"], body["sql"]):
+                own = one["given_by"] if one["correction"] else ""
+                one.update(state=state, reviewed_by=by, corrected_by=by or own)
+
+    async def withdraw_feedback(self, request: Request) -> Response:
+        body = self.given.pop(request.path_params["id"], None)
+        if body is None:
+            return problem(404, "Not found", "There is no such feedback.")
+        self._mark_corrected(body, state="open", by="")
+        return Response(status_code=204)
 
     async def list_review(self, request: Request) -> Response:
         state = request.query_params.get("state", "open")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
 from tests.serve_app.page.canned_data import PERSON
@@ -188,6 +190,44 @@ def test_correct_run_and_save(either: Reader) -> None:
     assert sent[-1]["correction"].endswith("LIMIT 3")
 
 
+def _save_a_correction(reader: Reader) -> None:
+    reader.see(".editor.ready")
+    reader.page.keyboard.press("Control+End")
+    reader.page.keyboard.type(" LIMIT 3")
+    reader.page.keyboard.press("Control+Enter")
+    reader.see(".run-result")
+    reader.page.keyboard.press("Escape")
+    reader.page.keyboard.press("Escape")
+    reader.press("button:has-text('Save as the right answer')")
+    reader.see(".saved")
+
+
+def test_a_saved_correction_is_taken_back(either: Reader) -> None:
+    _start(either)
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("e", ".answer-foot button:has-text('SQL')")
+    _save_a_correction(either)
+    assert list(either.service.given) == ["f0"]
+    either.do("u", ".saved button:has-text('Undo')")
+    either.see("text=Taken back")
+    assert either.service.given == {}
+    # It can be saved again.
+    either.see("button:has-text('Save as the right answer'):not(:disabled)")
+    assert either.page.locator(".saved, .feedback-message").count() == 0
+
+
+def test_a_correction_that_is_not_taken_back_stays_saved(reader: Reader) -> None:
+    _start(reader)
+    reader.ask(LINE)
+    reader.page.click(".answer-foot button:has-text('SQL')")
+    _save_a_correction(reader)
+    reader.service.given.clear()
+    reader.page.click(".saved button:has-text('Undo')")
+    reader.see("text=Not taken back. There is no such feedback.")
+    reader.see(".saved button:has-text('Undo'):not(:disabled)")
+
+
 def test_say_that_it_is_right(either: Reader) -> None:
     _start(either)
     either.ask(LINE)
@@ -236,6 +276,7 @@ def test_schema_is_searched_and_walked(either: Reader) -> None:
     either.see("text=400 tables")
     either.page.fill(".search", "Orders of customers")
     either.see("text=1 table found")
+    assert either.page.locator(".found-definitions").count() == 0
     row = either.page.locator(".table-list a")
     row.focus()
     either.page.keyboard.press("Enter")
@@ -243,6 +284,63 @@ def test_schema_is_searched_and_walked(either: Reader) -> None:
     either.page.locator(".node.can-open").first.focus()
     either.page.keyboard.press("Enter")
     either.page.wait_for_url("**/sales.order_lines")
+
+
+@pytest.mark.parametrize(
+    ("search", "name"),
+    [
+        ("Net SALES", "revenue"),  # a synonym
+        ("void invoices", "revenue"),  # words of the description
+        ("sum(orders.amt)", "order intake"),  # an expression
+        ("'CNF'", "open orders"),  # a condition
+    ],
+)
+def test_a_search_finds_definitions(reader: Reader, search: str, name: str) -> None:
+    reader.visit("#/schema")
+    reader.page.fill(".search", search)
+    reader.see("text=1 definition found")
+    found = reader.see(".found-definitions a")
+    assert name in found.inner_text()
+    assert "definition:" in found.inner_text()
+    found.click()
+    assert name in reader.see(".definition.chosen").inner_text()
+    reader.wait_until("document.activeElement.matches('.definition.chosen dt')")
+
+
+def test_definitions_of_another_database_are_not_found(reader: Reader) -> None:
+    reader.visit("#/schema")
+    reader.page.fill(".search", "turnover")
+    reader.see(".found-definitions a")
+    reader.page.select_option("select", "shop")
+    reader.page.wait_for_url("**/#/schema/shop")
+    reader.page.locator(".found-definitions").wait_for(state="detached")
+
+
+def test_tables_stand_under_their_schemas(reader: Reader) -> None:
+    reader.visit("#/schema")
+    reader.see(".table-group")
+    groups = reader.page.locator(".table-group")
+    named = [group.locator("h2").inner_text() for group in groups.all()]
+    assert named == ["crm", "hr", "inventory", "sales", "archive"]
+    assert groups.nth(1).locator(".table-name").all_inner_texts() == ["departments", "employees"]
+    reader.page.click("button:has-text('Show more')")
+    reader.wait_until("document.querySelectorAll('.table-list li').length === 120")
+    assert groups.count() == len(named)
+    # The other database has one schema only.
+    reader.page.select_option("select", "shop")
+    reader.page.locator(".table-group").first.wait_for(state="detached")
+    assert reader.page.locator(".table-name").first.inner_text() == "main.customers"
+
+
+@pytest.mark.parametrize("width", [1141, 1280, 2560])
+def test_all_columns_of_a_table_fit(reader: Reader, width: int) -> None:
+    reader.page.set_viewport_size({"width": width, "height": 900})
+    reader.visit(f"#/schema/{canned.DATABASE}/sales.orders")
+    assert "OPN" in reader.see(".columns-table .values").inner_text()
+    reader.wait_until(
+        "(({scrollWidth, clientWidth}) => scrollWidth === clientWidth)"
+        "(document.querySelector('[aria-label=Columns]'))"
+    )
 
 
 def test_definitions_have_synonyms_and_hidden_things_reasons(reader: Reader) -> None:
@@ -328,6 +426,31 @@ def test_review_is_worked_through(either: Reader) -> None:
     assert "done by Ann Becker" in either.see(".review-entry").inner_text()
 
 
+def test_a_correction_in_the_review_closes_its_entry(either: Reader) -> None:
+    either.visit("#/review")
+    either.see(".review-entry")
+    entry = either.page.locator(".review-entry").nth(1)
+    assert "Corrected by" not in entry.inner_text()
+    entry.locator("button:has-text('Run and correct')").click()
+    either.page.locator(".editor.ready .cm-content").click()
+    _save_a_correction(either)
+    assert "Corrected by Ann Becker" in entry.inner_text()
+    assert entry.locator("button:has-text('Mark as done')").count() == 0
+    assert [one["state"] for one in either.service.review] == ["open", "done"]
+    either.do("u", ".saved button:has-text('Undo')")
+    entry.locator("button:has-text('Mark as done')").wait_for()
+    assert "Corrected by" not in entry.inner_text()
+    assert [one["state"] for one in either.service.review] == ["open", "open"]
+
+
+def test_the_review_says_who_corrected(reader: Reader) -> None:
+    reader.visit("#/review")
+    first = reader.page.locator(".review-entry").first
+    first.wait_for()
+    text = first.inner_text()
+    assert "Corrected by Jon Weber. Nobody has looked at the correction yet." in text
+
+
 def test_sign_out(either: Reader) -> None:
     either.service.needs_sign_in = True
     either.visit()
@@ -404,4 +527,5 @@ def test_who_sees_answers_only_reads_the_history_again(reader: Reader) -> None:
     }
     reader.visit("#/c/c0")
     assert reader.see(".result").inner_text()
-    assert reader.page.locator(".answer-foot button:has-text('Share')").count() == 1
+    reader.wait_until("document.querySelectorAll('.answer-foot').length === 2")
+    assert reader.page.locator(".answer-foot button:has-text('Share')").count() == 2

@@ -204,14 +204,12 @@ export async function open(id, abort) {
       signal({ ...buildTurn(one.question, ""), database: one.database, state: "kept", kept: one, startedAt: Date.parse(one.asked_at) }));
     current.value = -1;
   });
-  const last = turns.value.at(-1);
-  if (last && refer(last.value.kept)) await showRows(last, abort);
 }
 
 /** Runs the query of a kept turn again, as the reader. */
 export async function showRows(turn, abort) {
   const { kept } = turn.value;
-  update(turn, { note: "Reading the rows …" });
+  update(turn, { note: "Reading the rows …", problem: null });
   try {
     const result = await requestJson("run", { method: "POST", abort, body: { ...refer(kept), max_rows: Math.min(FIRST_ROWS, mostRows()) } });
     update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, reference: kept.reference, source: "history" }) });

@@ -17,6 +17,7 @@ export const ACTIONS = [
   ["Everywhere", "theme", "l", "Dark or light"],
   ["Everywhere", "menu", "m", "Open the menu (narrow windows)"],
   ["Everywhere", "close", "Escape", "Stop the question, close what is open"],
+  ["Everywhere", "undo", "u", "Undo: a deletion, a saved correction"],
   ["Everywhere", "sign.out", "Q", "Sign out"],
   ["Go to", "go.ask", "g q", "Questions"],
   ["Go to", "go.schema", "g s", "Data: tables and definitions"],
@@ -28,7 +29,7 @@ export const ACTIONS = [
   ["Question", "line", "Shift+Enter", "A new line"],
   ["Question", "database", "b", "Choose the database"],
   ["Question", "pick", "1 … 4", "Pick a suggestion or a reading"],
-  ["Question", "again", "r", "Ask again"],
+  ["Question", "again", "r", "Ask again; refresh the status"],
   ["Answer", "previous", "k", "The answer or entry above"],
   ["Answer", "next", "j", "The answer or entry below"],
   ["Answer", "table", "t", "Show the table"],
@@ -56,7 +57,6 @@ export const ACTIONS = [
   ["Lists", "rename", "F2", "Rename a conversation"],
   ["Lists", "star", ".", "Star a conversation"],
   ["Lists", "delete", "Delete", "Delete a conversation"],
-  ["Lists", "undo", "u", "Undo the deletion"],
   ["Lists", "done", "a", "Mark a wrong answer as done"],
 ].map(([group, id, keys, does]) => ({ group, id, keys, does }));
 

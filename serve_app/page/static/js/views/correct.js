@@ -11,8 +11,9 @@ import { announce, notify, ProblemNote } from "../components/notices.js";
 import { Predicates } from "../components/predicates.js";
 import { describeRows, ResultTable, useTable } from "../components/table.js";
 import { TableTools } from "../components/table_tools.js";
-import { Sql, Text } from "../components/text.js";
+import { Sql } from "../components/text.js";
 import { isSameQuery, layOut } from "../sql/tokens.js";
+import { Saved } from "./feedback.js";
 
 const FIRST_ROWS = 1000;
 
@@ -81,11 +82,10 @@ function Result({ result, answer, database }) {
 }
 
 function Changes({ before, after, canSave, save, feedback }) {
-  const saved = feedback.said === "wrong" && /correction/.test(feedback.message);
   return html`<div class="changes"><h4 class="eyebrow">What you changed</h4>
     <div class="compare"><figure><figcaption class="faint">Before</figcaption><${Sql} sql=${before} other=${after} label="Before" /></figure>
       <figure><figcaption class="faint">Now</figcaption><${Sql} sql=${after} other=${before} label="Now" /></figure></div>
-    ${saved ? html`<p role="status"><${Text} value=${feedback.message} /></p>` : html`<div class="actions">
+    ${feedback.saved ? html`<${Saved} feedback=${feedback} />` : html`<div class="actions">
       <${Button} icon="check" kind="primary" disabled=${!canSave || feedback.busy} onClick=${save}>Save as the right answer</${Button}>
       <span class="faint">${canSave ? "It is verified again, then similar questions are shown it." : "Run it first, to see that it is right."}</span></div>`}
   </div>`;

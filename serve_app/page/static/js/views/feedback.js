@@ -1,10 +1,14 @@
-/** Saying whether an answer is right: thumbs and corrections, and what the service did with them. */
+/** Saying whether an answer is right: thumbs and corrections, what the service did with them, undo. */
 
-import { useState } from "../../vendor/preact.js";
+import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
 import { refer } from "../core/files.js";
+import { useAction } from "../core/keys.js";
 import { rights } from "../core/state.js";
 import { plain } from "../core/text.js";
+import { Button } from "../components/controls.js";
+import { notify } from "../components/notices.js";
+import { Text } from "../components/text.js";
 
 const DONE = {
   right: {
@@ -23,21 +27,46 @@ const DONE = {
 
 /**
  * @param {{question: string, sql: string, reference?: string, database: string, rewritten?: string}} answer
- * @returns {{said: string, busy: boolean, message: string, send: (verdict: string, correction?: string) => Promise<boolean>}}
+ * @returns {{said: string, busy: boolean, message: string, saved: string, send: (verdict: string, correction?: string) => Promise<boolean>, undo: () => Promise<void>}}
+ *   `saved`: the id of the correction that was saved, empty if none was; `undo` takes it back
  */
 export function useFeedback(answer) {
-  const [state, setState] = useState({ said: "", busy: false, message: "" });
+  const [state, setState] = useState({ said: "", busy: false, message: "", saved: "", saidBefore: "" });
   const send = async (verdict, correction = null) => {
     setState((before) => ({ ...before, busy: true, message: "" }));
     try {
       const body = { question: answer.rewritten || answer.question, verdict, correction, ...refer(answer) };
-      const { outcome } = await requestJson("feedback", { method: "POST", body });
-      setState({ said: verdict, busy: false, message: (rights.value.process && DONE[verdict][outcome]) || "Recorded. Thank you." });
+      const { outcome, id } = await requestJson("feedback", { method: "POST", body });
+      const message = (rights.value.process && DONE[verdict][outcome]) || "Recorded. Thank you.";
+      setState((before) => ({ said: verdict, busy: false, message, saved: correction ? id : "", saidBefore: before.said }));
       return true;
     } catch (problem) {
       setState((before) => ({ ...before, busy: false, message: `Not recorded. ${plain(problem.message)}` }));
       return false;
     }
   };
-  return { ...state, send };
+  const undo = async () => {
+    setState((before) => ({ ...before, busy: true }));
+    try {
+      await requestJson(`feedback/${encodeURIComponent(state.saved)}`, { method: "DELETE" });
+      notify("Taken back. Your correction is no example any more.");
+      setState((before) => ({ said: before.saidBefore, busy: false, message: "", saved: "", saidBefore: "" }));
+    } catch (problem) {
+      notify(`Not taken back. ${plain(problem.message)}`);
+      setState((before) => ({ ...before, busy: false }));
+    }
+  };
+  return { ...state, send, undo };
+}
+
+/** That a correction was saved, and its undo. @param {{feedback: ReturnType<typeof useFeedback>}} props */
+export function Saved({ feedback }) {
+  const root = useRef(null);
+  useAction("undo", () => (feedback.busy ? false : void feedback.undo()));
+  useEffect(() => {
+    // The button that saved is gone, and the focus with it.
+    if (document.activeElement === document.body) root.current.focus();
+  }, []);
+  return html`<div class="actions saved" tabindex="-1" ref=${root}><p role="status"><${Text} value=${feedback.message} /></p>
+    <${Button} hint="u" disabled=${feedback.busy} onClick=${feedback.undo}>Undo</${Button}></div>`;
 }

@@ -1,8 +1,8 @@
 /** The reader's conversations: search, star, rename, delete with undo. */
 
-import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { query, request, requestJson } from "../core/api.js";
-import { leave, session } from "../core/conversation.js";
+import { leave, running, session } from "../core/conversation.js";
 import { formatAgo, formatTime } from "../core/format.js";
 import { useAction, useSteps } from "../core/keys.js";
 import { useLoaded } from "../core/loading.js";
@@ -29,6 +29,7 @@ export function HistoryView() {
     return () => clearTimeout(timer);
   }, [text]);
   const loaded = useLoaded(`conversations${query({ search, starred, limit: PAGE })}`);
+  useReloads(loaded.retry);
   const entries = (loaded.data?.conversations ?? []).filter((one) => !gone.has(one.id));
   const replace = (changed) => loaded.change({ ...loaded.data, conversations: loaded.data.conversations.map((one) => (one.id === changed.id ? { ...one, ...changed } : one)) });
 
@@ -59,7 +60,7 @@ export function HistoryView() {
   };
   return html`<div class="page narrow">
     <h1 tabindex="-1">History</h1>
-    <p class="lead">Your conversations. Questions and queries are kept, rows never: they are read again when you open one.</p>
+    <p class="lead">Your conversations. Questions and queries are kept, rows never: they are read again as you come to them.</p>
     <div class="field-row">
       <input type="search" class="search" placeholder="Search in questions and titles" aria-label="Search in questions and titles" autocomplete="off" value=${text} onInput=${(event) => setText(event.target.value)} />
       <${Button} icon="star" aria-pressed=${starred} onClick=${() => setStarred(!starred)}>Starred</${Button}>
@@ -72,6 +73,23 @@ export function HistoryView() {
   </div>`;
 }
 
+/** Reads the list again when a question has ended, and when the reader comes back to this tab. */
+function useReloads(reload) {
+  const latest = useRef(reload);
+  latest.current = reload;
+  const isRunning = Boolean(running.value);
+  const wasRunning = useRef(isRunning);
+  useEffect(() => {
+    if (wasRunning.current && !isRunning) latest.current();
+    wasRunning.current = isRunning;
+  }, [isRunning]);
+  useEffect(() => {
+    const look = () => document.visibilityState === "visible" && latest.current();
+    document.addEventListener("visibilitychange", look);
+    return () => document.removeEventListener("visibilitychange", look);
+  }, []);
+}
+
 function Entry({ one, change, remove }) {
   const [naming, setNaming] = useState(false);
   const item = useRef(null);
@@ -80,7 +98,8 @@ function Entry({ one, change, remove }) {
   useAction("star", () => (mine() ? void change({ starred: !one.starred }) : false));
   useAction("rename", () => (mine() ? setNaming(true) : false));
   useAction("delete", () => (mine() ? remove() : false));
-  useEffect(() => {
+  // At once, so that the first key is not typed into the old title.
+  useLayoutEffect(() => {
     if (naming) field.current?.select();
   }, [naming]);
   const stopNaming = () => {

@@ -4,21 +4,15 @@ import { html, useEffect, useState } from "../../vendor/preact.js";
 import { formatNumber, formatSpan } from "../core/format.js";
 import { me, refreshMe } from "../core/state.js";
 import { dark, switchTheme } from "../core/theme.js";
-import { count } from "../core/text.js";
 import { Bar, Button } from "../components/controls.js";
 import { Sql, Text } from "../components/text.js";
+import { LIMITS } from "../words/service.js";
 import { trySignOut } from "./sign_in.js";
 
-const LIMITS = {
-  requests_per_minute: "Requests in a minute",
-  questions_at_once: "Questions at the same time",
-  tokens_per_day: "Tokens of the model in a day",
-  rows_per_day: "Rows in a day",
-};
 const RIGHTS = [
-  ["process", "See queries and how answers come about"],
-  ["review", "Work through answers that were called wrong"],
-  ["operate", "See the status of the service"],
+  ["process", "See the SQL of an answer, and why it was chosen"],
+  ["review", "Review answers that people called wrong, and correct them"],
+  ["operate", "See whether the service works, and how much it is used"],
 ];
 
 export function MeView() {
@@ -28,32 +22,33 @@ export function MeView() {
   const isSignedIn = person.sign_in === "cookie";
   return html`<div class="page narrow">
     <h1 tabindex="-1"><${Text} value=${person.name} /></h1>
-    <p class="lead">${person.sign_in === "none" ? "This service asks for no sign-in: whoever reaches it is this user." : person.roles.length ? html`You have ${person.roles.length === 1 ? "the role" : "the roles"} ${person.roles.map((role, number) => html`${number > 0 && ", "}<strong><${Text} value=${role} /></strong>`)}.` : "You have no role."}</p>
+    <p class="lead">${person.sign_in === "none" ? "This service has no sign-in. Everybody who opens this page is this one user, and sees the same history." : person.roles.length ? html`Your ${person.roles.length === 1 ? "role" : "roles"}: ${person.roles.map((role, number) => html`${number > 0 && ", "}<strong><${Text} value=${role} /></strong>`)}.` : "No role is given to you."}</p>
     <section><h2>What you may do</h2>
-      <ul class="rights"><li class="yes">Ask ${person.databases.length ? html`<${Text} value=${person.databases.join(", ")} />` : "no database"}</li>
-        ${RIGHTS.map(([right, text]) => html`<li class=${person.rights[right] ? "yes" : "no"}>${text}${person.rights[right] ? "" : html`<span class="faint"> — not you</span>`}</li>`)}</ul></section>
-    <section><h2>Limits</h2>${person.limits.length ? html`<ul class="limits">${person.limits.map((limit) => html`<${Limit} limit=${limit} />`)}</ul>` : html`<p class="faint">No limits are set for you.</p>`}</section>
+      <ul class="rights">${person.databases.length ? html`<li class="yes">Ask questions about <${Text} value=${person.databases.join(", ")} /></li>` : html`<li class="no">Ask questions<span class="faint"> (no database is open to you)</span></li>`}
+        ${RIGHTS.map(([right, text]) => html`<li class=${person.rights[right] ? "yes" : "no"}>${text}${person.rights[right] ? "" : html`<span class="faint"> (not open to you)</span>`}</li>`)}</ul></section>
+    <section><h2>How much you may use</h2>${person.limits.length ? html`<ul class="limits">${person.limits.map((limit) => html`<${Limit} limit=${limit} />`)}</ul>` : html`<p class="faint">As much as you like: no limits are set for you.</p>`}</section>
     <section><h2>What is hidden from you</h2><${Hidden} hidden=${person.hidden} /></section>
     <section class="page-actions"><h2>This page</h2>
-      <div class="actions"><${Button} icon=${dark.value ? "sun" : "moon"} hint="l" onClick=${switchTheme}>${dark.value ? "Light" : "Dark"}</${Button}>
+      <div class="actions"><${Button} icon=${dark.value ? "sun" : "moon"} hint="l" onClick=${switchTheme}>${dark.value ? "Light colours" : "Dark colours"}</${Button}>
         ${isSignedIn && html`<${SignOut} />`}</div></section>
   </div>`;
 }
 
 function Limit({ limit }) {
   const left = Math.max(0, limit.most - limit.used);
-  return html`<li><span class="limit-name">${LIMITS[limit.name] ?? limit.name}</span><span>${formatNumber(left)} of ${formatNumber(limit.most)} left</span>
-    <${Bar} share=${limit.most ? left / limit.most : 0} /><span class="faint">${limit.resets_in_s ? `full again in ${formatSpan(limit.resets_in_s)}` : ""}</span></li>`;
+  const [name, meaning] = LIMITS[limit.name] ?? [limit.name, ""];
+  const notes = [meaning, limit.resets_in_s ? `All of it is there again in ${formatSpan(limit.resets_in_s)}` : ""].filter(Boolean);
+  return html`<li><span class="limit-name">${name}</span><span>${formatNumber(left)} of ${formatNumber(limit.most)} left</span>
+    <${Bar} share=${limit.most ? left / limit.most : 0} /><span class="faint">${notes.map((note) => `${note}.`).join(" ")}</span></li>`;
 }
 
 function Hidden({ hidden }) {
-  if (!hidden.length) return html`<p class="faint">Nothing in the tables that you see. Tables that are hidden as a whole are not named.</p>`;
-  return html`<p class="faint">These rules are part of your organisation’s policy and apply to every query. Tables that are hidden as a whole are not named.</p>
-    <div class="scroll-x" tabindex="0" role="region" aria-label="Hidden rows and columns"><table class="facts"><thead><tr><th scope="col">Table</th><th scope="col">You see</th><th scope="col">Without</th></tr></thead>
+  if (!hidden.length) return html`<p class="faint">Nothing in the tables that you see under Data. A table that you may not see at all is not listed there.</p>`;
+  return html`<p class="faint">Your organisation decides which rows and columns you see. These rules apply to every query here. A hidden value is shown as empty (NULL) or as a code. A table that you may not see at all is not listed.</p>
+    <div class="scroll-x" tabindex="0" role="region" aria-label="Hidden rows and columns"><table class="facts hidden-rules"><thead><tr><th scope="col">Table</th><th scope="col">Rows that you see</th><th scope="col">Columns with hidden values</th></tr></thead>
     <tbody>${hidden.map((one) => html`<tr><th scope="row"><code><${Text} value=${one.table} /></code></th>
-      <td>${one.rows ? html`rows where <${Sql} sql=${one.rows} inline=${true} />` : one.some_rows ? "some rows" : "all rows"}</td>
-      <td>${one.columns.length ? html`<code><${Text} value=${one.columns.join(", ")} /></code>` : html`<span class="faint">–</span>`}${one.reason && html`<p class="faint"><${Text} value=${one.reason} /></p>`}</td></tr>`)}</tbody></table></div>
-    <p class="faint">${count(hidden.length, "table")} with rules.</p>`;
+      <td>${one.rows ? html`only where <${Sql} sql=${one.rows} inline=${true} />` : one.some_rows ? "only some" : "all"}</td>
+      <td>${one.columns.length ? html`<code><${Text} value=${one.columns.join(", ")} /></code>` : html`<span class="faint">–</span>`}${one.reason && html`<p class="faint"><${Text} value=${one.reason} /></p>`}</td></tr>`)}</tbody></table></div>`;
 }
 
 function SignOut() {

@@ -13,6 +13,7 @@ import { Answer } from "./answer.js";
 import { Clarify } from "./clarify.js";
 import { Failed, Refused } from "./no_answer.js";
 import { Progress } from "./progress.js";
+import { useRowsInSight } from "./rows_in_sight.js";
 
 /** @param {{turn: import("../../vendor/preact.js").Signal<object>, at: number, isLast: boolean}} props */
 export function Turn({ turn, at, isLast }) {
@@ -67,8 +68,9 @@ const OUTCOMES = { clarify: "It was asked back what was meant.", refused: "It wa
 /** A turn of the history: its rows are not stored, so they are read again, as the reader. */
 function Kept({ turn, again }) {
   const { kept, note } = turn.value;
+  const element = useRowsInSight(turn);
   if (kept.outcome !== "answered") return html`<div class="stopped"><p>${OUTCOMES[kept.outcome] ?? "There was no answer."}</p><${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`;
-  return html`<div class="stopped">
+  return html`<div class="stopped" ref=${element}>
     ${kept.sql && rights.value.process && html`<${Sql} sql=${kept.sql} />`}
     ${kept.is_withheld && html`<p>The query of then is not shown: you may not run it any more.</p>`}
     ${kept.outcome === "answered" && !kept.is_withheld && !refer(kept) && html`<p>The query of then is not kept any more: ask again.</p>`}

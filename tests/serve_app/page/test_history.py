@@ -1,0 +1,109 @@
+"""The history is up to date, and rows of earlier answers are read as they come into sight."""
+
+from __future__ import annotations
+
+from tests.serve_app.page.browser import Reader
+from tests.serve_app.page.canned_data import build_conversation
+from tests.serve_app.page.fake_service import problem
+
+LINE = "Which product line earned most last year?"
+TURNS = 9
+
+
+def _count_runs(reader: Reader) -> int:
+    return sum(path == "/run" for _, path, _ in reader.service.received)
+
+
+def _list_titles(reader: Reader) -> list[str]:
+    titles: list[str] = reader.page.locator(".conversation-title").all_inner_texts()
+    return titles
+
+
+def _open_a_long_conversation(reader: Reader) -> None:
+    questions = [(f"Question {number}?", "answered") for number in range(1, TURNS + 1)]
+    reader.service.conversations.append(
+        build_conversation("long", "Long", "2026-11-24T09:00:00Z", questions)
+    )
+    reader.visit("#/c/long")
+    reader.see(".turn.last h2")
+
+
+def test_a_new_question_is_in_the_list_without_a_reload(reader: Reader) -> None:
+    reader.visit("#/history")
+    reader.see(".conversations li")
+    reader.page.click(".side .new")
+    reader.ask("How many orders are open?")
+    reader.page.click(".nav-link:has-text('History')")
+    reader.see(".conversations li")
+    assert _list_titles(reader)[0] == "How many orders are open?"
+
+
+def test_an_answer_that_comes_while_the_list_is_open_is_added(reader: Reader) -> None:
+    reader.service.pause_s = 0.3
+    reader.visit()
+    reader.see("#question")
+    reader.type_question("How many orders are open?")
+    reader.page.click(".nav-link:has-text('History')")
+    reader.see(".conversations li")
+    assert "How many orders are open?" not in _list_titles(reader)
+    reader.see(".conversation-title:has-text('How many orders are open?')")
+
+
+def test_what_another_tab_asked_is_there_when_one_comes_back(reader: Reader) -> None:
+    reader.visit("#/history")
+    reader.see(".conversations li")
+    reader.service.conversations.insert(
+        0, build_conversation("x", "Asked elsewhere", "2026-11-24T09:00:00Z", [])
+    )
+    reader.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    reader.see(".conversation-title:has-text('Asked elsewhere')")
+
+
+def test_rows_are_read_as_they_come_into_sight(reader: Reader) -> None:
+    reader.service.run_pause_s = 0.2
+    _open_a_long_conversation(reader)
+    reader.page.locator(".turn.last .result").wait_for()
+    reader.page.wait_for_timeout(1200)
+    assert 1 <= _count_runs(reader) < TURNS
+    for number in range(TURNS):
+        reader.page.locator(".turn").nth(number).scroll_into_view_if_needed()
+        reader.page.locator(".turn").nth(number).locator(".result").wait_for()
+    # Each once, however often it is seen, and also after another view.
+    reader.page.click(".nav-link:has-text('Data')")
+    reader.see(".table-list")
+    reader.page.click(".nav-link:has-text('Conversation')")
+    reader.page.locator(".turn.last .result").wait_for()
+    reader.page.wait_for_timeout(600)
+    assert _count_runs(reader) == TURNS
+
+
+def test_at_most_two_are_read_at_once(reader: Reader) -> None:
+    reader.service.run_pause_s = 0.5
+    reader.page.set_viewport_size({"width": 1280, "height": 9000})
+    _open_a_long_conversation(reader)
+    reader.wait_until(f"document.querySelectorAll('.turn .result').length === {TURNS}")
+    assert reader.service.most_running == 2
+    assert _count_runs(reader) == TURNS
+
+
+def test_what_could_not_be_read_is_read_again_by_hand_only(reader: Reader) -> None:
+    reader.service.run_error = problem(503, "Unavailable", "The database is unreachable.")
+    reader.visit("#/c/c0")
+    reader.wait_until("document.querySelectorAll('.turn .problem').length === 2")
+    for name in ("History", "Conversation"):
+        reader.page.click(f".nav-link:has-text('{name}')")
+        reader.page.wait_for_timeout(500)
+    assert _count_runs(reader) == 2
+    reader.service.run_error = None
+    reader.page.locator(".turn").first.locator("button:has-text('Try again')").click()
+    reader.page.locator(".turn").first.locator(".result").wait_for()
+    assert _count_runs(reader) == 3
+    assert reader.page.locator(".turn .problem").count() == 1
+
+
+def test_what_had_no_rows_is_not_read(reader: Reader) -> None:
+    reader.visit("#/c/c2")
+    reader.page.locator(".turn").first.locator(".result").wait_for()
+    reader.page.wait_for_timeout(500)
+    assert _count_runs(reader) == 1
+    assert "It was asked back what was meant." in reader.see(".turn.last").inner_text()
