@@ -2,7 +2,6 @@
 
 import { html, useId, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
-import { buildFormat, exact } from "../core/format.js";
 import { buildRun, mostRows, refer } from "../core/files.js";
 import { useAction } from "../core/keys.js";
 import { rights } from "../core/state.js";
@@ -14,21 +13,13 @@ import { notify } from "../components/notices.js";
 import { describeRows, ResultTable, useTable } from "../components/table.js";
 import { TableTools } from "../components/table_tools.js";
 import { Text } from "../components/text.js";
+import { writeSentence } from "../words/sentence.js";
 import { useFeedback } from "./feedback.js";
 import { Lazy } from "./lazy.js";
 import { ShareDialog } from "./share_dialog.js";
 import { WhyPanel } from "./why_button.js";
 
 const loadCorrect = () => import("./correct.js");
-
-function writeSentence({ text, columns, rows }) {
-  if (text) return text.replace(/^Answer: /, "");
-  if (rows.length === 1 && columns.length === 1) {
-    const value = rows[0][0];
-    return value === null ? "No value." : buildFormat(columns[0], [value]).write(value) ?? exact(value);
-  }
-  return rows.length === 0 ? "No rows." : `${count(rows.length, "row")}.`;
-}
 
 /** @param {{turn: object, mine: () => boolean}} props */
 export function Answer({ turn, mine }) {
