@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
@@ -62,6 +63,43 @@ def test_pick_a_reading(either: Reader) -> None:
     assert either.page.locator(".confidence .meter .on").count() == 0
     asked = [body for _, path, body in either.service.received if path == "/query"]
     assert "COUNT(*)" in asked[-1]["picked"]
+
+
+def test_one_reading_is_offered_and_nothing_is_asked(either: Reader) -> None:
+    either.service.answer = lambda question: (
+        (answer := canned.build_answer(question))
+        | {"interpretations": [answer["interpretations"][0] | {"share": 0.0}]}
+    )
+    _start(either)
+    either.ask("Who are our best customers?")
+    text = either.see(".clarify").inner_text()
+    assert "I am not sure enough to answer." in text
+    assert "the nearest reading found" in text.lower()
+    assert "A variation of what was written." in text
+    assert "Which of these" not in text
+    assert "%" not in text
+    either.service.answer = canned.build_answer
+    either.leave_fields()
+    either.do("1", ".reading .button.primary")
+    assert "You picked this reading" in either.see(".confidence").inner_text()
+
+
+def test_a_reading_of_attempts_stands_before_a_variation(either: Reader) -> None:
+    def answer(question: str) -> dict[str, Any]:
+        answer = canned.build_answer(question)
+        first, second = answer["interpretations"]
+        return answer | {"interpretations": [second | {"share": 0.0}, first]}
+
+    either.service.answer = answer
+    _start(either)
+    either.ask("Who are our best customers?")
+    assert "50% of the attempts" in either.see(".reading:nth-child(1)").inner_text()
+    assert "Ranked first" not in either.see(".clarify").inner_text()
+    either.leave_fields()
+    either.do("1", ".reading:nth-child(1) .button.primary")
+    either.see(".confidence")
+    asked = [body for _, path, body in either.service.received if path == "/query"]
+    assert "SUM(amt)" in asked[-1]["picked"]
 
 
 def test_sort_filter_choose_columns_and_copy(reader: Reader) -> None:
