@@ -191,7 +191,11 @@ def test_why(either: Reader) -> None:
     either.ask(LINE)
     either.leave_fields()
     either.do("w", "text=Why this answer")
-    assert "5 of 8 votes" in either.see(".account").inner_text()
+    account = either.see(".account").inner_text()
+    assert "5 of 8 attempts came to this result; 2 came to 2 other results; 1 gave no" in account
+    # What is counted by origin adds up to the candidates: 5 written, 1 derived, 2 mended.
+    assert "asked 8 times and wrote 5 different queries; 1 variation of what it wrote" in account
+    assert "mending what failed gave 2 more queries. See all 8 candidates" in account
     if either.hand == "keyboard":
         either.page.keyboard.press("ArrowRight")
     else:
@@ -199,6 +203,26 @@ def test_why(either: Reader) -> None:
     assert either.page.locator(".candidate").count() == 6
     assert "is not allowed" in either.see(".candidates").inner_text()
     assert either.page.locator(".candidate mark").count() > 3
+    either.press("button:has-text('Show all 8')")
+    assert either.page.locator(".candidate h4").all_inner_texts() == [
+        "Chosen: Result A",
+        "Result A",
+        "Result B",
+        "Result C",
+        "Uses a function that is not allowed",
+        "Failed in the database",
+        "Result D",
+        "Names something that does not exist",
+    ]
+
+
+def test_nothing_is_called_chosen_where_it_is_asked_back(reader: Reader) -> None:
+    _start(reader)
+    reader.ask("Who are our best customers?")
+    reader.page.click("button:has-text('Why')")
+    assert "Of the query that ranks first: 5 of 8" in reader.see(".account").inner_text()
+    reader.page.click("[role=tab]:has-text('Candidates')")
+    assert reader.page.locator(".candidate h4").first.inner_text() == "Ranked first: Result A"
 
 
 def test_correct_run_and_save(either: Reader) -> None:

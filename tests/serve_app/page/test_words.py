@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from repair.taxonomy import BY_GUARD_CODE
 from tests.serve_app.page.browser import Reader
 
 Call = Callable[..., Any]
@@ -106,3 +107,168 @@ def test_a_variation_stands_first_only_where_the_checks_say_so(
     assert "".join(one["sql"] for one in ordered) == order
     said = [call("words/readings", "describeSupport", ordered, at) for at in range(len(ordered))]
     assert said == support
+
+
+def build_counted(*groups: tuple[int, int | None, int]) -> list[dict[str, Any]]:
+    """Candidates of (group, rows, samples); the votes of a group are the samples in it."""
+    return [
+        {
+            "sql": f"SELECT {at}",
+            "origin": "sample" if samples else "derived",
+            "group": group,
+            "rows": rows,
+            "samples": samples,
+            "votes": sum(each[2] for each in groups if each[0] == group) if group >= 0 else 0,
+            "findings": [],
+        }
+        for at, (group, rows, samples) in enumerate(groups)
+    ]
+
+
+CHECK = " Check it before you rely on it."
+
+
+@pytest.mark.parametrize(
+    ("samples", "groups", "summary", "ground"),
+    [
+        pytest.param(
+            8,
+            [(0, 3, 8)],
+            "All 8 attempts came to this result.",
+            "All 8 attempts came to this result.",
+            id="all",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 5), (1, 4, 2), (2, 9, 1)],
+            "Most attempts came to this result: 5 of 8.",
+            "5 of 8 attempts came to this result; 3 came to 2 other results.",
+            id="most",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 5), (-1, None, 3)],
+            "Most attempts came to this result: 5 of 8.",
+            "5 of 8 attempts came to this result; 3 gave no result.",
+            id="most and none other",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 2), (-1, None, 6)],
+            "Only 2 of 8 attempts gave a result, the same one each time." + CHECK,
+            "2 of 8 attempts came to this result; 6 gave no result.",
+            id="few and none other",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 1), (-1, None, 2)],
+            "Only 1 of 8 attempts gave a result." + CHECK,
+            "1 of 8 attempts came to this result; 7 gave no result.",
+            id="one and none other",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 3), (1, 3, 3), (-1, None, 2)],
+            "The attempts did not agree on one result: 3 of 8 came to this one." + CHECK,
+            "3 of 8 attempts came to this result; 3 came to another result; 2 gave no result.",
+            id="divided",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 0), (1, 3, 5)],
+            "No attempt came to this result; it is that of a variation." + CHECK,
+            "None of 8 attempts came to this result; 5 came to another result; 3 gave no result.",
+            id="a variation",
+        ),
+        pytest.param(
+            1,
+            [(0, 3, 1)],
+            "There was only one attempt, so nothing could be compared." + CHECK,
+            "The one attempt came to this result.",
+            id="one attempt",
+        ),
+        pytest.param(
+            4,
+            [(0, 3, 1), (-1, 7, 2)],
+            "Only 1 of 4 attempts gave a result that could be compared." + CHECK,
+            "1 of 4 attempts came to this result; 2 gave a result that was not compared; "
+            "1 gave no result.",
+            id="left out of the vote",
+        ),
+        pytest.param(
+            4,
+            [(0, 3, 2), (1, None, 2)],
+            "Only 2 of 4 attempts gave a result, the same one each time." + CHECK,
+            "2 of 4 attempts came to this result; 2 gave no result.",
+            id="the others were not run",
+        ),
+    ],
+)
+def test_summary_and_grounds_rest_on_the_same_counts(
+    call: Call, samples: int, groups: list[tuple[int, int | None, int]], summary: str, ground: str
+) -> None:
+    candidates = build_counted(*groups)
+    trace = {"samples": samples, "candidates": candidates, "ended_early": False}
+    agreeing = candidates[0]["votes"]
+    answer = {
+        "sql": "SELECT 0",
+        "confidence": 0.6,
+        "quorum": agreeing >= 2 and agreeing * 2 > samples,
+        "trace": trace,
+    }
+    described = call("words/confidence", "describeConfidence", answer, False)
+    grounds = call("words/confidence", "listGrounds", answer, False)
+    assert described["summary"] == summary
+    assert grounds[1] == ground
+    # Without the process, no numbers are known: then neither says any.
+    bare = answer | {"trace": None}
+    words = call("words/confidence", "describeConfidence", bare, False)["summary"]
+    assert not [sign for sign in words if sign.isdigit()]
+    assert ("Most of" in words) == answer["quorum"]
+
+
+def test_candidates_are_counted_by_origin_and_add_up(call: Call) -> None:
+    origins = ["sample"] * 3 + ["derived"] * 5 + ["repair"]
+    candidates = [{"origin": origin} for origin in origins]
+    said = call("words/attempts", "describeOrigins", {"samples": 4, "candidates": candidates})
+    assert said == (
+        "The model was asked 4 times and wrote 3 different queries; 5 variations of what it wrote "
+        "were made by rule; mending what failed gave 1 more query."
+    )
+    said = call("words/attempts", "describeOrigins", {"samples": 1, "candidates": candidates[:1]})
+    assert said == "The model was asked once and wrote 1 different query."
+
+
+def test_every_reason_of_the_guard_has_a_name(call: Call) -> None:
+    unnamed = call("words/verdicts", "nameViolation", "unheard_of")
+    names = {code: call("words/verdicts", "nameViolation", code) for code in BY_GUARD_CODE}
+    assert [code for code, name in names.items() if name == unnamed] == []
+    assert (
+        names["unknown_table"] == names["unknown_column"] == "Names something that does not exist"
+    )
+    assert names["not_permitted"] == "Not permitted"
+    assert names["not_a_query"] == "Not a reading query"
+
+
+@pytest.mark.parametrize(
+    ("values", "letter", "heading"),
+    [
+        ({"rows": 3}, "B", "Result B"),
+        ({"rows": 0}, "AA", "Result AA"),
+        ({"rows": 3}, "", "A result that was not compared"),
+        ({"unrun": "budget"}, "A", "Would give result A: the plan is the same"),
+        ({"unrun": "budget"}, "", "Not run"),
+        ({"error": {}}, "", "Failed in the database"),
+        ({}, "", "No result"),
+        (
+            {"guard": "refused", "violation": {"code": "unknown_table"}},
+            "",
+            "Names something that does not exist",
+        ),
+    ],
+)
+def test_a_candidate_with_rows_has_a_result(
+    call: Call, values: dict[str, Any], letter: str, heading: str
+) -> None:
+    usual = {"guard": "passed", "violation": None, "rows": None, "error": None, "unrun": ""}
+    assert call("words/verdicts", "nameVerdict", usual | values, letter) == heading
