@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from xml.etree import ElementTree
 
 from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
@@ -11,6 +12,7 @@ from tests.serve_app.page.canned_data import PERSON
 from tests.serve_app.page.fake_service import KEY
 
 LINE = "Which product line earned most last year?"
+LINE_FILE = "which-product-line-earned-most-last-year"
 
 
 def _start(reader: Reader) -> None:
@@ -150,13 +152,16 @@ def test_chart_changed_and_saved(either: Reader) -> None:
     either.leave_fields()
     either.do("v", ".segments button:has-text('Chart')")
     either.see(".chart-canvas")
-    assert "Bars of earned by product_line" in either.see("figcaption").inner_text()
+    assert "Bars of earned by product line" in either.see("figcaption").inner_text()
     either.do("h", ".chart .segments button:has-text('Lines')")
     assert "Lines of earned" in either.see("figcaption").inner_text()
     for kind, key in (("png", "p"), ("svg", "Shift+P")):
         with either.page.expect_download() as saved:
             either.do(key, f"button:has-text('{kind.upper()}')")
-        assert saved.value.suggested_filename.endswith(f".{kind}")
+        assert saved.value.suggested_filename == f"{LINE_FILE}.{kind}"
+    drawn = ElementTree.fromstring(saved.value.path().read_text())
+    texts = [element.text for element in drawn.iter() if element.tag.endswith("text")]
+    assert {LINE, "Product line", "Earned"} <= {*texts}
 
 
 def test_values_under_the_pointer(reader: Reader) -> None:
@@ -183,7 +188,7 @@ def test_download(either: Reader) -> None:
     either.see(".menu-list button:has-text('CSV')")
     with either.page.expect_download() as saved:
         either.do("Enter", ".menu-list button:has-text('CSV')")
-    assert re.fullmatch(r"quorumsql-[\d-]+\.csv", saved.value.suggested_filename)
+    assert saved.value.suggested_filename == f"{LINE_FILE}.csv"
 
 
 def test_why(either: Reader) -> None:

@@ -272,3 +272,76 @@ def test_a_candidate_with_rows_has_a_result(
 ) -> None:
     usual = {"guard": "passed", "violation": None, "rows": None, "error": None, "unrun": ""}
     assert call("words/verdicts", "nameVerdict", usual | values, letter) == heading
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Which product line's sales rose?", "which-product-lines-sales-rose"),
+        ("../../etc/passwd\u202egnp.exe", "etc-passwdgnp-exe"),
+        ("売上 2025: 東京?", "売上-2025-東京"),
+        ("x" * 99, "x" * 60),
+        ("How many " + "long words " * 20, "how-many" + "-long-words" * 4 + "-long"),
+        ("CON", "quorumsql-con"),
+    ],
+)
+def test_a_file_is_named_after_the_question(call: Call, question: str, name: str) -> None:
+    assert call("core/files", "nameFile", question) == name
+
+
+def test_without_words_a_file_is_named_after_the_moment(call: Call) -> None:
+    for question in ("?!", "", None):
+        assert call("core/files", "nameFile", question).startswith("quorumsql-20")
+
+
+TEXT, NUMBER, DATE = "text", "numeric", "date"
+
+
+@pytest.mark.parametrize(
+    ("types", "rows", "mark"),
+    [
+        ([TEXT, NUMBER], [["a", 1], ["b", 2]], "bar"),
+        ([DATE, NUMBER], [["2025-01-01", 1], ["2025-02-01", 2]], "line"),
+        ([TEXT, NUMBER], [["a", 1]], None),
+        ([TEXT, NUMBER], [["a", at] for at in range(20)], None),
+        ([DATE, NUMBER], [["2025-01-01", at] for at in range(20)], None),
+        ([TEXT, NUMBER], [["a", None], ["b", None]], None),
+        ([NUMBER], [[at] for at in range(20)], "histogram"),
+        ([NUMBER], [[7]] * 20, None),
+        ([NUMBER, NUMBER], [[7, at] for at in range(20)], "histogram"),
+        ([NUMBER, NUMBER], [[at, at * at] for at in range(20)], "point"),
+    ],
+)
+def test_a_chart_is_offered_where_there_is_something_to_compare(
+    call: Call, types: list[str], rows: list[list[Any]], mark: str | None
+) -> None:
+    columns = [{"name": f"c{at}", "type": type_} for at, type_ in enumerate(types)]
+    roles = call("chart/rule", "readRoles", columns, rows)
+    suggested = call("chart/rule", "suggestChart", roles, len(rows))
+    assert (suggested and suggested["mark"]) == mark
+    choices = call("chart/rule", "listChoices", roles)["x"]
+    assert all(len({row[at] for row in rows}) > 1 for at in choices)
+
+
+def test_a_specification_has_the_question_as_title_and_words_at_its_axes(call: Call) -> None:
+    columns = [{"name": "order_month", "type": DATE}, {"name": "total_revenue", "type": NUMBER}]
+    rows = [["2025-01-01", 1], ["2025-02-01", 2]]
+    roles = call("chart/rule", "readRoles", columns, rows)
+    look = {"ink": "#000", "faint": "#555", "line": "#ccc", "accent": "#00f", "paper": "#fff"}
+    look |= {"font": "sans-serif"}
+    question = "How much was earned in each month of the year, and what of that came from abroad?"
+
+    def build(question: str, width: int) -> Any:
+        result = {"question": question, "columns": columns, "rows": rows}
+        chart = call("chart/rule", "suggestChart", roles, len(rows))
+        size = {"width": width, "height": 240}
+        return call("chart/spec", "buildSpec", chart, result, roles, look | {"series": []}, size)
+
+    spec = build(question, 320)
+    assert " ".join(spec["title"]["text"]) == question
+    assert 2 <= len(spec["title"]["text"]) <= 3
+    assert build(question, 1200)["title"]["text"] == [question]
+    assert build(f"{question} " * 9, 320)["title"]["text"][2].endswith(" …")
+    assert "title" not in build("", 320)
+    titles = [spec["encoding"][axis]["title"] for axis in "xy"]
+    assert titles == ["Order month", "Total revenue"]

@@ -65,7 +65,7 @@ export function Rows({ answer, mine }) {
     </div>
     ${view === "table"
       ? html`<${ResultTable} table=${table} cut=${shown.cut ?? []} label="Rows of the answer" />`
-      : html`<${ChartView} columns=${shown.columns} rows=${shown.rows} roles=${roles} suggested=${suggested} mine=${mine} />`}
+      : html`<${ChartView} question=${answer.question} columns=${shown.columns} rows=${shown.rows} roles=${roles} suggested=${suggested} mine=${mine} />`}
   </section>`;
 }
 
