@@ -40,13 +40,28 @@ def test_stop_at_any_moment_and_ask_again(either: Reader) -> None:
     _start(either)
     either.type_question(LINE)
     either.see(".stages .running")
-    either.do("Escape", ".progress-head button")
+    assert either.page.locator("button:has-text('Stop')").count() == 1
+    either.do("Escape", "button:has-text('Stop')")
     assert "Stopped after" in either.see(".stopped").inner_text()
     either.service.pause_s = 0.01
     if either.hand == "keyboard":
         either.leave_fields()
     either.do("r", ".stopped button")
     either.see(".answer")
+
+
+def test_a_stage_of_unknown_length_shows_that_it_goes_on(reader: Reader) -> None:
+    reader.service.pause_s = 1
+    _start(reader)
+    reader.type_question(LINE)
+    bar = reader.see(".stages .running .bar.unknown > span")
+    moves = "(element) => element.getAnimations().length > 0"
+    assert bar.evaluate(moves)
+    reader.wait_until(r"/^[1-9]\d* s$/.test(document.querySelector('[role=timer]').innerText)")
+    reader.page.emulate_media(reduced_motion="reduce")
+    assert not reader.see(".stages .running .bar > span").evaluate(moves)
+    reader.service.pause_s = 0.01
+    reader.see(".answer")
 
 
 def test_pick_a_suggestion(either: Reader) -> None:

@@ -90,6 +90,8 @@ function lieDown(spec, x, y, values, hasColor) {
   const height = Math.max(spec.height * 0.6, names.size * 26);
   return {
     ...spec, mark, height,
+    // The last label of the axis above may reach beyond it.
+    padding: { left: 8, top: 8, bottom: 8, right: 28 },
     encoding: { ...spec.encoding, y: { ...x, axis: { grid: false, domain: false, ticks: false, labelPadding: 8, labelLimit: 220 } }, x: { ...y, axis: { ...y.axis, orient: "top" } } },
   };
 }
@@ -99,7 +101,7 @@ function frame(look, size, title) {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     width: size.width,
     height: size.height + title.length * TITLE_PX * 1.3,
-    ...(title.length > 0 && { title: { text: title, anchor: "start", frame: "group", offset: 14, limit: size.width - 16, color: look.ink, fontSize: TITLE_PX, fontWeight: 600, lineHeight: TITLE_PX * 1.3 } }),
+    ...(title.length > 0 && { title: { text: title, anchor: "start", frame: "bounds", offset: 14, limit: size.width - 16, color: look.ink, fontSize: TITLE_PX, fontWeight: 600, lineHeight: TITLE_PX * 1.3 } }),
     autosize: { type: "fit", contains: "padding" },
     background: look.paper,
     padding: 8,

@@ -97,8 +97,9 @@ export function Dialog({ title, close, children, kind = "" }) {
   </dialog>`;
 }
 
-/** A bar of a share from 0 to 1; the words beside it say the same. */
+/** A bar of a share from 0 to 1; the words beside it say the same. Without a share: something goes on, and nobody knows how far. */
 export function Bar({ share, kind = "" }) {
+  if (share === undefined) return html`<span class="bar unknown" aria-hidden="true"><span></span></span>`;
   const width = `${Math.max(0, Math.min(1, share)) * 100}%`;
   return html`<span class=${`bar ${kind}`} aria-hidden="true"><span style=${{ width }}></span></span>`;
 }
