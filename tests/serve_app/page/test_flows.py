@@ -270,6 +270,70 @@ def test_correct_run_and_save(either: Reader) -> None:
     assert sent[-1]["correction"].endswith("LIMIT 3")
 
 
+def _open_editor(reader: Reader, *typed: str) -> None:
+    """Opens the SQL of an answer and writes another query in its place."""
+    _start(reader)
+    reader.ask(LINE)
+    reader.leave_fields()
+    reader.page.keyboard.press("e")
+    reader.see(".editor.ready")
+    for key in ("Control+A", "Delete"):
+        reader.page.keyboard.press(key)
+    for text in typed:
+        reader.page.keyboard.type(text)
+
+
+def test_a_corrected_query_has_a_chart(either: Reader) -> None:
+    _open_editor(either, "SELECT 1")
+    either.page.keyboard.press("Control+Enter")
+    either.see(".run-result .result")
+    either.leave_fields()
+    either.do("v", ".run-result button:has-text('Chart')")
+    either.see(".run-result .chart-canvas")
+    assert either.page.locator(".answer > .rows .chart-canvas").count() == 0
+    with either.page.expect_download() as saved:
+        either.do("p", ".run-result button:has-text('PNG')")
+    assert saved.value.suggested_filename == f"{LINE_FILE}.png"
+    # The keys act where the reader is: in the rows of the answer, they leave these alone.
+    either.page.locator(".answer > .rows td").first.click()
+    either.do("v", ".answer > .rows button:has-text('Chart')")
+    either.see(".answer > .rows .chart-canvas")
+    either.page.keyboard.press("t")
+    either.wait_until("!document.querySelector('.answer > .rows .chart')")
+    assert either.page.locator(".run-result .chart-canvas").count() == 1
+
+
+def test_the_editor_completes_tables_columns_and_keywords(reader: Reader) -> None:
+    _open_editor(reader, "SELECT x FROM sales.ord")
+    offered = reader.page.locator(".cm-tooltip-autocomplete li .cm-completionLabel")
+    reader.see(".cm-tooltip-autocomplete li:has-text('order_lines')")
+    assert offered.all_inner_texts() == ["order_lines", "orders"]
+    reader.page.keyboard.type("ers WHERE ord")
+    reader.see(".cm-tooltip-autocomplete li:has-text('keyword')")
+    assert offered.all_inner_texts() == [
+        "order_id",
+        "order_dt",
+        "sales.order_lines",
+        "sales.orders",
+        "ORDER",
+    ]
+    reader.page.keyboard.press("Control+Enter")
+    reader.see(".run-result .result")
+    reader.page.wait_for_timeout(300)
+    assert offered.count() == 0
+    # Not even what was still waited for is shown over the rows.
+    reader.page.keyboard.type("e")
+    reader.page.keyboard.press("Control+Enter")
+    reader.page.wait_for_timeout(600)
+    assert offered.count() == 0
+
+
+def test_the_editor_completes_nothing_in_texts_and_numbers(reader: Reader) -> None:
+    _open_editor(reader, "SELECT 'ord", "er' + 12")
+    reader.page.wait_for_timeout(600)
+    assert reader.page.locator(".cm-tooltip-autocomplete").count() == 0
+
+
 def test_say_that_it_is_right(either: Reader) -> None:
     _start(either)
     either.ask(LINE)

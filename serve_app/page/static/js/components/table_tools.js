@@ -42,7 +42,7 @@ export function TableTools({ table, answer, mine }) {
       </select>`}
     </div>
     <div class="tools">
-      ${columns.length > 1 && html`<${Menu} label="Columns" icon="columns" align="end" hint="o" action=${mine() ? "columns" : undefined}>${() => html`
+      ${columns.length > 1 && html`<${Menu} label="Columns" icon="columns" align="end" hint="o" action="columns" mine=${mine}>${() => html`
         <ul class="checks">${columns.map((column, at) => html`<li><label><input type="checkbox" checked=${!hidden.has(at)} onChange=${() => toggle(at)} />
           <${Text} value=${names[at]} /> <span class="faint"><${Text} value=${column.type} /></span></label></li>`)}</ul>`}<//>`}
       <${Button} icon="copy" hint="c" onClick=${copy}>Copy</${Button}>
@@ -65,6 +65,6 @@ function Downloads({ answer, mine }) {
     }
     setBusy(false);
   };
-  return html`<${Menu} label=${busy ? "Preparing …" : "Download"} icon="download" align="end" hint="d" action=${mine() ? "download" : undefined}>${(close) => html`
+  return html`<${Menu} label=${busy ? "Preparing …" : "Download"} icon="download" align="end" hint="d" action="download" mine=${mine}>${(close) => html`
     ${kinds.map(([kind, name, use]) => html`<button type="button" onClick=${() => run(kind, close)}>${name} <span class="faint">${use}</span></button>`)}`}<//>`;
 }

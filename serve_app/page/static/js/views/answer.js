@@ -32,8 +32,12 @@ export function Answer({ turn, mine }) {
   </div>`;
 }
 
-/** The rows of an answer, as table or chart. */
-export function Rows({ answer, mine }) {
+/**
+ * Rows as table or chart, with what can be done with them.
+ * @param {{answer: object, mine: () => boolean, label?: string, note?: string}} props `mine`: whether the keys act on
+ *   these rows; `note` follows their number
+ */
+export function Rows({ answer, mine, label = "Rows of the answer", note = "" }) {
   const [more, setMore] = useState(null);
   const shown = more ?? answer;
   const table = useTable(shown.columns, shown.rows);
@@ -54,17 +58,17 @@ export function Rows({ answer, mine }) {
     setBusy(false);
   };
   if (shown.rows.length === 0 && shown.columns.length === 0) return null;
-  return html`<section class="rows" aria-label="Rows">
+  return html`<section class="rows" aria-label=${label}>
     <div class="rows-head">
       ${suggested && html`<div class="segments" role="group" aria-label="Show the rows as">
         <button type="button" aria-pressed=${view === "table"} title="(t)" onClick=${() => setView("table")}>Table</button>
         <button type="button" aria-pressed=${view === "chart"} title="(v)" onClick=${() => setView("chart")}>Chart</button>
       </div>`}
-      <p class="faint" id=${id} role="status">${describeRows(table, shown.truncated)}${shown.truncated && buildRun(answer) && shown.rows.length < mostRows() && html` <button type="button" class="link" disabled=${busy} onClick=${loadMore}>${busy ? "Reading …" : `Read up to ${count(mostRows(), "row")}`}</button>`}</p>
+      <p class="faint" id=${id} role="status">${describeRows(table, shown.truncated)}${note}${shown.truncated && buildRun(answer) && shown.rows.length < mostRows() && html` <button type="button" class="link" disabled=${busy} onClick=${loadMore}>${busy ? "Reading …" : `Read up to ${count(mostRows(), "row")}`}</button>`}</p>
       ${view === "table" && html`<${TableTools} table=${table} answer=${shown} mine=${mine} />`}
     </div>
     ${view === "table"
-      ? html`<${ResultTable} table=${table} cut=${shown.cut ?? []} label="Rows of the answer" />`
+      ? html`<${ResultTable} table=${table} cut=${shown.cut ?? []} label=${label} />`
       : html`<${ChartView} question=${answer.question} columns=${shown.columns} rows=${shown.rows} roles=${roles} suggested=${suggested} mine=${mine} />`}
   </section>`;
 }
@@ -98,7 +102,7 @@ export function Actions({ answer, mine, startOpen = "" }) {
     </div>
     ${feedback.message && html`<p class="feedback-message" role="status">${feedback.message}</p>`}
     ${panel === "why" && html`<${WhyPanel} answer=${answer} />`}
-    ${panel === "correct" && html`<${Lazy} load=${loadCorrect} name="CorrectView" props=${{ answer, feedback, isWrong: feedback.said === "wrong" }} />`}
+    ${panel === "correct" && html`<${Lazy} load=${loadCorrect} name="CorrectView" props=${{ answer, feedback, mine, isWrong: feedback.said === "wrong" }} />`}
     ${sharing && html`<${ShareDialog} answer=${answer} close=${() => setSharing(false)} />`}
   </footer>`;
 }
