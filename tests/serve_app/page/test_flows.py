@@ -215,11 +215,11 @@ def test_why(either: Reader) -> None:
     assert "5 of 8 attempts came to this result; 2 came to 2 other results; 1 gave no" in account
     # What is counted by origin adds up to the candidates: 5 written, 1 derived, 2 mended.
     assert "asked 8 times and wrote 5 different queries; 1 variation of what it wrote" in account
-    assert "mending what failed gave 2 more queries. See all 8 candidates" in account
+    assert "mending what failed gave 2 more queries. See all 8 queries" in account
     if either.hand == "keyboard":
         either.page.keyboard.press("ArrowRight")
     else:
-        either.page.click("[role=tab]:has-text('Candidates')")
+        either.page.click("[role=tab]:has-text('Queries tried')")
     assert either.page.locator(".candidate").count() == 6
     assert "is not allowed" in either.see(".candidates").inner_text()
     assert either.page.locator(".candidate mark").count() > 3
@@ -241,7 +241,7 @@ def test_nothing_is_called_chosen_where_it_is_asked_back(reader: Reader) -> None
     reader.ask("Who are our best customers?")
     reader.page.click("button:has-text('Why')")
     assert "Of the query that ranks first: 5 of 8" in reader.see(".account").inner_text()
-    reader.page.click("[role=tab]:has-text('Candidates')")
+    reader.page.click("[role=tab]:has-text('Queries tried')")
     assert reader.page.locator(".candidate h4").first.inner_text() == "Ranked first: Result A"
 
 

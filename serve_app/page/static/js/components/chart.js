@@ -148,7 +148,7 @@ export function ChartView({ question, columns, rows, roles, suggested, mine }) {
     <div class="chart-host" ref=${host}></div>
     ${busy && html`<p class="faint" role="status">Drawing …</p>`}
     ${problem && html`<p class="problem" role="alert">This chart cannot be drawn. The table has all rows.</p>`}
-    <figcaption class="faint">${describe(chart, rows, name)} Chosen by the types of the columns; the table has the exact values.</figcaption>
+    <figcaption class="faint">${describe(chart, rows, name)} This kind was chosen by the types of the columns; the table has the exact values.</figcaption>
   </figure>`;
 }
 

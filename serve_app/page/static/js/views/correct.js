@@ -74,7 +74,7 @@ export function CorrectView({ answer, feedback, isWrong, start = "", mine = () =
   useLayoutEffect(() => showPanel(root.current), []);
   return html`<section class="panel correct" ref=${root} aria-label="The SQL of this answer">
     <header class="panel-head"><h3>${isWrong ? "Correct the query" : "The query"}</h3>
-      <p class="faint">Whatever you run passes the guard: it can only read, and only what you may see.</p></header>
+      <p class="faint">Whatever you run is checked first: it can only read, and only what you may see.</p></header>
     <${Editor} given=${given} change=${setSql} run=${run} format=${format} label="SQL of this answer. Escape leaves the editor." database=${answer.database} />
     <div class="actions">
       ${state.busy
@@ -96,7 +96,7 @@ function Result({ result, sql, answer, mine }) {
   const note = ` in ${formatMs(result.ms)}${hadOthers ? `; the answer had ${count(answer.rows.length, "row")}` : ""}`;
   return html`<div class="run-result">
     <${Rows} answer=${{ ...result, sql, question, database }} mine=${mine} label="Rows of your query" note=${note} />
-    ${result.predicates?.length > 0 && html`<div class="policy-note"><p>The policy added for you:</p><${Predicates} predicates=${result.predicates} database=${database} /></div>`}
+    ${result.predicates?.length > 0 && html`<div class="policy-note"><p>Conditions that were added for what you may see:</p><${Predicates} predicates=${result.predicates} database=${database} /></div>`}
   </div>`;
 }
 
@@ -107,6 +107,6 @@ function Changes({ before, after, canSave, save, feedback }) {
       <figure><figcaption class="faint">Now</figcaption><${Sql} sql=${after} other=${before} label="Now" /></figure></div>
     ${saved ? html`<p role="status"><${Text} value=${feedback.message} /></p>` : html`<div class="actions">
       <${Button} icon="check" kind="primary" disabled=${!canSave || feedback.busy} onClick=${save}>Save as the right answer</${Button}>
-      <span class="faint">${canSave ? "It is verified again, then similar questions are shown it." : "Run it first, to see that it is right."}</span></div>`}
+      <span class="faint">${canSave ? "It is checked again; then the model sees it with similar questions." : "Run it first, to see that it is right."}</span></div>`}
   </div>`;
 }

@@ -36,10 +36,10 @@ function Candidate({ one, database, winner, first, trace, letter }) {
   const isWinner = one === winner;
   const heading = isWinner ? `${first}: ${nameVerdict(one, letter)}` : nameVerdict(one, letter);
   const repairs = trace.repairs.filter((repair) => repair.candidate === one.id || repair.candidate === one.repairs);
-  return html`<article class=${`candidate ${isWinner ? "winner" : ""}`} aria-label=${`Candidate ${one.id}: ${heading}`}>
+  return html`<article class=${`candidate ${isWinner ? "winner" : ""}`} aria-label=${`Query ${one.id}: ${heading}`}>
     <header><span class=${`result-letter ${letter ? "" : "none"}`}>${letter || "–"}</span>
       <div><h4>${heading}</h4>
-        <p class="faint">${[nameOrigin(one), one.samples > 1 ? `written ${one.samples} times` : "", one.rule && `rule “${writeWords(one.rule)}”`].filter(Boolean).join(" · ")}</p></div></header>
+        <p class="faint">${[nameOrigin(one), one.samples > 1 ? `${one.samples} times` : "", one.rule && `rule “${writeWords(one.rule)}”`].filter(Boolean).join(" · ")}</p></div></header>
     ${trace.samples > 0 && one.rows !== null && html`<p class="votes"><${Bar} share=${one.votes / trace.samples} /> <span>${one.votes} of ${count(trace.samples, "attempt")}</span></p>`}
     <${Sql} sql=${one.sql} other=${isWinner || !winner ? undefined : winner.sql} label=${`Query ${one.id}`} />
     ${!isWinner && winner && html`<${Missing} sql=${one.sql} other=${winner.sql} first=${first} />`}
@@ -51,7 +51,7 @@ function Candidate({ one, database, winner, first, trace, letter }) {
       ${one.findings.map((finding) => html`<li class=${`finding ${finding.severity}`}><${Prose} value=${finding.message} /></li>`)}
       ${repairs.map((repair) => html`<li class="finding">${describeMending(repair)}${repair.rules.length ? html` (<${Text} value=${repair.rules.map(writeWords).join(", ")} />)` : ""}.</li>`)}
     </ul>
-    ${one.predicates.length > 0 && html`<details><summary>Added by the policy (${one.predicates.length})</summary><${Predicates} predicates=${one.predicates} database=${database} /></details>`}
+    ${one.predicates.length > 0 && html`<details><summary>Conditions added for what you may see (${one.predicates.length})</summary><${Predicates} predicates=${one.predicates} database=${database} /></details>`}
     <${Score} score=${one.score} />
   </article>`;
 }

@@ -20,8 +20,8 @@ export function Summary({ answer, trace, winner, isChosen, go }) {
     ${isPicked && html`<li><h4>You picked this reading</h4><p>It is a query of the answer before.</p></li>`}
     ${!isPicked && html`<li><h4>Tables were looked for</h4><p>${link("found", count(trace.tables.length, "table"))} may matter${named.length ? html`, first of all ${named.map((one, at) => html`${at > 0 && ", "}<code><${Text} value=${one.table} /></code>`)}` : ""}.
       ${trace.values.length > 0 && html` Words of the question were found as stored values: ${trace.values.slice(0, 3).map((one, at) => html`${at > 0 && ", "}“<${Text} value=${one.phrase} />” in <code><${Text} value=${`${one.table}.${one.column}`} /></code>`)}.`}
-      ${used.length > 0 && html` It uses what was agreed on: ${used.map((one, at) => html`${at > 0 && ", "}<strong><${Text} value=${one.name} /></strong>`)}.`}</p></li>`}
-    ${!isPicked && html`<li><h4>Queries were written</h4><p>${describeOrigins(trace)} ${trace.candidates.length > 0 && link("candidates", trace.candidates.length === 1 ? "See the candidate" : `See all ${count(trace.candidates.length, "candidate")}`)}</p></li>`}
+      ${used.length > 0 && html` Agreed definitions that it uses: ${used.map((one, at) => html`${at > 0 && ", "}<strong><${Text} value=${one.name} /></strong>`)}.`}</p></li>`}
+    ${!isPicked && html`<li><h4>Queries were written</h4><p>${describeOrigins(trace)} ${trace.candidates.length > 0 && link("candidates", trace.candidates.length === 1 ? "See the query" : `See all ${trace.candidates.length} queries`)}</p></li>`}
     <li><h4>Each was checked before it could run</h4><p>${passed} of ${trace.candidates.length} passed the safety check, which allows reading only, and only what you may see.
       ${winner?.predicates.length > 0 ? html` Conditions were added to this one, for what you may see:` : winner ? " No condition had to be added to this one." : ""}</p>
       ${winner?.predicates.length > 0 && html`<${Predicates} predicates=${winner.predicates} database=${answer.database} />`}</li>

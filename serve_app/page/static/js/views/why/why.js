@@ -19,10 +19,10 @@ export function WhyView({ answer }) {
   const isChosen = answer.outcome === "answered";
   const views = {
     summary: ["In short", Summary],
-    candidates: ["Candidates", Candidates, trace.candidates.length],
+    candidates: ["Queries tried", Candidates, trace.candidates.length],
     found: ["Data found", Found, trace.tables.length],
     joins: ["Joins", Joins],
-    prompt: ["Prompt", PromptView],
+    prompt: ["Told to the model", PromptView],
     time: ["Time", Timing],
   };
   const tabs = Object.entries(views).map(([key, [label, , count]]) => ({ id: key, label, count }));
