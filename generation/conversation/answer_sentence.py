@@ -17,6 +17,8 @@ from nl2sql.types import ResultSet
 _MOST_VALUES = 5
 _MOST_COLUMNS = 6
 _LONGEST_CELL = 60
+# What a column is called to which the query gives no name; the second by PostgreSQL.
+_NAMELESS = ("", "?column?")
 # Signs of markup, links and code, and the quotation marks around cells.
 _UNSAYABLE = ("<", ">", "`", "://", "www.", "](", "“", "”", "\\", "{", "}")
 
@@ -74,9 +76,22 @@ def is_sayable(text: str) -> bool:
     )
 
 
+def name_columns(columns: Sequence[str]) -> tuple[str, ...]:
+    """The names for a reader: a column without one is the value, or is called by its position.
+
+    >>> name_columns(("name", "?column?")), name_columns(("?column?", "n", "?column?"))
+    (('name', 'value'), ('column 1', 'n', 'column 3'))
+    """
+    nameless = sum(name in _NAMELESS for name in columns)
+    return tuple(
+        name if name not in _NAMELESS else "value" if nameless == 1 else f"column {position}"
+        for position, name in enumerate(columns, start=1)
+    )
+
+
 def _render_row(result: ResultSet) -> str:
     values = [say_value(value) for value in result.rows[0]]
-    names = [name if is_sayable(name) else "" for name in result.columns]
+    names = [name if is_sayable(name) else "" for name in name_columns(result.columns)]
     if len(values) == 1:
         return f"Answer: {values[0]}." if values[0] else ""
     pairs = list(zip(names, values, strict=True))
@@ -93,11 +108,16 @@ def _render_values(result: ResultSet) -> str:
 
 def _render_count(result: ResultSet) -> str:
     count = len(result.rows)
-    rows = f"{count} row" if count == 1 else f"{count} rows"
-    names = [name for name in result.columns if is_sayable(name)]
-    whole = len(names) == len(result.columns) <= _MOST_COLUMNS
-    of = f" with {_join(names)}" if whole else f" of {len(result.columns)} columns"
-    return f"The first {rows}{of}; there are more." if result.truncated else f"{rows}{of}."
+    is_nameless = len(result.columns) == 1 and result.columns[0] in _NAMELESS
+    what = f"{count} {'value' if is_nameless else 'row'}{'' if count == 1 else 's'}"
+    of = "" if is_nameless else _name_all(result.columns)
+    return f"The first {what}{of}; there are more." if result.truncated else f"{what}{of}."
+
+
+def _name_all(columns: Sequence[str]) -> str:
+    names = [name for name in name_columns(columns) if is_sayable(name)]
+    whole = len(names) == len(columns) <= _MOST_COLUMNS
+    return f" with {_join(names)}" if whole else f" of {len(columns)} columns"
 
 
 def _join(names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 
 from generation.conversation.answer_check import check_text, clean_text
-from generation.conversation.answer_sentence import is_small, render_sentence
+from generation.conversation.answer_sentence import is_small, name_columns, render_sentence
 from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.prompts import render_text
 from nl2sql.protocols import Engine
@@ -69,7 +69,7 @@ def build_prompt(
     question: Question, sql: str, result: ResultSet, settings: AnswerSettings
 ) -> Prompt:
     """One message: the question, its query, and as many rows as fit, as lines of JSON."""
-    lines = [_render_row(result.columns)]
+    lines = [_render_row(name_columns(result.columns))]
     room = settings.model_chars
     for row in result.rows[: settings.model_rows]:
         line = _render_row([to_json_value(cell) for cell in row])

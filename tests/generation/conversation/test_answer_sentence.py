@@ -41,6 +41,22 @@ def build(columns: str, *rows: tuple[Any, ...], truncated: bool = False) -> Resu
         ),
         pytest.param(build("a,b,c,d,e,f,g", (1,) * 7), "1 row of 7 columns.", id="one_wide_row"),
         pytest.param(build("a"), "", id="no_rows"),
+        pytest.param(build("?column?", (3,)), "Answer: 3.", id="nameless_number"),
+        pytest.param(build("a,?column?", ("Ann", 3)), "a: “Ann”; value: 3.", id="nameless_value"),
+        pytest.param(
+            build("?column?,a,?column?", (1, 2, 3)),
+            "column 1: 1; a: 2; column 3: 3.",
+            id="nameless_by_position",
+        ),
+        pytest.param(
+            build("a,?column?", (1, 2), (3, 4)), "2 rows with a and value.", id="nameless_rows"
+        ),
+        pytest.param(build("?column?", *[(1,)] * 9), "9 values.", id="nameless_values"),
+        pytest.param(
+            build("", *[(1,)] * 9, truncated=True),
+            "The first 9 values; there are more.",
+            id="nameless_truncated",
+        ),
     ],
 )
 def test_the_sentence_names_few_cells_and_counts_many(result: ResultSet, sentence: str) -> None:

@@ -99,6 +99,8 @@ def test_the_prompt_is_bounded_in_rows_characters_and_columns() -> None:
     assert "There are more rows than these." in build(many)
     long = ResultSet(("t",), ("text",), (("x" * 9000,),) * 200, False, 1.0)
     assert len(build(long, model_rows=200, model_chars=1000)) < 2500
+    unnamed = build(ResultSet(("n", "?column?"), ("int8",) * 2, ((1, 2),), False, 1.0))
+    assert '["n", "value"]' in unnamed
     names = tuple(f"c{n}" for n in range(500))
     wide = build(ResultSet(names, ("int8",) * 500, (tuple(range(500)),), False, 1.0))
     assert ('"c19"' in wide, '"c20"' in wide) == (True, False)

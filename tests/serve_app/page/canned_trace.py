@@ -60,13 +60,13 @@ def build_candidate(name: str, sql: str, **values: Any) -> dict[str, Any]:
 
 
 def build_trace() -> dict[str, Any]:
-    """Five candidates: chosen, of the same result, of another, refused, failed and mended."""
+    """Candidates of every kind; their samples are eight, counted as the service counts them."""
     no_filter = WINNER.replace("o.status <> 'CXL' AND ", "")
     price = WINNER.replace("SUM(ol.amt)", "SUM(ol.qty * ol.unit_price)")
     score = {"total": 96.0, "terms": {"base": 100.0, "definition_used": -4.0}, "strengths": {}}
     candidates = [
         build_candidate(
-            "c1", WINNER, samples=3, votes=5, weight=5.2, definitions=["product sales"]
+            "c1", WINNER, samples=4, votes=5, weight=5.2, definitions=["product sales"]
         ),
         build_candidate(
             "c3",
@@ -79,8 +79,7 @@ def build_trace() -> dict[str, Any]:
         build_candidate(
             "c2",
             no_filter,
-            samples=2,
-            votes=2,
+            votes=1,
             group=2,
             weight=1.6,
             score=score,
@@ -95,14 +94,17 @@ def build_trace() -> dict[str, Any]:
                 }
             ],
         ),
-        build_candidate("c5r", price, origin="repair", repairs="c5", votes=1, group=3, samples=0),
+        build_candidate("c5r", price, origin="repair", repairs="c5", group=3),
         build_candidate(
             "c4",
             "SELECT name, pg_sleep(10) FROM inventory.product_categories",
             votes=0,
             group=-1,
             guard="refused",
-            violation={"code": "function", "message": "The function `pg_sleep` is not allowed."},
+            violation={
+                "code": "function_not_allowed",
+                "message": "The function pg_sleep is not allowed.",
+            },
             guarded_sql=None,
             predicates=[],
             explain=None,
@@ -112,12 +114,41 @@ def build_trace() -> dict[str, Any]:
         build_candidate(
             "c5",
             price.replace("ol.unit_price", "ol.price"),
+            samples=0,
             votes=0,
             group=-1,
             rows=None,
             ms=None,
             explain=None,
             error={"sqlstate": "42703", "message": "column ol.price does not exist"},
+        ),
+        build_candidate(
+            "c1d",
+            f"{WINNER} LIMIT 1",
+            origin="derived",
+            derived_from="c1",
+            rule="fewer_outputs",
+            samples=0,
+            votes=0,
+            weight=0.4,
+            group=4,
+            rows=1,
+        ),
+        build_candidate(
+            "c6",
+            WINNER.replace("ol.amt", "ol.revenue"),
+            origin="repair",
+            repairs="c4",
+            samples=0,
+            votes=0,
+            group=-1,
+            guard="refused",
+            violation={"code": "unknown_column", "message": "There is no column ol.revenue."},
+            guarded_sql=None,
+            predicates=[],
+            explain=None,
+            rows=None,
+            ms=None,
         ),
     ]
     tables = [
@@ -234,14 +265,25 @@ def build_trace() -> dict[str, Any]:
             {
                 "candidate": "c5",
                 "cause": "unknown_column",
-                "method": "rule",
-                "outcome": "repaired",
+                "method": "autocorrect",
+                "outcome": "fixed",
                 "sql": price,
                 "rules": ["nearest_column"],
                 "error_class": "unknown_column",
                 "attempt": 1,
                 "risks": [],
-            }
+            },
+            {
+                "candidate": "c4",
+                "cause": "The function pg_sleep is not allowed.",
+                "method": "model",
+                "outcome": "failed",
+                "sql": WINNER.replace("ol.amt", "ol.revenue"),
+                "rules": [],
+                "error_class": "function",
+                "attempt": 1,
+                "risks": [],
+            },
         ],
         "stages": [
             {"stage": name, "ms": float(ms), "prompt_tokens": read, "completion_tokens": written}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -12,6 +14,7 @@ from tests.serve_app.page.canned_data import PERSON
 from tests.serve_app.page.fake_service import KEY
 
 LINE = "Which product line earned most last year?"
+LINE_FILE = "which-product-line-earned-most-last-year"
 
 
 def _start(reader: Reader) -> None:
@@ -39,13 +42,28 @@ def test_stop_at_any_moment_and_ask_again(either: Reader) -> None:
     _start(either)
     either.type_question(LINE)
     either.see(".stages .running")
-    either.do("Escape", ".progress-head button")
+    assert either.page.locator("button:has-text('Stop')").count() == 1
+    either.do("Escape", "button:has-text('Stop')")
     assert "Stopped after" in either.see(".stopped").inner_text()
     either.service.pause_s = 0.01
     if either.hand == "keyboard":
         either.leave_fields()
     either.do("r", ".stopped button")
     either.see(".answer")
+
+
+def test_a_stage_of_unknown_length_shows_that_it_goes_on(reader: Reader) -> None:
+    reader.service.pause_s = 1
+    _start(reader)
+    reader.type_question(LINE)
+    bar = reader.see(".stages .running .bar.unknown > span")
+    moves = "(element) => element.getAnimations().length > 0"
+    assert bar.evaluate(moves)
+    reader.wait_until(r"/^[1-9]\d* s$/.test(document.querySelector('[role=timer]').innerText)")
+    reader.page.emulate_media(reduced_motion="reduce")
+    assert not reader.see(".stages .running .bar > span").evaluate(moves)
+    reader.service.pause_s = 0.01
+    reader.see(".answer")
 
 
 def test_pick_a_suggestion(either: Reader) -> None:
@@ -64,6 +82,43 @@ def test_pick_a_reading(either: Reader) -> None:
     assert either.page.locator(".confidence .meter .on").count() == 0
     asked = [body for _, path, body in either.service.received if path == "/query"]
     assert "COUNT(*)" in asked[-1]["picked"]
+
+
+def test_one_reading_is_offered_and_nothing_is_asked(either: Reader) -> None:
+    either.service.answer = lambda question: (
+        (answer := canned.build_answer(question))
+        | {"interpretations": [answer["interpretations"][0] | {"share": 0.0}]}
+    )
+    _start(either)
+    either.ask("Who are our best customers?")
+    text = either.see(".clarify").inner_text()
+    assert "I am not sure enough to answer." in text
+    assert "the nearest reading found" in text.lower()
+    assert "A variation of what was written." in text
+    assert "Which of these" not in text
+    assert "%" not in text
+    either.service.answer = canned.build_answer
+    either.leave_fields()
+    either.do("1", ".reading .button.primary")
+    assert "You picked this reading" in either.see(".confidence").inner_text()
+
+
+def test_a_reading_of_attempts_stands_before_a_variation(either: Reader) -> None:
+    def answer(question: str) -> dict[str, Any]:
+        answer = canned.build_answer(question)
+        first, second = answer["interpretations"]
+        return answer | {"interpretations": [second | {"share": 0.0}, first]}
+
+    either.service.answer = answer
+    _start(either)
+    either.ask("Who are our best customers?")
+    assert "50% of the attempts" in either.see(".reading:nth-child(1)").inner_text()
+    assert "Ranked first" not in either.see(".clarify").inner_text()
+    either.leave_fields()
+    either.do("1", ".reading:nth-child(1) .button.primary")
+    either.see(".confidence")
+    asked = [body for _, path, body in either.service.received if path == "/query"]
+    assert "SUM(amt)" in asked[-1]["picked"]
 
 
 def test_sort_filter_choose_columns_and_copy(reader: Reader) -> None:
@@ -114,13 +169,16 @@ def test_chart_changed_and_saved(either: Reader) -> None:
     either.leave_fields()
     either.do("v", ".segments button:has-text('Chart')")
     either.see(".chart-canvas")
-    assert "Bars of earned by product_line" in either.see("figcaption").inner_text()
+    assert "Bars of earned by product line" in either.see("figcaption").inner_text()
     either.do("h", ".chart .segments button:has-text('Lines')")
     assert "Lines of earned" in either.see("figcaption").inner_text()
     for kind, key in (("png", "p"), ("svg", "Shift+P")):
         with either.page.expect_download() as saved:
             either.do(key, f"button:has-text('{kind.upper()}')")
-        assert saved.value.suggested_filename.endswith(f".{kind}")
+        assert saved.value.suggested_filename == f"{LINE_FILE}.{kind}"
+    drawn = ElementTree.fromstring(saved.value.path().read_text())
+    texts = [element.text for element in drawn.iter() if element.tag.endswith("text")]
+    assert {LINE, "Product line", "Earned"} <= {*texts}
 
 
 def test_values_under_the_pointer(reader: Reader) -> None:
@@ -147,7 +205,7 @@ def test_download(either: Reader) -> None:
     either.see(".menu-list button:has-text('CSV')")
     with either.page.expect_download() as saved:
         either.do("Enter", ".menu-list button:has-text('CSV')")
-    assert re.fullmatch(r"quorumsql-[\d-]+\.csv", saved.value.suggested_filename)
+    assert saved.value.suggested_filename == f"{LINE_FILE}.csv"
 
 
 def test_why(either: Reader) -> None:
@@ -155,14 +213,38 @@ def test_why(either: Reader) -> None:
     either.ask(LINE)
     either.leave_fields()
     either.do("w", "text=Why this answer")
-    assert "5 of 8 votes" in either.see(".account").inner_text()
+    account = either.see(".account").inner_text()
+    assert "5 of 8 attempts came to this result; 2 came to 2 other results; 1 gave no" in account
+    # What is counted by origin adds up to the candidates: 5 written, 1 derived, 2 mended.
+    assert "asked 8 times and wrote 5 different queries; 1 variation of what it wrote" in account
+    assert "mending what failed gave 2 more queries. See all 8 queries" in account
     if either.hand == "keyboard":
         either.page.keyboard.press("ArrowRight")
     else:
-        either.page.click("[role=tab]:has-text('Candidates')")
+        either.page.click("[role=tab]:has-text('Queries tried')")
     assert either.page.locator(".candidate").count() == 6
     assert "is not allowed" in either.see(".candidates").inner_text()
     assert either.page.locator(".candidate mark").count() > 3
+    either.press("button:has-text('Show all 8')")
+    assert either.page.locator(".candidate h4").all_inner_texts() == [
+        "Chosen: Result A",
+        "Result A",
+        "Result B",
+        "Result C",
+        "Uses a function that is not allowed",
+        "Failed in the database",
+        "Result D",
+        "Names something that does not exist",
+    ]
+
+
+def test_nothing_is_called_chosen_where_it_is_asked_back(reader: Reader) -> None:
+    _start(reader)
+    reader.ask("Who are our best customers?")
+    reader.page.click("button:has-text('Why')")
+    assert "Of the query that ranks first: 5 of 8" in reader.see(".account").inner_text()
+    reader.page.click("[role=tab]:has-text('Queries tried')")
+    assert reader.page.locator(".candidate h4").first.inner_text() == "Ranked first: Result A"
 
 
 def test_correct_run_and_save(either: Reader) -> None:
@@ -226,6 +308,70 @@ def test_a_correction_that_is_not_taken_back_stays_saved(reader: Reader) -> None
     reader.page.click(".saved button:has-text('Undo')")
     reader.see("text=Not taken back. There is no such feedback.")
     reader.see(".saved button:has-text('Undo'):not(:disabled)")
+
+
+def _open_editor(reader: Reader, *typed: str) -> None:
+    """Opens the SQL of an answer and writes another query in its place."""
+    _start(reader)
+    reader.ask(LINE)
+    reader.leave_fields()
+    reader.page.keyboard.press("e")
+    reader.see(".editor.ready")
+    for key in ("Control+A", "Delete"):
+        reader.page.keyboard.press(key)
+    for text in typed:
+        reader.page.keyboard.type(text)
+
+
+def test_a_corrected_query_has_a_chart(either: Reader) -> None:
+    _open_editor(either, "SELECT 1")
+    either.page.keyboard.press("Control+Enter")
+    either.see(".run-result .result")
+    either.leave_fields()
+    either.do("v", ".run-result button:has-text('Chart')")
+    either.see(".run-result .chart-canvas")
+    assert either.page.locator(".answer > .rows .chart-canvas").count() == 0
+    with either.page.expect_download() as saved:
+        either.do("p", ".run-result button:has-text('PNG')")
+    assert saved.value.suggested_filename == f"{LINE_FILE}.png"
+    # The keys act where the reader is: in the rows of the answer, they leave these alone.
+    either.page.locator(".answer > .rows td").first.click()
+    either.do("v", ".answer > .rows button:has-text('Chart')")
+    either.see(".answer > .rows .chart-canvas")
+    either.page.keyboard.press("t")
+    either.wait_until("!document.querySelector('.answer > .rows .chart')")
+    assert either.page.locator(".run-result .chart-canvas").count() == 1
+
+
+def test_the_editor_completes_tables_columns_and_keywords(reader: Reader) -> None:
+    _open_editor(reader, "SELECT x FROM sales.ord")
+    offered = reader.page.locator(".cm-tooltip-autocomplete li .cm-completionLabel")
+    reader.see(".cm-tooltip-autocomplete li:has-text('order_lines')")
+    assert offered.all_inner_texts() == ["order_lines", "orders"]
+    reader.page.keyboard.type("ers WHERE ord")
+    reader.see(".cm-tooltip-autocomplete li:has-text('keyword')")
+    assert offered.all_inner_texts() == [
+        "order_id",
+        "order_dt",
+        "sales.order_lines",
+        "sales.orders",
+        "ORDER",
+    ]
+    reader.page.keyboard.press("Control+Enter")
+    reader.see(".run-result .result")
+    reader.page.wait_for_timeout(300)
+    assert offered.count() == 0
+    # Not even what was still waited for is shown over the rows.
+    reader.page.keyboard.type("e")
+    reader.page.keyboard.press("Control+Enter")
+    reader.page.wait_for_timeout(600)
+    assert offered.count() == 0
+
+
+def test_the_editor_completes_nothing_in_texts_and_numbers(reader: Reader) -> None:
+    _open_editor(reader, "SELECT 'ord", "er' + 12")
+    reader.page.wait_for_timeout(600)
+    assert reader.page.locator(".cm-tooltip-autocomplete").count() == 0
 
 
 def test_say_that_it_is_right(either: Reader) -> None:

@@ -87,10 +87,10 @@ def _sql_and_trace(reader: Reader, text: str) -> None:
     reader.service.answer = lambda _: answer | {"sql": sql, "trace": poison(answer["trace"])}
     _ask(reader)
     reader.page.click("text=Why this answer")
-    for name in ("In short", "Candidates", "Data found", "Joins", "Prompt", "Time"):
+    for name in ("In short", "Queries tried", "Data found", "Joins", "Told to", "Time"):
         reader.page.click(f"[role=tab]:has-text('{name}')")
         reader.see("[role=tabpanel]")
-        if name in ("Candidates", "Data found", "Prompt"):
+        if name in ("Queries tried", "Data found", "Told to"):
             _check(reader, text, "[role=tabpanel]")
     reader.page.click(".answer-foot button:has-text('SQL')")
     reader.see(".editor.ready")

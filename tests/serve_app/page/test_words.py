@@ -1,80 +1,347 @@
-"""What the page says is true, and can be read by somebody who does not know the product."""
+"""The words and rules of the page: its modules are called in the browser, each with many inputs."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from repair.taxonomy import BY_GUARD_CODE
 from tests.serve_app.page.browser import Reader
 
-LINE = "Which product line earned most last year?"
-# Names inside of the product, and words for it that say nothing to a reader of data.
-JARGON = (
-    "replica|ingress|executor|deployment|HEALTHY|UPDATING|revision|off_topic|unknown_column|"
-    "clarify|refused|outcome|of the model|p50|p95|not you|principal|masked|withheld"
+Call = Callable[..., Any]
+
+
+@pytest.fixture
+def call(reader: Reader) -> Call:
+    """Calls an exported function of a module of the page: its path, its name, its arguments."""
+    reader.visit()
+    reader.see(".suggestions")
+
+    def call(path: str, name: str, *arguments: Any) -> Any:
+        return reader.page.evaluate(
+            "async ([path, name, given]) => (await import(path))[name](...given)",
+            [f"/page/js/{path}.js", name, arguments],
+        )
+
+    return call
+
+
+def build_columns(*names: str) -> list[dict[str, str]]:
+    """Columns of the names, without types."""
+    return [{"name": name, "type": ""} for name in names]
+
+
+def test_a_column_without_a_name_is_called_by_a_word_or_its_place(call: Call) -> None:
+    for names, shown in (
+        (["a", "?column?"], ["a", "Value"]),
+        (["?column?", "n", ""], ["Column 1", "n", "Column 3"]),
+    ):
+        assert call("core/names", "nameColumns", build_columns(*names)) == shown
+    for name, words in (
+        ("total_revenue", "total revenue"),
+        ("netAmount", "net amount"),
+        ("AMT", "AMT"),
+        ("count(*)", "count(*)"),
+        ("_", "_"),
+    ):
+        assert call("core/names", "writeWords", name) == words
+
+
+def test_the_sentence_says_what_the_rows_are(call: Call) -> None:
+    twelve = [[at, at] for at in range(12)]
+
+    def say(names: list[str], rows: list[list[Any]], **more: Any) -> Any:
+        answer = {"text": "", "columns": build_columns(*names), "rows": rows, **more}
+        return call("words/sentence", "writeSentence", answer)
+
+    assert say(["day", "net_amt"], twelve) == "12 rows with day and net amt."
+    assert say(["day", "?column?"], twelve) == "12 rows with day and value."
+    assert say(["?column?"], twelve, truncated=True) == "The first 12 values; there are more."
+    assert say(["?column?"], [[1234]]) == "1,234"
+    assert say(["a"], []) == "No rows."
+    assert say([*"abcdefg"], twelve) == "12 rows of 7 columns."
+    assert say(["a"], [[1]], text="Answer: 1.") == "1."
+
+
+def test_what_is_asked_back_depends_on_the_readings(call: Call) -> None:
+    readings = [{"sql": name, "share": 0.4} for name in "ab"]
+    for count, confidence, sentence, heading in (
+        (0, 0.3, "I am not sure enough to answer.", ""),
+        (1, 0.3, "I am not sure enough to answer.", "The nearest reading found"),
+        (2, 0.3, "Which of these do you mean?", ""),
+        (2, 0.04, "I am not sure enough to answer. Do you mean one of these?", ""),
+    ):
+        answer = {"interpretations": readings[:count], "confidence": confidence}
+        asked = call("words/readings", "askBack", answer)
+        assert asked == {"sentence": sentence, "heading": heading}
+
+
+@pytest.mark.parametrize(
+    ("shares", "weights", "order", "support"),
+    [
+        ([0.5, 0.25], [4, 2], "ab", ["50% of the attempts", "25% of the attempts"]),
+        ([0.5, 0], [4, 2], "ab", ["50% of the attempts", "A variation of what was written."]),
+        ([0, 0.5], [2, 4], "ba", ["50% of the attempts", "A variation of what was written."]),
+        ([0, 0.5], [], "ba", ["50% of the attempts", "A variation of what was written."]),
+        (
+            [0, 0.5],
+            [5, 4],
+            "ab",
+            [
+                "A variation of what was written. Ranked first by the checks.",
+                "50% of the attempts",
+            ],
+        ),
+        ([0], [3], "a", ["A variation of what was written."]),
+    ],
 )
+def test_a_variation_stands_first_only_where_the_checks_say_so(
+    call: Call, shares: list[float], weights: list[float], order: str, support: list[str]
+) -> None:
+    readings = [{"sql": "ab"[at], "share": share} for at, share in enumerate(shares)]
+    candidates = [{"sql": "ab"[at], "weight": weight} for at, weight in enumerate(weights)]
+    trace = {"candidates": candidates} if candidates else None
+    ordered = call("words/readings", "orderReadings", readings, trace)
+    assert "".join(one["sql"] for one in ordered) == order
+    said = [call("words/readings", "describeSupport", ordered, at) for at in range(len(ordered))]
+    assert said == support
 
 
-@pytest.mark.parametrize("view", ["me", "status"])
-@pytest.mark.parametrize("sign_in", [True, False])
-def test_account_and_status_are_in_plain_words(reader: Reader, view: str, sign_in: bool) -> None:
-    reader.service.person["sign_in"] = "cookie" if sign_in else "none"
-    reader.visit(f"#/{view}")
-    reader.see(".limits, .tiles")
-    text = reader.page.locator("main").inner_text()
-    assert re.findall(JARGON, text, re.IGNORECASE) == []
+def build_counted(*groups: tuple[int, int | None, int]) -> list[dict[str, Any]]:
+    """Candidates of (group, rows, samples); the votes of a group are the samples in it."""
+    return [
+        {
+            "sql": f"SELECT {at}",
+            "origin": "sample" if samples else "derived",
+            "group": group,
+            "rows": rows,
+            "samples": samples,
+            "votes": sum(each[2] for each in groups if each[0] == group) if group >= 0 else 0,
+            "findings": [],
+        }
+        for at, (group, rows, samples) in enumerate(groups)
+    ]
 
 
-def test_the_status_says_what_works(reader: Reader) -> None:
-    reader.visit("#/status")
-    reader.see(".tiles")
-    text = reader.page.locator("main").inner_text()
-    assert "1 part of the service has a problem." in text
-    for words in ("Language model\tworks", "Database shop\tthe database is unreachable"):
-        assert words in text
-    assert "not about the data" in text
-    before = len([url for url in reader.requested if url.endswith("/status")])
-    reader.page.keyboard.press("r")
-    reader.page.wait_for_timeout(300)
-    assert len([url for url in reader.requested if url.endswith("/status")]) == before + 1
+CHECK = " Check it before you rely on it."
 
 
-def _open_share_dialog(reader: Reader) -> str:
-    reader.see("#question")
-    reader.ask(LINE)
-    reader.page.click(".answer-foot button:has-text('Share')")
-    reader.wait_until("document.querySelector('dialog input')?.value.includes('#/share/')")
-    text: str = reader.see("dialog").inner_text()
-    return text
+@pytest.mark.parametrize(
+    ("samples", "groups", "summary", "ground"),
+    [
+        pytest.param(
+            8,
+            [(0, 3, 8)],
+            "All 8 attempts came to this result.",
+            "All 8 attempts came to this result.",
+            id="all",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 5), (1, 4, 2), (2, 9, 1)],
+            "Most attempts came to this result: 5 of 8.",
+            "5 of 8 attempts came to this result; 3 came to 2 other results.",
+            id="most",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 5), (-1, None, 3)],
+            "Most attempts came to this result: 5 of 8.",
+            "5 of 8 attempts came to this result; 3 gave no result.",
+            id="most and none other",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 2), (-1, None, 6)],
+            "Only 2 of 8 attempts gave a result, the same one each time." + CHECK,
+            "2 of 8 attempts came to this result; 6 gave no result.",
+            id="few and none other",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 1), (-1, None, 2)],
+            "Only 1 of 8 attempts gave a result." + CHECK,
+            "1 of 8 attempts came to this result; 7 gave no result.",
+            id="one and none other",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 3), (1, 3, 3), (-1, None, 2)],
+            "The attempts did not agree on one result: 3 of 8 came to this one." + CHECK,
+            "3 of 8 attempts came to this result; 3 came to another result; 2 gave no result.",
+            id="divided",
+        ),
+        pytest.param(
+            8,
+            [(0, 3, 0), (1, 3, 5)],
+            "No attempt came to this result; it is that of a variation." + CHECK,
+            "None of 8 attempts came to this result; 5 came to another result; 3 gave no result.",
+            id="a variation",
+        ),
+        pytest.param(
+            1,
+            [(0, 3, 1)],
+            "There was only one attempt, so nothing could be compared." + CHECK,
+            "The one attempt came to this result.",
+            id="one attempt",
+        ),
+        pytest.param(
+            4,
+            [(0, 3, 1), (-1, 7, 2)],
+            "Only 1 of 4 attempts gave a result that could be compared." + CHECK,
+            "1 of 4 attempts came to this result; 2 gave a result that was not compared; "
+            "1 gave no result.",
+            id="left out of the vote",
+        ),
+        pytest.param(
+            4,
+            [(0, 3, 2), (1, None, 2)],
+            "Only 2 of 4 attempts gave a result, the same one each time." + CHECK,
+            "2 of 4 attempts came to this result; 2 gave no result.",
+            id="the others were not run",
+        ),
+    ],
+)
+def test_summary_and_grounds_rest_on_the_same_counts(
+    call: Call, samples: int, groups: list[tuple[int, int | None, int]], summary: str, ground: str
+) -> None:
+    candidates = build_counted(*groups)
+    trace = {"samples": samples, "candidates": candidates, "ended_early": False}
+    agreeing = candidates[0]["votes"]
+    answer = {
+        "sql": "SELECT 0",
+        "confidence": 0.6,
+        "quorum": agreeing >= 2 and agreeing * 2 > samples,
+        "trace": trace,
+    }
+    described = call("words/confidence", "describeConfidence", answer, False)
+    grounds = call("words/confidence", "listGrounds", answer, False)
+    assert described["summary"] == summary
+    assert grounds[1] == ground
+    # Without the process, no numbers are known: then neither says any.
+    bare = answer | {"trace": None}
+    words = call("words/confidence", "describeConfidence", bare, False)["summary"]
+    assert not [sign for sign in words if sign.isdigit()]
+    assert ("Most of" in words) == answer["quorum"]
 
 
-def test_without_a_sign_in_nobody_must_sign_in(reader: Reader) -> None:
-    reader.visit()
-    text = _open_share_dialog(reader)
-    assert "This service has no sign-in: whoever opens the link sees the rows." in text
-    assert "must sign in" not in text
-
-
-def test_with_a_sign_in_everybody_must(reader: Reader) -> None:
-    reader.service.needs_sign_in = True
-    reader.visit()
-    reader.sign_in("the-key")
-    text = _open_share_dialog(reader)
-    assert "Whoever opens the link must sign in." in text
-    assert "no sign-in" not in text
-
-
-def test_an_address_that_others_do_not_reach_is_named(reader: Reader) -> None:
-    reader.visit()
-    assert "This address works only on this computer." in _open_share_dialog(reader)
-    here = "127.0.0.1 127.8.0.9 localhost a.localhost [::1]".split()
-    elsewhere = "data.example.org 10.0.0.1 127.example.org localhost.org 192.168.127.1".split()
-    found = reader.page.evaluate(
-        """async (names) => {
-          const { isOnlyHere } = await import(new URL("page/js/core/api.js", document.baseURI));
-          return names.filter(isOnlyHere);
-        }""",
-        [*here, *elsewhere],
+def test_candidates_are_counted_by_origin_and_add_up(call: Call) -> None:
+    origins = ["sample"] * 3 + ["derived"] * 5 + ["repair"]
+    candidates = [{"origin": origin} for origin in origins]
+    said = call("words/attempts", "describeOrigins", {"samples": 4, "candidates": candidates})
+    assert said == (
+        "The model was asked 4 times and wrote 3 different queries; 5 variations of what it wrote "
+        "were made by rule; mending what failed gave 1 more query."
     )
-    assert found == here
+    said = call("words/attempts", "describeOrigins", {"samples": 1, "candidates": candidates[:1]})
+    assert said == "The model was asked once and wrote 1 different query."
+
+
+def test_every_reason_of_the_guard_has_a_name(call: Call) -> None:
+    unnamed = call("words/verdicts", "nameViolation", "unheard_of")
+    names = {code: call("words/verdicts", "nameViolation", code) for code in BY_GUARD_CODE}
+    assert [code for code, name in names.items() if name == unnamed] == []
+    assert (
+        names["unknown_table"] == names["unknown_column"] == "Names something that does not exist"
+    )
+    assert names["not_permitted"] == "Not permitted"
+    assert names["not_a_query"] == "Not a reading query"
+
+
+@pytest.mark.parametrize(
+    ("values", "letter", "heading"),
+    [
+        ({"rows": 3}, "B", "Result B"),
+        ({"rows": 0}, "AA", "Result AA"),
+        ({"rows": 3}, "", "A result that was not compared"),
+        ({"unrun": "budget"}, "A", "Would give result A: the plan is the same"),
+        ({"unrun": "budget"}, "", "Not run"),
+        ({"error": {}}, "", "Failed in the database"),
+        ({}, "", "No result"),
+        (
+            {"guard": "refused", "violation": {"code": "unknown_table"}},
+            "",
+            "Names something that does not exist",
+        ),
+    ],
+)
+def test_a_candidate_with_rows_has_a_result(
+    call: Call, values: dict[str, Any], letter: str, heading: str
+) -> None:
+    usual = {"guard": "passed", "violation": None, "rows": None, "error": None, "unrun": ""}
+    assert call("words/verdicts", "nameVerdict", usual | values, letter) == heading
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Which product line's sales rose?", "which-product-lines-sales-rose"),
+        ("../../etc/passwd\u202egnp.exe", "etc-passwdgnp-exe"),
+        ("売上 2025: 東京?", "売上-2025-東京"),
+        ("x" * 99, "x" * 60),
+        ("How many " + "long words " * 20, "how-many" + "-long-words" * 4 + "-long"),
+        ("CON", "quorumsql-con"),
+    ],
+)
+def test_a_file_is_named_after_the_question(call: Call, question: str, name: str) -> None:
+    assert call("core/files", "nameFile", question) == name
+
+
+def test_without_words_a_file_is_named_after_the_moment(call: Call) -> None:
+    for question in ("?!", "", None):
+        assert call("core/files", "nameFile", question).startswith("quorumsql-20")
+
+
+TEXT, NUMBER, DATE = "text", "numeric", "date"
+
+
+@pytest.mark.parametrize(
+    ("types", "rows", "mark"),
+    [
+        ([TEXT, NUMBER], [["a", 1], ["b", 2]], "bar"),
+        ([DATE, NUMBER], [["2025-01-01", 1], ["2025-02-01", 2]], "line"),
+        ([TEXT, NUMBER], [["a", 1]], None),
+        ([TEXT, NUMBER], [["a", at] for at in range(20)], None),
+        ([DATE, NUMBER], [["2025-01-01", at] for at in range(20)], None),
+        ([TEXT, NUMBER], [["a", None], ["b", None]], None),
+        ([NUMBER], [[at] for at in range(20)], "histogram"),
+        ([NUMBER], [[7]] * 20, None),
+        ([NUMBER, NUMBER], [[7, at] for at in range(20)], "histogram"),
+        ([NUMBER, NUMBER], [[at, at * at] for at in range(20)], "point"),
+    ],
+)
+def test_a_chart_is_offered_where_there_is_something_to_compare(
+    call: Call, types: list[str], rows: list[list[Any]], mark: str | None
+) -> None:
+    columns = [{"name": f"c{at}", "type": type_} for at, type_ in enumerate(types)]
+    roles = call("chart/rule", "readRoles", columns, rows)
+    suggested = call("chart/rule", "suggestChart", roles, len(rows))
+    assert (suggested and suggested["mark"]) == mark
+    choices = call("chart/rule", "listChoices", roles)["x"]
+    assert all(len({row[at] for row in rows}) > 1 for at in choices)
+
+
+def test_a_specification_has_the_question_as_title_and_words_at_its_axes(call: Call) -> None:
+    columns = [{"name": "order_month", "type": DATE}, {"name": "total_revenue", "type": NUMBER}]
+    rows = [["2025-01-01", 1], ["2025-02-01", 2]]
+    roles = call("chart/rule", "readRoles", columns, rows)
+    look = {"ink": "#000", "faint": "#555", "line": "#ccc", "accent": "#00f", "paper": "#fff"}
+    look |= {"font": "sans-serif"}
+    question = "How much was earned in each month of the year, and what of that came from abroad?"
+
+    def build(question: str, width: int) -> Any:
+        result = {"question": question, "columns": columns, "rows": rows}
+        chart = call("chart/rule", "suggestChart", roles, len(rows))
+        size = {"width": width, "height": 240}
+        return call("chart/spec", "buildSpec", chart, result, roles, look | {"series": []}, size)
+
+    spec = build(question, 320)
+    assert " ".join(spec["title"]["text"]) == question
+    assert 2 <= len(spec["title"]["text"]) <= 3
+    assert build(question, 1200)["title"]["text"] == [question]
+    assert build(f"{question} " * 9, 320)["title"]["text"][2].endswith(" …")
+    assert "title" not in build("", 320)
+    titles = [spec["encoding"][axis]["title"] for axis in "xy"]
+    assert titles == ["Order month", "Total revenue"]

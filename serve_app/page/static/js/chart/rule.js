@@ -32,15 +32,18 @@ export function readRoles(columns, rows) {
 }
 
 /**
- * The chart that fits best; null where none does, such as for one row or for texts only.
+ * The chart that fits best; null where none does, such as for one row, for one value of the dimension, or for texts only.
  * @param {Role[]} roles @param {number} count of rows
  * @returns {Chart | null}
  */
 export function suggestChart(roles, count) {
-  const amounts = roles.filter((one) => one.role === "amount").map((one) => one.at);
+  const amounts = roles.filter((one) => one.role === "amount" && one.distinct > 0).map((one) => one.at);
   const moment = roles.find((one) => one.role === "moment" && one.distinct > 1);
   const categories = roles.filter((one) => one.role === "category" && one.distinct > 1);
+  const dimensions = roles.filter((one) => one.role === "moment" || one.role === "category");
   if (count < 2 || !amounts.length) return null;
+  // Where each dimension has one value only, nothing is compared.
+  if (dimensions.length && !dimensions.some((one) => one.distinct > 1)) return null;
   const few = categories.find((one) => one.distinct <= MOST_COLORS && one.distinct < count);
   if (moment) {
     const isLong = moment.distinct < count;
@@ -52,16 +55,17 @@ export function suggestChart(roles, count) {
     const year = axis.isOrdered && axis.distinct > 8 && color === null;
     return { mark: year ? "line" : "bar", x: axis.at, y: [amounts[0]], color };
   }
-  if (amounts.length > 1 && count > 4) return { mark: "point", x: amounts[0], y: [amounts[1]], color: null };
-  return count > 9 ? { mark: "histogram", x: amounts[0], y: [], color: null } : null;
+  const varied = amounts.filter((at) => roles[at].distinct > 1);
+  if (varied.length > 1 && count > 4) return { mark: "point", x: varied[0], y: [varied[1]], color: null };
+  return varied.length && count > 9 ? { mark: "histogram", x: varied[0], y: [], color: null } : null;
 }
 
 /** The columns that can be chosen for each part of a chart. */
 export function listChoices(roles) {
   const all = (test) => roles.filter(test).map((one) => one.at);
   return {
-    x: all((one) => one.role !== "other"),
-    y: all((one) => one.role === "amount"),
+    x: all((one) => one.role !== "other" && one.distinct > 1),
+    y: all((one) => one.role === "amount" && one.distinct > 0),
     color: all((one) => one.role === "category" && one.distinct > 1 && one.distinct <= MOST_COLORS),
   };
 }

@@ -5,7 +5,9 @@
 
 import { plain } from "../core/text.js";
 import { readTime } from "../core/format.js";
+import { nameColumns, startLarge, writeWords } from "../core/names.js";
 import { MOST_ROWS } from "./rule.js";
+import { breakTitle, TITLE_PX } from "./title.js";
 
 const MOST_LABEL = 28;
 
@@ -25,32 +27,33 @@ function readValue(role, value) {
 }
 
 /** The rows of the chart as objects, each with the number of its row; several amounts become series. */
-function buildValues(chart, columns, rows, roles) {
+function buildValues(chart, rows, roles, name) {
   const read = (row, at) => readValue(roles[at], row[at]);
   return rows.slice(0, MOST_ROWS).flatMap((row, number) => {
     const base = { row: number, x: read(row, chart.x), ...(chart.color !== null && { color: read(row, chart.color) }) };
     if (chart.mark === "histogram") return [base];
-    return chart.y.map((at) => ({ ...base, y: read(row, at), ...(chart.y.length > 1 && { series: at, color: shorten(plain(columns[at].name)) }) }));
+    return chart.y.map((at) => ({ ...base, y: read(row, at), ...(chart.y.length > 1 && { series: at, color: shorten(name(at)) }) }));
   });
 }
 
 /**
  * @param {import("./rule.js").Chart} chart
- * @param {{columns: object[], rows: unknown[][]}} result
+ * @param {{question?: string, columns: object[], rows: unknown[][]}} result the question is the title
  * @param {import("./rule.js").Role[]} roles
  * @param {{ink: string, faint: string, line: string, accent: string, paper: string, series: string[], font: string}} look
  * @param {{width: number, height: number}} size in pixels
  */
-export function buildSpec(chart, { columns, rows }, roles, look, size) {
-  const name = (at) => plain(columns[at].name);
-  const values = buildValues(chart, columns, rows, roles);
+export function buildSpec(chart, { question = "", columns, rows }, roles, look, size) {
+  const names = nameColumns(columns).map((text) => plain(startLarge(writeWords(text))));
+  const name = (at) => names[at];
+  const values = buildValues(chart, rows, roles, name);
   const hasColor = chart.color !== null || chart.y.length > 1;
   const x = { field: "x", type: typeOf(roles[chart.x], chart.mark), title: name(chart.x), axis: { labelOverlap: true, grid: false } };
   const y = { field: "y", type: "quantitative", title: chart.y.length === 1 ? name(chart.y[0]) : null, axis: { tickCount: 5, domain: false } };
   const color = hasColor
     ? { field: "color", type: "nominal", title: chart.color === null ? null : name(chart.color), scale: { range: look.series }, legend: { orient: "top", columns: 4 } }
     : { value: look.accent };
-  const spec = { ...frame(look, size), data: { values }, encoding: { x, y, color } };
+  const spec = { ...frame(look, size, breakTitle(question, size.width - 16)), data: { values }, encoding: { x, y, color } };
   if (x.type === "temporal") Object.assign(x, describeTime(values));
   if (chart.mark === "line") {
     if (x.type === "nominal") Object.assign(x, { type: "ordinal", axis: { ...x.axis, labelAngle: 0 } });
@@ -87,15 +90,18 @@ function lieDown(spec, x, y, values, hasColor) {
   const height = Math.max(spec.height * 0.6, names.size * 26);
   return {
     ...spec, mark, height,
-    encoding: { ...spec.encoding, y: { ...x, title: null, axis: { grid: false, domain: false, ticks: false, labelPadding: 8, labelLimit: 220 } }, x: { ...y, axis: { ...y.axis, orient: "top" } } },
+    // The last label of the axis above may reach beyond it.
+    padding: { left: 8, top: 8, bottom: 8, right: 28 },
+    encoding: { ...spec.encoding, y: { ...x, axis: { grid: false, domain: false, ticks: false, labelPadding: 8, labelLimit: 220 } }, x: { ...y, axis: { ...y.axis, orient: "top" } } },
   };
 }
 
-function frame(look, size) {
+function frame(look, size, title) {
   return {
     $schema: "https://vega.github.io/schema/vega-lite/v6.json",
     width: size.width,
-    height: size.height,
+    height: size.height + title.length * TITLE_PX * 1.3,
+    ...(title.length > 0 && { title: { text: title, anchor: "start", frame: "bounds", offset: 14, limit: size.width - 16, color: look.ink, fontSize: TITLE_PX, fontWeight: 600, lineHeight: TITLE_PX * 1.3 } }),
     autosize: { type: "fit", contains: "padding" },
     background: look.paper,
     padding: 8,

@@ -2,6 +2,7 @@
 
 import { html, render } from "../../vendor/preact.js";
 import { buildFormat, exact, formatNumber } from "../core/format.js";
+import { nameColumns } from "../core/names.js";
 import { Text } from "../components/text.js";
 
 const REACH = 28;
@@ -9,6 +10,7 @@ const REACH = 28;
 /** What there is to say of a place in the drawing, from its datum. */
 function buildDescriber(chart, { columns, rows }) {
   const sample = rows.slice(0, 200);
+  const names = nameColumns(columns);
   const formats = new Map();
   const write = (at, value) => {
     if (!formats.has(at)) formats.set(at, buildFormat(columns[at], sample.map((row) => row[at])));
@@ -17,12 +19,12 @@ function buildDescriber(chart, { columns, rows }) {
   if (chart.mark === "histogram") {
     return (datum) => {
       const [start, end] = ["", "_end"].map((part) => Object.entries(datum).find(([name]) => name.startsWith("bin_") && name.endsWith(`_x${part}`))?.[1]);
-      return [[columns[chart.x].name, `${formatNumber(start)} to ${formatNumber(end)}`], ["Rows", formatNumber(datum.__count)]];
+      return [[names[chart.x], `${formatNumber(start)} to ${formatNumber(end)}`], ["Rows", formatNumber(datum.__count)]];
     };
   }
   return (datum) => {
     const shown = [chart.x, ...(chart.color === null ? [] : [chart.color]), ...(datum.series === undefined ? chart.y : [datum.series])];
-    return [...new Set(shown)].map((at) => [columns[at].name, write(at, rows[datum.row][at])]);
+    return [...new Set(shown)].map((at) => [names[at], write(at, rows[datum.row][at])]);
   };
 }
 

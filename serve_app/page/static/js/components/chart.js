@@ -9,6 +9,7 @@ import { buildSpec } from "../chart/spec.js";
 import { showValues } from "../chart/values.js";
 import { saveBlob } from "../core/files.js";
 import { useAction } from "../core/keys.js";
+import { nameColumns, writeWords } from "../core/names.js";
 import { dark } from "../core/theme.js";
 import { count, plain } from "../core/text.js";
 import { Button } from "./controls.js";
@@ -81,7 +82,7 @@ export function useChart(columns, rows) {
   return { roles, suggested: useMemo(() => suggestChart(roles, rows.length), [roles, rows]) };
 }
 
-export function ChartView({ columns, rows, roles, suggested, mine }) {
+export function ChartView({ question, columns, rows, roles, suggested, mine }) {
   const host = useRef(null);
   const drawn = useRef(null);
   const [chart, setChart] = useState(suggested);
@@ -97,7 +98,7 @@ export function ChartView({ columns, rows, roles, suggested, mine }) {
   useEffect(() => {
     if (!width) return undefined;
     let isCurrent = true;
-    draw(Math.max(260, width), chart, { columns, rows }, roles).then(
+    draw(Math.max(260, width), chart, { question, columns, rows }, roles).then(
       ({ view, stage }) => {
         if (!isCurrent) return void view.finalize();
         drawn.current?.finalize();
@@ -112,14 +113,15 @@ export function ChartView({ columns, rows, roles, suggested, mine }) {
       },
     );
     return () => (isCurrent = false);
-  }, [chart, columns, rows, width, dark.value]);
+  }, [chart, question, columns, rows, width, dark.value]);
   useEffect(() => () => drawn.current?.finalize(), []);
-  const name = (at) => plain(columns[at].name);
+  const names = useMemo(() => nameColumns(columns).map((text) => plain(writeWords(text))), [columns]);
+  const name = (at) => names[at];
   const save = async (kind) => {
     const view = drawn.current;
     if (!view) return;
-    if (kind === "svg") saveBlob(new Blob([await view.toSVG()], { type: "image/svg+xml" }), "svg");
-    else (await view.toCanvas(2)).toBlob((blob) => saveBlob(blob, "png"));
+    if (kind === "svg") saveBlob(new Blob([await view.toSVG()], { type: "image/svg+xml" }), question, "svg");
+    else (await view.toCanvas(2)).toBlob((blob) => saveBlob(blob, question, "png"));
     notify("Saved the chart");
   };
   const marks = MARKS.filter(([mark]) => fits(mark, choices));
@@ -146,7 +148,7 @@ export function ChartView({ columns, rows, roles, suggested, mine }) {
     <div class="chart-host" ref=${host}></div>
     ${busy && html`<p class="faint" role="status">Drawing …</p>`}
     ${problem && html`<p class="problem" role="alert">This chart cannot be drawn. The table has all rows.</p>`}
-    <figcaption class="faint">${describe(chart, rows, name)} Chosen by the types of the columns; the table has the exact values.</figcaption>
+    <figcaption class="faint">${describe(chart, rows, name)} This kind was chosen by the types of the columns; the table has the exact values.</figcaption>
   </figure>`;
 }
 
@@ -156,13 +158,23 @@ function Choice({ label, value, options, none, name, change: pick }) {
   </select></label>`;
 }
 
-const fits = (mark, choices) => (mark === "point" || mark === "histogram" ? choices.y.length > (mark === "point" ? 1 : 0) : choices.y.length > 0);
+/** The amounts that have more than one value. */
+const listVaried = (choices) => choices.y.filter((at) => choices.x.includes(at));
+
+function fits(mark, choices) {
+  if (mark === "point") return listVaried(choices).length > 0 && choices.y.length > 1;
+  return mark === "histogram" ? listVaried(choices).length > 0 : choices.y.length > 0;
+}
 
 function change(chart, mark, choices, roles) {
-  if (mark === "histogram") return { mark, x: chart.y[0] ?? choices.y[0], y: [], color: null };
+  const varied = listVaried(choices);
+  if (mark === "histogram") return { mark, x: varied.includes(chart.y[0]) ? chart.y[0] : varied[0], y: [], color: null };
   const y = chart.y.length ? chart.y : [choices.y[0]];
   const isAmount = roles[chart.x].role === "amount";
-  if (mark === "point") return { ...chart, mark, y: y.slice(0, 1), x: isAmount ? chart.x : choices.y.find((at) => at !== y[0]) };
+  if (mark === "point") {
+    const x = isAmount ? chart.x : (varied.find((at) => at !== y[0]) ?? y[0]);
+    return { ...chart, mark, x, y: [[y[0], ...choices.y].find((at) => at !== x)] };
+  }
   return { ...chart, mark, y, x: isAmount ? (choices.x.find((at) => roles[at].role !== "amount") ?? chart.x) : chart.x };
 }
 

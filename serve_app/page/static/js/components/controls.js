@@ -12,10 +12,10 @@ export function Button({ icon, children, hint, kind = "", label, ...more }) {
 }
 
 /**
- * A button that opens a list of actions. `action` is the key's action; children is a function of
- * `close` that gives the content.
+ * A button that opens a list of actions. `action` is the key's action, `mine` tells whether the key acts here;
+ * children is a function of `close` that gives the content.
  */
-export function Menu({ label, icon, action, hint, align = "start", children }) {
+export function Menu({ label, icon, action, mine = () => true, hint, align = "start", children }) {
   const [open, setOpen] = useState(false);
   const root = useRef(null);
   const id = useId();
@@ -23,7 +23,7 @@ export function Menu({ label, icon, action, hint, align = "start", children }) {
     setOpen(false);
     root.current?.querySelector("button").focus();
   };
-  useAction(action ?? `menu.${id}`, () => setOpen(true));
+  useAction(action ?? `menu.${id}`, () => (mine() ? setOpen(true) : false));
   useAction("close", () => open && close());
   useEffect(() => {
     if (!open) return undefined;
@@ -97,8 +97,9 @@ export function Dialog({ title, close, children, kind = "" }) {
   </dialog>`;
 }
 
-/** A bar of a share from 0 to 1; the words beside it say the same. */
+/** A bar of a share from 0 to 1; the words beside it say the same. Without a share: something goes on, and nobody knows how far. */
 export function Bar({ share, kind = "" }) {
+  if (share === undefined) return html`<span class="bar unknown" aria-hidden="true"><span></span></span>`;
   const width = `${Math.max(0, Math.min(1, share)) * 100}%`;
   return html`<span class=${`bar ${kind}`} aria-hidden="true"><span style=${{ width }}></span></span>`;
 }

@@ -84,8 +84,15 @@ function extend(cm, latest, label, database) {
     editor.contentDOM.blur();
     return true;
   };
+  // What CodeMirror does at Escape: the list closes, and what it still waits for is dropped.
+  const { run: closeCompletion } = cm.completionKeymap.find(({ key }) => key === "Escape");
+  const runQuery = (editor) => {
+    closeCompletion(editor);
+    latest.current.run();
+    return true;
+  };
   const commands = [
-    { key: "Mod-Enter", run: () => (latest.current.run(), true) },
+    { key: "Mod-Enter", run: runQuery },
     { key: "Shift-Alt-f", run: () => (latest.current.format(), true) },
     { key: "Tab", run: cm.acceptCompletion },
   ];
@@ -93,7 +100,7 @@ function extend(cm, latest, label, database) {
     cm.history(), cm.drawSelection(), cm.lineNumbers(), cm.highlightActiveLine(), cm.bracketMatching(), cm.closeBrackets(),
     cm.highlightSpecialChars({ addSpecialChars: /[\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/gu }),
     cm.sql({ dialect: language, upperCaseKeywords: true }),
-    cm.autocompletion({ override: [buildCompletion(database), cm.keywordCompletionSource(language, true)], icons: false }),
+    cm.autocompletion({ override: [buildCompletion(database)], icons: false }),
     cm.keymap.of([...commands, ...cm.closeBracketsKeymap, ...cm.completionKeymap, ...cm.defaultKeymap, ...cm.historyKeymap, { key: "Escape", run: leave }]),
     cm.EditorView.lineWrapping,
     cm.EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),

@@ -6,6 +6,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { copyText } from "../core/files.js";
 import { buildFormat, exact, formatNumber } from "../core/format.js";
+import { nameColumns } from "../core/names.js";
 import { count, plain } from "../core/text.js";
 import { Dialog } from "./controls.js";
 import { announce, notify } from "./notices.js";
@@ -18,6 +19,7 @@ const SPARE_ROWS = 12;
 /** State of a table that its tools share: what is sorted, filtered and shown. */
 export function useTable(columns, rows) {
   const formats = useMemo(() => columns.map((column, at) => buildFormat(column, rows.slice(0, 500).map((row) => row[at]))), [columns, rows]);
+  const names = useMemo(() => nameColumns(columns), [columns]);
   const [sort, setSort] = useState(null);
   const [filter, setFilter] = useState({ text: "", at: -1 });
   const [hidden, setHidden] = useState(() => new Set());
@@ -30,7 +32,7 @@ export function useTable(columns, rows) {
     if (!next.delete(at)) next.add(at);
     if (next.size < columns.length) setHidden(next);
   };
-  return { columns, rows, formats, sort, setSort, filter, setFilter, hidden, toggle, order, shown };
+  return { columns, names, rows, formats, sort, setSort, filter, setFilter, hidden, toggle, order, shown };
 }
 
 /** What is shown, as columns and rows: for copying. */
@@ -44,19 +46,19 @@ function nextSort(sort, at, isAmount) {
 }
 
 function Head({ table, active }) {
-  const { columns, formats, sort, setSort, shown } = table;
+  const { columns, names, formats, sort, setSort, shown } = table;
   const change = (at) => {
     const next = nextSort(sort, at, formats[at].isAmount);
     setSort(next);
-    announce(next ? `Sorted by ${columns[at].name}, ${next.descending ? "highest first" : "lowest first"}` : "In the order of the answer");
+    announce(next ? `Sorted by ${plain(names[at])}, ${next.descending ? "highest first" : "lowest first"}` : "In the order of the answer");
   };
   return html`<thead><tr aria-rowindex="1">
     ${shown.map((at, place) => {
       const direction = sort?.at === at ? (sort.descending ? "descending" : "ascending") : "none";
       return html`<th scope="col" key=${at} aria-sort=${direction} class=${formats[at].kind === "number" ? "number" : ""}>
         <button type="button" data-row="-1" data-place=${place} tabindex=${active.row === -1 && active.place === place ? 0 : -1}
-          title=${`${plain(columns[at].name)}${columns[at].type ? ` · ${plain(columns[at].type)}` : ""} · sort`} onClick=${() => change(at)}>
-          <${Text} value=${columns[at].name || "(no name)"} /><span class=${`sort ${direction}`} aria-hidden="true"></span>
+          title=${`${plain(names[at])}${columns[at].type ? ` · ${plain(columns[at].type)}` : ""} · sort`} onClick=${() => change(at)}>
+          <${Text} value=${names[at]} /><span class=${`sort ${direction}`} aria-hidden="true"></span>
         </button></th>`;
     })}
   </tr></thead>`;
@@ -103,12 +105,12 @@ function useActiveCell(table, scroller) {
  * @param {{table: ReturnType<typeof useTable>, cut?: number[][], label: string}} props
  */
 export function ResultTable({ table, cut = [], label }) {
-  const { columns, rows, formats, order, shown } = table;
+  const { columns, names, rows, formats, order, shown } = table;
   const scroller = useRef(null);
   const [first, setFirst] = useState(0);
   const [opened, setOpened] = useState(null);
   const { active, move, setActive } = useActiveCell(table, scroller);
-  const widths = useMemo(() => measureWidths(columns, rows, formats), [columns, rows, formats]);
+  const widths = useMemo(() => measureWidths(names, rows, formats), [names, rows, formats]);
   const cuts = useMemo(() => new Set(cut.map(([row, at]) => `${row},${at}`)), [cut]);
   const height = scroller.current?.clientHeight || 560;
   const visible = Math.ceil(height / ROW_PX) + 2 * SPARE_ROWS;
@@ -169,12 +171,12 @@ export function ResultTable({ table, cut = [], label }) {
       </table>
       ${order.length === 0 && html`<p class="no-rows">${rows.length ? "No row contains this." : "No rows."}</p>`}
     </div>
-    ${opened && html`<${CellDialog} column=${columns[opened.at]} value=${rows[opened.row][opened.at]} close=${() => setOpened(null)} />`}
+    ${opened && html`<${CellDialog} name=${names[opened.at]} column=${columns[opened.at]} value=${rows[opened.row][opened.at]} close=${() => setOpened(null)} />`}
   </div>`;
 }
 
-function CellDialog({ column, value, close }) {
-  return html`<${Dialog} title=${html`<${Text} value=${column.name} />`} close=${close}>
+function CellDialog({ name, column, value, close }) {
+  return html`<${Dialog} title=${html`<${Text} value=${name} />`} close=${close}>
     ${value === null ? html`<p class="faint">No value (NULL).</p>` : html`<${Block} value=${exact(value)} label="The whole cell" />`}
     <p class="faint">Type <${Text} value=${column.type || "unknown"} /></p>
     <button type="button" class="button" onClick=${async () => { await copyText(exact(value)); notify("Copied the cell"); }}>Copy</button>

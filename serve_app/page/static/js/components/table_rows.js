@@ -59,17 +59,17 @@ const LEAST_PX = 72;
 const MOST_PX = 380;
 
 /** Widths of the columns in pixels, from their names and a sample of their cells. */
-export function measureWidths(columns, rows, formats) {
+export function measureWidths(names, rows, formats) {
   const sample = rows.length > 200 ? rows.filter((_, at) => at % Math.ceil(rows.length / 200) === 0) : rows;
-  return columns.map((column, at) => {
+  return names.map((name, at) => {
     const cells = sample.map((row) => (row[at] === null ? 1 : countWide(formats[at].write(row[at]))));
-    const longest = Math.max(countWide(column.name) * 1.02 + 3.4, ...cells);
+    const longest = Math.max(countWide(name) * 1.02 + 3.4, ...cells);
     return Math.round(Math.min(MOST_PX, Math.max(LEAST_PX, longest * 7.9 + 32)));
   });
 }
 
 /** Characters of a text, where those of CJK count twice. */
-function countWide(text) {
+export function countWide(text) {
   let wide = 0;
   for (const character of String(text).slice(0, 80)) wide += character.codePointAt(0) > 0x2e80 ? 2 : 1;
   return wide;

@@ -14,7 +14,7 @@ const FILES = [["csv", "CSV", "for spreadsheets"], ["parquet", "Parquet", "for d
 /** `mine`: whether the keys act on this table. */
 export function TableTools({ table, answer, mine }) {
   const field = useRef(null);
-  const { columns, filter, setFilter, hidden, toggle } = table;
+  const { columns, names, filter, setFilter, hidden, toggle } = table;
   const copy = async () => {
     const shown = readShown(table);
     try {
@@ -38,13 +38,13 @@ export function TableTools({ table, answer, mine }) {
         value=${filter.text} onInput=${(event) => setFilter({ ...filter, text: event.target.value })} onKeyDown=${clear} />
       ${columns.length > 1 && filter.text && html`<select aria-label="Column to filter" value=${filter.at} onChange=${(event) => setFilter({ ...filter, at: Number(event.target.value) })}>
         <option value=${-1}>all columns</option>
-        ${columns.map((column, at) => html`<option value=${at}>${plain(column.name)}</option>`)}
+        ${columns.map((_, at) => html`<option value=${at}>${plain(names[at])}</option>`)}
       </select>`}
     </div>
     <div class="tools">
-      ${columns.length > 1 && html`<${Menu} label="Columns" icon="columns" align="end" hint="o" action=${mine() ? "columns" : undefined}>${() => html`
+      ${columns.length > 1 && html`<${Menu} label="Columns" icon="columns" align="end" hint="o" action="columns" mine=${mine}>${() => html`
         <ul class="checks">${columns.map((column, at) => html`<li><label><input type="checkbox" checked=${!hidden.has(at)} onChange=${() => toggle(at)} />
-          <${Text} value=${column.name} /> <span class="faint"><${Text} value=${column.type} /></span></label></li>`)}</ul>`}<//>`}
+          <${Text} value=${names[at]} /> <span class="faint"><${Text} value=${column.type} /></span></label></li>`)}</ul>`}<//>`}
       <${Button} icon="copy" hint="c" onClick=${copy}>Copy</${Button}>
       ${answer && html`<${Downloads} answer=${answer} mine=${mine} />`}
     </div>
@@ -65,6 +65,6 @@ function Downloads({ answer, mine }) {
     }
     setBusy(false);
   };
-  return html`<${Menu} label=${busy ? "Preparing …" : "Download"} icon="download" align="end" hint="d" action=${mine() ? "download" : undefined}>${(close) => html`
+  return html`<${Menu} label=${busy ? "Preparing …" : "Download"} icon="download" align="end" hint="d" action="download" mine=${mine}>${(close) => html`
     ${kinds.map(([kind, name, use]) => html`<button type="button" onClick=${() => run(kind, close)}>${name} <span class="faint">${use}</span></button>`)}`}<//>`;
 }

@@ -3,6 +3,7 @@
 import { request } from "./api.js";
 import { exact } from "./format.js";
 import { me } from "./state.js";
+import { clean } from "./text.js";
 
 /** Copies a text. Also on plain http, where browsers offer no clipboard interface. */
 export async function copyText(text) {
@@ -42,12 +43,30 @@ export function writeCsv(columns, rows) {
   return `${lines.join("\r\n")}\r\n`;
 }
 
-/** Saves a blob. The name is made here, never from data. */
-export function saveBlob(blob, ending) {
+const LONGEST_NAME = 60;
+/** Names that Windows keeps for devices. */
+const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)$/;
+
+/**
+ * The name of a file, from the question: its words, as letters and digits of any script joined by "-".
+ * Without a word, the moment.
+ */
+export function nameFile(question) {
+  const words = clean(question ?? "").normalize("NFC").toLowerCase().replace(/['’]/g, "").match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  let name = [...(words[0] ?? "")].slice(0, LONGEST_NAME).join("");
+  for (const word of words.slice(1)) {
+    if (name.length + word.length >= LONGEST_NAME) break;
+    name += `-${word}`;
+  }
+  if (!name) return `quorumsql-${new Date().toISOString().slice(0, 16).replace(/[:T]/g, "-")}`;
+  return RESERVED.test(name) ? `quorumsql-${name}` : name;
+}
+
+/** Saves a blob under a name from the question. */
+export function saveBlob(blob, question, ending) {
   const link = document.createElement("a");
-  const moment = new Date().toISOString().slice(0, 16).replace(/[:T]/g, "-");
   link.href = URL.createObjectURL(blob);
-  link.download = `quorumsql-${moment}.${ending}`;
+  link.download = `${nameFile(question)}.${ending}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
@@ -79,13 +98,14 @@ export function buildRun(answer) {
  */
 export async function download(kind, answer) {
   const run = buildRun(answer);
+  const { question } = answer;
   if (kind === "json" || !run) {
-    const { question, database, columns } = answer;
+    const { database, columns } = answer;
     const { rows, truncated } = run && answer.truncated ? await (await request("run", { method: "POST", body: run, headers: { Accept: TYPES.json } })).json() : answer;
     const text = kind === "json" ? JSON.stringify({ question, database, columns, rows, truncated }, null, 1) : writeCsv(columns, rows);
-    saveBlob(new Blob([text], { type: TYPES[kind] }), kind);
+    saveBlob(new Blob([text], { type: TYPES[kind] }), question, kind);
     return;
   }
   const response = await request("run", { method: "POST", body: run, headers: { Accept: TYPES[kind] } });
-  saveBlob(await response.blob(), kind);
+  saveBlob(await response.blob(), question, kind);
 }

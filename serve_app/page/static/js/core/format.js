@@ -116,6 +116,12 @@ export function formatMs(ms) {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** Time that goes on, in whole seconds: "0 s", "42 s", "2 min 5 s". */
+export function formatElapsed(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
 export const formatPercent = (share) => new Intl.NumberFormat(undefined, { style: "percent" }).format(share);
 
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });

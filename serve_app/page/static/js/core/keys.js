@@ -50,7 +50,7 @@ export const ACTIONS = [
   ["Table", "cells", "Arrows", "Move from cell to cell (Home, End, Page keys too)"],
   ["Table", "open", "Enter", "Show the whole cell; sort, in a column's name"],
   ["Table", "copy.cell", "Ctrl+C", "Copy the cell"],
-  ["SQL editor", "run", "Ctrl+Enter", "Run through the guard"],
+  ["SQL editor", "run", "Ctrl+Enter", "Check and run the query"],
   ["SQL editor", "format", "Alt+Shift+F", "Format"],
   ["SQL editor", "complete", "Ctrl+Space", "Complete a name"],
   ["SQL editor", "leave", "Escape", "Leave the editor (Tab does too)"],

@@ -2,7 +2,6 @@
 
 import { html, useId, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
-import { buildFormat, exact } from "../core/format.js";
 import { buildRun, mostRows, refer } from "../core/files.js";
 import { useAction } from "../core/keys.js";
 import { rights } from "../core/state.js";
@@ -14,21 +13,13 @@ import { notify } from "../components/notices.js";
 import { describeRows, ResultTable, useTable } from "../components/table.js";
 import { TableTools } from "../components/table_tools.js";
 import { Text } from "../components/text.js";
+import { writeSentence } from "../words/sentence.js";
 import { useFeedback } from "./feedback.js";
 import { Lazy } from "./lazy.js";
 import { ShareDialog } from "./share_dialog.js";
 import { WhyPanel } from "./why_button.js";
 
 const loadCorrect = () => import("./correct.js");
-
-function writeSentence({ text, columns, rows }) {
-  if (text) return text.replace(/^Answer: /, "");
-  if (rows.length === 1 && columns.length === 1) {
-    const value = rows[0][0];
-    return value === null ? "No value." : buildFormat(columns[0], [value]).write(value) ?? exact(value);
-  }
-  return rows.length === 0 ? "No rows." : `${count(rows.length, "row")}.`;
-}
 
 /** @param {{turn: object, mine: () => boolean}} props */
 export function Answer({ turn, mine }) {
@@ -41,8 +32,12 @@ export function Answer({ turn, mine }) {
   </div>`;
 }
 
-/** The rows of an answer, as table or chart. */
-export function Rows({ answer, mine }) {
+/**
+ * Rows as table or chart, with what can be done with them.
+ * @param {{answer: object, mine: () => boolean, label?: string, note?: string}} props `mine`: whether the keys act on
+ *   these rows; `note` follows their number
+ */
+export function Rows({ answer, mine, label = "Rows of the answer", note = "" }) {
   const [more, setMore] = useState(null);
   const shown = more ?? answer;
   const table = useTable(shown.columns, shown.rows);
@@ -63,18 +58,18 @@ export function Rows({ answer, mine }) {
     setBusy(false);
   };
   if (shown.rows.length === 0 && shown.columns.length === 0) return null;
-  return html`<section class="rows" aria-label="Rows">
+  return html`<section class="rows" aria-label=${label}>
     <div class="rows-head">
       ${suggested && html`<div class="segments" role="group" aria-label="Show the rows as">
         <button type="button" aria-pressed=${view === "table"} title="(t)" onClick=${() => setView("table")}>Table</button>
         <button type="button" aria-pressed=${view === "chart"} title="(v)" onClick=${() => setView("chart")}>Chart</button>
       </div>`}
-      <p class="faint" id=${id} role="status">${describeRows(table, shown.truncated)}${shown.truncated && buildRun(answer) && shown.rows.length < mostRows() && html` <button type="button" class="link" disabled=${busy} onClick=${loadMore}>${busy ? "Reading …" : `Read up to ${count(mostRows(), "row")}`}</button>`}</p>
+      <p class="faint" id=${id} role="status">${describeRows(table, shown.truncated)}${note}${shown.truncated && buildRun(answer) && shown.rows.length < mostRows() && html` <button type="button" class="link" disabled=${busy} onClick=${loadMore}>${busy ? "Reading …" : `Read up to ${count(mostRows(), "row")}`}</button>`}</p>
       ${view === "table" && html`<${TableTools} table=${table} answer=${shown} mine=${mine} />`}
     </div>
     ${view === "table"
-      ? html`<${ResultTable} table=${table} cut=${shown.cut ?? []} label="Rows of the answer" />`
-      : html`<${ChartView} columns=${shown.columns} rows=${shown.rows} roles=${roles} suggested=${suggested} mine=${mine} />`}
+      ? html`<${ResultTable} table=${table} cut=${shown.cut ?? []} label=${label} />`
+      : html`<${ChartView} question=${answer.question} columns=${shown.columns} rows=${shown.rows} roles=${roles} suggested=${suggested} mine=${mine} />`}
   </section>`;
 }
 
@@ -107,7 +102,7 @@ export function Actions({ answer, mine, startOpen = "" }) {
     </div>
     ${feedback.message && html`<p class="feedback-message" role="status">${feedback.message}</p>`}
     ${panel === "why" && html`<${WhyPanel} answer=${answer} />`}
-    ${panel === "correct" && html`<${Lazy} load=${loadCorrect} name="CorrectView" props=${{ answer, feedback, isWrong: feedback.said === "wrong" }} />`}
+    ${panel === "correct" && html`<${Lazy} load=${loadCorrect} name="CorrectView" props=${{ answer, feedback, mine, isWrong: feedback.said === "wrong" }} />`}
     ${sharing && html`<${ShareDialog} answer=${answer} close=${() => setSharing(false)} />`}
   </footer>`;
 }

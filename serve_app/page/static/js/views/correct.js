@@ -1,6 +1,6 @@
 /** The SQL of an answer: read, corrected, run through the guard, and saved as the right one. */
 
-import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
 import { copyText, mostRows } from "../core/files.js";
 import { formatMs } from "../core/format.js";
@@ -9,23 +9,50 @@ import { Button, showPanel } from "../components/controls.js";
 import { Editor } from "../components/editor.js";
 import { announce, notify, ProblemNote } from "../components/notices.js";
 import { Predicates } from "../components/predicates.js";
+<<<<<<< HEAD
 import { describeRows, ResultTable, useTable } from "../components/table.js";
 import { TableTools } from "../components/table_tools.js";
 import { Sql } from "../components/text.js";
 import { isSameQuery, layOut } from "../sql/tokens.js";
 import { Saved } from "./feedback.js";
+=======
+import { Sql, Text } from "../components/text.js";
+import { isSameQuery, layOut } from "../sql/tokens.js";
+import { Rows } from "./answer.js";
+>>>>>>> page-answer
 
 const FIRST_ROWS = 1000;
 
-/** @param {{answer: object, feedback: object, isWrong: boolean, start?: string}} props `start`: the SQL to begin with */
-export function CorrectView({ answer, feedback, isWrong, start = "" }) {
+/**
+ * Whether keys act on this panel: it is where the reader was last. Returns what tells so, and what moves there.
+ * @param {{current: HTMLElement}} root
+ */
+function useBeingHere(root) {
+  const isHere = useRef(true);
+  useEffect(() => {
+    const move = (event) => (isHere.current = root.current.contains(event.target));
+    addEventListener("pointerdown", move);
+    addEventListener("focusin", move);
+    return () => {
+      removeEventListener("pointerdown", move);
+      removeEventListener("focusin", move);
+    };
+  }, []);
+  return () => isHere.current;
+}
+
+/**
+ * @param {{answer: object, feedback: object, isWrong: boolean, start?: string, mine?: () => boolean}} props
+ *   `start`: the SQL to begin with; `mine`: whether the keys act on the answer
+ */
+export function CorrectView({ answer, feedback, isWrong, start = "", mine = () => true }) {
   const [sql, setSql] = useState(() => layOut(start || answer.sql));
   const [given, setGiven] = useState({ text: sql });
   const replace = (text) => {
     setSql(text);
     setGiven({ text });
   };
-  const [state, setState] = useState({ result: null, problem: null, busy: false, ms: 0, sql: "" });
+  const [state, setState] = useState({ result: null, problem: null, busy: false, sql: "", number: 0 });
   const stopper = useRef(null);
   const changed = !isSameQuery(sql, answer.sql);
 
@@ -36,10 +63,10 @@ export function CorrectView({ answer, feedback, isWrong, start = "" }) {
     setState((before) => ({ ...before, busy: true, problem: null }));
     try {
       const result = await requestJson("run", { method: "POST", abort, body: { database: answer.database, sql, max_rows: Math.min(FIRST_ROWS, mostRows()) } });
-      setState({ result, problem: null, busy: false, sql });
+      setState(({ number }) => ({ result, problem: null, busy: false, sql, number: number + 1 }));
       announce(`The query ran: ${count(result.rows.length, "row")}`);
     } catch (problem) {
-      if (problem.name !== "AbortError") setState({ result: null, problem, busy: false, sql });
+      if (problem.name !== "AbortError") setState(({ number }) => ({ result: null, problem, busy: false, sql, number }));
     }
   };
   const format = async () => {
@@ -51,10 +78,11 @@ export function CorrectView({ answer, feedback, isWrong, start = "" }) {
   };
   const save = () => feedback.send("wrong", sql);
   const root = useRef(null);
+  const isHere = useBeingHere(root);
   useLayoutEffect(() => showPanel(root.current), []);
   return html`<section class="panel correct" ref=${root} aria-label="The SQL of this answer">
     <header class="panel-head"><h3>${isWrong ? "Correct the query" : "The query"}</h3>
-      <p class="faint">Whatever you run passes the guard: it can only read, and only what you may see.</p></header>
+      <p class="faint">Whatever you run is checked first: it can only read, and only what you may see.</p></header>
     <${Editor} given=${given} change=${setSql} run=${run} format=${format} label="SQL of this answer. Escape leaves the editor." database=${answer.database} />
     <div class="actions">
       ${state.busy
@@ -65,19 +93,18 @@ export function CorrectView({ answer, feedback, isWrong, start = "" }) {
       ${changed && html`<${Button} kind="quiet" onClick=${() => replace(layOut(answer.sql))}>Undo all changes</${Button}>`}
     </div>
     ${state.problem && html`<${ProblemNote} problem=${state.problem} />`}
-    ${state.result && html`<${Result} result=${state.result} answer=${answer} database=${answer.database} />`}
+    ${state.result && html`<${Result} key=${state.number} result=${state.result} sql=${state.sql} answer=${answer} mine=${() => mine() && isHere()} />`}
     ${changed && html`<${Changes} before=${answer.sql} after=${sql} canSave=${state.result && state.sql === sql} save=${save} feedback=${feedback} />`}
   </section>`;
 }
 
-function Result({ result, answer, database }) {
-  const table = useTable(result.columns, result.rows);
-  const before = answer.rows.length;
+function Result({ result, sql, answer, mine }) {
+  const { database, question, columns } = answer;
+  const hadOthers = columns.length > 0 && result.rows.length !== answer.rows.length;
+  const note = ` in ${formatMs(result.ms)}${hadOthers ? `; the answer had ${count(answer.rows.length, "row")}` : ""}`;
   return html`<div class="run-result">
-    <div class="rows-head"><p class="faint">${describeRows(table, result.truncated)} in ${formatMs(result.ms)}${result.rows.length !== before ? `; the answer had ${count(before, "row")}` : ""}</p>
-      <${TableTools} table=${table} answer=${{ ...result, question: answer.question, database }} mine=${() => false} /></div>
-    <${ResultTable} table=${table} cut=${result.cut ?? []} label="Rows of your query" />
-    ${result.predicates?.length > 0 && html`<div class="policy-note"><p>The policy added for you:</p><${Predicates} predicates=${result.predicates} database=${database} /></div>`}
+    <${Rows} answer=${{ ...result, sql, question, database }} mine=${mine} label="Rows of your query" note=${note} />
+    ${result.predicates?.length > 0 && html`<div class="policy-note"><p>Conditions that were added for what you may see:</p><${Predicates} predicates=${result.predicates} database=${database} /></div>`}
   </div>`;
 }
 
@@ -87,6 +114,6 @@ function Changes({ before, after, canSave, save, feedback }) {
       <figure><figcaption class="faint">Now</figcaption><${Sql} sql=${after} other=${before} label="Now" /></figure></div>
     ${feedback.saved ? html`<${Saved} feedback=${feedback} />` : html`<div class="actions">
       <${Button} icon="check" kind="primary" disabled=${!canSave || feedback.busy} onClick=${save}>Save as the right answer</${Button}>
-      <span class="faint">${canSave ? "It is verified again, then similar questions are shown it." : "Run it first, to see that it is right."}</span></div>`}
+      <span class="faint">${canSave ? "It is checked again; then the model sees it with similar questions." : "Run it first, to see that it is right."}</span></div>`}
   </div>`;
 }

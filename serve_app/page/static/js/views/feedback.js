@@ -12,13 +12,13 @@ import { Text } from "../components/text.js";
 
 const DONE = {
   right: {
-    stored: "Stored as an example: similar questions will be shown it.",
+    stored: "Stored as an example: the model sees it with similar questions.",
     known: "It already is an example. Thank you.",
     recorded: "Recorded. Thank you.",
     removed: "Recorded. Thank you.",
   },
   wrong: {
-    stored: "Your correction was verified and is stored as an example: similar questions will be shown it.",
+    stored: "Your correction was checked and is stored as an example: the model sees it with similar questions.",
     known: "This correction already is an example. Thank you.",
     removed: "Recorded. The example that led to this was removed.",
     recorded: "Recorded as wrong. If you know the right query, correct it and save it.",

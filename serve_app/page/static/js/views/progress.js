@@ -1,11 +1,10 @@
-/** The stages of a question as they run, with time; rows as soon as they are there. */
+/** The stages of a question as they run, with time; rows as soon as they are there. The ask field has what stops it. */
 
 import { html, useEffect, useState } from "../../vendor/preact.js";
-import { stop } from "../core/conversation.js";
-import { formatMs, formatNumber } from "../core/format.js";
+import { formatElapsed, formatMs, formatPercent } from "../core/format.js";
 import { rights } from "../core/state.js";
 import { count } from "../core/text.js";
-import { Bar, Button } from "../components/controls.js";
+import { Bar } from "../components/controls.js";
 import { useCountdown } from "../components/notices.js";
 import { ResultTable, useTable } from "../components/table.js";
 import { Prose, Sql } from "../components/text.js";
@@ -13,7 +12,7 @@ import { nameStage } from "../words/stages.js";
 
 const LONG_MS = 15_000;
 
-function useClock(ms = 200) {
+function useClock(ms = 500) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const ticker = setInterval(() => setNow(Date.now()), ms);
@@ -26,14 +25,14 @@ export function Progress({ turn }) {
   const value = turn.value;
   const now = useClock();
   const left = useCountdown(value.retryAt);
-  const seconds = formatMs(now - value.startedAt);
+  const seconds = formatElapsed(now - value.startedAt);
   const isLong = now - value.startedAt > LONG_MS;
   return html`<div class="progress">
-    <div class="progress-head"><span class="pulse" aria-hidden="true"></span><span role="timer" aria-live="off">${seconds}</span><${Button} icon="stop" hint="Escape" onClick=${stop}>Stop</${Button}></div>
+    <div class="progress-head"><span class="pulse" aria-hidden="true"></span><span role="timer" aria-live="off">${seconds}</span></div>
     ${value.note && html`<p class="progress-note" role="status"><${Prose} value=${value.note} />${value.retryAt > 0 && ` It is sent again in ${count(left, "second")}.`}</p>`}
     <ol class="stages" aria-label="What has been done">
       ${value.stages.map((stage, at) => html`<${Stage} key=${at} stage=${stage} now=${now} />`)}
-      ${value.stages.length === 0 && value.state === "running" && html`<li class="running"><span class="stage-name">Sending the question</span></li>`}
+      ${value.stages.length === 0 && value.state === "running" && html`<li class="running"><span class="stage-name">Sending the question</span><${Bar} /></li>`}
     </ol>
     <p class="off-screen" role="status">${value.stages.length ? nameStage(value.stages.at(-1).stage, false) : ""}</p>
     ${isLong && value.state === "running" && html`<p class="faint" role="status">This takes a while. You can look at other parts of the page; the answer will be here.</p>`}
@@ -42,16 +41,22 @@ export function Progress({ turn }) {
   </div>`;
 }
 
+/** How much of a stage is done; undefined while nobody knows. Reading the prompt counts until the first piece is done. */
+function measureShare({ done, total, prompt_tokens: prompt, prompt_tokens_read: read }) {
+  if (done > 0 && total > 0) return done / total;
+  return prompt > 0 && read > 0 && read < prompt ? read / prompt : undefined;
+}
+
 function Stage({ stage, now }) {
   const isDone = stage.endedAt > 0;
   const { done, total, answer_tokens: tokens, prompt_tokens: prompt, prompt_tokens_read: read } = stage.event;
   const detail = total > 0 ? `${done} of ${total}` : "";
-  const words = !isDone && prompt > 0 && read < prompt ? `read ${formatNumber(read)} of ${formatNumber(prompt)} tokens` : tokens > 0 ? count(tokens, "token") : "";
+  const words = !isDone && prompt > 0 && read < prompt ? `reading what is known of the data, ${formatPercent(read / prompt)}` : tokens > 0 ? `${count(tokens, "token")} written` : "";
   return html`<li class=${isDone ? "done" : "running"}>
     <span class="stage-name">${nameStage(stage.stage, isDone)}</span>
     <span class="stage-detail faint">${[detail, words].filter(Boolean).join(" · ")}</span>
-    ${!isDone && total > 0 && html`<${Bar} share=${done / total} />`}
-    <span class="stage-time faint">${formatMs((stage.endedAt || now) - stage.startedAt)}</span>
+    <span class="stage-time faint">${isDone ? formatMs(stage.endedAt - stage.startedAt) : formatElapsed(now - stage.startedAt)}</span>
+    ${!isDone && html`<${Bar} share=${measureShare(stage.event)} />`}
   </li>`;
 }
 
@@ -60,7 +65,7 @@ function Candidates({ value }) {
   if (!candidates.length) return null;
   const accepted = candidates.filter((one) => one.status === "accepted").length;
   return html`<div class="live" aria-live="off">
-    <p class="faint">${count(candidates.length, "different query", "different queries")} so far, ${accepted} usable${repairs ? `, ${count(repairs, "attempt")} to mend` : ""}${vote ? `. The leading result has ${vote.votes} of ${count(vote.samples, "vote")}` : ""}.</p>
+    <p class="faint">${count(candidates.length, "different query", "different queries")} so far, ${accepted} usable${repairs ? `, ${count(repairs, "attempt")} to mend` : ""}${vote ? `. ${vote.votes} of ${count(vote.samples, "attempt")} came to the leading result` : ""}.</p>
     ${vote?.leader && html`<${Sql} sql=${vote.leader} label="The leading query" />`}
   </div>`;
 }

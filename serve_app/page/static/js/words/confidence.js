@@ -2,6 +2,7 @@
 
 import { formatAgo, formatPercent } from "../core/format.js";
 import { count } from "../core/text.js";
+import { countAttempts, describeAgreement, listResults } from "./attempts.js";
 
 const LEVELS = [
   [0.9, "Very likely right", 4],
@@ -18,29 +19,32 @@ export function describeConfidence(answer, isPicked) {
   if (isPicked) return { label: "As you chose", level: 0, summary: "You picked this reading of the question. How likely it is right was not estimated." };
   if (answer.confidence === null || answer.confidence === undefined) return null;
   const [, label, level] = LEVELS.find(([least]) => answer.confidence >= least);
-  const summary = answer.quorum
-    ? "Most of the independent attempts came to this result."
-    : "The attempts did not agree on one result. Check it before you rely on it.";
-  return { label, level, summary };
+  const chosen = findChosen(answer);
+  const agreement = chosen && describeAgreement(countAttempts(answer.trace, chosen), chosen.origin);
+  const summary = agreement || (answer.quorum ? "Most of the attempts came to this result." : "Too few of the attempts came to this result.");
+  return { label, level, summary: answer.quorum ? summary : `${summary} Check it before you rely on it.` };
 }
+
+/** The candidate whose result is shown; undefined where the process is not known. */
+const findChosen = ({ trace, sql }) => trace?.candidates.find((one) => one.sql === sql) ?? trace?.candidates[0];
 
 /** What the confidence rests on: sentences, the strongest first. */
 export function listGrounds(answer, isPicked) {
   if (isPicked) return ["You chose this reading, so nothing was estimated. The query was checked and run like any other."];
   const grounds = [`Estimated: ${formatPercent(answer.confidence)} of answers that look like this one are right.`];
   const { trace } = answer;
-  const winner = trace?.candidates.find((one) => one.sql === answer.sql) ?? trace?.candidates[0];
-  if (winner) {
-    const groups = new Set(trace.candidates.filter((one) => one.votes > 0).map((one) => one.group)).size;
-    grounds.push(`${winner.votes} of ${count(trace.samples, "attempt")} came to this result${groups > 1 ? `; ${groups} different results in all` : "; there was no other result"}.`);
-    if (winner.origin === "repair") grounds.push("The query failed at first and was mended.");
-    if (winner.origin === "derived") grounds.push("The query is a variation of one that the model wrote.");
-    const errors = winner.findings.filter((one) => one.severity === "error").length;
-    if (errors) grounds.push(`A check of the query found ${count(errors, "likely mistake")}; see why.`);
+  const chosen = findChosen(answer);
+  const results = chosen && listResults(countAttempts(trace, chosen));
+  if (chosen) {
+    if (results) grounds.push(results);
+    if (chosen.origin === "repair") grounds.push("The query failed at first and was mended.");
+    if (chosen.origin === "derived") grounds.push("The query is a variation, made by rule, of one that the model wrote.");
+    const errors = chosen.findings.filter((one) => one.severity === "error").length;
+    if (errors) grounds.push(`A check of the query found ${count(errors, "likely mistake")}; “Why this answer” names it.`);
     else grounds.push("The checks of the query found no likely mistake.");
     if (trace.ended_early) grounds.push("Time ran out before all attempts were made.");
   } else {
-    grounds.push(answer.quorum ? "More than half of the independent attempts agree." : "No result was reached by more than half of the attempts.");
+    grounds.push(answer.quorum ? "More than half of the attempts came to this result." : "Not more than half of the attempts came to this result, or there was only one.");
   }
   if (answer.cached_at) grounds.push(`This answer was computed ${formatAgo(answer.cached_at)}.`);
   return grounds;

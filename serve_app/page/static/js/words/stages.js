@@ -7,7 +7,7 @@ const STAGES = {
   gate: ["Checking that the data can answer this", "Checked that the data can answer this"],
   draft: ["Drafting a first query", "Drafted a first query"],
   plan: ["Matching words with columns and values", "Matched words with columns and values"],
-  generate: ["Writing candidate queries", "Wrote candidate queries"],
+  generate: ["Writing queries", "Wrote queries"],
   guard: ["Applying what you may see", "Applied what you may see"],
   assess: ["Checking the queries before they run", "Checked the queries before they ran"],
   vote: ["Running them and comparing results", "Ran them and compared results"],

@@ -2,66 +2,71 @@
 
 import { html, useState } from "../../../vendor/preact.js";
 import { formatMs, formatNumber } from "../../core/format.js";
+import { writeWords } from "../../core/names.js";
 import { count } from "../../core/text.js";
 import { Bar, Button } from "../../components/controls.js";
 import { Predicates } from "../../components/predicates.js";
 import { Prose, Sql, Text } from "../../components/text.js";
 import { listMissing } from "../../sql/diff.js";
 import { nameTerm } from "../../words/score_terms.js";
+import { nameResults, nameVerdict } from "../../words/verdicts.js";
 
 const FIRST = 6;
-const ORIGINS = { sample: "written by the model", repair: "mended", derived: "a variation", picked: "picked by you" };
-const UNRUN = { budget: "Not run: enough results were known", timeout: "Not run: it took too long", estimate: "Not run: the database estimates too much work" };
-
-/** The letter of each result: A for the chosen one's, and on. */
-function nameGroups(candidates, winner) {
-  const order = [...new Set([winner?.group, ...candidates.filter((one) => one.votes > 0).map((one) => one.group)])].filter((group) => group !== undefined);
-  return (one) => (one.votes > 0 && order.includes(one.group) ? String.fromCharCode(65 + order.indexOf(one.group)) : "");
+const ORIGINS = { sample: "written by the model", derived: "a variation, made by rule", picked: "picked by you" };
+function describeMending({ method, outcome }) {
+  if (outcome === "none") return "No way to mend it was found";
+  const by = method === "model" ? "by the model" : "by rule";
+  return outcome === "fixed" ? `Mended ${by}` : `Mending ${by} failed too`;
 }
 
-export function Candidates({ answer, trace, winner }) {
+const nameOrigin = (one) => (one.origin === "repair" ? (one.guard === "refused" || one.error ? "an attempt at mending" : "mended") : (ORIGINS[one.origin] ?? one.origin));
+const UNRUN = { budget: "Not run: enough results were known", timeout: "Not run: it took too long", estimate: "Not run: the database estimates too much work" };
+
+export function Candidates({ answer, trace, winner, isChosen }) {
   const [all, setAll] = useState(false);
-  const letter = nameGroups(trace.candidates, winner);
+  const letter = nameResults(trace.candidates, winner);
+  const first = isChosen ? "Chosen" : "Ranked first";
   const shown = all ? trace.candidates : trace.candidates.slice(0, FIRST);
-  return html`<p class="faint">Queries with the same letter gave the same result. What differs from the chosen query is marked.</p>
-    <ol class="candidates">${shown.map((one) => html`<li key=${one.id}><${Candidate} one=${one} database=${answer.database} winner=${winner} trace=${trace} letter=${letter(one)} /></li>`)}</ol>
+  return html`<p class="faint">Queries with the same letter gave the same result. ${winner ? `What differs from the query ${isChosen ? "that was chosen" : "ranked first"} is marked.` : ""}</p>
+    <ol class="candidates">${shown.map((one) => html`<li key=${one.id}><${Candidate} one=${one} database=${answer.database} winner=${winner} first=${first} trace=${trace} letter=${letter(one)} /></li>`)}</ol>
     ${shown.length < trace.candidates.length && html`<${Button} onClick=${() => setAll(true)}>Show all ${trace.candidates.length}</${Button}>`}`;
 }
 
-function Candidate({ one, database, winner, trace, letter }) {
+function Candidate({ one, database, winner, first, trace, letter }) {
   const isWinner = one === winner;
+  const heading = isWinner ? `${first}: ${nameVerdict(one, letter)}` : nameVerdict(one, letter);
   const repairs = trace.repairs.filter((repair) => repair.candidate === one.id || repair.candidate === one.repairs);
-  return html`<article class=${`candidate ${isWinner ? "winner" : ""}`} aria-label=${`Candidate ${one.id}${isWinner ? ", chosen" : ""}`}>
+  return html`<article class=${`candidate ${isWinner ? "winner" : ""}`} aria-label=${`Query ${one.id}: ${heading}`}>
     <header><span class=${`result-letter ${letter ? "" : "none"}`}>${letter || "–"}</span>
-      <div><h4>${isWinner ? "Chosen" : letter ? `Result ${letter}` : one.guard === "refused" ? "Refused by the guard" : "No result"}</h4>
-        <p class="faint">${[ORIGINS[one.origin] ?? one.origin, one.samples > 1 ? `came ${one.samples} times` : "", one.rule && `rule ${one.rule}`].filter(Boolean).join(" · ")}</p></div></header>
-    ${trace.samples > 0 && html`<p class="votes"><${Bar} share=${one.votes / trace.samples} /> <span>${count(one.votes, "vote")}</span></p>`}
+      <div><h4>${heading}</h4>
+        <p class="faint">${[nameOrigin(one), one.samples > 1 ? `${one.samples} times` : "", one.rule && `rule “${writeWords(one.rule)}”`].filter(Boolean).join(" · ")}</p></div></header>
+    ${trace.samples > 0 && one.rows !== null && html`<p class="votes"><${Bar} share=${one.votes / trace.samples} /> <span>${one.votes} of ${count(trace.samples, "attempt")}</span></p>`}
     <${Sql} sql=${one.sql} other=${isWinner || !winner ? undefined : winner.sql} label=${`Query ${one.id}`} />
-    ${!isWinner && winner && html`<${Missing} sql=${one.sql} other=${winner.sql} />`}
+    ${!isWinner && winner && html`<${Missing} sql=${one.sql} other=${winner.sql} first=${first} />`}
     <${Facts} one=${one} />
     <ul class="findings">
-      ${one.violation && html`<li class="finding error">Guard: <${Prose} value=${one.violation.message} /></li>`}
+      ${one.violation && html`<li class="finding error">Refused: <${Prose} value=${one.violation.message} /></li>`}
       ${one.error && html`<li class="finding error">Database: <${Prose} value=${one.error.message} /></li>`}
       ${one.unrun && html`<li class="finding">${UNRUN[one.unrun] ?? `Not run: ${one.unrun}`}</li>`}
       ${one.findings.map((finding) => html`<li class=${`finding ${finding.severity}`}><${Prose} value=${finding.message} /></li>`)}
-      ${repairs.map((repair) => html`<li class="finding">Mended by ${repair.method}${repair.rules.length ? html` (<${Text} value=${repair.rules.join(", ")} />)` : ""}: <${Text} value=${repair.outcome} /></li>`)}
+      ${repairs.map((repair) => html`<li class="finding">${describeMending(repair)}${repair.rules.length ? html` (<${Text} value=${repair.rules.map(writeWords).join(", ")} />)` : ""}.</li>`)}
     </ul>
-    ${one.predicates.length > 0 && html`<details><summary>Added by the policy (${one.predicates.length})</summary><${Predicates} predicates=${one.predicates} database=${database} /></details>`}
+    ${one.predicates.length > 0 && html`<details><summary>Conditions added for what you may see (${one.predicates.length})</summary><${Predicates} predicates=${one.predicates} database=${database} /></details>`}
     <${Score} score=${one.score} />
   </article>`;
 }
 
-function Missing({ sql, other }) {
+function Missing({ sql, other, first }) {
   const pieces = listMissing(sql, other).slice(0, 4);
   if (!pieces.length) return null;
-  return html`<p class="missing">The chosen one has instead: ${pieces.map((piece, at) => html`${at > 0 && " … "}<${Sql} sql=${piece} inline=${true} />`)}</p>`;
+  return html`<p class="missing">${first === "Chosen" ? "The chosen one" : "The first one"} has instead: ${pieces.map((piece, at) => html`${at > 0 && " … "}<${Sql} sql=${piece} inline=${true} />`)}</p>`;
 }
 
 function Facts({ one }) {
   const facts = [
     one.rows !== null && `${count(one.rows, "row")}${one.truncated ? " or more" : ""}`,
     one.ms !== null && `ran ${formatMs(one.ms)}`,
-    one.explain && `estimated cost ${formatNumber(Math.round(one.explain.cost))}`,
+    one.explain && `the planner’s cost ${formatNumber(Math.round(one.explain.cost))}`,
     one.definitions.length > 0 && `uses ${one.definitions.join(", ")}`,
   ].filter(Boolean);
   return facts.length ? html`<p class="faint"><${Text} value=${facts.join(" · ")} /></p>` : null;
@@ -75,5 +80,5 @@ function Score({ score }) {
       <th scope="row">${nameTerm(term)}</th>
       <td class="number">${points > 0 ? "+" : ""}${formatNumber(Math.round(points * 10) / 10)}</td>
       <td class="score-bar">${term !== "base" && html`<${Bar} share=${Math.abs(points) / most} kind=${points < 0 ? "negative" : ""} />`}</td></tr>`)}</tbody></table>
-    <p class="faint">Votes count first; the score decides between close results.</p></details>`;
+    <p class="faint">How far the attempts agree counts first; the score decides between close results.</p></details>`;
 }

@@ -13,6 +13,17 @@ const VIA = {
   definition: "needed by a definition that the question names",
 };
 
+/** How words were found to name a column. */
+const METHODS = {
+  name: "its name",
+  comment: "its comment",
+  synonym: "a word of the same meaning",
+  fuzzy: "a similar spelling",
+  value: "a value that it holds",
+  definition: "an agreed definition",
+  model: "the model’s choice",
+};
+
 function explain(table) {
   if (VIA[table.via]) return VIA[table.via];
   const reasons = [
@@ -40,7 +51,7 @@ export function Found({ trace }) {
     <${Reasons} title="Values" note="Words of the question that are stored in the data." heads=${["Words", "Value", "Where", "Match"]}
       rows=${trace.values.map((one) => [html`<${Text} value=${one.phrase} />`, html`<${Text} value=${one.value} />`, name(`${one.table}.${one.column}`), formatPercent(one.score)])} />
     <${Reasons} title="Words that name columns" heads=${["Words", "Column", "How", "Match"]}
-      rows=${trace.links.map((one) => [html`<${Text} value=${one.phrase} />`, name(one.column ? `${one.table}.${one.column}` : one.table), html`<${Text} value=${one.method} />`, formatPercent(one.score)])} />
+      rows=${trace.links.map((one) => [html`<${Text} value=${one.phrase} />`, name(one.column ? `${one.table}.${one.column}` : one.table), html`<${Text} value=${METHODS[one.method] ?? one.method} />`, formatPercent(one.score)])} />
     <${Reasons} title="Definitions" heads=${["Name", "Means", "From", "Used"]}
       rows=${trace.definitions.map((one) => [html`<${Text} value=${one.name} />`, html`<${Sql} sql=${[one.expression, one.condition].filter(Boolean).join(" where ")} inline=${true} />`, html`<${Text} value=${one.source} />`, one.used ? "yes" : "no"])} />
     <${Reasons} title="Similar questions with known answers" heads=${["Question", "Query", "Similarity"]}

@@ -14,13 +14,15 @@ export function WhyView({ answer }) {
   const { trace } = answer;
   const [chosen, setChosen] = useState("summary");
   const id = useId();
-  const winner = trace.candidates.find((one) => one.sql === answer.sql) ?? trace.candidates[0];
+  // Where nothing is answered, the first in rank is spoken of, if it has a result.
+  const winner = trace.candidates.find((one) => one.sql === answer.sql) ?? trace.candidates.find((one) => one.rows !== null);
+  const isChosen = answer.outcome === "answered";
   const views = {
     summary: ["In short", Summary],
-    candidates: ["Candidates", Candidates, trace.candidates.length],
+    candidates: ["Queries tried", Candidates, trace.candidates.length],
     found: ["Data found", Found, trace.tables.length],
     joins: ["Joins", Joins],
-    prompt: ["Prompt", PromptView],
+    prompt: ["Told to the model", PromptView],
     time: ["Time", Timing],
   };
   const tabs = Object.entries(views).map(([key, [label, , count]]) => ({ id: key, label, count }));
@@ -32,6 +34,6 @@ export function WhyView({ answer }) {
   }, []);
   return html`<section class="panel why" ref=${root} aria-label="Why this answer">
     <${Tabs} label="Parts of the process" tabs=${tabs} chosen=${chosen} choose=${setChosen} panelId=${id} />
-    <${TabPanel} id=${id} chosen=${chosen}><${View} answer=${answer} trace=${trace} winner=${winner} go=${setChosen} /></${TabPanel}>
+    <${TabPanel} id=${id} chosen=${chosen}><${View} answer=${answer} trace=${trace} winner=${winner} isChosen=${isChosen} go=${setChosen} /></${TabPanel}>
   </section>`;
 }

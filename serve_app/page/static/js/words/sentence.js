@@ -1,0 +1,29 @@
+/** The sentence of an answer: the service's own, or one by rule where the rows were read again. */
+
+import { buildFormat, exact } from "../core/format.js";
+import { isNameless, nameColumns, writeWords } from "../core/names.js";
+import { count } from "../core/text.js";
+
+const MOST_COLUMNS = 6;
+const LONGEST_NAME = 60;
+
+const join = (words) => [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" and ");
+
+/** @param {{text: string, columns: object[], rows: unknown[][], truncated?: boolean}} answer */
+export function writeSentence({ text, columns, rows, truncated }) {
+  if (text) return text.replace(/^Answer: /, "");
+  if (rows.length === 0) return "No rows.";
+  if (rows.length === 1 && columns.length === 1) {
+    const value = rows[0][0];
+    return value === null ? "No value." : (buildFormat(columns[0], [value]).write(value) ?? exact(value));
+  }
+  const all = describeAll(columns, rows.length);
+  return truncated ? `The first ${all}; there are more.` : `${all}.`;
+}
+
+function describeAll(columns, total) {
+  if (columns.length === 1 && isNameless(columns[0])) return count(total, "value");
+  const names = nameColumns(columns).map((name, at) => (isNameless(columns[at]) ? name.toLowerCase() : writeWords(name)));
+  const canName = names.length <= MOST_COLUMNS && names.every((name) => name.length <= LONGEST_NAME);
+  return `${count(total, "row")}${canName ? ` with ${join(names)}` : ` of ${count(names.length, "column")}`}`;
+}
