@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from quorumsql.contract import read_response
-from tests.serve_app.page.canned_trace import WINNER, build_trace
+from ranking.interpretations.query_words import describe_apart
+from tests.serve_app.page.canned_trace import WINNER, build_trace, build_verified_trace
 
 DATABASE = "demo_erp"
 LINES = [
@@ -60,7 +61,8 @@ def _answered(
         "cut": [],
         "cached_at": None,
     }
-    return answer | more
+    answer |= more
+    return answer | {"description": describe_apart([answer["sql"]], "postgres")[0]}
 
 
 def _build_orders(count: int) -> list[list[Any]]:
@@ -204,6 +206,24 @@ def build_answer(question: str) -> dict[str, Any]:
             rows,
             text="Trekking bikes earned most in 2025: 1,284,310.50 EUR.",
         )
+    read_response(answer)
+    return answer
+
+
+def build_verified(question: str, sql: str) -> dict[str, Any]:
+    """The answer to a question whose query somebody gave."""
+    given = {"by": "Ana Lima", "at": "2026-03-01T08:00:00+00:00", "source": "feedback"}
+    answer = _answered(
+        question,
+        [("product_line", "text"), ("earned", "numeric")],
+        [[name, amount] for name, amount in LINES[:3]],
+        text="3 rows with product line and earned.",
+        sql=sql,
+        confidence=1.0,
+        quorum=False,
+        verified=given,
+        trace=build_verified_trace(sql),
+    )
     read_response(answer)
     return answer
 

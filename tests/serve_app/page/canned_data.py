@@ -257,6 +257,9 @@ def build_conversation(
                 "sql": WINNER if outcome == "answered" else "",
                 "is_withheld": False,
                 "asked_at": now,
+                "confidence": 0.86 if outcome == "answered" else None,
+                "quorum": True if outcome == "answered" else None,
+                "origin": "sample" if outcome == "answered" else "",
             }
             for number, (question, outcome) in enumerate(questions, start=1)
         ],

@@ -285,8 +285,26 @@ def build_trace() -> dict[str, Any]:
                 "risks": [],
             },
         ],
-        "stages": [
-            {"stage": name, "ms": float(ms), "prompt_tokens": read, "completion_tokens": written}
-            for name, ms, read, written in stages
-        ],
+        "stages": _build_stages(*stages),
     }
+
+
+def build_verified_trace(sql: str) -> dict[str, Any]:
+    """The process of a query that somebody gave: it is checked and run, and nothing is sampled."""
+    given = build_candidate("c1", sql, origin="verified", samples=1, votes=1, weight=1.0)
+    stages = [("retrieve", 38, 0, 0), ("guard", 21, 0, 0), ("assess", 18, 0, 0), ("vote", 43, 0, 0)]
+    return build_trace() | {
+        "samples": 1,
+        "wanted": 0,
+        "candidates": [given],
+        "repairs": [],
+        "prompt": [],
+        "stages": _build_stages(*stages),
+    }
+
+
+def _build_stages(*stages: tuple[str, int, int, int]) -> list[dict[str, Any]]:
+    return [
+        {"stage": name, "ms": float(ms), "prompt_tokens": read, "completion_tokens": written}
+        for name, ms, read, written in stages
+    ]

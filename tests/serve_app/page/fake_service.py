@@ -213,6 +213,9 @@ class FakeService:
             return self.refuse.popleft()
         body = await request.json()
         answer = self.answer(body["question"])
+        for given in self.given.values():
+            if given["correction"] and given["question"] == body["question"]:
+                answer = canned.build_verified(body["question"], given["correction"])
         if body.get("picked"):
             answer = canned.build_answer("Which product line earned most?") | {
                 "question": body["question"],
@@ -332,6 +335,7 @@ class FakeService:
                 "ms": 12.4,
                 "predicates": [] if self.withholds else ['sales.orders: _0."region_id" IN (3, 4)'],
                 "tables": [] if self.withholds else ["sales.orders"],
+                "description": "" if self.withholds else answer["description"],
             }
         )
 
@@ -408,6 +412,9 @@ class FakeService:
                 "id": request.path_params["id"],
                 "shared_by": "Jon Weber",
                 "shared_at": datetime.now(UTC).isoformat(),
+                "confidence": 0.38,
+                "quorum": False,
+                "origin": "sample",
             }
         )
 

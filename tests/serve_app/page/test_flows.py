@@ -267,7 +267,7 @@ def test_correct_run_and_save(either: Reader) -> None:
     assert "LIMIT 3" in re.sub(r"\s+", " ", either.see(".changes").inner_text())
     either.page.locator("button:has-text('Save as the right answer')").focus()
     either.page.keyboard.press("Enter")
-    assert "stored as an example" in either.see(".changes [role=status]").inner_text()
+    assert "answers this question from now on" in either.see(".changes [role=status]").inner_text()
     sent = [body for _, path, body in either.service.received if path == "/feedback"]
     assert sent[-1]["correction"].endswith("LIMIT 3")
 
@@ -297,6 +297,37 @@ def test_a_saved_correction_is_taken_back(either: Reader) -> None:
     # It can be saved again.
     either.see("button:has-text('Save as the right answer'):not(:disabled)")
     assert either.page.locator(".saved, .feedback-message").count() == 0
+
+
+def test_a_corrected_question_is_answered_by_the_correction(either: Reader) -> None:
+    _start(either)
+    either.ask(LINE)
+    either.leave_fields()
+    either.do("e", ".answer-foot button:has-text('SQL')")
+    _save_a_correction(either)
+    either.do("r", ".saved button:has-text('Show the corrected answer')")
+    either.see(".confidence strong:has-text('Confirmed')")
+    either.see("text=Ana Lima gave this query as the right one for this question on")
+    assert either.page.locator(".turn").count() == 1
+    either.do("w", ".answer-foot button:has-text('Why this answer')")
+    either.see("text=A person gave the query")
+    assert either.page.locator("text=Queries were written").count() == 0
+
+
+def test_an_answer_is_told_in_words_from_its_query(reader: Reader) -> None:
+    _start(reader)
+    reader.ask(LINE)
+    words = reader.page.locator(".reading-of").inner_text()
+    assert words.startswith("This shows product_categories.name and the sum of order_lines.amt; of")
+    assert "JOIN" not in words
+
+
+def test_a_reopened_answer_says_how_sure_it_was(reader: Reader) -> None:
+    _start(reader)
+    reader.visit("#/c/c1")
+    reader.see(".confidence strong:has-text('Probably right')")
+    reader.page.locator(".confidence > button").last.click()
+    reader.see("text=That was when it was asked")
 
 
 def test_a_correction_that_is_not_taken_back_stays_saved(reader: Reader) -> None:
@@ -379,7 +410,7 @@ def test_say_that_it_is_right(either: Reader) -> None:
     either.ask(LINE)
     either.leave_fields()
     either.do("y", "button[aria-label='The answer is right']")
-    assert "Stored as an example" in either.see(".feedback-message").inner_text()
+    assert "Stored: this query answers this question" in either.see(".feedback-message").inner_text()
 
 
 def test_share_and_open(either: Reader) -> None:

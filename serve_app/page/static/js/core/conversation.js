@@ -101,6 +101,13 @@ export function askAgain(turn) {
   run(turn);
 }
 
+/** Asks the question of a turn whose query was corrected, complete and without the reading that was picked. */
+export function askCorrected(turn) {
+  const { answer, question } = turn.value;
+  turn.value = { ...turn.value, question: answer?.rewritten || question, picked: "" };
+  askAgain(turn);
+}
+
 async function run(turn) {
   stopper = new AbortController();
   const abort = stopper.signal;
@@ -212,11 +219,14 @@ export async function showRows(turn, abort) {
   update(turn, { note: "Reading the rows …", problem: null });
   try {
     const result = await requestJson("run", { method: "POST", abort, body: { ...refer(kept), max_rows: Math.min(FIRST_ROWS, mostRows()) } });
-    update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, reference: kept.reference, source: "history" }) });
+    update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, reference: kept.reference, ...readSureness(kept, kept.asked_at) }) });
   } catch (error) {
     if (error.name !== "AbortError") update(turn, { note: "", problem: error });
   }
 }
+
+/** How sure an answer was when it was given. @param {object} kept a turn of the history, or a share */
+export const readSureness = ({ confidence, quorum, origin }, given_at) => ({ confidence, quorum, origin, given_at });
 
 /** The answer of a query that was run again: it has rows, and no process. */
 export function buildAnswer(question, name, result, more = {}) {

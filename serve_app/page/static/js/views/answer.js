@@ -2,6 +2,7 @@
 
 import { html, useId, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
+import { askCorrected } from "../core/conversation.js";
 import { buildRun, mostRows, refer } from "../core/files.js";
 import { useAction } from "../core/keys.js";
 import { rights } from "../core/state.js";
@@ -13,7 +14,7 @@ import { notify } from "../components/notices.js";
 import { describeRows, ResultTable, useTable } from "../components/table.js";
 import { TableTools } from "../components/table_tools.js";
 import { Text } from "../components/text.js";
-import { writeSentence } from "../words/sentence.js";
+import { writeReading, writeSentence } from "../words/sentence.js";
 import { useFeedback } from "./feedback.js";
 import { Lazy } from "./lazy.js";
 import { ShareDialog } from "./share_dialog.js";
@@ -25,11 +26,17 @@ const loadCorrect = () => import("./correct.js");
 export function Answer({ turn, mine }) {
   const { answer, picked } = turn.value;
   return html`<div class="answer">
-    <p class="sentence"><${Text} value=${writeSentence(answer)} /></p>
-    <${Confidence} answer=${answer} isPicked=${Boolean(picked)} mine=${mine} />
+    <${Account} answer=${answer} isPicked=${Boolean(picked)} mine=${mine} />
     <${Rows} answer=${answer} mine=${mine} />
-    <${Actions} answer=${answer} mine=${mine} />
+    <${Actions} answer=${answer} mine=${mine} again=${() => askCorrected(turn)} />
   </div>`;
+}
+
+/** The answer in words: what it is, what was asked of the data, how sure that is. */
+export function Account({ answer, isPicked = false, mine }) {
+  return html`<p class="sentence"><${Text} value=${writeSentence(answer)} /></p>
+    ${answer.description && html`<p class="reading-of"><${Text} value=${writeReading(answer.description)} /></p>`}
+    <${Confidence} answer=${answer} isPicked=${isPicked} mine=${mine} />`;
 }
 
 /**
@@ -73,8 +80,12 @@ export function Rows({ answer, mine, label = "Rows of the answer", note = "" }) 
   </section>`;
 }
 
-/** What can be done with an answer: why, SQL, share, right or wrong. */
-export function Actions({ answer, mine, startOpen = "" }) {
+/**
+ * What can be done with an answer: why, SQL, share, right or wrong.
+ * @param {{answer: object, mine: () => boolean, startOpen?: string, again?: () => void}} props `again` asks once more,
+ *   after a correction
+ */
+export function Actions({ answer, mine, startOpen = "", again }) {
   const [panel, setPanel] = useState(startOpen);
   const [sharing, setSharing] = useState(false);
   const feedback = useFeedback(answer);
@@ -102,7 +113,7 @@ export function Actions({ answer, mine, startOpen = "" }) {
     </div>
     ${feedback.message && html`<p class="feedback-message" role="status">${feedback.message}</p>`}
     ${panel === "why" && html`<${WhyPanel} answer=${answer} />`}
-    ${panel === "correct" && html`<${Lazy} load=${loadCorrect} name="CorrectView" props=${{ answer, feedback, mine, isWrong: feedback.said === "wrong" }} />`}
+    ${panel === "correct" && html`<${Lazy} load=${loadCorrect} name="CorrectView" props=${{ answer, feedback, mine, again, isWrong: feedback.said === "wrong" }} />`}
     ${sharing && html`<${ShareDialog} answer=${answer} close=${() => setSharing(false)} />`}
   </footer>`;
 }

@@ -9,17 +9,10 @@ import { Button, showPanel } from "../components/controls.js";
 import { Editor } from "../components/editor.js";
 import { announce, notify, ProblemNote } from "../components/notices.js";
 import { Predicates } from "../components/predicates.js";
-<<<<<<< HEAD
-import { describeRows, ResultTable, useTable } from "../components/table.js";
-import { TableTools } from "../components/table_tools.js";
 import { Sql } from "../components/text.js";
 import { isSameQuery, layOut } from "../sql/tokens.js";
-import { Saved } from "./feedback.js";
-=======
-import { Sql, Text } from "../components/text.js";
-import { isSameQuery, layOut } from "../sql/tokens.js";
 import { Rows } from "./answer.js";
->>>>>>> page-answer
+import { Saved } from "./feedback.js";
 
 const FIRST_ROWS = 1000;
 
@@ -42,10 +35,10 @@ function useBeingHere(root) {
 }
 
 /**
- * @param {{answer: object, feedback: object, isWrong: boolean, start?: string, mine?: () => boolean}} props
- *   `start`: the SQL to begin with; `mine`: whether the keys act on the answer
+ * @param {{answer: object, feedback: object, isWrong: boolean, start?: string, mine?: () => boolean, again?: () => void}} props
+ *   `start`: the SQL to begin with; `mine`: whether the keys act on the answer; `again` asks the question once more
  */
-export function CorrectView({ answer, feedback, isWrong, start = "", mine = () => true }) {
+export function CorrectView({ answer, feedback, isWrong, start = "", mine = () => true, again }) {
   const [sql, setSql] = useState(() => layOut(start || answer.sql));
   const [given, setGiven] = useState({ text: sql });
   const replace = (text) => {
@@ -94,7 +87,7 @@ export function CorrectView({ answer, feedback, isWrong, start = "", mine = () =
     </div>
     ${state.problem && html`<${ProblemNote} problem=${state.problem} />`}
     ${state.result && html`<${Result} key=${state.number} result=${state.result} sql=${state.sql} answer=${answer} mine=${() => mine() && isHere()} />`}
-    ${changed && html`<${Changes} before=${answer.sql} after=${sql} canSave=${state.result && state.sql === sql} save=${save} feedback=${feedback} />`}
+    ${changed && html`<${Changes} before=${answer.sql} after=${sql} canSave=${state.result && state.sql === sql} save=${save} feedback=${feedback} again=${again} />`}
   </section>`;
 }
 
@@ -108,12 +101,12 @@ function Result({ result, sql, answer, mine }) {
   </div>`;
 }
 
-function Changes({ before, after, canSave, save, feedback }) {
+function Changes({ before, after, canSave, save, feedback, again }) {
   return html`<div class="changes"><h4 class="eyebrow">What you changed</h4>
     <div class="compare"><figure><figcaption class="faint">Before</figcaption><${Sql} sql=${before} other=${after} label="Before" /></figure>
       <figure><figcaption class="faint">Now</figcaption><${Sql} sql=${after} other=${before} label="Now" /></figure></div>
-    ${feedback.saved ? html`<${Saved} feedback=${feedback} />` : html`<div class="actions">
+    ${feedback.saved ? html`<${Saved} feedback=${feedback} again=${again} />` : html`<div class="actions">
       <${Button} icon="check" kind="primary" disabled=${!canSave || feedback.busy} onClick=${save}>Save as the right answer</${Button}>
-      <span class="faint">${canSave ? "It is checked again; then the model sees it with similar questions." : "Run it first, to see that it is right."}</span></div>`}
+      <span class="faint">${canSave ? "It is checked again; then it answers this question, and the model sees it with similar ones." : "Run it first, to see that it is right."}</span></div>`}
   </div>`;
 }

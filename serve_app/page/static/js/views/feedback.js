@@ -12,14 +12,14 @@ import { Text } from "../components/text.js";
 
 const DONE = {
   right: {
-    stored: "Stored as an example: the model sees it with similar questions.",
-    known: "It already is an example. Thank you.",
+    stored: "Stored: this query answers this question from now on, and the model sees it with similar ones.",
+    known: "This query already answers this question. Thank you.",
     recorded: "Recorded. Thank you.",
     removed: "Recorded. Thank you.",
   },
   wrong: {
-    stored: "Your correction was checked and is stored as an example: the model sees it with similar questions.",
-    known: "This correction already is an example. Thank you.",
+    stored: "Your correction was checked and is stored: it answers this question from now on, and the model sees it with similar ones.",
+    known: "This correction already is stored. Thank you.",
     removed: "Recorded. The example that led to this was removed.",
     recorded: "Recorded as wrong. If you know the right query, correct it and save it.",
   },
@@ -49,7 +49,7 @@ export function useFeedback(answer) {
     setState((before) => ({ ...before, busy: true }));
     try {
       await requestJson(`feedback/${encodeURIComponent(state.saved)}`, { method: "DELETE" });
-      notify("Taken back. Your correction is no example any more.");
+      notify("Taken back. Your correction does not answer this question any more.");
       setState((before) => ({ said: before.saidBefore, busy: false, message: "", saved: "", saidBefore: "" }));
     } catch (problem) {
       notify(`Not taken back. ${plain(problem.message)}`);
@@ -59,14 +59,19 @@ export function useFeedback(answer) {
   return { ...state, send, undo };
 }
 
-/** That a correction was saved, and its undo. @param {{feedback: ReturnType<typeof useFeedback>}} props */
-export function Saved({ feedback }) {
+/**
+ * That a correction was saved, its undo, and the question once more.
+ * @param {{feedback: ReturnType<typeof useFeedback>, again?: () => void}} props
+ */
+export function Saved({ feedback, again }) {
   const root = useRef(null);
   useAction("undo", () => (feedback.busy ? false : void feedback.undo()));
+  useAction("again", () => (feedback.busy || !again ? false : void again()));
   useEffect(() => {
     // The button that saved is gone, and the focus with it.
     if (document.activeElement === document.body) root.current.focus();
   }, []);
   return html`<div class="actions saved" tabindex="-1" ref=${root}><p role="status"><${Text} value=${feedback.message} /></p>
+    ${again && html`<${Button} icon="again" kind="primary" hint="r" disabled=${feedback.busy} onClick=${again}>Show the corrected answer</${Button}>`}
     <${Button} hint="u" disabled=${feedback.busy} onClick=${feedback.undo}>Undo</${Button}></div>`;
 }

@@ -2,14 +2,14 @@
 
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { load, Problem, requestJson, sleep } from "../core/api.js";
-import { buildAnswer } from "../core/conversation.js";
+import { buildAnswer, readSureness } from "../core/conversation.js";
 import { mostRows } from "../core/files.js";
 import { formatTime } from "../core/format.js";
 import { route } from "../core/router.js";
 import { Loading } from "../components/notices.js";
 import { Predicates } from "../components/predicates.js";
 import { Text } from "../components/text.js";
-import { Actions, Rows } from "./answer.js";
+import { Account, Actions, Rows } from "./answer.js";
 
 const FIRST_ROWS = 1000;
 
@@ -18,7 +18,7 @@ async function openShare(id, abort) {
   for (let attempt = 0; ; attempt += 1) {
     try {
       const result = await requestJson("run", { method: "POST", abort, body: { share: id, max_rows: Math.min(FIRST_ROWS, mostRows()) } });
-      return { share, answer: { ...buildAnswer(share.question, share.database, result), share: id, sql: share.sql, reference: share.reference } };
+      return { share, answer: { ...buildAnswer(share.question, share.database, result), share: id, sql: share.sql, reference: share.reference, ...readSureness(share, share.shared_at) } };
     } catch (error) {
       if (!(error instanceof Problem) || !error.isPassing || attempt > 4) throw error;
       await sleep(1000 * (error.retryAfterS ?? 2 ** attempt), abort);
@@ -47,6 +47,7 @@ export function SharedView() {
       <h1 tabindex="-1"><${Text} value=${share.question} /></h1>
       <p class="policy-note">The query was run again for you. You see the rows that you may see; others may see other rows.</p></header>
     <div class="answer">
+      <${Account} answer=${answer} mine=${mine} />
       <${Rows} answer=${answer} mine=${mine} />
       ${answer.predicates.length > 0 && html`<div class="policy-note"><p>The policy added for you:</p><${Predicates} predicates=${answer.predicates} database=${answer.database} /></div>`}
       <${Actions} answer=${answer} mine=${mine} />

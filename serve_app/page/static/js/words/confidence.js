@@ -1,6 +1,6 @@
 /** The confidence of an answer in plain words, and what it rests on. */
 
-import { formatAgo, formatPercent } from "../core/format.js";
+import { formatAgo, formatDay, formatPercent } from "../core/format.js";
 import { count } from "../core/text.js";
 import { countAttempts, describeAgreement, listResults } from "./attempts.js";
 
@@ -17,6 +17,8 @@ const LEVELS = [
  */
 export function describeConfidence(answer, isPicked) {
   if (isPicked) return { label: "As you chose", level: 0, summary: "You picked this reading of the question. How likely it is right was not estimated." };
+  if (answer.origin === "picked") return { label: "As chosen", level: 0, summary: "Whoever asked picked this reading of the question. How likely it is right was not estimated." };
+  if (isGiven(answer)) return { label: "Confirmed", level: 4, summary: describeGiven(answer) };
   if (answer.confidence === null || answer.confidence === undefined) return null;
   const [, label, level] = LEVELS.find(([least]) => answer.confidence >= least);
   const chosen = findChosen(answer);
@@ -25,13 +27,31 @@ export function describeConfidence(answer, isPicked) {
   return { label, level, summary: answer.quorum ? summary : `${summary} Check it before you rely on it.` };
 }
 
+/** Whether a person gave the query as the right one for the question. */
+const isGiven = (answer) => Boolean(answer.verified) || answer.origin === "verified";
+
+/** Who gave the query, and when. */
+export function describeGiven({ verified }) {
+  if (!verified) return "A person gave this query as the right one for this question.";
+  if (verified.source !== "feedback") return "It is one of the questions whose queries were checked and imported for everybody.";
+  return `${verified.by} gave this query as the right one for this question on ${formatDay(verified.at)}.`;
+}
+
 /** The candidate whose result is shown; undefined where the process is not known. */
 const findChosen = ({ trace, sql }) => trace?.candidates.find((one) => one.sql === sql) ?? trace?.candidates[0];
 
 /** What the confidence rests on: sentences, the strongest first. */
 export function listGrounds(answer, isPicked) {
   if (isPicked) return ["You chose this reading, so nothing was estimated. The query was checked and run like any other."];
+  if (answer.origin === "picked") return ["The reading was chosen, so nothing was estimated. The query was checked and run like any other."];
+  if (isGiven(answer)) {
+    return [
+      "The model was not asked, and nothing was estimated. The query was checked and run like any other.",
+      "If it is wrong, say so: then it does not answer this question any more.",
+    ];
+  }
   const grounds = [`Estimated: ${formatPercent(answer.confidence)} of answers that look like this one are right.`];
+  if (answer.given_at) grounds.push(`That was when it was asked, ${formatAgo(answer.given_at)}. The rows were read again now.`);
   const { trace } = answer;
   const chosen = findChosen(answer);
   const results = chosen && listResults(countAttempts(trace, chosen));

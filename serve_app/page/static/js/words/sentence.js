@@ -21,6 +21,9 @@ export function writeSentence({ text, columns, rows, truncated }) {
   return truncated ? `The first ${all}; there are more.` : `${all}.`;
 }
 
+/** What a query asks for, as a sentence. @param {string} description the service's words for it */
+export const writeReading = (description) => (description.startsWith("shows ") ? `This ${description}` : description && `In words: ${description}`);
+
 function describeAll(columns, total) {
   if (columns.length === 1 && isNameless(columns[0])) return count(total, "value");
   const names = nameColumns(columns).map((name, at) => (isNameless(columns[at]) ? name.toLowerCase() : writeWords(name)));

@@ -12,7 +12,7 @@ import { nameTerm } from "../../words/score_terms.js";
 import { nameResults, nameVerdict } from "../../words/verdicts.js";
 
 const FIRST = 6;
-const ORIGINS = { sample: "written by the model", derived: "a variation, made by rule", picked: "picked by you" };
+const ORIGINS = { sample: "written by the model", derived: "a variation, made by rule", picked: "picked by you", verified: "given by a person" };
 function describeMending({ method, outcome }) {
   if (outcome === "none") return "No way to mend it was found";
   const by = method === "model" ? "by the model" : "by rule";
