@@ -410,7 +410,9 @@ def test_say_that_it_is_right(either: Reader) -> None:
     either.ask(LINE)
     either.leave_fields()
     either.do("y", "button[aria-label='The answer is right']")
-    assert "Stored: this query answers this question" in either.see(".feedback-message").inner_text()
+    assert (
+        "Stored: this query answers this question" in either.see(".feedback-message").inner_text()
+    )
 
 
 def test_share_and_open(either: Reader) -> None:

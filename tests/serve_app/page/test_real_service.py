@@ -149,7 +149,10 @@ def test_ask_stop_follow_up_clarify_correct_chart_download_share(person: Reader)
     assert reader.see(".run-result td.number").inner_text()
     reader.page.keyboard.press("Escape")
     reader.press(".changes button:has-text('Save as the right answer')")
-    assert "example" in reader.see(".changes [role=status]").inner_text()
+    assert "answers this question" in reader.see(".changes [role=status]").inner_text()
+    reader.leave_fields()
+    reader.do("r", ".saved button:has-text('Show the corrected answer')")
+    reader.see(".turn.last .confidence strong:has-text('Confirmed')")
 
     # Share; then somebody else opens the link and sees their own rows.
     link = reader.share()
