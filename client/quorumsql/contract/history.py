@@ -25,7 +25,21 @@ class ConversationsResponse(ResponseModel):
     next: Text | None = Field(description="`after` of the next page; null at the end.")
 
 
-class ConversationTurnResponse(ResponseModel):
+class KeptAnswerResponse(ResponseModel):
+    """How sure an answer was when it was given."""
+
+    confidence: float | None = Field(
+        None, description="That of the answer when it was given; null if there was none."
+    )
+    quorum: bool | None = Field(None, description="As of the answer.")
+    origin: Text = Field(
+        "",
+        description="Where its query came from: `sample`, `repair`, `derived`, `picked` (a reading "
+        "that was chosen) or `verified`.",
+    )
+
+
+class ConversationTurnResponse(KeptAnswerResponse):
     """A question of a conversation; never its rows."""
 
     id: Text
@@ -37,15 +51,6 @@ class ConversationTurnResponse(ResponseModel):
     reference: Text = Field("", description="Stands for the query, for who sees answers only.")
     is_withheld: bool = Field(description="The query may not be run any more, so it is not shown.")
     asked_at: Text
-    confidence: float | None = Field(
-        None, description="That of the answer when it was given; null if there was none."
-    )
-    quorum: bool | None = Field(None, description="As of the answer.")
-    origin: Text = Field(
-        "",
-        description="Where its query came from: `sample`, `repair`, `derived`, `picked` (a reading "
-        "that was chosen) or `verified`.",
-    )
 
 
 class ConversationResponse(ConversationEntryResponse):
@@ -109,7 +114,7 @@ class OwnSharesResponse(ResponseModel):
     next: Text | None = Field(description="`after` of the next page; null at the end.")
 
 
-class ShareResponse(ResponseModel):
+class ShareResponse(KeptAnswerResponse):
     """A shared query, which this principal may run."""
 
     id: Text
@@ -119,12 +124,3 @@ class ShareResponse(ResponseModel):
     reference: Text = Field("", description="Stands for the query, for who sees answers only.")
     shared_by: Text
     shared_at: Text
-    confidence: float | None = Field(
-        None, description="That of the answer when it was given; null if there was none."
-    )
-    quorum: bool | None = Field(None, description="As of the answer.")
-    origin: Text = Field(
-        "",
-        description="Where its query came from: `sample`, `repair`, `derived`, `picked` (a reading "
-        "that was chosen) or `verified`.",
-    )
