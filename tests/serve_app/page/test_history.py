@@ -77,6 +77,18 @@ def test_rows_are_read_as_they_come_into_sight(reader: Reader) -> None:
     assert _count_runs(reader) == TURNS
 
 
+def test_the_last_answer_is_read_first_and_stays_in_sight(reader: Reader) -> None:
+    _open_a_long_conversation(reader)
+    reader.page.locator(".turn .result").first.wait_for()
+    (first,) = reader.page.locator(".turn:has(.result)").all()
+    assert f"Question {TURNS}?" in first.inner_text()
+    reader.page.wait_for_timeout(1200)
+    top = reader.page.evaluate(
+        "document.querySelector('.turn.last h2').getBoundingClientRect().top"
+    )
+    assert 0 <= top < 200
+
+
 def test_at_most_two_are_read_at_once(reader: Reader) -> None:
     reader.service.run_pause_s = 0.5
     reader.page.set_viewport_size({"width": 1280, "height": 9000})

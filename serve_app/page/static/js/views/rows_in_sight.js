@@ -1,11 +1,12 @@
 /**
  * Reads the rows of a conversation's earlier answers as they come into sight.
  *
- * At most two at once, and each at most once by itself: where that failed, the reader decides.
+ * The last one first, then at most two at once, and each at most once by itself: where that failed,
+ * the reader decides.
  */
 
 import { useEffect, useRef } from "../../vendor/preact.js";
-import { showRows } from "../core/conversation.js";
+import { showRows, turns } from "../core/conversation.js";
 import { refer } from "../core/files.js";
 import { onForget } from "../core/state.js";
 
@@ -15,23 +16,49 @@ const STAYS_MS = 200;
 
 const tried = new WeakSet();
 const waiting = new Set();
-let reading = 0;
+const reading = new Set();
+let timer = 0;
+let touchedAt = 0;
 
 onForget(() => waiting.clear());
+for (const kind of ["wheel", "touchmove", "keydown", "pointerdown"]) {
+  addEventListener(kind, () => (touchedAt = performance.now()), { passive: true, capture: true });
+}
+
+function schedule() {
+  clearTimeout(timer);
+  timer = setTimeout(readNext, STAYS_MS);
+}
+
+const isLast = (turn) => turn === turns.value.at(-1);
 
 function readNext() {
-  for (const turn of waiting) {
-    if (reading >= MOST_AT_ONCE) return;
+  for (const turn of [...waiting].sort((a, b) => isLast(b) - isLast(a))) {
+    if (reading.size >= MOST_AT_ONCE || [...reading].some(isLast)) return;
     waiting.delete(turn);
     // Meanwhile the reader may have asked for them.
-    if (turn.value.state !== "kept" || turn.value.note || turn.value.problem) continue;
-    tried.add(turn);
-    reading += 1;
-    showRows(turn).finally(() => {
-      reading -= 1;
-      readNext();
-    });
+    if (turn.value.state === "kept" && !turn.value.note && !turn.value.problem) read(turn);
   }
+}
+
+async function read(turn) {
+  const startedAt = performance.now();
+  tried.add(turn);
+  reading.add(turn);
+  await showRows(turn);
+  reading.delete(turn);
+  if (isLast(turn) && touchedAt < startedAt) await showLast();
+  schedule();
+}
+
+/** Brings the last question to the top, so that what is read above it does not push it away. */
+function showLast() {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => {
+      document.querySelector(".turn:last-of-type h2")?.scrollIntoView({ block: "start", behavior: "instant" });
+      resolve();
+    });
+  });
 }
 
 /** Reads the rows of the turn when the element of the returned reference is in sight. */
@@ -40,20 +67,15 @@ export function useRowsInSight(turn) {
   useEffect(() => {
     const { kept } = turn.value;
     if (tried.has(turn) || kept.outcome !== "answered" || !refer(kept)) return undefined;
-    let timer = 0;
     const watcher = new IntersectionObserver((entries) => {
-      clearTimeout(timer);
       waiting.delete(turn);
       if (!entries.at(-1).isIntersecting || tried.has(turn)) return;
-      timer = setTimeout(() => {
-        waiting.add(turn);
-        readNext();
-      }, STAYS_MS);
+      waiting.add(turn);
+      schedule();
     });
     watcher.observe(element.current);
     return () => {
       watcher.disconnect();
-      clearTimeout(timer);
       waiting.delete(turn);
     };
   }, [turn]);
