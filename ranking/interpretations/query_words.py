@@ -83,7 +83,7 @@ def describe_query(query: str, dialect: str, *, joins: bool = False) -> tuple[st
     """The clauses of a query, each in words; with ``joins``, also which columns join the tables.
 
     >>> describe_query("SELECT b, max(a) FROM t GROUP BY b ORDER BY 1 DESC LIMIT 3", "postgres")
-    ('shows b and the highest a', 'of t', 'for each b', 'sorted by b, highest first', 'only 3 rows')
+    ('shows the highest a for each b', 'of t', 'sorted by b, highest first', 'only 3 rows')
     """
     try:
         return tuple(_describe(read_tree(query, dialect), dialect, joins))
@@ -128,8 +128,7 @@ class _Words:
 
     def describe(self) -> list[str]:
         select = self._select
-        shown = _enumerate([self._word(expression) for expression in select.expressions])
-        clauses = [f"shows {'different ' if select.args.get('distinct') else ''}{shown}"]
+        clauses = [self._word_outputs()]
         if self._sources:
             clauses.append(
                 f"of {_enumerate([self._name_source(source) for source in self._sources])}"
@@ -138,13 +137,31 @@ class _Words:
         clauses += [f"{cte.alias} being ({self._nest(cte.this)})" for cte in select.ctes]
         if where := select.args.get("where"):
             clauses.append(f"where {self._word(where.this)}")
-        if (group := select.args.get("group")) and group.expressions:
-            clauses.append(f"for each {_enumerate([self._word_output(each) for each in group])}")
         if having := select.args.get("having"):
             clauses.append(f"only groups where {self._word(having.this)}")
         if order := select.args.get("order"):
-            clauses.append(f"sorted by {_enumerate([self._sort(each) for each in order])}")
+            clauses.append(self._word_order(order))
         return [*clauses, *_limit(select, self._dialect)]
+
+    def _word_outputs(self) -> str:
+        """What is shown, and for each of which groups."""
+        groups, measures = self._list_groups(), self._list_measures()
+        is_distinct = self._select.args.get("distinct") or (groups and not measures)
+        shown = _enumerate(measures or groups)
+        words = f"shows {'different ' if is_distinct else ''}{shown}"
+        if not groups or not measures:
+            return words
+        return f"{words} for each {_enumerate([group.removeprefix('the ') for group in groups])}"
+
+    def _list_groups(self) -> list[str]:
+        group = self._select.args.get("group")
+        return [self._word_output(each) for each in group.expressions] if group else []
+
+    def _list_measures(self) -> list[str]:
+        """The outputs by which nothing is grouped."""
+        groups = self._list_groups()
+        outputs = (self._word(expression) for expression in self._select.expressions)
+        return [output for output in outputs if output not in groups]
 
     def _nest(self, tree: exp.Expr) -> str:
         return "; ".join(_describe(tree, self._dialect, self._joins))
@@ -168,6 +185,15 @@ class _Words:
         elif using := join.args.get("using"):
             words = f"joined by {_enumerate([each.name for each in using])}"
         return f"{words} ({join.side.lower()} join)" if join.side else words
+
+    def _word_order(self, order: exp.Order) -> str:
+        keys = [self._sort(each) for each in order]
+        # Of groups with one number, that is what they are usually sorted by.
+        if self._list_groups() and keys == [
+            f"{words}, highest first" for words in self._list_measures()
+        ]:
+            return "highest first"
+        return f"sorted by {_enumerate(keys)}"
 
     def _sort(self, ordered: exp.Expr) -> str:
         if not isinstance(ordered, exp.Ordered):

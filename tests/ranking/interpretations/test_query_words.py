@@ -20,7 +20,7 @@ from ranking.interpretations.query_words import describe_apart, describe_query
         ),
         (
             "SELECT country, count(DISTINCT id) FROM c GROUP BY country HAVING count(*) >= 2",
-            "shows country and the number of different id; of c; for each country; only groups "
+            "shows the number of different id for each country; of c; only groups "
             "where the number of rows is at least 2",
         ),
         (
@@ -42,13 +42,18 @@ from ranking.interpretations.query_words import describe_apart, describe_query
         (
             "SELECT date_trunc('month', d) AS m, round(sum(q * p)::numeric, 2) AS total FROM o "
             "WHERE extract(year FROM d) = 2025 AND d < current_date GROUP BY 1 ORDER BY total DESC",
-            "shows the month of d and the sum of q times p; of o; where the year of d is 2025 and "
-            "d is less than today; for each the month of d; sorted by the sum of q times p, "
-            "highest first",
+            "shows the sum of q times p for each month of d; of o; where the year of d is 2025 "
+            "and d is less than today; highest first",
         ),
         (
             "SELECT coalesce(sum(x), 0) FROM t WHERE d::date > now() - interval '1 year'",
             "shows the sum of x (or 0); of t; where d is more than now - 1 year",
+        ),
+        ("SELECT a FROM t GROUP BY a ORDER BY a", "shows different a; of t; sorted by a"),
+        (
+            "SELECT a, sum(b), sum(c) FROM t GROUP BY a ORDER BY sum(c) DESC",
+            "shows the sum of b and the sum of c for each a; of t; sorted by the sum of c, "
+            "highest first",
         ),
         ("SELECT * FROM a, b", "shows all columns; of a and b; with every row of b"),
         (
