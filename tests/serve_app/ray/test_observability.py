@@ -142,15 +142,22 @@ def check_spans(collector: Collector) -> None:
     assert attributes["quorumsql.outcome"].string_value == "answered"
     stages = [spans[name][0] for name in names]
     assert {stage.parent_span_id for stage in stages} == {question.span_id}
-    # The call of another deployment is part of the stage that makes it.
-    by_id = {span.span_id: span for each in spans.values() for span in each}
-    (call,) = spans[remote]
-    parents = []
-    while call.parent_span_id in by_id:
-        call = by_id[call.parent_span_id]
-        parents.append(call.name)
-    assert parents[-1] == proxy
+    # The call of another deployment is part of the stage that makes it. A process sends its spans
+    # as they end, and those around the question end after it.
+    assert wait_for(lambda: find_parents(own(), remote)[-1:] == [proxy])
+    parents = find_parents(own(), remote)
     assert parents.index("retrieve") < parents.index("question")
+
+
+def find_parents(spans: dict[str, list[Span]], name: str) -> list[str]:
+    """The names of the spans around the first one of this name, innermost first."""
+    by_id = {span.span_id: span for each in spans.values() for span in each}
+    parent = spans[name][0].parent_span_id
+    parents = []
+    while parent in by_id:
+        parents.append(by_id[parent].name)
+        parent = by_id[parent].parent_span_id
+    return parents
 
 
 def check_metrics() -> None:
