@@ -18,6 +18,8 @@ from typing import Any
 from nl2sql.errors import SettingsError
 
 AUTO, NONE = "auto", "none"
+# The features that are shares of all samples.
+_SHARES = ("agreement", "margin", "executes")
 _NOT_IN_NAME = re.compile(r"[^a-z0-9.]+")
 
 
@@ -33,7 +35,7 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A logistic model for rankings of ``fewest`` to ``most`` samples.
+    """A logistic model, fitted to rankings of ``fewest`` to ``most`` samples.
 
     An answer with a confidence below ``threshold`` should not be given.
 
@@ -49,14 +51,20 @@ class Calibration:
     threshold: float = 0.0
 
     def estimate(self, features: tuple[tuple[str, float], ...]) -> float | None:
-        """The probability that the winner is right; None outside the fitted numbers of samples.
+        """The probability that the winner is right; None without samples.
 
-        An unknown feature counts as its mean.
+        An unknown feature counts as its mean. Samples that are missing to the fewest that were
+        fitted count as ones without a result, so fewer samples never make an answer surer
+        (docs/measurements/ranking.md); more than were fitted count as the most.
         """
         known = dict(features)
-        samples = round(2 ** known["samples"]) if "samples" in known else 0
-        if not self.fewest <= samples <= self.most:
+        if "samples" not in known:
             return None
+        samples = round(2 ** known["samples"])
+        fitted = max(self.fewest, min(self.most, samples))
+        known["samples"] = math.log2(fitted)
+        if samples < fitted:
+            known |= {name: known[name] * samples / fitted for name in _SHARES if name in known}
         total = self.intercept + sum(
             weight.weight * (known.get(weight.feature, weight.mean) - weight.mean) / weight.scale
             for weight in self.weights

@@ -233,9 +233,8 @@ async def test_a_calibration_makes_the_confidence_and_its_features_are_told() ->
     assert dict(concluded.features)["agreement"] == 1.0
 
 
-async def test_where_the_calibration_was_not_fitted_the_confidence_is_the_vote_s() -> None:
-    calibration = Calibration(0.0, (), 2, 8)
-    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), build_settings(), calibration)
+async def test_without_a_calibration_the_confidence_is_the_vote_s() -> None:
+    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), build_settings())
     ranking = await ranker.rank(QUESTION, (build_assessment("c1", rows=[(1,)]),), samples=1)
     concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
     assert concluded.confidence == ranking.confidence
@@ -247,8 +246,8 @@ async def test_where_the_calibration_was_not_fitted_the_confidence_is_the_vote_s
         ((), 4, 0.9),
         (("ranking.min_confidence=0.3",), 4, 0.3),
         (("ranking.min_confidence=0",), 4, 0.0),
-        # Nobody fitted a single sample, and without a vote there is nothing to be sure of.
-        ((), 1, 0.0),
+        ((), 1, 0.9),
+        # Without a vote there is nothing to be sure of.
         (("reranker=false",), 4, 0.0),
     ],
     ids=["fitted", "set", "always", "one sample", "no vote"],

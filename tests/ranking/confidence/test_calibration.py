@@ -1,4 +1,4 @@
-"""A calibration is read from its file, and says nothing where it was not fitted."""
+"""A calibration is read from its file, and is careful where it was not fitted."""
 
 from __future__ import annotations
 
@@ -44,9 +44,18 @@ def test_a_feature_that_is_not_known_counts_as_its_mean() -> None:
     assert MODEL.estimate((("samples", 2.0),)) == pytest.approx(0.6225, abs=1e-4)
 
 
-@pytest.mark.parametrize("samples", [0.0, 4.0])
-def test_other_numbers_of_samples_have_no_estimate(samples: float) -> None:
-    assert MODEL.estimate((("agreement", 1.0), ("samples", samples))) is None
+def test_a_sample_that_is_missing_to_the_fewest_counts_as_one_without_a_result() -> None:
+    one = MODEL.estimate((("agreement", 1.0), ("samples", 0.0)))
+    assert one == MODEL.estimate((("agreement", 0.5), ("samples", 1.0)))
+
+
+def test_more_samples_than_were_fitted_count_as_the_most() -> None:
+    by_samples = Calibration(0.0, (Weight("samples", 2.0, 1.0, 1.0),), 2, 8)
+    estimates = [by_samples.estimate((("samples", samples),)) for samples in (2.0, 3.0, 4.0)]
+    assert estimates == pytest.approx([0.5, 0.7311, 0.7311], abs=1e-4)
+
+
+def test_without_samples_there_is_no_estimate() -> None:
     assert MODEL.estimate(()) is None
 
 

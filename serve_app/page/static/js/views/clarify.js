@@ -69,7 +69,7 @@ function Preview({ query }) {
   const names = nameColumns(columns);
   const formats = shown.map((column, at) => buildFormat(column, rows.map((row) => row[at])));
   if (!rows.length) return html`<p class="faint preview">This reading finds no rows.</p>`;
-  return html`<div class="preview"><table><thead><tr>${shown.map((_, at) => html`<th scope="col"><${Text} value=${names[at]} /></th>`)}</tr></thead>
+  return html`<div class="preview"><table><thead><tr>${shown.map((_, at) => html`<th scope="col" class=${formats[at].kind === "number" ? "number" : ""}><${Text} value=${names[at]} /></th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr>${shown.map((_, at) => html`<td class=${formats[at].kind === "number" ? "number" : ""}>${row[at] === null ? "–" : html`<${Text} value=${formats[at].write(row[at])} />`}</td>`)}</tr>`)}</tbody></table>
     ${(truncated || columns.length > PREVIEW_COLUMNS) && html`<p class="faint">and more${columns.length > PREVIEW_COLUMNS ? " columns" : " rows"}</p>`}</div>`;
 }

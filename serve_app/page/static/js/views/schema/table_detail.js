@@ -30,8 +30,7 @@ export function TableDetail({ base, name, table }) {
       <thead><tr><th scope="col">Column</th><th scope="col">Type</th><th scope="col">Meaning</th><th scope="col">Values</th></tr></thead>
       <tbody>${columns.map((column) => html`<${ColumnRow} key=${column.name} column=${column} name=${name} />`)}</tbody>
     </table></div>
-    ${keys.length > 0 && html`<h3 class="eyebrow">Refers to</h3><ul class="plain">${keys.map((key) => html`<li><code><${Text} value=${key.columns.join(", ")} /></code> →
-      <a href=${href("schema", name, key.table)}><${Text} value=${key.table} /></a> <code><${Text} value=${key.target_columns.join(", ")} /></code>${key.is_inferred && html` <span class="tag">inferred from names and values</span>`}</li>`)}</ul>`}
+    ${keys.length > 0 && html`<h3 class="eyebrow">Refers to</h3><ul class="plain">${keys.map((key) => html`<li><code><${Text} value=${key.columns.join(", ")} /></code> → <a href=${href("schema", name, key.table)}><${Text} value=${key.table} /></a> <code><${Text} value=${key.target_columns.join(", ")} /></code>${key.is_inferred && html` <span class="tag">inferred from names and values</span>`}</li>`)}</ul>`}
     ${neighbours.length > 0 && html`<h3 class="eyebrow">Related tables</h3><${Neighbours} table=${loaded.data.table} neighbours=${neighbours} name=${name} />
       ${total > neighbours.length && html`<p class="faint">And ${total - neighbours.length} more.</p>`}`}
   </article>`;
