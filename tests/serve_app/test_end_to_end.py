@@ -13,6 +13,7 @@ import pytest
 from ray import serve
 
 from nl2sql.settings import load_settings
+from nl2sql.settings.ranking import RankingSettings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready, service_url
 from serve_app.operations.preparation import pull_model
@@ -28,7 +29,7 @@ QUESTION = "How many employees are currently active?"
 def url(wiring: Wiring) -> Iterator[str]:
     """The service with the weights of the repository's own cache, which ``make test`` fills."""
     cache = load_settings(ROOT / "quorumsql.yaml").home
-    settings = wiring.settings.model_copy(update={"home": cache})
+    settings = wiring.settings.model_copy(update={"home": cache, "ranking": RankingSettings()})
     pull_model(settings)
     start_service(replace(wiring, settings=settings))
     yield service_url(settings)
@@ -46,8 +47,7 @@ def test_a_question_becomes_guarded_sql_and_the_right_rows(url: str) -> None:
     assert is_ready(url)
     answer = ask(url, question=QUESTION, k=4)
     assert answer["outcome"] == "answered"
-    gold = ask(url, question=QUESTION, k=1)
-    assert answer["rows"] == gold["rows"] == [[count_active_employees()]]
+    assert answer["rows"] == [[count_active_employees()]]
     trace = answer["trace"]
     assert sum(each["samples"] for each in trace["candidates"] if each["origin"] == "sample") <= 4
     assert trace["candidates"][0]["guarded_sql"].count('"hr"."employees"') == 1
