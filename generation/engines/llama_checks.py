@@ -1,6 +1,6 @@
 """Checks before loading whether llama.cpp can run a model on this machine.
 
-Checks the file, the context against the model's training and the free memory, and adapters against
+Checks the file, the context against the training and the free memory, and an adapter against
 the model. Not covered: architectures, since only llama.cpp knows which it supports.
 """
 
@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 
+from generation.models.adapters import find_gguf_adapter
 from generation.models.gguf_header import GgufHeader, read_header
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings
@@ -65,8 +66,8 @@ def check_model(weights: Path, settings: ModelSettings, free_bytes: int) -> Cont
             if longest
             else "Close other programs, or take a smaller model.",
         )
-    for adapter in settings.adapters:
-        _check_adapter(adapter, weights, header)
+    if settings.adapter is not None:
+        _check_adapter(find_gguf_adapter(settings.adapter), weights, header)
     return room
 
 
@@ -88,7 +89,7 @@ def _check_kind(weights: Path, header: GgufHeader) -> None:
     if kind not in ("", "model") or not header.architecture or not header.shapes:
         raise ModelCorrupt(
             f"{weights.name} holds no model{f', but kind {kind!r}' if kind else ''}.",
-            hint="Adapters go under model.adapters; model.name wants the model itself.",
+            hint="An adapter goes under model.adapter; model.name wants the model itself.",
         )
     if not header.find_text("tokenizer.chat_template"):
         raise ModelCorrupt(
@@ -125,16 +126,16 @@ def _check_adapter(adapter: Path, weights: Path, model: GgufHeader) -> None:
     try:
         header = read_header(adapter)
     except ModelCorrupt as error:
-        hint = "Name a GGUF file of a LoRA adapter under model.adapters."
-        raise SettingsError(f"model.adapters: {error.message}", hint=hint) from error
+        hint = "Name a GGUF file of a LoRA adapter under model.adapter."
+        raise SettingsError(f"model.adapter: {error.message}", hint=hint) from error
     if header.find_text("general.type") != "adapter":
         raise SettingsError(
-            f"model.adapters: {adapter} is not a LoRA adapter.",
-            hint="convert_lora_to_gguf.py of llama.cpp makes one.",
+            f"model.adapter: {adapter} is not a LoRA adapter.",
+            hint="`quorumsql tune` and convert_lora_to_gguf.py of llama.cpp make some.",
         )
     if wrong := next(_find_differences(header, model), ""):
         raise SettingsError(
-            f"model.adapters: {adapter} was made for another model than {weights.name}: {wrong}.",
+            f"model.adapter: {adapter} was made for another model than {weights.name}: {wrong}.",
             hint="Name the adapter of this model, or its model under model.name.",
         )
 

@@ -30,6 +30,7 @@ from generation.engines.llama_server import LlamaArguments, LlamaServer, start_s
 from generation.engines.server import build_too_long
 from generation.engines.speed import MeasuredSpeed
 from generation.engines.time_limit import TimeLimit
+from generation.models.adapters import PURPOSES, find_gguf_adapter
 from nl2sql.cache_counts import count_lookups
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import is_observed, report_sampling
@@ -116,7 +117,7 @@ class LlamaEngine:
             slots=_SLOTS,
             threads=max(1, len(os.sched_getaffinity(0)) - settings.reserved_cores),
             prompt_cache_mib=settings.kv_cache_gib * 1024,
-            adapters=settings.adapters,
+            adapter=find_gguf_adapter(settings.adapter) if settings.adapter else None,
         )
         self._max_model_len = settings.max_model_len
         self._room = Room(tokens=self._arguments.context_tokens, slots=_SLOTS)
@@ -158,6 +159,7 @@ class LlamaEngine:
                 # Only while it streams does the server notice a closed connection.
                 "stream": True,
                 "return_progress": is_observed(),
+                **self._choose_adapter(request),
             }
             async with limit.hold(), self._room.take(len(token_ids) + k * max_tokens, k):
                 await self._call(partial(_stream, body=body, draw=draw, first=first, limit=limit))
@@ -199,6 +201,12 @@ class LlamaEngine:
     async def close(self) -> None:
         """Ends the process."""
         await self._keeper.close()
+
+    def _choose_adapter(self, request: SamplingRequest) -> dict[str, Any]:
+        """The adapter's weight in this request; without one, nothing to say."""
+        if self._arguments.adapter is None:
+            return {}
+        return {"lora": [{"id": 0, "scale": float(request.prompt.purpose in PURPOSES)}]}
 
     async def _encode(self, request: SamplingRequest) -> list[int]:
         template = await self._find_template()

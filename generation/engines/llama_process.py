@@ -34,7 +34,8 @@ def _start(settings: dict[str, Any]) -> Any:
     params.cache_ram_mib = settings["prompt_cache_mib"]
     params.cpuparams.n_threads = settings["threads"]
     params.cpuparams_batch.n_threads = settings["threads"]
-    params.lora_adapters = [_read_adapter(path) for path in settings["adapters"]]
+    if settings["adapter"]:
+        params.lora_adapters = [_read_adapter(settings["adapter"])]
     params.api_keys = [settings["api_key"]]
     params.port = 0
     params.ui = False

@@ -55,7 +55,7 @@ class LlamaArguments:
     slots: int
     threads: int
     prompt_cache_mib: int
-    adapters: tuple[Path, ...] = ()
+    adapter: Path | None = None
 
     def render(self, api_key: str) -> str:
         """The line of JSON that the program reads."""
@@ -66,7 +66,7 @@ class LlamaArguments:
                 "slots": self.slots,
                 "threads": self.threads,
                 "prompt_cache_mib": self.prompt_cache_mib,
-                "adapters": [str(adapter) for adapter in self.adapters],
+                "adapter": str(self.adapter) if self.adapter else "",
                 "api_key": api_key,
             }
         )

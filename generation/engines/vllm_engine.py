@@ -19,6 +19,7 @@ from generation.engines.engine_watch import find_children, watch_processes
 from generation.engines.server import build_too_long
 from generation.engines.speed import MeasuredSpeed
 from generation.engines.time_limit import TimeLimit
+from generation.models.adapters import PURPOSES, read_adapter_rank
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.settings import ModelSettings
@@ -27,6 +28,8 @@ from nl2sql.types import Completions, Progress, SamplingRequest
 
 # Most tokens of a step: enough for a prompt of several thousand in addition to running requests.
 _CPU_BATCH_TOKENS = 8192
+# The ranks of adapters for which vLLM allocates room.
+_RANKS = (8, 16, 32, 64, 128, 256)
 
 
 class VllmEngine:
@@ -38,6 +41,7 @@ class VllmEngine:
         try:
             import torch
             from vllm.engine.arg_utils import AsyncEngineArgs
+            from vllm.lora.request import LoRARequest
             from vllm.v1.engine.async_llm import AsyncLLM
         except ImportError as error:
             raise EngineUnavailable(
@@ -57,6 +61,7 @@ class VllmEngine:
             **({} if on_gpu else _cpu_arguments(settings)),
             tensor_parallel_size=settings.tensor_parallel_size,
             gpu_memory_utilization=settings.gpu_memory_utilization,
+            **_adapter_arguments(settings.adapter),
         )
         before = find_children()
         try:
@@ -68,6 +73,9 @@ class VllmEngine:
             ) from error
         started = find_children()
         self._watcher = watch_processes({pid: started[pid] for pid in started.keys() - before})
+        self._adapter: Any = None
+        if settings.adapter is not None:
+            self._adapter = LoRARequest("adapter", 1, str(settings.adapter.resolve()))
         self._max_model_len = settings.max_model_len
         self._chat = ChatEncoder(self._engine.get_tokenizer())
         self._speed = MeasuredSpeed(self.sample)
@@ -108,7 +116,10 @@ class VllmEngine:
         try:
             async with limit.hold():
                 async for output in self._engine.generate(
-                    TokensPrompt(prompt_token_ids=token_ids), sampling, name
+                    TokensPrompt(prompt_token_ids=token_ids),
+                    sampling,
+                    name,
+                    lora_request=self._adapter if request.prompt.purpose in PURPOSES else None,
                 ):
                     known |= {completion.index: completion for completion in output.outputs}
                     done = sum(found.finish_reason is not None for found in known.values())
@@ -187,6 +198,16 @@ def _cpu_arguments(settings: ModelSettings) -> dict[str, Any]:
         "enable_chunked_prefill": False,
         "max_num_batched_tokens": max(settings.max_model_len, _CPU_BATCH_TOKENS),
     }
+
+
+def _adapter_arguments(adapter: Path | None) -> dict[str, Any]:
+    """Arguments for one adapter. Raises SettingsError if it is not in peft's form."""
+    if adapter is None:
+        return {}
+    rank = read_adapter_rank(adapter)
+    # vLLM allocates room for a rank of its own list.
+    room = next((each for each in _RANKS if each >= rank), rank)
+    return {"enable_lora": True, "max_loras": 1, "max_lora_rank": room}
 
 
 def _prepare_environment(settings: ModelSettings) -> None:

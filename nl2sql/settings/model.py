@@ -35,8 +35,10 @@ class ModelSettings(Section):
         0.9, gt=0, le=1, description="Share of the GPU memory to use."
     )
     tensor_parallel_size: int = Field(1, ge=1, description="GPUs that share one model.")
-    adapters: tuple[Path, ...] = Field(
-        default=(), description="LoRA adapters, as GGUF files, that llama.cpp adds to the model."
+    adapter: Path | None = Field(
+        None,
+        description="LoRA adapter for the prompts that ask for SQL: a folder that `quorumsql tune` "
+        "wrote; llama.cpp also takes a GGUF file, vLLM a folder in peft's form.",
     )
     engine: Literal["auto", "llama.cpp", "vllm", "openai", "anthropic"] = Field(
         "auto",

@@ -77,7 +77,7 @@ def test_what_is_no_instruct_model_is_told(
 
 def test_an_adapter_of_this_model_is_taken(weights: Path, tmp_path: Path) -> None:
     adapter = write_gguf(tmp_path / "a.gguf", ADAPTER, PAIR)
-    check_model(weights, ModelSettings(max_model_len=512, adapters=(adapter,)), PLENTY)
+    check_model(weights, ModelSettings(max_model_len=512, adapter=adapter), PLENTY)
 
 
 WRONG: dict[str, tuple[dict[str, Value], dict[str, tuple[int, ...]], str]] = {
@@ -99,12 +99,12 @@ def test_an_adapter_for_another_model_is_told(
 ) -> None:
     adapter = write_gguf(tmp_path / "a.gguf", metadata, tensors)
     with pytest.raises(SettingsError, match=message):
-        check_model(weights, ModelSettings(max_model_len=512, adapters=(adapter,)), PLENTY)
+        check_model(weights, ModelSettings(max_model_len=512, adapter=adapter), PLENTY)
 
 
 def test_a_missing_adapter_is_told(weights: Path, tmp_path: Path) -> None:
-    settings = ModelSettings(max_model_len=512, adapters=(tmp_path / "none.gguf",))
-    with pytest.raises(SettingsError, match=r"model\.adapters: .*none\.gguf.* No such file"):
+    settings = ModelSettings(max_model_len=512, adapter=tmp_path / "none.gguf")
+    with pytest.raises(SettingsError, match=r"model\.adapter: .*none\.gguf.* No such file"):
         check_model(weights, settings, PLENTY)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -35,9 +35,13 @@ class FakeAsyncLLM:
     def __init__(self, steps: Sequence[Output | None]) -> None:
         self._steps = steps
         self.samplings: list[Any] = []
+        self.adapters: list[Any] = []
 
-    async def generate(self, _: Any, sampling: Any, __: str) -> AsyncIterator[Any]:
+    async def generate(
+        self, _: Any, sampling: Any, __: str, lora_request: Any
+    ) -> AsyncIterator[Any]:
         self.samplings.append(sampling)
+        self.adapters.append(lora_request)
         for step in self._steps:
             if step is None:
                 await asyncio.sleep(60)
@@ -67,6 +71,7 @@ def build_engine(*steps: Output | None) -> tuple[VllmEngine, FakeAsyncLLM]:
     engine._engine = played
     engine._chat = SimpleNamespace(encode=lambda *_: [1, 2, 3])  # type: ignore[assignment]
     engine._max_model_len = 100
+    engine._adapter = "adapter"
     return engine, played
 
 
@@ -78,6 +83,13 @@ async def test_all_completions_come_at_once_where_nobody_wants_less() -> None:
     engine, played = build_engine(Output(1, "b", "stop"), Output(0, "a", "stop"))
     assert (await engine.sample(build_request(2))).texts == ("a", "b")
     assert played.samplings[0].output_kind == "final"
+
+
+async def test_an_adapter_is_for_the_prompts_that_ask_for_sql() -> None:
+    engine, played = build_engine(Output(0, "a", "stop"))
+    for purpose in ("generate", "answer"):
+        await engine.sample(replace(build_request(1), prompt=replace(PROMPT, purpose=purpose)))
+    assert played.adapters == ["adapter", None]
 
 
 async def test_at_the_time_limit_there_are_the_completions_that_are_finished() -> None:

@@ -238,13 +238,13 @@ def test_a_contradictory_database_is_refused(url: str, keys: dict[str, Any], mes
 def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     settings = load(
         tmp_path,
-        "home: here\nmodel: {folders: [weights], adapters: [lora.gguf]}\n"
+        "home: here\nmodel: {folders: [weights], adapter: lora.gguf}\n"
         "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}, semantics: terms.yaml}}\n",
     )
     folder = tmp_path.resolve()
     assert settings.home == folder / "here"
     assert settings.model.folders == (folder / "weights",)
-    assert settings.model.adapters == (folder / "lora.gguf",)
+    assert settings.model.adapter == folder / "lora.gguf"
     assert settings.databases["shop"].reader.sqlite_path == folder / "data/shop.sqlite"
     assert settings.databases["shop"].semantics == folder / "terms.yaml"
 

@@ -116,7 +116,7 @@ def test_weights_are_checked_before_anything_starts(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="trained for"):
         build_wiring({**model, "max_model_len": 4096}).models.fetch_weights()
     with pytest.raises(SettingsError, match="cannot be read"):
-        build_wiring({**model, "adapters": ["/none.gguf"]}).models.fetch_weights()
+        build_wiring({**model, "adapter": "/none.gguf"}).models.fetch_weights()
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ModelCorrupt, match="incomplete"):
         build_wiring(model).models.fetch_weights()

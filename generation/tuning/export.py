@@ -1,0 +1,83 @@
+"""Writes a trained adapter in the forms that the engines take, with what it was made from.
+
+::
+
+    FOLDER/adapter_config.json, adapter_model.safetensors   for vLLM, in the form of peft
+    FOLDER/adapter.gguf                                     for llama.cpp
+    FOLDER/manifest.json                                    the model, the data, the hashes
+    FOLDER/README.md                                        the same for people, and the licence
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from string import Template
+
+from generation.models.files import remove_path, sha256_of
+from generation.tuning.gguf_adapter import write_gguf_adapter
+
+_CARD = Path(__file__).with_name("card.txt")
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterFacts:
+    """What an adapter was made from. ``command`` makes it again; losses are those of a token."""
+
+    name: str
+    base_model: str
+    base_sha256: str
+    benchmark: str
+    benchmark_sha256: str
+    licence: str
+    examples: int
+    databases: int
+    held_out_examples: int
+    held_out_databases: int
+    tokens: int
+    seconds: float
+    loss_before: float | None
+    loss_after: float | None
+    rank: int
+    machine: str
+    revision: str
+    command: str
+
+
+def export_adapter(best: Path, model: Path, into: Path, facts: AdapterFacts) -> Path:
+    """Writes the adapter in ``best``, made for the model in ``model``, and returns ``into``.
+
+    Weights are float16. Replaces an earlier export. Raises ModelError.
+    """
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    fresh = into.with_name(f"{into.name}.new")
+    remove_path(fresh)
+    fresh.mkdir(parents=True)
+    tensors = load_file(best / "adapter_model.safetensors")
+    save_file(
+        {name: tensor.to(torch.float16) for name, tensor in tensors.items()},
+        fresh / "adapter_model.safetensors",
+    )
+    config = json.loads((best / "adapter_config.json").read_text("utf-8"))
+    config["base_model_name_or_path"] = facts.base_model
+    (fresh / "adapter_config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
+    write_gguf_adapter(fresh, model, fresh / "adapter.gguf")
+    hashes = {file.name: sha256_of(file) for file in sorted(fresh.iterdir())}
+    manifest = {**asdict(facts), "sha256": hashes}
+    (fresh / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")
+    card = Template(_CARD.read_text("utf-8")).substitute(
+        {
+            key: f"{value:,.3f}" if isinstance(value, float) else value
+            for key, value in asdict(facts).items()
+        }
+    )
+    (fresh / "README.md").write_text(card, "utf-8")
+    for file in fresh.iterdir():
+        # safetensors creates files that only their owner can read.
+        file.chmod(0o644)
+    remove_path(into)
+    fresh.rename(into)
+    return into

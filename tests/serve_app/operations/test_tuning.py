@@ -1,0 +1,94 @@
+"""From ten questions of the demo to an adapter that both engines load."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from data.benchmarks.load import load_benchmark
+from generation.engines.llama_engine import LlamaEngine
+from generation.engines.vllm_engine import VllmEngine
+from generation.models.files import sha256_of
+from generation.tuning.examples import read_examples
+from generation.tuning.training import TrainingOptions
+from nl2sql.errors import SettingsError
+from nl2sql.protocols import Engine
+from nl2sql.settings import ModelSettings
+from nl2sql.types import Message, Prompt, SamplingRequest
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.benchmarks import select
+from serve_app.operations.tuning import CURVE, TuningPlan, tune
+from serve_app.reporting import Silence
+from tests.generation.tuning.conftest import tiny_model
+
+__all__ = ["tiny_model"]
+pytestmark = [pytest.mark.vllm, pytest.mark.model]
+
+
+async def test_ten_questions_become_an_adapter_for_both_engines(
+    wiring: Wiring, tiny_model: tuple[Path, Path], tmp_path: Path
+) -> None:
+    file, folder = tiny_model
+    loaded = load_benchmark("demo_erp", configured=wiring.settings.databases)
+    chosen = tuple(example.id for example in loaded.examples[:10])
+    plan = TuningPlan(
+        model=str(folder),
+        benchmark=loaded.name,
+        benchmark_sha256=loaded.sha256,
+        questions=chosen,
+        held_out=0.0,
+        training=TrainingOptions(learning_rate=2e-2, epochs=4.0),
+        licence="ours",
+        command="quorumsql tune demo_erp",
+    )
+    run = tmp_path / "run"
+    adapter = await tune(wiring.settings, select(loaded, chosen), plan, run, Silence())
+
+    examples = read_examples(run / "examples.jsonl")
+    assert 5 <= len(examples) <= 10
+    assert {example.id for example in examples} <= {*chosen}
+    assert all("Question: " in example.messages[-1].content for example in examples)
+    manifest = json.loads((adapter / "manifest.json").read_text())
+    assert manifest["examples"] == len(examples)
+    for name, digest in manifest["sha256"].items():
+        assert sha256_of(adapter / name) == digest
+    assert "quorumsql tune demo_erp" in (adapter / "README.md").read_text()
+    assert (run / CURVE).with_suffix(".svg").read_text().startswith("<svg")
+
+    # The same command again trains nothing, and another one is not mixed with it.
+    written = (adapter / "adapter.gguf").stat().st_mtime_ns
+    steps = (run / CURVE).read_text()
+    await tune(wiring.settings, select(loaded, chosen), plan, run, Silence())
+    assert (run / CURVE).read_text() == steps
+    assert (adapter / "adapter.gguf").stat().st_mtime_ns >= written
+    other = dataclasses.replace(plan, held_out=0.5)
+    with pytest.raises(SettingsError, match="another training"):
+        await tune(wiring.settings, loaded, other, run, Silence())
+
+    def build_settings(used: Path | None) -> ModelSettings:
+        return ModelSettings(max_model_len=4096, kv_cache_gib=1, adapter=used)
+
+    for used in (None, adapter):
+        await check_engine(LlamaEngine(file, build_settings(used)), used is not None)
+    await check_engine(VllmEngine(folder, build_settings(adapter)), True)
+
+
+async def check_engine(engine: Engine, has_adapter: bool) -> None:
+    """The adapter changes what is written where SQL is asked for, and nothing else."""
+    messages = (Message("user", "How many orders are there?"),)
+
+    async def write(purpose: str) -> tuple[str, ...]:
+        request = SamplingRequest(
+            Prompt(purpose, messages), k=1, seed=0, temperature=0.0, max_tokens=8
+        )
+        return (await engine.sample(request)).texts
+
+    try:
+        tuned, other, again = [await write(each) for each in ("generate", "answer", "generate")]
+        assert tuned == again
+        assert (tuned != other) == has_adapter
+    finally:
+        await engine.close()  # type: ignore[attr-defined]
