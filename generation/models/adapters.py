@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+from safetensors import SafetensorError, safe_open
+
+from generation.models.files import sha256_of
 from nl2sql.errors import SettingsError
 
 PURPOSES = frozenset({"generate"})
 """The purposes of prompts for which an adapter is used: it was trained on no others."""
 
-_GGUF, _CONFIG = "adapter.gguf", "adapter_config.json"
+GGUF_ADAPTER = "adapter.gguf"
+PEFT_CONFIG, PEFT_ADAPTER = "adapter_config.json", "adapter_model.safetensors"
 
 
 def find_gguf_adapter(adapter: Path) -> Path:
     """The file for llama.cpp: the one in the folder ``adapter``, or ``adapter`` itself."""
-    return adapter / _GGUF if adapter.is_dir() else adapter
+    return adapter / GGUF_ADAPTER if adapter.is_dir() else adapter
+
+
+def hash_adapter(adapter: Path, *, gguf: bool) -> str:
+    """SHA-256 of the file that an engine takes. Raises SettingsError if it cannot be read."""
+    file = find_gguf_adapter(adapter) if gguf else adapter / PEFT_ADAPTER
+    try:
+        return sha256_of(file)
+    except OSError as error:
+        raise SettingsError(
+            f"model.adapter: {file} cannot be read: {error.strerror or error}.",
+            hint="Name a folder that `quorumsql tune` wrote.",
+        ) from error
 
 
 def read_adapter_rank(adapter: Path) -> int:
@@ -23,11 +40,48 @@ def read_adapter_rank(adapter: Path) -> int:
 
     Raises SettingsError if it is not one.
     """
+    return int(_read_config(adapter)["r"])
+
+
+def check_peft_adapter(adapter: Path, model: Path) -> None:
+    """Checks that the adapter fits the model in the folder ``model``. Raises SettingsError.
+
+    vLLM would notice only at the first question.
+    """
+    _read_config(adapter)
+    config = json.loads((model / "config.json").read_text("utf-8"))
+    layers, width = config["num_hidden_layers"], config["hidden_size"]
     try:
-        rank = json.loads((adapter / _CONFIG).read_text("utf-8"))["r"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        with safe_open(adapter / PEFT_ADAPTER, framework="np") as tensors:
+            names = tensors.keys()
+            shapes = {name: tensors.get_slice(name).get_shape() for name in names}
+    except (OSError, SafetensorError) as error:
+        raise _build_error(adapter, error) from error
+    for name, shape in shapes.items():
+        layer = name.partition(".layers.")[2].partition(".")[0]
+        if not layer.isdigit() or int(layer) >= layers:
+            wrong = f"there is no layer {layer or name} in it"
+        elif name.endswith("self_attn.q_proj.lora_A.weight") and shape[1] != width:
+            wrong = f"its layers are {width} wide, not {shape[1]}"
+        else:
+            continue
         raise SettingsError(
-            f"model.adapter: {adapter} holds no adapter for vLLM ({error}).",
-            hint=f"Name a folder with {_CONFIG}, as `quorumsql tune` writes it.",
-        ) from error
-    return int(rank)
+            f"model.adapter: {adapter} was made for another model than {model.name}: {wrong}.",
+            hint="Name the adapter of this model, or its model under model.name.",
+        )
+
+
+def _read_config(adapter: Path) -> dict[str, Any]:
+    try:
+        config: dict[str, Any] = json.loads((adapter / PEFT_CONFIG).read_text("utf-8"))
+        int(config["r"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise _build_error(adapter, error) from error
+    return config
+
+
+def _build_error(adapter: Path, error: Exception) -> SettingsError:
+    return SettingsError(
+        f"model.adapter: {adapter} holds no adapter for vLLM ({error}).",
+        hint=f"Name a folder with {PEFT_CONFIG}, as `quorumsql tune` writes it.",
+    )

@@ -11,10 +11,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from string import Template
 
+from generation.models.adapters import GGUF_ADAPTER, PEFT_ADAPTER, PEFT_CONFIG
 from generation.models.files import remove_path, sha256_of
 from generation.tuning.gguf_adapter import write_gguf_adapter
 
@@ -23,11 +25,15 @@ _CARD = Path(__file__).with_name("card.txt")
 
 @dataclass(frozen=True, slots=True)
 class AdapterFacts:
-    """What an adapter was made from. ``command`` makes it again; losses are those of a token."""
+    """What an adapter was made from.
+
+    ``base_sha256`` has the hash of each file with weights of the model, ``command`` makes the
+    adapter again, and losses are those of a token.
+    """
 
     name: str
     base_model: str
-    base_sha256: str
+    base_sha256: Mapping[str, str]
     benchmark: str
     benchmark_sha256: str
     licence: str
@@ -56,15 +62,15 @@ def export_adapter(best: Path, model: Path, into: Path, facts: AdapterFacts) -> 
     fresh = into.with_name(f"{into.name}.new")
     remove_path(fresh)
     fresh.mkdir(parents=True)
-    tensors = load_file(best / "adapter_model.safetensors")
+    tensors = load_file(best / PEFT_ADAPTER)
     save_file(
         {name: tensor.to(torch.float16) for name, tensor in tensors.items()},
-        fresh / "adapter_model.safetensors",
+        fresh / PEFT_ADAPTER,
     )
-    config = json.loads((best / "adapter_config.json").read_text("utf-8"))
+    config = json.loads((best / PEFT_CONFIG).read_text("utf-8"))
     config["base_model_name_or_path"] = facts.base_model
-    (fresh / "adapter_config.json").write_text(json.dumps(config, indent=2) + "\n", "utf-8")
-    write_gguf_adapter(fresh, model, fresh / "adapter.gguf")
+    (fresh / PEFT_CONFIG).write_text(json.dumps(config, indent=2) + "\n", "utf-8")
+    write_gguf_adapter(fresh, model, fresh / GGUF_ADAPTER)
     hashes = {file.name: sha256_of(file) for file in sorted(fresh.iterdir())}
     manifest = {**asdict(facts), "sha256": hashes}
     (fresh / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", "utf-8")

@@ -11,6 +11,7 @@ import json
 import re
 from pathlib import Path
 
+from generation.models.adapters import PEFT_ADAPTER, PEFT_CONFIG
 from nl2sql.errors import ModelError
 
 # The architecture's name in transformers and in llama.cpp.
@@ -32,7 +33,7 @@ def write_gguf_adapter(adapter: Path, model: Path, into: Path) -> None:
             f"Writing a GGUF file needs {error.name}.", hint="pip install 'quorumsql[tune]'"
         ) from error
     config = json.loads((model / "config.json").read_text("utf-8"))
-    lora = json.loads((adapter / "adapter_config.json").read_text("utf-8"))
+    lora = json.loads((adapter / PEFT_CONFIG).read_text("utf-8"))
     name = _ARCHITECTURES.get(config["model_type"])
     if name is None:
         raise ModelError(
@@ -45,7 +46,7 @@ def write_gguf_adapter(adapter: Path, model: Path, into: Path) -> None:
     writer.add_type("adapter")
     writer.add_string("adapter.type", "lora")
     writer.add_float32("adapter.lora.alpha", float(lora["lora_alpha"]))
-    with safe_open(adapter / "adapter_model.safetensors", framework="np") as tensors:
+    with safe_open(adapter / PEFT_ADAPTER, framework="np") as tensors:
         for key in sorted(tensors.keys()):
             found = _TENSOR.fullmatch(key)
             layer = found and names.get_name(f"{found['layer']}.weight", (".weight",))

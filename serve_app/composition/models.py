@@ -15,6 +15,7 @@ from generation.engines.llama_engine import LlamaEngine
 from generation.engines.llama_server import check_processor, check_system
 from generation.engines.openai_engine import OpenAiEngine
 from generation.engines.vllm_engine import VllmEngine
+from generation.models.adapters import check_peft_adapter, hash_adapter
 from generation.models.forms import EMBEDDER, GGUF, SAFETENSORS, find_weights
 from generation.models.registry import load_embedders
 from generation.models.store import ModelStore, ProgressReporter
@@ -106,6 +107,16 @@ class Models:
             check_processor(read_cpu_flags())
             check_system()
             check_model(find_weights(folder), self.settings.model, measure_free_memory())
+        elif self.settings.model.adapter is not None:
+            check_peft_adapter(self.settings.model.adapter, folder)
+
+    def name_samples(self) -> str:
+        """The name under which samples are kept: that of the model and of its adapter."""
+        adapter = self.settings.model.adapter
+        if adapter is None or self.settings.model.is_remote:
+            return self.model_name()
+        digest = hash_adapter(adapter, gguf=self._is_llama)
+        return f"{self.model_name()} with adapter {digest[:16]}"
 
     @property
     def _is_llama(self) -> bool:

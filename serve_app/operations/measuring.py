@@ -197,7 +197,7 @@ async def _keep_samples(
                 return engine
             return await stack.enter_async_context(open_engine(wiring, reporter))
 
-        with KeptSamples(options.samples, wiring.models.model_name(), find_engine).open() as kept:
+        with KeptSamples(options.samples, wiring.models.name_samples(), find_engine).open() as kept:
             yield kept
 
 

@@ -124,7 +124,7 @@ async def tune(
     facts = AdapterFacts(
         name=run.name,
         base_model=plan.model,
-        base_sha256=sha256_of(min(folder.glob("*.safetensors"))),
+        base_sha256={file.name: sha256_of(file) for file in sorted(folder.glob("*.safetensors"))},
         benchmark=plan.benchmark,
         benchmark_sha256=plan.benchmark_sha256,
         licence=plan.licence,
