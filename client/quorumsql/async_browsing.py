@@ -8,7 +8,7 @@ from typing import Literal, TypeVar
 import httpx
 from pydantic import BaseModel
 
-from quorumsql import calls
+from quorumsql import calls, wire
 from quorumsql.contract.answers import AnsweredResponse
 from quorumsql.contract.history import (
     ConversationEntryResponse,
@@ -79,6 +79,26 @@ class AsyncBrowsing(ABC):
     ) -> RunResponse:
         """The rows of a query, of a share, or of what a ``reference`` stands for."""
         return await self._call(calls.run(sql, database, max_rows, share, reference))
+
+    async def export_run(
+        self,
+        sql: str = "",
+        *,
+        media_type: str = "text/csv",
+        database: str | None = None,
+        max_rows: int | None = None,
+        share: str = "",
+        reference: str = "",
+        spreadsheet_safe: bool = False,
+    ) -> wire.Export:
+        """The rows of ``run`` as ``media_type``; the formats are those of ``export``."""
+        call = calls.run(
+            sql, database, max_rows, share, reference, spreadsheet_safe=spreadsheet_safe
+        )
+        headers = {"Accept": media_type}
+        return wire.read_run_export(
+            await self._send(call.method, call.path, **call.options, headers=headers)
+        )
 
     async def format(self, sql: str, *, database: str | None = None) -> str:
         """The query on several lines."""

@@ -123,7 +123,13 @@ def suggestions(database: str) -> Call[SuggestionsResponse]:
 
 
 def run(
-    sql: str, database: str | None, max_rows: int | None, share: str, reference: str
+    sql: str,
+    database: str | None,
+    max_rows: int | None,
+    share: str,
+    reference: str,
+    *,
+    spreadsheet_safe: bool = False,
 ) -> Call[RunResponse]:
     """``POST /run``."""
     body = {
@@ -132,6 +138,7 @@ def run(
         "max_rows": max_rows,
         "share": share,
         "reference": reference,
+        "spreadsheet_safe": spreadsheet_safe,
     }
     return Call("POST", "/run", RunResponse, body=body)
 

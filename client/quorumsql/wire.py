@@ -168,6 +168,13 @@ def read_export(response: httpx.Response) -> Export | NoRows:
     raise translate(response)
 
 
+def read_run_export(response: httpx.Response) -> Export:
+    """The rows of a query of one's own. Raises what the problem document says."""
+    if response.is_success:
+        return Export(response.content, response.headers)
+    raise translate(response)
+
+
 def read_status(response: httpx.Response) -> StatusResponse:
     """The state of the service, which also comes with status 503.
 

@@ -17,7 +17,7 @@ from quorumsql.async_client import AsyncClient
 from quorumsql.browsing import Browsing
 from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse
-from quorumsql.errors import Forbidden, InvalidRequest
+from quorumsql.errors import Forbidden, InvalidRequest, QuorumError
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.interfaces import build_token
 from tests.serve_app.page_service import PageService, open_page_service
@@ -116,6 +116,11 @@ async def test_shares_and_ratings(service: PageService, name: str) -> None:
             assert (await other.shared(id_)).shared_by == name
             assert (await other.run(share=id_)).rows
             assert await other.run(COUNT)
+            exported = await other.export_run(COUNT, database="demo_erp")
+            assert exported.headers["content-type"].startswith("text/csv")
+            assert exported.content.decode().splitlines()[1:]
+            with pytest.raises(QuorumError, match="Only a query may run"):
+                await other.export_run("DROP TABLE employees")
         await client.end_share(id_)
         assert (await client.shares()).shares == []
 
