@@ -44,17 +44,19 @@ class TrainingOptions:
     """How to train.
 
     ``batch`` is the number of packs of a step, ``epochs`` how often each example is seen. The
-    learning rate rises, then falls to the end along a cosine. ``patience`` is the number of
-    measurements on held-out examples without a better loss after which training ends.
+    learning rate rises, then falls to the end along a cosine. So many ``measurements`` are made on
+    at most ``most_measured`` packs of held-out examples, which cost half of training on them;
+    after ``patience`` of them without a better loss training ends.
     """
 
     rank: int = 8
-    learning_rate: float = 3e-4
+    learning_rate: float = 4e-4
     epochs: float = 2.0
-    batch: int = 2
+    batch: int = 1
     most_branches: int = 8
     most_tokens: int = 1400
-    measurements: int = 8
+    measurements: int = 6
+    most_measured: int = 16
     patience: int = 3
     checkpoint_s: float = 120.0
     seed: int = 0
@@ -175,6 +177,7 @@ class Trainer:
                 hint="Take more questions, or a smaller share of databases to hold out.",
             )
         options = self._options
+        held_out = held_out[: options.most_measured]
         steps = max(1, math.ceil(len(packs) * options.epochs / options.batch))
         every = max(1, steps // options.measurements)
         state = self._resume() or _State()
