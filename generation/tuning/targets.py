@@ -67,16 +67,18 @@ def _find_writer(dialect: str) -> type[Generator]:
 class _Speller:
     def __init__(self, tables: Sequence[Table], names: Sequence[str], dialect: str) -> None:
         self._dialect = dialect
-        self._tables: dict[str, tuple[Table, str]] = {}
+        # Each table, and whether it is shown with its schema.
+        self._tables: dict[str, tuple[Table, bool]] = {}
         for table, name in zip(tables, names, strict=True):
-            self._tables[fold_name(table.qualified, dialect)] = (table, name)
-            self._tables.setdefault(fold_name(table.name, dialect), (table, name))
+            shown = (table, name != quote_name(table.name, dialect))
+            self._tables[fold_name(table.qualified, dialect)] = shown
+            self._tables.setdefault(fold_name(table.name, dialect), shown)
 
     def spell(self, tree: exp.Query) -> bool:
         """Changes the tree; false if it reads a table or a column that is not shown."""
         ctes = {self._fold(cte.args["alias"].this) for cte in tree.find_all(exp.CTE)}
         read: list[Table] = []
-        aliases: dict[str, str] = {}
+        tables: dict[str, str] = {}
         for node in list(tree.find_all(exp.Table)):
             if not isinstance(node.this, exp.Identifier):
                 return False
@@ -87,18 +89,17 @@ class _Speller:
             )
             if key not in self._tables:
                 return False
-            table, name = self._tables[key]
+            table, has_schema = self._tables[key]
             read.append(table)
-            aliases[self._fold(node.this)] = name
-            shown = exp.to_table(name, dialect=self._dialect)
-            node.set("this", shown.this)
-            node.set("db", shown.args.get("db"))
+            tables[self._fold(node.this)] = table.name
+            node.set("this", self._build_name(table.name))
+            node.set("db", self._build_name(table.schema) if has_schema else None)
         columns = {
-            fold_name(column.name, self._dialect): quote_name(column.name, self._dialect)
+            fold_name(column.name, self._dialect): column.name
             for table in read
             for column in table.columns
         }
-        return self._spell_columns(tree, columns, aliases)
+        return self._spell_columns(tree, columns, tables)
 
     def _spell_columns(
         self, tree: exp.Query, columns: Mapping[str, str], tables: Mapping[str, str]
@@ -116,27 +117,23 @@ class _Speller:
             source = node.args.get("table")
             key = self._fold(node.this)
             if key in columns:
-                node.set("this", exp.to_identifier(*_parse_name(columns[key])))
+                node.set("this", self._build_name(columns[key]))
             elif key not in made:
-                if source is not None or not node.this.args.get("quoted"):
+                is_text = self._dialect == "sqlite" and node.this.args.get("quoted")
+                if source is not None or not is_text:
                     return False
                 # SQLite reads a quoted name that no column has as a text.
                 node.replace(exp.Literal.string(node.this.name))
                 continue
             if source is not None and self._fold(source) in tables:
-                shown = exp.to_table(tables[self._fold(source)], dialect=self._dialect)
-                node.set("table", shown.this)
-                node.set("db", shown.args.get("db") if node.args.get("db") else None)
+                node.set("table", self._build_name(tables[self._fold(source)]))
         return True
+
+    def _build_name(self, name: str) -> exp.Identifier:
+        return exp.Identifier(this=name, quoted=quote_name(name, self._dialect) != name)
 
     def _fold(self, identifier: exp.Identifier) -> str:
         name = identifier.name
         if self._dialect not in ("sqlite", "duckdb") and not identifier.args.get("quoted"):
             name = name.lower()
         return fold_name(name, self._dialect)
-
-
-def _parse_name(spelled: str) -> tuple[str, bool]:
-    """The name and whether it is quoted, for sqlglot."""
-    quoted = spelled.startswith('"')
-    return (spelled[1:-1].replace('""', '"') if quoted else spelled), quoted

@@ -78,3 +78,4 @@ def test_postgresql_folds_what_is_not_quoted() -> None:
         'SELECT order_id, "Amount" FROM sales.orders'
     )
     assert read("SELECT Amount FROM orders") is None
+    assert read('SELECT "order" FROM orders') is None
