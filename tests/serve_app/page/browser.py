@@ -14,13 +14,17 @@ from tests.serve_app.page.fake_service import FakeService
 
 CHROMIUM = "/usr/bin/chromium"
 
-_WATCH = """
-window.__noted = [];
+# What must not happen is handed to `note`.
+NOTE_FAULTS = """
 document.addEventListener('securitypolicyviolation', (event) =>
-  window.__noted.push(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
+  note(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`));
 for (const name of ['alert', 'confirm', 'prompt', 'open']) {
-  window[name] = () => window.__noted.push(name);
+  window[name] = () => note(name);
 }
+"""
+_WATCH = f"""
+window.__noted = [];
+{{ const note = (fault) => window.__noted.push(fault); {NOTE_FAULTS} }}
 """
 
 

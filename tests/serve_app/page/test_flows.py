@@ -318,7 +318,9 @@ def test_an_answer_is_told_in_words_from_its_query(reader: Reader) -> None:
     _start(reader)
     reader.ask(LINE)
     words = reader.page.locator(".reading-of").inner_text()
-    assert words.startswith("This shows product_categories.name and the sum of order_lines.amt; of")
+    assert words.startswith(
+        "This shows the sum of order_lines.amt for each product_categories.name; of"
+    )
     assert "JOIN" not in words
 
 
@@ -706,5 +708,7 @@ def test_who_sees_answers_only_reads_the_history_again(reader: Reader) -> None:
     }
     reader.visit("#/c/c0")
     assert reader.see(".result").inner_text()
+    # The last answer is read first; the one above it, when it comes into sight.
+    reader.page.locator(".turn").first.scroll_into_view_if_needed()
     reader.wait_until("document.querySelectorAll('.answer-foot').length === 2")
     assert reader.page.locator(".answer-foot button:has-text('Share')").count() == 2

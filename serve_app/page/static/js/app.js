@@ -52,7 +52,10 @@ function goToQuestions() {
   location.hash = "#/";
 }
 
-/** Closes the menu and moves the focus to the heading when another view is shown. */
+/**
+ * Closes the menu and moves the focus to the heading when another view is shown. A conversation scrolls by itself: to
+ * its last turn, or to what was opened since.
+ */
 function useViewChange(name, key) {
   const first = useRef(true);
   useEffect(() => {
@@ -63,7 +66,7 @@ function useViewChange(name, key) {
       return undefined;
     }
     const timer = setTimeout(() => {
-      if (!document.activeElement || document.activeElement === document.body || document.activeElement.closest(".side")) document.querySelector("main h1")?.focus();
+      if (!document.activeElement || document.activeElement === document.body || document.activeElement.closest(".side")) document.querySelector("main h1")?.focus({ preventScroll: name === "c" });
     }, 80);
     return () => clearTimeout(timer);
   }, [key]);

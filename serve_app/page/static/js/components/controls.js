@@ -25,7 +25,7 @@ export function Menu({ label, icon, action, mine = () => true, hint, align = "st
   };
   useAction(action ?? `menu.${id}`, () => (mine() ? setOpen(true) : false));
   useAction("close", () => open && close());
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return undefined;
     root.current.querySelector(".menu-list button, .menu-list input")?.focus();
     const leave = (event) => !root.current?.contains(event.target) && setOpen(false);

@@ -3,7 +3,7 @@
  * elements, so that 10,000 do not stutter. A native table: readers know its rows and columns.
  */
 
-import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { copyText } from "../core/files.js";
 import { buildFormat, exact, formatNumber } from "../core/format.js";
 import { nameColumns } from "../core/names.js";
@@ -77,7 +77,8 @@ function Cell({ value, format, isCut, ...place }) {
 function useActiveCell(table, scroller) {
   const [active, setActive] = useState({ row: -1, place: 0 });
   const focusing = useRef(false);
-  useEffect(() => {
+  // Before the next key is read: keys may come faster than the screen is drawn.
+  useLayoutEffect(() => {
     if (!focusing.current) return;
     const element = scroller.current?.querySelector(`[data-row="${active.row}"][data-place="${active.place}"]`);
     // A row far away becomes an element only when the table has scrolled to it.

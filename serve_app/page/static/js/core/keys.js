@@ -4,7 +4,7 @@
  * Single keys act only outside of fields, and can be switched off (WCAG 2.1.4).
  */
 
-import { signal, useEffect, useRef } from "../../vendor/preact.js";
+import { signal, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { recall, store } from "./theme.js";
 
 /** @typedef {{id: string, keys: string, does: string, group: string}} Action */
@@ -79,7 +79,8 @@ const handlers = new Map();
 export function useAction(id, run, isLast = false) {
   const latest = useRef(run);
   latest.current = run;
-  useEffect(() => {
+  // As soon as it is there, so that no key is lost that is pressed before the screen is drawn.
+  useLayoutEffect(() => {
     const handler = (event) => latest.current(event);
     const list = handlers.get(id) ?? [];
     handlers.set(id, isLast ? [...list, handler] : [handler, ...list]);
