@@ -181,6 +181,27 @@ def test_chart_changed_and_saved(either: Reader) -> None:
     assert {LINE, "Product line", "Earned"} <= {*texts}
 
 
+def test_long_names_have_bars_of_their_own(reader: Reader) -> None:
+    answer = canned.build_answer(LINE)
+    rows = [[f"{'A name that begins as the others do ' * 3}{at}", at * 10 + 10] for at in range(8)]
+    columns = [
+        {"name": "a column with a name that fills the axis" * 3, "type": "text"},
+        {"name": "another column with a name that fills the axis" * 3, "type": "int8"},
+    ]
+    reader.service.answer = lambda _: answer | {"rows": rows, "columns": columns}
+    _start(reader)
+    reader.ask(LINE)
+    reader.page.click(".segments button:has-text('Chart')")
+    reader.point_at_chart("80")
+    with reader.page.expect_download() as saved:
+        reader.page.click("button:has-text('SVG')")
+    drawn = ElementTree.fromstring(saved.value.path().read_text())
+    texts = [element.text or "" for element in drawn.iter() if element.tag.endswith("text")]
+    assert len([text for text in texts if text.startswith("A name that begins")]) == 8
+    assert "80" in texts
+    assert "160" not in texts
+
+
 def test_values_under_the_pointer(reader: Reader) -> None:
     _start(reader)
     reader.ask(LINE)

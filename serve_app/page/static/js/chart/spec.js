@@ -9,11 +9,8 @@ import { nameColumns, startLarge, writeWords } from "../core/names.js";
 import { MOST_ROWS } from "./rule.js";
 import { breakTitle, TITLE_PX } from "./title.js";
 
-const MOST_LABEL = 28;
-
-function shorten(text) {
-  return text.length > MOST_LABEL ? `${text.slice(0, MOST_LABEL - 1)}…` : text;
-}
+// Of the width or height, the most that the title of an axis takes: longer ones would leave no room for the drawing.
+const TITLE_SHARE = 0.5;
 
 function typeOf(role, mark) {
   if (role.role === "moment") return "temporal";
@@ -23,7 +20,7 @@ function typeOf(role, mark) {
 function readValue(role, value) {
   if (value === null || value === undefined) return role.role === "amount" ? null : "—";
   if (role.role === "amount") return Number(value);
-  return role.role === "moment" ? readTime(value) : shorten(plain(value));
+  return role.role === "moment" ? readTime(value) : plain(value);
 }
 
 /** The rows of the chart as objects, each with the number of its row; several amounts become series. */
@@ -32,7 +29,7 @@ function buildValues(chart, rows, roles, name) {
   return rows.slice(0, MOST_ROWS).flatMap((row, number) => {
     const base = { row: number, x: read(row, chart.x), ...(chart.color !== null && { color: read(row, chart.color) }) };
     if (chart.mark === "histogram") return [base];
-    return chart.y.map((at) => ({ ...base, y: read(row, at), ...(chart.y.length > 1 && { series: at, color: shorten(name(at)) }) }));
+    return chart.y.map((at) => ({ ...base, y: read(row, at), ...(chart.y.length > 1 && { series: at, color: name(at) }) }));
   });
 }
 
@@ -92,7 +89,7 @@ function lieDown(spec, x, y, values, hasColor) {
     ...spec, mark, height,
     // The last label of the axis above may reach beyond it.
     padding: { left: 8, top: 8, bottom: 8, right: 28 },
-    encoding: { ...spec.encoding, y: { ...x, axis: { grid: false, domain: false, ticks: false, labelPadding: 8, labelLimit: 220 } }, x: { ...y, axis: { ...y.axis, orient: "top" } } },
+    encoding: { ...spec.encoding, y: { ...x, axis: { grid: false, domain: false, ticks: false, labelPadding: 8, labelLimit: Math.min(180, spec.width * 0.4), titleLimit: height * TITLE_SHARE } }, x: { ...y, axis: { ...y.axis, orient: "top" } } },
   };
 }
 
@@ -112,6 +109,8 @@ function frame(look, size, title) {
         labelColor: look.faint, titleColor: look.faint, gridColor: look.line, domainColor: look.line, tickColor: look.line,
         labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500, titlePadding: 10, labelPadding: 6,
       },
+      axisX: { titleLimit: size.width * TITLE_SHARE },
+      axisY: { titleLimit: size.height * TITLE_SHARE },
       legend: { labelColor: look.ink, titleColor: look.faint, labelFontSize: 12, titleFontSize: 12, symbolType: "circle" },
     },
   };
