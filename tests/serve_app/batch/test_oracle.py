@@ -144,6 +144,7 @@ def prepare(
     parsed = parse_settings(
         {
             "home": str(settings.home),
+            "ranking": {"min_confidence": 0.0},
             "databases": databases,
             "limits": {"statement_timeout_ms": 3000, "max_rows": _MOST_ROWS},
             "sampling": {"k": 1},
