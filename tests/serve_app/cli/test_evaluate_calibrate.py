@@ -70,6 +70,8 @@ def test_a_fit_is_written_with_its_provenance_and_read_again(tmp_path: Path) -> 
     assert low is not None
     assert high > 0.8
     assert low < 0.45
+    # Eight samples count as the four of the fit.
+    assert fitted.estimate((("agreement", 1.0), ("samples", 3.0))) == high
 
 
 def test_a_run_that_tells_no_features_is_refused(tmp_path: Path) -> None:

@@ -150,9 +150,10 @@ def check_spans(collector: Collector) -> None:
 
 
 def find_parents(spans: dict[str, list[Span]], name: str) -> list[str]:
-    """The names of the spans around the first one of this name, innermost first."""
+    """The names of the spans around the only one of this name, innermost first."""
     by_id = {span.span_id: span for each in spans.values() for span in each}
-    parent = spans[name][0].parent_span_id
+    (span,) = spans[name]
+    parent = span.parent_span_id
     parents = []
     while parent in by_id:
         parents.append(by_id[parent].name)
