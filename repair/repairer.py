@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
-from nl2sql.prompts import render_prompt, render_text
+from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt, render_text
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
@@ -173,8 +173,8 @@ class CandidateRepairer:
                 seed=question.seed,
                 temperature=0.0,
                 max_tokens=self._settings.sampling.max_tokens,
-                answer_start="```sql\n",
-                stop=("```",),
+                answer_start=ANSWER_START,
+                stop=(ANSWER_END,),
             )
         )
         return await read_aside(extract_sql, completions.texts[0], context.dialect)

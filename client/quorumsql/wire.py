@@ -160,12 +160,10 @@ def read_answer(body: Any) -> QueryResponse:
 
 def read_export(response: httpx.Response) -> Export | NoRows:
     """The rows, or why there are none. Raises what the problem document says."""
-    if response.is_success:
-        return Export(response.content, response.headers)
-    problem = _read_problem(response)
+    problem = {} if response.is_success else _read_problem(response)
     if "outcome" in problem:
         return NoRows(problem["outcome"], str(problem["detail"]))
-    raise translate(response)
+    return read_run_export(response)
 
 
 def read_run_export(response: httpx.Response) -> Export:

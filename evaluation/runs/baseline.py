@@ -10,7 +10,7 @@ import time
 
 from nl2sql.answers import Answer, Answered, Failed, StageTiming, Trace
 from nl2sql.catalog import Catalog
-from nl2sql.prompts import render_prompt
+from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import CatalogSource, Engine, Executor, Guard
 from nl2sql.schema_text import render_schema
@@ -65,8 +65,8 @@ class PlainBaseline:
                 seed=question.seed,
                 temperature=0.0,
                 max_tokens=self._sampling.max_tokens,
-                answer_start="```sql\n",
-                stop=("```",),
+                answer_start=ANSWER_START,
+                stop=(ANSWER_END,),
             )
         )
         generated = time.perf_counter()

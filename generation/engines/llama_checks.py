@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 
-from generation.models.adapters import find_gguf_adapter
+from generation.models.adapters import build_mismatch, find_gguf_adapter
 from generation.models.gguf_header import GgufHeader, read_header
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings
@@ -134,10 +134,7 @@ def _check_adapter(adapter: Path, weights: Path, model: GgufHeader) -> None:
             hint="`quorumsql tune` and convert_lora_to_gguf.py of llama.cpp make some.",
         )
     if wrong := next(_find_differences(header, model), ""):
-        raise SettingsError(
-            f"model.adapter: {adapter} was made for another model than {weights.name}: {wrong}.",
-            hint="Name the adapter of this model, or its model under model.name.",
-        )
+        raise build_mismatch(adapter, weights, wrong)
 
 
 def _find_differences(adapter: GgufHeader, model: GgufHeader) -> Iterator[str]:

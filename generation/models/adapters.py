@@ -65,10 +65,15 @@ def check_peft_adapter(adapter: Path, model: Path) -> None:
             wrong = f"its layers are {width} wide, not {shape[1]}"
         else:
             continue
-        raise SettingsError(
-            f"model.adapter: {adapter} was made for another model than {model.name}: {wrong}.",
-            hint="Name the adapter of this model, or its model under model.name.",
-        )
+        raise build_mismatch(adapter, model, wrong)
+
+
+def build_mismatch(adapter: Path, model: Path, wrong: str) -> SettingsError:
+    """The error for an adapter of another model; ``wrong`` says what differs."""
+    return SettingsError(
+        f"model.adapter: {adapter} was made for another model than {model.name}: {wrong}.",
+        hint="Name the adapter of this model, or its model under model.name.",
+    )
 
 
 def _read_config(adapter: Path) -> dict[str, Any]:

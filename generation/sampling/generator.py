@@ -16,7 +16,7 @@ from generation.sampling.merging import merge_candidates
 from generation.sampling.pace import EnginePace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.prompts import render_prompt
+from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
@@ -212,8 +212,8 @@ class CandidateGenerator:
                 seed=seed,
                 temperature=temperature,
                 max_tokens=max_tokens,
-                answer_start="```sql\n",
-                stop=("```",),
+                answer_start=ANSWER_START,
+                stop=(ANSWER_END,),
                 grammar=grammar,
                 time_limit_s=time_limit_s,
             )

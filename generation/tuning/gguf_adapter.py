@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 
 from generation.models.adapters import PEFT_ADAPTER, PEFT_CONFIG
+from generation.tuning.training import INSTALL_TUNE
 from nl2sql.errors import ModelError
 
 # The architecture's name in transformers and in llama.cpp.
@@ -29,9 +30,7 @@ def write_gguf_adapter(adapter: Path, model: Path, into: Path) -> None:
         import numpy as np
         from safetensors import safe_open
     except ImportError as error:
-        raise ModelError(
-            f"Writing a GGUF file needs {error.name}.", hint="pip install 'quorumsql[tune]'"
-        ) from error
+        raise ModelError(f"Writing a GGUF file needs {error.name}.", hint=INSTALL_TUNE) from error
     config = json.loads((model / "config.json").read_text("utf-8"))
     lora = json.loads((adapter / PEFT_CONFIG).read_text("utf-8"))
     name = _ARCHITECTURES.get(config["model_type"])

@@ -25,10 +25,10 @@ from generation.models.files import remove_path
 from generation.tuning.examples import TuningExample
 from generation.tuning.packing import IGNORED, Encoded, Pack, pack_examples
 from nl2sql.errors import ModelError, SettingsError
+from nl2sql.prompts import ANSWER_END, ANSWER_START
 from nl2sql.types import Prompt
 
 INSTALL_TUNE = "pip install 'quorumsql[tune]'; in a checkout on a CPU: make install-vllm."
-ANSWER_START, ANSWER_END = "```sql\n", "\n```"
 BEST = "best"
 """The folder of the best adapter in that of the run."""
 
@@ -97,7 +97,7 @@ def encode_examples(examples: Sequence[TuningExample], tokenizer: Any) -> list[E
     return [
         Encoded(
             tuple(encoder.encode(Prompt("generate", example.messages), ANSWER_START)),
-            tuple(tokenizer.encode(example.sql + ANSWER_END, add_special_tokens=False)),
+            tuple(tokenizer.encode(f"{example.sql}\n{ANSWER_END}", add_special_tokens=False)),
         )
         for example in examples
     ]

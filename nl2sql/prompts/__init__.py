@@ -14,6 +14,9 @@ from string import Template
 from nl2sql.sql.dialect_names import dialect_name
 from nl2sql.types import Contents, Message, Prompt
 
+ANSWER_START, ANSWER_END = "```sql\n", "```"
+"""The fence around the query in an answer: engines are given its start and stop at its end."""
+
 
 def render_prompt(
     package: str, name: str, *, dialect: str, contains: Contents, **variables: str

@@ -11,6 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from generation.models.forms import GGUF, SAFETENSORS
 from generation.models.store import ModelStatus, ModelStore, RichProgress
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
@@ -27,13 +28,13 @@ class LocalEngine(StrEnum):
     VLLM = "vllm"
 
 
+_FORMS = {LocalEngine.LLAMA: GGUF, LocalEngine.VLLM: SAFETENSORS}
+
+
 def _build_store(context: typer.Context, engine: LocalEngine | None = None) -> ModelStore:
     cli: CliContext = context.obj
-    settings = cli.settings
-    if engine is not None:
-        model = settings.model.model_copy(update={"engine": engine.value})
-        settings = settings.model_copy(update={"model": model})
-    return Wiring(settings).models.build_model_store(RichProgress())
+    form = None if engine is None else _FORMS[engine]
+    return Wiring(cli.settings).models.build_model_store(RichProgress(), form=form)
 
 
 @app.command("pull")

@@ -16,7 +16,7 @@ from generation.engines.llama_server import check_processor, check_system
 from generation.engines.openai_engine import OpenAiEngine
 from generation.engines.vllm_engine import VllmEngine
 from generation.models.adapters import check_peft_adapter, hash_adapter
-from generation.models.forms import EMBEDDER, GGUF, SAFETENSORS, find_weights
+from generation.models.forms import EMBEDDER, GGUF, SAFETENSORS, Form, find_weights
 from generation.models.registry import load_embedders
 from generation.models.store import ModelStore, ProgressReporter
 from nl2sql.settings import Settings
@@ -60,11 +60,13 @@ class Models:
             folders=self.settings.model.folders,
         )
 
-    def build_model_store(self, progress: ProgressReporter | None = None) -> ModelStore:
-        """The store of weights under ``home``, in the format of the engine used here."""
+    def build_model_store(
+        self, progress: ProgressReporter | None = None, *, form: Form | None = None
+    ) -> ModelStore:
+        """The store of weights under ``home``, in ``form`` or that of the engine used here."""
         return ModelStore(
             self.settings.home / "models",
-            GGUF if self._is_llama else SAFETENSORS,
+            form or (GGUF if self._is_llama else SAFETENSORS),
             progress=progress,
             folders=self.settings.model.folders,
         )

@@ -20,7 +20,7 @@ from evaluation.runs.variants import override
 from generation.engines.chat_encoder import ChatEncoder
 from generation.models.files import sha256_of
 from generation.models.forms import SAFETENSORS
-from generation.models.store import ModelStore, ProgressReporter
+from generation.models.store import ProgressReporter
 from generation.prompts.prompt_builder import PromptBuilder
 from generation.tuning.examples import TuningExample, is_held_out, read_examples, write_examples
 from generation.tuning.export import AdapterFacts, export_adapter
@@ -33,6 +33,7 @@ from nl2sql.settings import Settings
 from nl2sql.settings.prompt_variants import DEFAULT_VARIANTS, parse_variant
 from nl2sql.types import Question
 from serve_app.composition.local import LocalParts, open_parts
+from serve_app.composition.models import Models
 from serve_app.operations.benchmarks import ReadyBenchmark, prepare_benchmark
 from serve_app.operations.tuning_curve import draw_curve
 from serve_app.reporting import Reporter
@@ -89,20 +90,19 @@ async def tune(
     *,
     weights: ProgressReporter | None = None,
 ) -> Path:
-    """Trains to the end and returns the folder of the adapter.
+    """Trains on all of ``benchmark`` to the end and returns the folder of the adapter.
 
     Raises SettingsError, ModelError, Unavailable.
     """
     _open_run(run, plan)
-    store = ModelStore(
-        settings.home / "models", SAFETENSORS, folders=settings.model.folders, progress=weights
-    )
+    store = Models(settings).build_model_store(weights, form=SAFETENSORS)
     folder = await asyncio.to_thread(store.pull, plan.model)
     with reporter.step("Loading the model"):
         trainer = await asyncio.to_thread(Trainer, folder, run, plan.training)
     if not (run / _EXAMPLES).exists():
         ready = await prepare_benchmark(settings, benchmark, reporter)
-        found = await collect_examples(ready, TokenCounter(trainer.tokenizer), plan, reporter)
+        counter = TokenCounter(trainer.tokenizer)
+        found = await collect_examples(ready, counter, plan.held_out, reporter)
         write_examples(run / _EXAMPLES, found)
     examples = read_examples(run / _EXAMPLES)
     learned = [each for each in examples if not each.held_out]
@@ -146,18 +146,17 @@ async def tune(
 
 
 async def collect_examples(
-    ready: ReadyBenchmark, engine: TokenCounter, plan: TuningPlan, reporter: Reporter
+    ready: ReadyBenchmark, engine: TokenCounter, held_out: float, reporter: Reporter
 ) -> list[TuningExample]:
-    """The prompts of the plan's questions, and their golds spelled as the prompts show names.
+    """The prompts of the benchmark's questions, and their golds spelled as the prompts show names.
 
     Leaves out questions whose gold reads a table that the prompt does not show.
     """
-    chosen = set(plan.questions)
-    wanted = [each for each in ready.benchmark.examples if each.id in chosen]
-    wanted = [each for each in wanted if each.database not in ready.benchmark.missing]
+    benchmark = ready.benchmark
+    wanted = [each for each in benchmark.examples if each.database not in benchmark.missing]
     found: dict[str, TuningExample] = {}
     async with open_parts(ready.wiring, reporter, engine=engine) as parts:
-        writer = _ExampleWriter(parts, plan.held_out)
+        writer = _ExampleWriter(parts, held_out)
         waiting = iter(wanted)
         with reporter.step("Writing prompts") as progress:
             done = 0
@@ -185,6 +184,7 @@ class _ExampleWriter:
         self._builder = PromptBuilder(TokenCounts(parts.engine), settings)
         self._principal = settings.identity.principal()
         self._held_out = held_out
+        self._variant = parse_variant(DEFAULT_VARIANTS[0])
 
     async def write(self, example: Example) -> TuningExample | None:
         question = Question(
@@ -196,8 +196,7 @@ class _ExampleWriter:
         if sql is None:
             return None
         plan = await self._planner.plan(question, context)
-        variant = parse_variant(DEFAULT_VARIANTS[0])
-        prompt, _ = await self._builder.build(question, context, plan, variant)
+        prompt, _ = await self._builder.build(question, context, plan, self._variant)
         return TuningExample(
             example.id,
             example.database,
