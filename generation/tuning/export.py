@@ -36,6 +36,7 @@ class AdapterFacts:
     base_sha256: Mapping[str, str]
     benchmark: str
     benchmark_sha256: str
+    apart_from: str
     licence: str
     examples: int
     databases: int

@@ -42,6 +42,11 @@ def spell_query(
     speller = _Speller(tables, names, dialect)
     if not isinstance(tree, exp.Query) or not speller.spell(tree):
         return None
+    return write_query(tree, dialect)
+
+
+def write_query(tree: exp.Expr, dialect: str) -> str:
+    """The query as text, in one line."""
     return _find_writer(dialect)(dialect=dialect, normalize_functions="upper").generate(tree)
 
 

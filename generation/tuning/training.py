@@ -21,6 +21,7 @@ from typing import Any
 
 from generation.engines.chat_encoder import ChatEncoder
 from generation.engines.choice import choose_cpu_dtype, read_cpu_flags
+from generation.models.adapters import PEFT_ADAPTER, check_peft_adapter, read_adapter_rank
 from generation.models.files import remove_path
 from generation.tuning.examples import TuningExample
 from generation.tuning.packing import IGNORED, Encoded, Pack, pack_examples
@@ -119,8 +120,14 @@ def encode_packs(
 class Trainer:
     """Trains an adapter for the model in ``folder``; its state is kept in ``run``."""
 
-    def __init__(self, folder: Path, run: Path, options: TrainingOptions) -> None:
-        """Loads the model. Raises ModelError if a library is missing or the model is unusable."""
+    def __init__(
+        self, folder: Path, run: Path, options: TrainingOptions, start: Path | None = None
+    ) -> None:
+        """Loads the model, and the adapter in the folder ``start`` to go on from.
+
+        Raises ModelError if a library is missing or the model is unusable, SettingsError if the
+        adapter does not fit it or has another rank.
+        """
         try:
             import peft
             import torch
@@ -156,6 +163,8 @@ class Trainer:
         )
         self._peft: Any = peft.get_peft_model(model.to(self._device), config)
         self._model: Any = model
+        if start is not None:
+            self._load_adapter(start, folder)
         self._weights = [each for each in self._peft.parameters() if each.requires_grad]
         self._optimizer = torch.optim.AdamW(
             self._weights, lr=options.learning_rate, weight_decay=0.0, betas=(0.9, 0.98)
@@ -212,6 +221,19 @@ class Trainer:
                 total += float(self._compute_loss(pack)) * pack.learned
                 tokens += pack.learned
         return total / max(tokens, 1.0)
+
+    def _load_adapter(self, start: Path, folder: Path) -> None:
+        import peft
+        from safetensors.torch import load_file
+
+        check_peft_adapter(start, folder)
+        rank = read_adapter_rank(start)
+        if rank != self._options.rank:
+            raise SettingsError(
+                f"The adapter in {start} has rank {rank}, not {self._options.rank}.",
+                hint=f"Go on with --rank {rank}.",
+            )
+        peft.set_peft_model_state_dict(self._peft, load_file(start / PEFT_ADAPTER))
 
     def _learn(self, packs: Sequence[Pack], state: _State) -> float:
         self._optimizer.zero_grad()

@@ -13,9 +13,8 @@ from rich.markup import escape
 
 from data.benchmarks.halves import take_half
 from data.benchmarks.load import load_benchmark
-from generation.engines.choice import has_gpu
+from generation.engines.choice import has_gpu, resolve_model
 from generation.models.progress import RichProgress
-from generation.models.registry import default_model
 from generation.tuning.training import TrainingOptions
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
@@ -23,7 +22,7 @@ from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.operations.benchmarks import select
 from serve_app.operations.measuring import draw_sample
-from serve_app.operations.tuning import CURVE, TuningPlan
+from serve_app.operations.tuning import CURVE, TuningPlan, leave_out
 from serve_app.operations.tuning import tune as run_tuning
 
 _DEFAULTS = TrainingOptions()
@@ -39,8 +38,14 @@ def tune(
     ] = Path("tuned"),
     model: Annotated[
         str,
-        typer.Option(help="The model to tune: a registered name, a hub id or a folder."),
-    ] = "auto",
+        typer.Option(
+            help="The model to tune: a registered name, a hub id or a folder; empty: model.name.",
+            show_default=False,
+        ),
+    ] = "",
+    start: Annotated[
+        Path | None, typer.Option(help="Folder of an adapter to go on from, of the same rank.")
+    ] = None,
     half: opt.Half = "",
     sample: opt.Sample = 0,
     seed: opt.Seed = 0,
@@ -61,6 +66,21 @@ def tune(
     learning_rate: Annotated[
         float, typer.Option(help="Highest learning rate.", min=1e-6, max=1e-1)
     ] = _DEFAULTS.learning_rate,
+    apart_from: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BENCHMARK",
+            help="Leave out the databases of this benchmark and questions like its own; repeat.",
+        ),
+    ] = None,
+    vary: Annotated[
+        bool,
+        typer.Option(
+            "--vary",
+            help="Train each database under other names, and SQLite's in other dialects too: for "
+            "an adapter that meets schemas which it has not seen.",
+        ),
+    ] = False,
     licence: Annotated[
         str, typer.Option(help="Licence and attribution of the questions, for the adapter's card.")
     ] = "",
@@ -70,15 +90,23 @@ def tune(
     The same command again continues it.
     """
     cli: CliContext = context.obj
-    loaded = load_benchmark(benchmark, configured=cli.settings.databases)
+    configured = cli.settings.databases
+    loaded = load_benchmark(benchmark, configured=configured)
     loaded = take_half(loaded, half) if half else loaded
+    measured = [
+        load_benchmark(path, configured=cli.settings.databases) for path in apart_from or ()
+    ]
+    loaded = leave_out(loaded, measured)
     chosen = draw_sample(loaded, sample, seed)
     plan = TuningPlan(
-        model=default_model(has_gpu()) if model == "auto" else model,
+        model=model or resolve_model(cli.settings.model, on_gpu=has_gpu()).name,
         benchmark=loaded.name,
         benchmark_sha256=loaded.sha256,
         questions=tuple(example.id for example in chosen),
+        apart_from=tuple(each.name for each in measured),
+        vary=vary,
         held_out=held_out,
+        start=start,
         training=TrainingOptions(rank=rank, learning_rate=learning_rate, epochs=epochs, seed=seed),
         licence=licence or "Not given: see the licence of the questions.",
         command=shlex.join(["quorumsql", *sys.argv[1:]]),

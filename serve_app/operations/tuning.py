@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,20 +20,27 @@ from evaluation.runs.environment import describe_machine, find_revision
 from evaluation.runs.json_lines import append_line, read_lines
 from evaluation.runs.variants import override
 from generation.engines.chat_encoder import ChatEncoder
+from generation.models.adapters import hash_adapter
 from generation.models.files import sha256_of
 from generation.models.forms import SAFETENSORS
 from generation.models.store import ProgressReporter
 from generation.prompts.prompt_builder import PromptBuilder
 from generation.tuning.examples import TuningExample, is_held_out, read_examples, write_examples
 from generation.tuning.export import AdapterFacts, export_adapter
+from generation.tuning.overlap import find_overlaps
 from generation.tuning.targets import spell_query
 from generation.tuning.training import Step, Trained, Trainer, TrainingOptions, encode_packs
+from generation.tuning.variation import choose_variation, list_words, vary_context, vary_query
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import SettingsError
 from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.settings.prompt_variants import DEFAULT_VARIANTS, parse_variant
-from nl2sql.types import Question
+from nl2sql.types import Question, SchemaContext
+from ranking.lint.ungrouped_column import ungrouped_column
+from ranking.query import read_query
+from retrieval.vocabulary.abbreviations import load_names
+from retrieval.vocabulary.general_synonyms import related_words
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.models import Models
 from serve_app.operations.benchmarks import ReadyBenchmark, prepare_benchmark
@@ -46,13 +55,21 @@ CURVE = "curve.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class TuningPlan:
-    """What is trained on what. ``held_out`` is the share of databases that is not trained on."""
+    """What is trained on what.
+
+    ``apart_from`` names the benchmarks whose databases and questions were left out. ``vary``: each
+    database gets other names, and SQLite's another dialect. ``held_out`` is the share of databases
+    that is not trained on. ``start`` is the folder of an adapter to go on from.
+    """
 
     model: str
     benchmark: str
     benchmark_sha256: str
     questions: tuple[str, ...]
+    apart_from: tuple[str, ...]
+    vary: bool
     held_out: float
+    start: Path | None
     training: TrainingOptions
     licence: str
     command: str
@@ -60,8 +77,29 @@ class TuningPlan:
     def identity(self) -> dict[str, Any]:
         """What decides which adapter comes out."""
         plan = asdict(self)
+        if self.start is not None:
+            plan["start"] = hash_adapter(self.start, gguf=False)
         del plan["licence"], plan["command"], plan["training"]["checkpoint_s"]
         return json.loads(json.dumps(plan))  # type: ignore[no-any-return]
+
+
+def leave_out(benchmark: Benchmark, measured: Sequence[Benchmark]) -> Benchmark:
+    """The benchmark without the databases and the questions that are in one of ``measured``.
+
+    A question is in there if one like it is, see ``find_overlaps``. Raises SettingsError if none is
+    left.
+    """
+    databases = {each.database for other in measured for each in other.examples}
+    rest = [each for each in benchmark.examples if each.database not in databases]
+    asked = [each.question for other in measured for each in other.examples]
+    overlaps = find_overlaps([each.question for each in rest], asked)
+    kept = tuple(each for at, each in enumerate(rest) if at not in overlaps)
+    if not kept:
+        raise SettingsError(
+            f"All questions of {benchmark.name} are also among those that are measured.",
+            hint="Tune on other questions, or leave out --apart-from.",
+        )
+    return replace(benchmark, examples=kept)
 
 
 class TokenCounter:
@@ -98,11 +136,11 @@ async def tune(
     store = Models(settings).build_model_store(weights, form=SAFETENSORS)
     folder = await asyncio.to_thread(store.pull, plan.model)
     with reporter.step("Loading the model"):
-        trainer = await asyncio.to_thread(Trainer, folder, run, plan.training)
+        trainer = await asyncio.to_thread(Trainer, folder, run, plan.training, plan.start)
     if not (run / _EXAMPLES).exists():
         ready = await prepare_benchmark(settings, benchmark, reporter)
         counter = TokenCounter(trainer.tokenizer)
-        found = await collect_examples(ready, counter, plan.held_out, reporter)
+        found = await collect_examples(ready, counter, plan, reporter)
         write_examples(run / _EXAMPLES, found)
     examples = read_examples(run / _EXAMPLES)
     learned = [each for each in examples if not each.held_out]
@@ -127,6 +165,7 @@ async def tune(
         base_sha256={file.name: sha256_of(file) for file in sorted(folder.glob("*.safetensors"))},
         benchmark=plan.benchmark,
         benchmark_sha256=plan.benchmark_sha256,
+        apart_from=", ".join(plan.apart_from) or "nothing",
         licence=plan.licence,
         examples=len(learned),
         databases=len({each.database for each in learned}),
@@ -146,17 +185,18 @@ async def tune(
 
 
 async def collect_examples(
-    ready: ReadyBenchmark, engine: TokenCounter, held_out: float, reporter: Reporter
+    ready: ReadyBenchmark, engine: TokenCounter, plan: TuningPlan, reporter: Reporter
 ) -> list[TuningExample]:
     """The prompts of the benchmark's questions, and their golds spelled as the prompts show names.
 
-    Leaves out questions whose gold reads a table that the prompt does not show.
+    Leaves out questions whose gold reads a table that the prompt does not show, and those whose
+    gold the other dialect would refuse.
     """
     benchmark = ready.benchmark
     wanted = [each for each in benchmark.examples if each.database not in benchmark.missing]
     found: dict[str, TuningExample] = {}
     async with open_parts(ready.wiring, reporter, engine=engine) as parts:
-        writer = _ExampleWriter(parts, held_out)
+        writer = _ExampleWriter(parts, plan)
         waiting = iter(wanted)
         with reporter.step("Writing prompts") as progress:
             done = 0
@@ -175,7 +215,7 @@ async def collect_examples(
 
 
 class _ExampleWriter:
-    def __init__(self, parts: LocalParts, held_out: float) -> None:
+    def __init__(self, parts: LocalParts, plan: TuningPlan) -> None:
         # The prompt of a question must not contain its own answer.
         settings = override(parts.wiring.settings, ["retrieval.same_question=false"])
         parts.embedder.load()
@@ -183,7 +223,7 @@ class _ExampleWriter:
         self._planner = parts.build_planner(settings)
         self._builder = PromptBuilder(TokenCounts(parts.engine), settings)
         self._principal = settings.identity.principal()
-        self._held_out = held_out
+        self._plan = plan
         self._variant = parse_variant(DEFAULT_VARIANTS[0])
 
     async def write(self, example: Example) -> TuningExample | None:
@@ -193,6 +233,8 @@ class _ExampleWriter:
         _, context = await self._retriever.retrieve(question)
         tables = [hit.table for hit in context.tables]
         sql = spell_query(example.golds[0], tables, context.names, context.dialect)
+        if sql is not None and self._plan.vary:
+            context, sql = self._vary(question.database, context, sql)
         if sql is None:
             return None
         plan = await self._planner.plan(question, context)
@@ -203,8 +245,30 @@ class _ExampleWriter:
             context.dialect,
             prompt.messages,
             sql,
-            held_out=is_held_out(example.database, self._held_out),
+            held_out=is_held_out(example.database, self._plan.held_out),
         )
+
+    def _vary(
+        self, database: str, context: SchemaContext, sql: str
+    ) -> tuple[SchemaContext, str | None]:
+        words = list_words(hit.table for hit in context.tables)
+        others = {word: _find_other_words(word) for word in words}
+        variation = choose_variation(database, context.dialect, others, self._plan.training.seed)
+        if variation.dialect == context.dialect and not variation.changes_names:
+            return context, sql
+        varied, names = vary_context(context, variation)
+        query = vary_query(sql, context.dialect, names)
+        if query is None or variation.dialect == context.dialect:
+            return varied, query
+        read = read_query(query, variation.dialect)
+        # SQLite takes any row of a group; the other databases refuse such a query.
+        return varied, None if read is None or ungrouped_column(read) else query
+
+
+@cache
+def _find_other_words(word: str) -> tuple[str, ...]:
+    shorts = [short for short, long in load_names().items() if long == (word,)]
+    return (*shorts, *sorted(related_words(word)))
 
 
 def _open_run(run: Path, plan: TuningPlan) -> None:

@@ -95,6 +95,19 @@ def test_a_killed_run_goes_on_as_if_nothing_had_happened(folder: Path, tmp_path:
     assert (first / name).read_text() == (second / name).read_text()
 
 
+def test_training_goes_on_from_an_adapter_of_the_same_rank(folder: Path, tmp_path: Path) -> None:
+    first = Trainer(folder, tmp_path / "first", OPTIONS)
+    packs = encode_packs(EXAMPLES, first.tokenizer, OPTIONS)
+    trained = first.train(packs, packs)
+    second = Trainer(folder, tmp_path / "second", OPTIONS, trained.best)
+    assert second.measure_loss(packs) == pytest.approx(trained.after, rel=0.02)
+    assert Trainer(folder, tmp_path / "third", OPTIONS).measure_loss(packs) == pytest.approx(
+        trained.before, rel=0.02
+    )
+    with pytest.raises(SettingsError, match="rank 8, not 4"):
+        Trainer(folder, tmp_path / "fourth", dataclasses.replace(OPTIONS, rank=4), trained.best)
+
+
 def test_without_an_example_nothing_is_trained(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="no example to train on"):
         Trainer(folder, tmp_path, OPTIONS).train([], [])
