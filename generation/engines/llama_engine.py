@@ -109,15 +109,20 @@ class LlamaEngine:
         weights: Path,
         settings: ModelSettings,
         start: Callable[[LlamaArguments], LlamaServer] = start_server,
+        *,
+        adapter: Path | None = None,
     ) -> None:
-        """Loads the GGUF file. Raises EngineUnavailable if llama.cpp does not start."""
+        """Loads the GGUF file, and that of the adapter.
+
+        Raises EngineUnavailable if llama.cpp does not start.
+        """
         self._arguments = LlamaArguments(
             weights,
             context_tokens=settings.max_model_len * CONTEXTS,
             slots=_SLOTS,
             threads=max(1, len(os.sched_getaffinity(0)) - settings.reserved_cores),
             prompt_cache_mib=settings.kv_cache_gib * 1024,
-            adapter=find_gguf_adapter(settings.adapter) if settings.adapter else None,
+            adapter=find_gguf_adapter(adapter) if adapter else None,
         )
         self._max_model_len = settings.max_model_len
         self._room = Room(tokens=self._arguments.context_tokens, slots=_SLOTS)

@@ -35,8 +35,13 @@ _RANKS = (8, 16, 32, 64, 128, 256)
 class VllmEngine:
     """A language model served by vLLM. Loading takes half a minute on a CPU."""
 
-    def __init__(self, folder: Path, settings: ModelSettings) -> None:
-        """Loads the weights in ``folder``. Raises EngineUnavailable if vLLM does not start."""
+    def __init__(
+        self, folder: Path, settings: ModelSettings, *, adapter: Path | None = None
+    ) -> None:
+        """Loads the weights in ``folder``, and the adapter in its folder.
+
+        Raises EngineUnavailable if vLLM does not start.
+        """
         _prepare_environment(settings)
         try:
             import torch
@@ -61,7 +66,7 @@ class VllmEngine:
             **({} if on_gpu else _cpu_arguments(settings)),
             tensor_parallel_size=settings.tensor_parallel_size,
             gpu_memory_utilization=settings.gpu_memory_utilization,
-            **_adapter_arguments(settings.adapter),
+            **_adapter_arguments(adapter),
         )
         before = find_children()
         try:
@@ -74,8 +79,8 @@ class VllmEngine:
         started = find_children()
         self._watcher = watch_processes({pid: started[pid] for pid in started.keys() - before})
         self._adapter: Any = None
-        if settings.adapter is not None:
-            self._adapter = LoRARequest("adapter", 1, str(settings.adapter.resolve()))
+        if adapter is not None:
+            self._adapter = LoRARequest("adapter", 1, str(adapter.resolve()))
         self._max_model_len = settings.max_model_len
         self._chat = ChatEncoder(self._engine.get_tokenizer())
         self._speed = MeasuredSpeed(self.sample)

@@ -20,7 +20,7 @@ PEFT_CONFIG, PEFT_ADAPTER = "adapter_config.json", "adapter_model.safetensors"
 
 def find_gguf_adapter(adapter: Path) -> Path:
     """The file for llama.cpp: the one in the folder ``adapter``, or ``adapter`` itself."""
-    return adapter / GGUF_ADAPTER if adapter.is_dir() else adapter
+    return next(adapter.glob("*.gguf"), adapter / GGUF_ADAPTER) if adapter.is_dir() else adapter
 
 
 def hash_adapter(adapter: Path, *, gguf: bool) -> str:

@@ -16,9 +16,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from string import Template
 
+from generation.models.adapter_conversion import write_gguf_adapter
 from generation.models.adapters import GGUF_ADAPTER, PEFT_ADAPTER, PEFT_CONFIG
 from generation.models.files import remove_path, sha256_of
-from generation.tuning.gguf_adapter import write_gguf_adapter
 
 _CARD = Path(__file__).with_name("card.txt")
 

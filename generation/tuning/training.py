@@ -54,8 +54,8 @@ class TrainingOptions:
     learning_rate: float = 4e-4
     epochs: float = 2.0
     batch: int = 1
-    most_branches: int = 8
-    most_tokens: int = 1400
+    most_branches: int = 16
+    most_tokens: int = 1600
     measurements: int = 6
     most_measured: int = 16
     patience: int = 3
@@ -129,6 +129,7 @@ class Trainer:
         adapter does not fit it or has another rank.
         """
         try:
+            import gguf  # noqa: F401 - without it the result could not be written
             import peft
             import torch
             import transformers

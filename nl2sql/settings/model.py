@@ -35,10 +35,11 @@ class ModelSettings(Section):
         0.9, gt=0, le=1, description="Share of the GPU memory to use."
     )
     tensor_parallel_size: int = Field(1, ge=1, description="GPUs that share one model.")
-    adapter: Path | None = Field(
-        None,
-        description="LoRA adapter for the prompts that ask for SQL: a folder that `quorumsql tune` "
-        "wrote; llama.cpp also takes a GGUF file, vLLM a folder in peft's form.",
+    adapter: Literal["auto", "none"] | Path = Field(
+        "auto",
+        description="LoRA adapter for the prompts that ask for SQL: auto takes the packaged one of "
+        "the model, if there is one; none; or a folder that `quorumsql tune` wrote. llama.cpp also "
+        "takes a GGUF file, vLLM a folder in peft's form.",
     )
     engine: Literal["auto", "llama.cpp", "vllm", "openai", "anthropic"] = Field(
         "auto",
@@ -68,6 +69,11 @@ class ModelSettings(Section):
         "values (also cell values, examples, database errors) or rows (also rows of results). "
         "Unset: values for a server outside of private networks, rows for any other engine.",
     )
+
+    @property
+    def own_adapter(self) -> Path | None:
+        """The adapter that the settings name by its path."""
+        return None if isinstance(self.adapter, str) else self.adapter
 
     @property
     def is_remote(self) -> bool:

@@ -11,7 +11,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from generation.models.forms import GGUF, SAFETENSORS
+from generation.models.forms import GGUF, PEFT, SAFETENSORS
+from generation.models.registry import load_adapters
 from generation.models.store import ModelStatus, ModelStore, RichProgress
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
@@ -28,13 +29,25 @@ class LocalEngine(StrEnum):
     VLLM = "vllm"
 
 
-_FORMS = {LocalEngine.LLAMA: GGUF, LocalEngine.VLLM: SAFETENSORS}
+_FORMS = {LocalEngine.LLAMA: (GGUF, GGUF), LocalEngine.VLLM: (SAFETENSORS, PEFT)}
 
 
-def _build_store(context: typer.Context, engine: LocalEngine | None = None) -> ModelStore:
+def _build_stores(
+    context: typer.Context, engine: LocalEngine | None = None
+) -> tuple[ModelStore, ModelStore]:
+    """The stores of models and of adapters."""
     cli: CliContext = context.obj
-    form = None if engine is None else _FORMS[engine]
-    return Wiring(cli.settings).models.build_model_store(RichProgress(), form=form)
+    models = Wiring(cli.settings).models
+    whole, adapter = (None, None) if engine is None else _FORMS[engine]
+    return (
+        models.build_model_store(RichProgress(), form=whole),
+        models.build_adapter_store(RichProgress(), form=adapter),
+    )
+
+
+def _find_store(context: typer.Context, name: str, engine: LocalEngine | None = None) -> ModelStore:
+    models, adapters = _build_stores(context, engine)
+    return adapters if name in load_adapters() else models
 
 
 @app.command("pull")
@@ -47,7 +60,7 @@ def pull(
     ] = None,
 ) -> Output:
     """Fetch the weights, check them, and convert them to the engine's format."""
-    folder = _build_store(context, engine).pull(name)
+    folder = _find_store(context, name, engine).pull(name)
     return Output(
         {"model": name, "path": folder},
         lambda: CONSOLE.print(f"Ready in {folder}", highlight=False, markup=False),
@@ -57,8 +70,10 @@ def pull(
 @app.command("list")
 @prints
 def list_models(context: typer.Context) -> Output:
-    """List the registered models, and which of them are downloaded."""
-    entries = _build_store(context).entries()
+    """List the registered models and adapters, and which of them are downloaded."""
+    models, adapters = _build_stores(context)
+    known = load_adapters()
+    entries = [*models.entries(), *(entry for entry in adapters.entries() if entry.name in known)]
     document = [
         {"model": entry.name, "downloaded": entry.present, "bytes": entry.bytes}
         for entry in entries
@@ -82,7 +97,7 @@ def remove(
     context: typer.Context, name: Annotated[str, typer.Argument(help="The model to remove.")]
 ) -> Output:
     """Delete the weights from the cache; `pull` fetches them again."""
-    removed = _build_store(context).remove(name)
+    removed = _find_store(context, name).remove(name)
     told = f"Removed {name}." if removed else f"{name} was not downloaded."
     return Output(
         {"model": name, "removed": removed},

@@ -10,14 +10,14 @@ from generation.engines import OpenEngine
 from generation.engines.anthropic_engine import AnthropicEngine
 from generation.engines.checked_engine import CheckedEngine
 from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags, resolve_model
-from generation.engines.llama_checks import check_model, measure_free_memory
+from generation.engines.llama_checks import check_adapter, check_model, measure_free_memory
 from generation.engines.llama_engine import LlamaEngine
 from generation.engines.llama_server import check_processor, check_system
 from generation.engines.openai_engine import OpenAiEngine
 from generation.engines.vllm_engine import VllmEngine
 from generation.models.adapters import check_peft_adapter, hash_adapter
-from generation.models.forms import EMBEDDER, GGUF, SAFETENSORS, Form, find_weights
-from generation.models.registry import load_embedders
+from generation.models.forms import EMBEDDER, GGUF, PEFT, SAFETENSORS, Form, find_weights
+from generation.models.registry import find_adapter, load_adapters, load_embedders
 from generation.models.store import ModelStore, ProgressReporter
 from nl2sql.settings import Settings
 from retrieval.embedding.embedder import Embedder, find_installed_weights
@@ -71,6 +71,40 @@ class Models:
             folders=self.settings.model.folders,
         )
 
+    def build_adapter_store(
+        self, progress: ProgressReporter | None = None, *, form: Form | None = None
+    ) -> ModelStore:
+        """The store of the packaged adapters, in ``form`` or that of the engine used here."""
+        return ModelStore(
+            self.settings.home / "models",
+            form or (GGUF if self._is_llama else PEFT),
+            progress=progress,
+            registry=load_adapters(),
+            folders=self.settings.model.folders,
+        )
+
+    def adapter_name(self) -> str:
+        """The packaged adapter that is used here; empty without one, or for one by its path."""
+        model = self.settings.model
+        if model.adapter != "auto" or model.is_remote:
+            return ""
+        entry = find_adapter(self.model_name())
+        return "" if entry is None else entry.name
+
+    def fetch_adapter(self, progress: ProgressReporter | None = None) -> Path | None:
+        """The adapter that the engine here loads, made ready if it is not. Raises ModelError."""
+        name = self.adapter_name()
+        return self.build_adapter_store(progress).pull(name) if name else self._own_adapter
+
+    def find_adapter(self) -> Path | None:
+        """The adapter that the engine here loads, if it is ready."""
+        name = self.adapter_name()
+        return self.build_adapter_store().find(name) if name else self._own_adapter
+
+    @property
+    def _own_adapter(self) -> Path | None:
+        return None if self.settings.model.is_remote else self.settings.model.own_adapter
+
     def open_engine(self) -> OpenEngine:
         """The configured engine, which gets nothing but what ``model.send`` allows.
 
@@ -88,10 +122,10 @@ class Models:
             return OpenAiEngine(model)
         if model.engine == "anthropic":
             return AnthropicEngine(model)
-        weights = self.fetch_weights()
+        weights, adapter = self.fetch_weights(), self.fetch_adapter()
         if self._is_llama:
-            return LlamaEngine(weights, model)
-        return VllmEngine(weights, model)
+            return LlamaEngine(weights, model, adapter=adapter)
+        return VllmEngine(weights, model, adapter=adapter)
 
     def fetch_weights(self, progress: ProgressReporter | None = None) -> Path:
         """Fetches and checks the weights that the engine here loads.
@@ -100,6 +134,7 @@ class Models:
         this model does not support.
         """
         folder = self.build_model_store(progress).pull(self.model_name())
+        self.fetch_adapter(progress)
         self.check_weights(folder)
         return find_weights(folder) if self._is_llama else folder
 
@@ -109,13 +144,17 @@ class Models:
             check_processor(read_cpu_flags())
             check_system()
             check_model(find_weights(folder), self.settings.model, measure_free_memory())
-        elif self.settings.model.adapter is not None:
-            check_peft_adapter(self.settings.model.adapter, folder)
+        if (adapter := self.find_adapter()) is None:
+            return
+        if self._is_llama:
+            check_adapter(adapter, find_weights(folder))
+        else:
+            check_peft_adapter(adapter, folder)
 
     def name_samples(self) -> str:
         """The name under which samples are kept: that of the model and of its adapter."""
-        adapter = self.settings.model.adapter
-        if adapter is None or self.settings.model.is_remote:
+        adapter = self.fetch_adapter()
+        if adapter is None:
             return self.model_name()
         digest = hash_adapter(adapter, gguf=self._is_llama)
         return f"{self.model_name()} with adapter {digest[:16]}"

@@ -286,7 +286,10 @@ class Wiring:
     def read_calibration(self) -> Calibration | None:
         """The configured calibration. Raises SettingsError."""
         choice = self.settings.ranking.calibration
-        return load_calibration(choice, self.models.model_name() if choice == AUTO else "")
+        if choice != AUTO:
+            return load_calibration(choice, "")
+        # An adapter changes how often agreement is right; one of the user's own was not fitted.
+        return load_calibration(choice, self.models.adapter_name() or self.models.model_name())
 
     def build_repairer(self, engine: Engine) -> CandidateRepairer:
         """Stage 7."""

@@ -104,7 +104,8 @@ def check_weights(settings: Settings) -> Check:
         return Check("weights", "warning", f"{name} is not downloaded", remedy)
     if not is_ready(service_url(settings)):  # a running service uses the memory it would need
         wiring.models.check_weights(folder)
-    return Check("weights", "ok", str(folder))
+    adapter = wiring.models.adapter_name()
+    return Check("weights", "ok", f"{folder}, with adapter {adapter}" if adapter else str(folder))
 
 
 def check_embedder(settings: Settings) -> Check:

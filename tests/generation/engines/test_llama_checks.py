@@ -7,7 +7,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from generation.engines.llama_checks import CONTEXTS, check_model, measure_free_memory
+from generation.engines.llama_checks import (
+    CONTEXTS,
+    check_adapter,
+    check_model,
+    measure_free_memory,
+)
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings
 from tests.generation.gguf_files import TINY, Value, write_gguf
@@ -77,7 +82,7 @@ def test_what_is_no_instruct_model_is_told(
 
 def test_an_adapter_of_this_model_is_taken(weights: Path, tmp_path: Path) -> None:
     adapter = write_gguf(tmp_path / "a.gguf", ADAPTER, PAIR)
-    check_model(weights, ModelSettings(max_model_len=512, adapter=adapter), PLENTY)
+    check_adapter(adapter, weights)
 
 
 WRONG: dict[str, tuple[dict[str, Value], dict[str, tuple[int, ...]], str]] = {
@@ -99,13 +104,12 @@ def test_an_adapter_for_another_model_is_told(
 ) -> None:
     adapter = write_gguf(tmp_path / "a.gguf", metadata, tensors)
     with pytest.raises(SettingsError, match=message):
-        check_model(weights, ModelSettings(max_model_len=512, adapter=adapter), PLENTY)
+        check_adapter(adapter, weights)
 
 
 def test_a_missing_adapter_is_told(weights: Path, tmp_path: Path) -> None:
-    settings = ModelSettings(max_model_len=512, adapter=tmp_path / "none.gguf")
     with pytest.raises(SettingsError, match=r"model\.adapter: .*none\.gguf.* No such file"):
-        check_model(weights, settings, PLENTY)
+        check_adapter(tmp_path / "none.gguf", weights)
 
 
 def test_free_memory_is_the_containers_where_that_is_less(tmp_path: Path) -> None:

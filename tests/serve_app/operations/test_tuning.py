@@ -7,10 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
+from safetensors.numpy import load_file
 
 from data.benchmarks.load import load_benchmark
 from generation.engines.llama_engine import LlamaEngine
 from generation.engines.vllm_engine import VllmEngine
+from generation.models.adapter_conversion import convert_adapter
+from generation.models.adapters import PEFT_ADAPTER, check_peft_adapter
 from generation.models.files import sha256_of
 from generation.tuning.examples import read_examples
 from generation.tuning.training import TrainingOptions
@@ -71,12 +74,20 @@ async def test_ten_questions_become_an_adapter_for_both_engines(
     with pytest.raises(SettingsError, match="another training"):
         await tune(wiring.settings, loaded, other, run, Silence())
 
-    def build_settings(used: Path | None) -> ModelSettings:
-        return ModelSettings(max_model_len=4096, kv_cache_gib=1, adapter=used)
+    # The GGUF file alone holds all that the other form needs.
+    converted = tmp_path / "converted"
+    converted.mkdir()
+    convert_adapter(adapter / "adapter.gguf", converted)
+    for form in (adapter, converted):
+        check_peft_adapter(form, folder)
+    first, second = (load_file(form / PEFT_ADAPTER) for form in (adapter, converted))
+    assert first.keys() == second.keys()
+    assert all((first[name] == second[name]).all() for name in first)
 
+    settings = ModelSettings(max_model_len=4096, kv_cache_gib=1)
     for used in (None, adapter):
-        await check_engine(LlamaEngine(file, build_settings(used)), used is not None)
-    await check_engine(VllmEngine(folder, build_settings(adapter)), True)
+        await check_engine(LlamaEngine(file, settings, adapter=used), used is not None)
+    await check_engine(VllmEngine(folder, settings, adapter=converted), True)
 
 
 async def check_engine(engine: Engine, has_adapter: bool) -> None:
