@@ -79,13 +79,18 @@ def write_gguf_adapter(adapter: Path, model: Path, into: Path) -> None:
 def convert_adapter(file: Path, into: Path) -> None:
     """Fills the folder ``into`` with the form of peft, from a GGUF file of `write_gguf_adapter`.
 
-    Raises ModelCorrupt for a file with other tensors.
+    Raises ModelCorrupt for a file with other tensors, or of another architecture.
     """
     import gguf
     from safetensors.numpy import save_file
 
     reader = gguf.GGUFReader(file)
     architecture = str(reader.fields["general.architecture"].contents())
+    if architecture not in ARCHITECTURES.values():
+        raise ModelCorrupt(
+            f"{file.name} is for {architecture}, whose layers cannot be converted for vLLM.",
+            hint="Name the adapter in peft's form, or use llama.cpp.",
+        )
     layers = 1 + max(
         (int(found[1]) for each in reader.tensors if (found := _BLOCK.match(each.name))), default=0
     )

@@ -28,7 +28,8 @@ class AdapterFacts:
     """What an adapter was made from.
 
     ``base_sha256`` has the hash of each file with weights of the model, ``command`` makes the
-    adapter again, and losses are those of a token.
+    adapter again, and losses are those of a token. ``apart_from``, ``start`` and ``varied`` say in
+    words what was left out, from which adapter training went on, and how prompts were spelled.
     """
 
     name: str
@@ -37,6 +38,8 @@ class AdapterFacts:
     benchmark: str
     benchmark_sha256: str
     apart_from: str
+    start: str
+    varied: str
     licence: str
     examples: int
     databases: int

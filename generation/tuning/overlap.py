@@ -17,8 +17,8 @@ def find_overlaps(
     """The places of ``questions`` that occur among those measured, with the measured one.
 
     Compared are the words in any order, without case, punctuation and plural: a question occurs if
-    its words are equal to those of a measured one by at least ``alike`` percent (the normalized
-    Indel similarity of the sorted words).
+    the letters of its sorted words are those of a measured one by at least ``alike`` percent (the
+    normalized Indel similarity).
 
     >>> find_overlaps(
     ...     ["Which singers are from France?", "List the ships."], ["From France: which singer are"]
@@ -32,7 +32,7 @@ def find_overlaps(
     if not rest or not others:
         return found
     names = list(others)
-    # Rows of the whole matrix at once would take gigabytes for large benchmarks.
+    # The matrix of all pairs would take gigabytes for large benchmarks.
     for at in rest:
         near = process.extractOne(keys[at], names, scorer=fuzz.ratio, score_cutoff=alike)
         if near is not None:

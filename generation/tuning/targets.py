@@ -116,6 +116,11 @@ class _Speller:
         }
         for alias in tree.find_all(exp.TableAlias):
             made |= {self._fold(column) for column in alias.columns if column.name}
+        for join in tree.find_all(exp.Join):
+            for name in join.args.get("using") or ():
+                if self._fold(name) not in columns:
+                    return False
+                name.replace(self._build_name(columns[self._fold(name)]))
         for node in list(tree.find_all(exp.Column)):
             if not isinstance(node.this, exp.Identifier):
                 continue

@@ -21,7 +21,7 @@ from typing import Any
 
 from generation.engines.chat_encoder import ChatEncoder
 from generation.engines.choice import choose_cpu_dtype, read_cpu_flags
-from generation.models.adapters import PEFT_ADAPTER, check_peft_adapter, read_adapter_rank
+from generation.models.adapters import PEFT_ADAPTER, check_peft_adapter
 from generation.models.files import remove_path
 from generation.tuning.examples import TuningExample
 from generation.tuning.packing import IGNORED, Encoded, Pack, pack_examples
@@ -32,6 +32,9 @@ from nl2sql.types import Prompt
 INSTALL_TUNE = "pip install 'quorumsql[tune]'; in a checkout on a CPU: make install-vllm."
 BEST = "best"
 """The folder of the best adapter in that of the run."""
+
+ALPHA = 2
+"""What an adapter adds is multiplied by this."""
 
 # All linear layers of a block, as Dettmers et al. 2023 (arXiv 2305.14314) recommend.
 _TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
@@ -126,7 +129,7 @@ class Trainer:
         """Loads the model, and the adapter in the folder ``start`` to go on from.
 
         Raises ModelError if a library is missing or the model is unusable, SettingsError if the
-        adapter does not fit it or has another rank.
+        adapter does not fit.
         """
         try:
             import gguf  # noqa: F401 - without it the result could not be written
@@ -157,13 +160,14 @@ class Trainer:
             ) from error
         config = peft.LoraConfig(
             r=options.rank,
-            lora_alpha=2 * options.rank,
+            lora_alpha=ALPHA * options.rank,
             target_modules=list(_TARGETS),
             task_type="CAUSAL_LM",
             base_model_name_or_path="",
         )
         self._peft: Any = peft.get_peft_model(model.to(self._device), config)
         self._model: Any = model
+        self._start = start
         if start is not None:
             self._load_adapter(start, folder)
         self._weights = [each for each in self._peft.parameters() if each.requires_grad]
@@ -212,6 +216,10 @@ class Trainer:
                 self._save(state)
                 saved = time.monotonic()
             report(Step(state.step, steps, loss, state.seconds, state.tokens, measured))
+        if self._start and state.before and state.best and state.before < state.best:
+            state.best = state.before
+            self._take_weights(self._start)
+            self._save_adapter(self._run / BEST)
         return Trained(self._run / BEST, state.tokens, state.seconds, state.before, state.best)
 
     def measure_loss(self, packs: Sequence[Pack]) -> float:
@@ -224,17 +232,20 @@ class Trainer:
         return total / max(tokens, 1.0)
 
     def _load_adapter(self, start: Path, folder: Path) -> None:
+        check_peft_adapter(start, folder, named="--start")
+        read = self._take_weights(start)
+        missing = [name for name in read.missing_keys if "lora_" in name]
+        if missing or read.unexpected_keys:
+            raise SettingsError(
+                f"--start: {start} adapts other layers than all linear ones.",
+                hint="Name an adapter that `quorumsql tune` made.",
+            )
+
+    def _take_weights(self, adapter: Path) -> Any:
         import peft
         from safetensors.torch import load_file
 
-        check_peft_adapter(start, folder)
-        rank = read_adapter_rank(start)
-        if rank != self._options.rank:
-            raise SettingsError(
-                f"The adapter in {start} has rank {rank}, not {self._options.rank}.",
-                hint=f"Go on with --rank {rank}.",
-            )
-        peft.set_peft_model_state_dict(self._peft, load_file(start / PEFT_ADAPTER))
+        return peft.set_peft_model_state_dict(self._peft, load_file(adapter / PEFT_ADAPTER))
 
     def _learn(self, packs: Sequence[Pack], state: _State) -> float:
         self._optimizer.zero_grad()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from generation.tuning.portability import is_portable, translate_type
 from generation.tuning.targets import write_query
 from nl2sql.catalog import Column, ForeignKey, Table
 from nl2sql.sql.names import fold_name, quote_name
@@ -22,28 +23,11 @@ from nl2sql.sql.parsing import parse_one
 from nl2sql.types import RetrievedTable, SchemaContext
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-# A database keeps its names as often as it gets others, and most of what is served is PostgreSQL.
+# Some databases keep their names; most of what is served is PostgreSQL.
 _KEPT = 0.4
 _DIALECTS = (("sqlite", 0.4), ("postgres", 0.45), ("duckdb", 0.15))
 _REPLACED = 0.4
 _SCHEMAS = {"sqlite": "main", "postgres": "public", "duckdb": "main"}
-# Types by the parts of their names that decide their affinity in SQLite, and what others call them.
-_TYPES = (
-    ("int", "integer"),
-    ("year", "integer"),
-    ("bool", "text"),
-    ("char", "text"),
-    ("text", "text"),
-    ("clob", "text"),
-    ("real", "double precision"),
-    ("floa", "double precision"),
-    ("doub", "double precision"),
-    ("num", "numeric"),
-    ("dec", "numeric"),
-    ("datetime", "timestamp"),
-    ("timestamp", "timestamp"),
-    ("date", "date"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +88,12 @@ def choose_variation(
     if dialect == "sqlite":
         new = rng.choices([name for name, _ in _DIALECTS], [share for _, share in _DIALECTS])[0]
     kept = rng.random() < _KEPT
+    if kept and new == dialect:
+        return Variation(new, "same", {})
     cases = ["snake", "snake", "camel"] if new == "postgres" else ["snake", "camel", "pascal"]
     case = rng.choice([*cases, "upper"] if new == "sqlite" else cases)
     if kept:
+        # PostgreSQL's names are lower case nearly everywhere.
         return Variation(new, "snake" if new == "postgres" else "same", {})
     style = rng.choice(["same words", "other words"])
     chosen = _choose_words(words, f"{seed} {database}") if style == "other words" else {}
@@ -129,12 +116,18 @@ def list_words(tables: Iterable[Table]) -> frozenset[str]:
     return frozenset(word.lower() for name in names for word in _WORD.findall(name))
 
 
-def vary_context(context: SchemaContext, variation: Variation) -> tuple[SchemaContext, Names]:
+def vary_context(
+    context: SchemaContext, variation: Variation
+) -> tuple[SchemaContext, Names] | None:
     """The context in other names and another dialect, and the names for `vary_query`.
 
     Names that would be equal afterwards stay as they are. What only an index knows (descriptions
-    apart from the database, definitions, a verified query, examples) is left out.
+    apart from the database, definitions, a verified query, examples) is left out. None for tables
+    that are shown with their schemas, since they may differ in these alone.
     """
+    short = [quote_name(hit.table.name, context.dialect) for hit in context.tables]
+    if short != list(context.names):
+        return None
     names = Names.build([hit.table for hit in context.tables], variation)
     same = context.dialect == variation.dialect
     hits = tuple(names.vary_hit(hit, keep_types=same) for hit in context.tables)
@@ -172,26 +165,33 @@ def vary_context(context: SchemaContext, variation: Variation) -> tuple[SchemaCo
 def vary_query(sql: str, dialect: str, names: Names) -> str | None:
     """The query, spelled as its prompt showed names, with those of the variation.
 
-    None if it cannot be told what a name means: an alias has the name of a column.
+    None if it cannot be told what a name means, since an alias has the name of a column or table,
+    or if the other dialect may refuse the query, see ``is_portable``.
     """
     tree = parse_one(sql, dialect)
-    tables = {fold_name(old.name, dialect): new.name for old, new in names.pairs}
-    read = {
-        fold_name(node.name, dialect) for node in tree.find_all(exp.Table) if node.name
-    } & tables.keys()
+    tables = {fold_name(old.name, dialect): new for old, new in names.pairs}
+    read = [
+        (old, new)
+        for old, new in names.pairs
+        if any(
+            fold_name(node.name, dialect) == fold_name(old.name, dialect)
+            for node in tree.find_all(exp.Table)
+        )
+    ]
     columns: dict[str, set[str]] = {}
-    for old, _ in names.pairs:
-        if fold_name(old.name, dialect) in read:
-            for column in old.columns:
-                new = names.column(old.qualified, column.name)
-                columns.setdefault(fold_name(column.name, dialect), set()).add(new)
-    aliases = {node.alias for node in tree.find_all(exp.Alias, exp.Subquery, exp.CTE)}
-    if {fold_name(alias, dialect) for alias in aliases if alias} & {*columns, *tables}:
+    for old, _ in read:
+        for column in old.columns:
+            new = names.column(old.qualified, column.name)
+            columns.setdefault(fold_name(column.name, dialect), set()).add(new)
+    taken = {*columns, *tables, *(new.name.lower() for new in tables.values())}
+    taken |= {name.lower() for spelled in columns.values() for name in spelled}
+    if _list_aliases(tree) & taken or any(
+        join.args.get("using") for join in tree.find_all(exp.Join)
+    ):
         return None
     for node in list(tree.find_all(exp.Table)):
-        new_name = tables.get(fold_name(node.name, dialect))
-        if new_name is not None:
-            node.set("this", _build_name(new_name, names.dialect))
+        if (table := tables.get(fold_name(node.name, dialect))) is not None:
+            node.set("this", _build_name(table.name, names.dialect))
             node.set("db", None)
     for column_node in list(tree.find_all(exp.Column)):
         found = columns.get(fold_name(column_node.name, dialect), set())
@@ -199,16 +199,28 @@ def vary_query(sql: str, dialect: str, names: Names) -> str | None:
             return None
         for spelled in found:
             column_node.set("this", _build_name(spelled, names.dialect))
-        qualifier = column_node.table
-        if fold_name(qualifier, dialect) in tables and qualifier:
-            new_name = tables[fold_name(qualifier, dialect)]
-            column_node.set("table", _build_name(new_name, names.dialect))
+        if (table := tables.get(fold_name(column_node.table, dialect))) is not None:
+            column_node.set("table", _build_name(table.name, names.dialect))
     if names.dialect != dialect:
+        types: dict[str, set[str]] = {}
+        for _, new in read:
+            for each in new.columns:
+                types.setdefault(each.name.lower(), set()).add(translate_type(each.type))
+        if not isinstance(tree, exp.Query) or not is_portable(tree, types):
+            return None
         for order in tree.find_all(exp.Ordered):
             # Otherwise sqlglot adds NULLS LAST, which hardly anybody writes.
             last = names.dialect == "duckdb" or not order.args.get("desc")
             order.set("nulls_first", not last)
     return write_query(tree, names.dialect)
+
+
+def _list_aliases(tree: exp.Expr) -> set[str]:
+    named = tree.find_all(exp.Alias, exp.Subquery, exp.CTE, exp.Table)
+    found = {node.alias.lower() for node in named if node.alias}
+    for alias in tree.find_all(exp.TableAlias):
+        found |= {column.name.lower() for column in alias.columns}
+    return found
 
 
 @dataclass(frozen=True)
@@ -231,7 +243,7 @@ class Names:
                     table,
                     replace(
                         table,
-                        schema=_SCHEMAS[variation.dialect],
+                        schema=_SCHEMAS.get(variation.dialect, table.schema),
                         name=spelled[table.name],
                         columns=tuple(
                             Column(columns[column.name], column.type, column.nullable)
@@ -255,9 +267,7 @@ class Names:
         """The hit with the new table."""
         table = self.new[hit.table.qualified]
         if not keep_types:
-            columns = tuple(
-                replace(each, type=_translate_type(each.type)) for each in table.columns
-            )
+            columns = tuple(replace(each, type=translate_type(each.type)) for each in table.columns)
             table = replace(table, columns=columns)
         shown = tuple(self.column(hit.table.qualified, name) for name in hit.columns)
         return replace(hit, table=table, columns=shown)
@@ -287,7 +297,3 @@ def _rename(names: Sequence[str], variation: Variation) -> dict[str, str]:
 
 def _build_name(name: str, dialect: str) -> exp.Identifier:
     return exp.Identifier(this=name, quoted=quote_name(name, dialect) != name)
-
-
-def _translate_type(name: str) -> str:
-    return next((new for part, new in _TYPES if part in name.lower()), "text")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from nl2sql.settings.base_url import check_base_url, is_in_own_network
 from nl2sql.settings.database import Milliseconds
@@ -95,6 +95,12 @@ class ModelSettings(Section):
     def sends(self) -> Contents:
         """What prompts may hold: ``send``, or what follows from the engine if that is unset."""
         return self.send or ("values" if self.is_outside else "rows")
+
+    @field_validator("adapter", mode="before")
+    @classmethod
+    def _no_adapter(cls, value: object) -> object:
+        # YAML reads "no" as false, and nothing as null.
+        return "none" if value is None or value is False else value
 
     @model_validator(mode="after")
     def _server_is_named(self) -> ModelSettings:

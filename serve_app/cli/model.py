@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from generation.models.forms import GGUF, PEFT, SAFETENSORS
-from generation.models.registry import load_adapters
+from generation.models.registry import find_adapter, load_adapters
 from generation.models.store import ModelStatus, ModelStore, RichProgress
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
@@ -59,7 +59,13 @@ def pull(
         LocalEngine | None, typer.Option(help="The engine to fetch it for; default: as configured.")
     ] = None,
 ) -> Output:
-    """Fetch the weights, check them, and convert them to the engine's format."""
+    """Fetch the weights, check them, and convert them to the engine's format.
+
+    A model's packaged adapter comes with it.
+    """
+    if (adapter := find_adapter(name)) is not None:
+        # First, so that where the model is ready its adapter is too.
+        _find_store(context, adapter.name, engine).pull(adapter.name)
     folder = _find_store(context, name, engine).pull(name)
     return Output(
         {"model": name, "path": folder},

@@ -15,7 +15,10 @@ from data.benchmarks.halves import take_half
 from data.benchmarks.load import load_benchmark
 from generation.engines.choice import has_gpu, resolve_model
 from generation.models.progress import RichProgress
+from generation.models.registry import default_model
 from generation.tuning.training import TrainingOptions
+from nl2sql.errors import SettingsError
+from nl2sql.settings import ModelSettings
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.output import Output, prints
@@ -93,13 +96,11 @@ def tune(
     configured = cli.settings.databases
     loaded = load_benchmark(benchmark, configured=configured)
     loaded = take_half(loaded, half) if half else loaded
-    measured = [
-        load_benchmark(path, configured=cli.settings.databases) for path in apart_from or ()
-    ]
+    measured = [load_benchmark(path, configured=configured) for path in apart_from or ()]
     loaded = leave_out(loaded, measured)
     chosen = draw_sample(loaded, sample, seed)
     plan = TuningPlan(
-        model=model or resolve_model(cli.settings.model, on_gpu=has_gpu()).name,
+        model=model or find_model(cli.settings.model),
         benchmark=loaded.name,
         benchmark_sha256=loaded.sha256,
         questions=tuple(example.id for example in chosen),
@@ -127,3 +128,15 @@ def tune(
         {"adapter": adapter, "curve": curve},
         lambda: CONSOLE.print(escape(told), highlight=False, soft_wrap=True),
     )
+
+
+def find_model(settings: ModelSettings) -> str:
+    """The model that the settings name. Raises SettingsError if it cannot be trained."""
+    name = resolve_model(settings, on_gpu=has_gpu()).name
+    if name.endswith(".gguf"):
+        raise SettingsError(
+            f"{name} is packed for llama.cpp and cannot be trained.",
+            hint="Name the model with --model: a registered name, a hub id, or a folder in the "
+            "format of transformers.",
+        )
+    return default_model(has_gpu()) if name == "auto" else name

@@ -20,7 +20,7 @@ from evaluation.runs.environment import describe_machine, find_revision
 from evaluation.runs.json_lines import append_line, read_lines
 from evaluation.runs.variants import override
 from generation.engines.chat_encoder import ChatEncoder
-from generation.models.adapters import hash_adapter
+from generation.models.adapters import hash_adapter, read_adapter_rank, read_adapter_scale
 from generation.models.files import sha256_of
 from generation.models.forms import SAFETENSORS
 from generation.models.store import ProgressReporter
@@ -29,7 +29,14 @@ from generation.tuning.examples import TuningExample, is_held_out, read_examples
 from generation.tuning.export import AdapterFacts, export_adapter
 from generation.tuning.overlap import find_overlaps
 from generation.tuning.targets import spell_query
-from generation.tuning.training import Step, Trained, Trainer, TrainingOptions, encode_packs
+from generation.tuning.training import (
+    ALPHA,
+    Step,
+    Trained,
+    Trainer,
+    TrainingOptions,
+    encode_packs,
+)
 from generation.tuning.variation import choose_variation, list_words, vary_context, vary_query
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import SettingsError
@@ -37,8 +44,7 @@ from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.settings.prompt_variants import DEFAULT_VARIANTS, parse_variant
 from nl2sql.types import Question, SchemaContext
-from ranking.lint.ungrouped_column import ungrouped_column
-from ranking.query import read_query
+from nl2sql.words import fold_plural
 from retrieval.vocabulary.abbreviations import load_names
 from retrieval.vocabulary.general_synonyms import related_words
 from serve_app.composition.local import LocalParts, open_parts
@@ -78,7 +84,7 @@ class TuningPlan:
         """What decides which adapter comes out."""
         plan = asdict(self)
         if self.start is not None:
-            plan["start"] = hash_adapter(self.start, gguf=False)
+            plan["start"] = hash_adapter(self.start, gguf=False, named="--start")
         del plan["licence"], plan["command"], plan["training"]["checkpoint_s"]
         return json.loads(json.dumps(plan))  # type: ignore[no-any-return]
 
@@ -132,6 +138,8 @@ async def tune(
 
     Raises SettingsError, ModelError, Unavailable.
     """
+    if plan.start is not None:
+        _check_start(plan.start, plan.training.rank)
     _open_run(run, plan)
     store = Models(settings).build_model_store(weights, form=SAFETENSORS)
     folder = await asyncio.to_thread(store.pull, plan.model)
@@ -165,7 +173,7 @@ async def tune(
         base_sha256={file.name: sha256_of(file) for file in sorted(folder.glob("*.safetensors"))},
         benchmark=plan.benchmark,
         benchmark_sha256=plan.benchmark_sha256,
-        apart_from=", ".join(plan.apart_from) or "nothing",
+        **_describe(plan),
         licence=plan.licence,
         examples=len(learned),
         databases=len({each.database for each in learned}),
@@ -190,7 +198,7 @@ async def collect_examples(
     """The prompts of the benchmark's questions, and their golds spelled as the prompts show names.
 
     Leaves out questions whose gold reads a table that the prompt does not show, and those whose
-    gold the other dialect would refuse.
+    gold another dialect might refuse.
     """
     benchmark = ready.benchmark
     wanted = [each for each in benchmark.examples if each.database not in benchmark.missing]
@@ -256,19 +264,34 @@ class _ExampleWriter:
         variation = choose_variation(database, context.dialect, others, self._plan.training.seed)
         if variation.dialect == context.dialect and not variation.changes_names:
             return context, sql
-        varied, names = vary_context(context, variation)
-        query = vary_query(sql, context.dialect, names)
-        if query is None or variation.dialect == context.dialect:
-            return varied, query
-        read = read_query(query, variation.dialect)
-        # SQLite takes any row of a group; the other databases refuse such a query.
-        return varied, None if read is None or ungrouped_column(read) else query
+        found = vary_context(context, variation)
+        if found is None:
+            return context, sql
+        varied, names = found
+        return varied, vary_query(sql, context.dialect, names)
 
 
 @cache
 def _find_other_words(word: str) -> tuple[str, ...]:
-    shorts = [short for short, long in load_names().items() if long == (word,)]
-    return (*shorts, *sorted(related_words(word)))
+    folded = fold_plural(word)
+    shorts = [short for short, long in load_names().items() if long == (folded,)]
+    related = sorted(related_words(folded))
+    return (*shorts, *(related if folded == word else [f"{each}s" for each in related]))
+
+
+def _check_start(start: Path, rank: int) -> None:
+    """Raises SettingsError if the adapter cannot be gone on from with this rank."""
+    found = read_adapter_rank(start, "--start")
+    if found != rank:
+        raise SettingsError(
+            f"--start: the adapter in {start} has rank {found}, not {rank}.",
+            hint=f"Go on with --rank {found}.",
+        )
+    if read_adapter_scale(start, "--start") != ALPHA:
+        raise SettingsError(
+            f"--start: the adapter in {start} is scaled otherwise than those of `quorumsql tune`.",
+            hint="Name an adapter that it made.",
+        )
 
 
 def _open_run(run: Path, plan: TuningPlan) -> None:
@@ -282,6 +305,20 @@ def _open_run(run: Path, plan: TuningPlan) -> None:
             f"{run} holds another training: other questions, another model or other options.",
             hint="Name another folder with --output, or repeat the options of that training.",
         )
+
+
+def _describe(plan: TuningPlan) -> dict[str, str]:
+    """What the card says of the plan."""
+    measured = ", ".join(plan.apart_from)
+    start = "the model as it is"
+    if plan.start is not None:
+        digest = hash_adapter(plan.start, gguf=False)
+        start = f"the adapter {plan.start.name} (SHA-256 {digest}), which its own card describes"
+    return {
+        "apart_from": f"databases of {measured}, and questions like theirs" if measured else "none",
+        "start": start,
+        "varied": "other ones for most databases" if plan.vary else "as in the databases",
+    }
 
 
 def _describe_losses(trained: Trained) -> str:

@@ -78,5 +78,6 @@ def _list_benchmarks() -> Iterable[str]:
 
 
 def _list_models() -> Iterable[Any]:
-    registry = _read_yaml(files("generation.models") / "registry.yaml")
-    return [entry["name"] for entry in registry["models"]]
+    folder = files("generation.models")
+    registries = (folder / "registry.yaml", folder / "packaged_adapters" / "adapters.yaml")
+    return [entry["name"] for file in registries for entry in _read_yaml(file)["models"]]

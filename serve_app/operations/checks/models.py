@@ -104,7 +104,7 @@ def check_weights(settings: Settings) -> Check:
         return Check("weights", "warning", f"{name} is not downloaded", remedy)
     if not is_ready(service_url(settings)):  # a running service uses the memory it would need
         wiring.models.check_weights(folder)
-    adapter = wiring.models.adapter_name()
+    adapter = wiring.models.adapter_name() or settings.model.own_adapter
     return Check("weights", "ok", f"{folder}, with adapter {adapter}" if adapter else str(folder))
 
 

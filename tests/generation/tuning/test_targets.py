@@ -42,6 +42,10 @@ def spell(sql: str) -> str | None:
             "NOT BETWEEN 1 AND 2 AND NOT (Singer_ID = 3)",
         ),
         (
+            'SELECT name FROM singer JOIN "song list" USING (singer_id)',
+            'SELECT Name FROM Singer JOIN "Song List" USING (Singer_ID)',
+        ),
+        (
             "WITH few AS (SELECT name AS who FROM singer) SELECT who FROM few",
             "WITH few AS (SELECT Name AS who FROM Singer) SELECT who FROM few",
         ),

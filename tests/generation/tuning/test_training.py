@@ -104,8 +104,18 @@ def test_training_goes_on_from_an_adapter_of_the_same_rank(folder: Path, tmp_pat
     assert Trainer(folder, tmp_path / "third", OPTIONS).measure_loss(packs) == pytest.approx(
         trained.before, rel=0.02
     )
-    with pytest.raises(SettingsError, match="rank 8, not 4"):
-        Trainer(folder, tmp_path / "fourth", dataclasses.replace(OPTIONS, rank=4), trained.best)
+
+
+def test_a_start_that_gets_no_better_is_the_result(folder: Path, tmp_path: Path) -> None:
+    first = Trainer(folder, tmp_path / "first", OPTIONS)
+    packs = encode_packs(EXAMPLES, first.tokenizer, OPTIONS)
+    start = first.train(packs, packs)
+    wild = dataclasses.replace(OPTIONS, learning_rate=10.0, epochs=3.0, patience=9)
+    second = Trainer(folder, tmp_path / "second", wild, start.best)
+    trained = second.train(packs, packs)
+    assert trained.before == trained.after == pytest.approx(start.after, rel=0.02)
+    third = Trainer(folder, tmp_path / "third", OPTIONS, trained.best)
+    assert third.measure_loss(packs) == pytest.approx(trained.after, rel=0.02)
 
 
 def test_without_an_example_nothing_is_trained(folder: Path, tmp_path: Path) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 from generation.models import registry
 from generation.models.files import sha256_of
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings.file import parse_settings
+from serve_app.cli.app import app
 from serve_app.composition.wiring import Wiring
 from tests.generation.gguf_files import Value, write_gguf
 
@@ -111,3 +114,39 @@ def test_an_adapter_that_does_not_fit_its_model_is_told(packaged: Path, tmp_path
     registry.load_adapters.cache_clear()
     with pytest.raises(SettingsError, match="another shape there"):
         build_wiring(tmp_path).models.fetch_weights()
+
+
+def test_the_adapter_has_a_calibration_of_its_own(
+    packaged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def load(choice: str, model: str) -> None:
+        asked.append(f"{choice} {Path(model).name}")
+
+    monkeypatch.setattr("serve_app.composition.wiring.load_calibration", load)
+    build_wiring(tmp_path).read_calibration()
+    build_wiring(tmp_path, adapter="none").read_calibration()
+    build_wiring(tmp_path, adapter=str(packaged)).read_calibration()
+    assert asked == [f"auto {NAME}", "auto tiny.gguf", "auto tiny.gguf"]
+
+
+def test_the_commands_for_models_know_it(packaged: Path, tmp_path: Path) -> None:
+    config = tmp_path / "quorumsql.yaml"
+    settings = build_wiring(tmp_path).settings.model_dump(mode="json", exclude_defaults=True)
+    config.write_text(yaml.safe_dump(settings))
+
+    def run(*words: str) -> Any:
+        done = CliRunner().invoke(app, ["--config", str(config), "model", *words, "--json"])
+        assert done.exit_code == 0, done.output
+        return json.loads(done.stdout)
+
+    def call(*words: str) -> dict[str, bool]:
+        run(*words)
+        return {each["model"]: each["downloaded"] for each in run("list")}
+
+    assert call("list")[NAME] is False
+    # With its model, so that a volume that engines only read has both.
+    assert call("pull", str(tmp_path / "tiny.gguf"))[NAME] is True
+    assert call("remove", NAME)[NAME] is False
+    assert call("pull", NAME)[NAME] is True

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from safetensors.numpy import load_file
+from sqlglot import exp
 
 from data.benchmarks.load import load_benchmark
 from generation.engines.llama_engine import LlamaEngine
@@ -17,9 +18,11 @@ from generation.models.adapters import PEFT_ADAPTER, check_peft_adapter
 from generation.models.files import sha256_of
 from generation.tuning.examples import read_examples
 from generation.tuning.training import TrainingOptions
+from generation.tuning.variation import choose_variation
 from nl2sql.errors import SettingsError
 from nl2sql.protocols import Engine
 from nl2sql.settings import ModelSettings
+from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Message, Prompt, SamplingRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import select
@@ -64,6 +67,23 @@ async def test_ten_questions_become_an_adapter_for_both_engines(
     assert "quorumsql tune demo_erp" in (adapter / "README.md").read_text()
     assert (run / CURVE).with_suffix(".svg").read_text().startswith("<svg")
 
+    # Under other names the queries are the same ones.
+    seed = next(
+        at for at in range(99) if choose_variation("demo_erp", "postgres", {}, at).case != "same"
+    )
+    options = dataclasses.replace(plan.training, epochs=0.1, seed=seed)
+    varied = dataclasses.replace(plan, vary=True, training=options)
+    await tune(wiring.settings, select(loaded, chosen), varied, tmp_path / "varied", Silence())
+    others = {each.id: each for each in read_examples(tmp_path / "varied" / "examples.jsonl")}
+    pairs = [(each, others[each.id]) for each in examples if each.id in others]
+    assert len(pairs) >= 3
+    assert all(one.messages != other.messages for one, other in pairs)
+    assert any(one.sql != other.sql for one, other in pairs)
+    for _, other in pairs:
+        tables = {table.name for table in parse_one(other.sql, "postgres").find_all(exp.Table)}
+        assert tables
+        assert all(name in other.messages[-1].content for name in tables)
+
     # The same command again trains nothing, and another one is not mixed with it.
     written = (adapter / "adapter.gguf").stat().st_mtime_ns
     steps = (run / CURVE).read_text()
@@ -73,6 +93,17 @@ async def test_ten_questions_become_an_adapter_for_both_engines(
     other = dataclasses.replace(plan, held_out=0.5)
     with pytest.raises(SettingsError, match="another training"):
         await tune(wiring.settings, loaded, other, run, Silence())
+
+    for start, rank, wrong in (
+        (adapter, 4, "has rank 8, not 4"),
+        (tmp_path, 8, "holds no adapter"),
+    ):
+        begun = dataclasses.replace(
+            plan, start=start, training=dataclasses.replace(plan.training, rank=rank)
+        )
+        with pytest.raises(SettingsError, match=f"--start: .*{wrong}"):
+            await tune(wiring.settings, loaded, begun, tmp_path / "begun", Silence())
+    assert not (tmp_path / "begun").exists()
 
     # The GGUF file alone holds all that the other form needs.
     converted = tmp_path / "converted"
