@@ -203,8 +203,8 @@ def vary_query(sql: str, dialect: str, names: Names) -> str | None:
             column_node.set("table", _build_name(table.name, names.dialect))
     if names.dialect != dialect:
         types: dict[str, set[str]] = {}
-        for _, new in read:
-            for each in new.columns:
+        for _, varied in read:
+            for each in varied.columns:
                 types.setdefault(each.name.lower(), set()).add(translate_type(each.type))
         if not isinstance(tree, exp.Query) or not is_portable(tree, types):
             return None

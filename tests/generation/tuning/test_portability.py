@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from sqlglot import exp
 
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import SqliteFile
@@ -28,6 +29,12 @@ TYPES = {
 }
 
 
+def check(sql: str) -> bool:
+    tree = parse_one(sql, "sqlite")
+    assert isinstance(tree, exp.Query)
+    return is_portable(tree, TYPES)
+
+
 @pytest.mark.parametrize(
     "sql",
     [
@@ -40,7 +47,7 @@ TYPES = {
     ],
 )
 def test_plain_queries_are_portable(sql: str) -> None:
-    assert is_portable(parse_one(sql, "sqlite"), TYPES)
+    assert check(sql)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +74,7 @@ def test_plain_queries_are_portable(sql: str) -> None:
     ],
 )
 def test_what_only_sqlite_takes_is_not(sql: str) -> None:
-    assert not is_portable(parse_one(sql, "sqlite"), TYPES)
+    assert not check(sql)
 
 
 @pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder of benchmarks")

@@ -90,9 +90,9 @@ async def test_ten_questions_become_an_adapter_for_both_engines(
     await tune(wiring.settings, select(loaded, chosen), plan, run, Silence())
     assert (run / CURVE).read_text() == steps
     assert (adapter / "adapter.gguf").stat().st_mtime_ns >= written
-    other = dataclasses.replace(plan, held_out=0.5)
+    longer = dataclasses.replace(plan, held_out=0.5)
     with pytest.raises(SettingsError, match="another training"):
-        await tune(wiring.settings, loaded, other, run, Silence())
+        await tune(wiring.settings, loaded, longer, run, Silence())
 
     for start, rank, wrong in (
         (adapter, 4, "has rank 8, not 4"),
