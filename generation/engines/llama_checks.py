@@ -47,10 +47,12 @@ class ContextRoom:
         return max(0, left // ((self.token_bytes or 1) * CONTEXTS) // 512 * 512)
 
 
-def check_model(weights: Path, settings: ModelSettings, free_bytes: int) -> ContextRoom:
+def check_model(
+    weights: Path, settings: ModelSettings, free_bytes: int, adapter: Path | None = None
+) -> ContextRoom:
     """Raises ModelCorrupt for an unusable file, and SettingsError for unsuitable settings.
 
-    ``free_bytes`` is the free memory.
+    ``free_bytes`` is the free memory, ``adapter`` a folder or a GGUF file.
     """
     header = read_header(weights)
     _check_kind(weights, header)
@@ -66,24 +68,9 @@ def check_model(weights: Path, settings: ModelSettings, free_bytes: int) -> Cont
             if longest
             else "Close other programs, or take a smaller model.",
         )
+    if adapter is not None:
+        _check_adapter(find_gguf_adapter(adapter), weights, header)
     return room
-
-
-def check_adapter(adapter: Path, weights: Path) -> None:
-    """Checks an adapter, a folder or a GGUF file, against the model. Raises SettingsError."""
-    file, model = find_gguf_adapter(adapter), read_header(weights)
-    try:
-        header = read_header(file)
-    except ModelCorrupt as error:
-        hint = "Name a GGUF file of a LoRA adapter under model.adapter."
-        raise SettingsError(f"model.adapter: {error.message}", hint=hint) from error
-    if header.find_text("general.type") != "adapter":
-        raise SettingsError(
-            f"model.adapter: {file} is not a LoRA adapter.",
-            hint="`quorumsql tune` and convert_lora_to_gguf.py of llama.cpp make some.",
-        )
-    if wrong := next(_find_differences(header, model), ""):
-        raise build_mismatch(file, weights, wrong)
 
 
 def measure_free_memory(container: Path = _CONTAINER) -> int:
@@ -135,6 +122,21 @@ def _count_token_bytes(header: GgufHeader) -> int | None:
     key = header.find_count("attention.key_length") or head
     value = header.find_count("attention.value_length") or head
     return layers * kept * (key + value) * _CACHED_BYTES
+
+
+def _check_adapter(adapter: Path, weights: Path, model: GgufHeader) -> None:
+    try:
+        header = read_header(adapter)
+    except ModelCorrupt as error:
+        hint = "Name a GGUF file of a LoRA adapter under model.adapter."
+        raise SettingsError(f"model.adapter: {error.message}", hint=hint) from error
+    if header.find_text("general.type") != "adapter":
+        raise SettingsError(
+            f"model.adapter: {adapter} is not a LoRA adapter.",
+            hint="`quorumsql tune` and convert_lora_to_gguf.py of llama.cpp make some.",
+        )
+    if wrong := next(_find_differences(header, model), ""):
+        raise build_mismatch(adapter, weights, wrong)
 
 
 def _find_differences(adapter: GgufHeader, model: GgufHeader) -> Iterator[str]:

@@ -15,17 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from generation.engines.choice import INSTALL_VLLM
-from generation.models.adapters import PEFT_ADAPTER, PEFT_CONFIG
+from generation.models.adapters import LINEAR_LAYERS, PEFT_ADAPTER, PEFT_CONFIG
+from generation.models.files import make_readable
 from nl2sql.errors import ModelCorrupt, ModelError
 
 # The architecture's name in transformers and in llama.cpp.
-ARCHITECTURES: Mapping[str, str] = {"qwen2": "qwen2", "qwen3": "qwen3"}
+_ARCHITECTURES: Mapping[str, str] = {"qwen2": "qwen2", "qwen3": "qwen3"}
 _PEFT_TENSOR = re.compile(r"base_model\.model\.(?P<layer>.+)\.lora_(?P<part>[AB])\.weight")
 _BLOCK = re.compile(r"blk\.(\d+)\.")
-_MODULES = {
-    "self_attn": ("q_proj", "k_proj", "v_proj", "o_proj"),
-    "mlp": ("gate_proj", "up_proj", "down_proj"),
-}
 
 
 def check_adapter_libraries() -> None:
@@ -48,11 +45,11 @@ def write_gguf_adapter(adapter: Path, model: Path, into: Path) -> None:
 
     config = json.loads((model / "config.json").read_text("utf-8"))
     lora = json.loads((adapter / PEFT_CONFIG).read_text("utf-8"))
-    name = ARCHITECTURES.get(config["model_type"])
+    name = _ARCHITECTURES.get(config["model_type"])
     if name is None:
         raise ModelError(
             f"Adapters for {config['model_type']} cannot be written for llama.cpp.",
-            hint=f"Tune one of {', '.join(ARCHITECTURES)}, or use the adapter with vLLM.",
+            hint=f"Tune one of {', '.join(_ARCHITECTURES)}, or use the adapter with vLLM.",
         )
     names = dict(_list_names(name, config["num_hidden_layers"]))
     writer = gguf.GGUFWriter(into, name)
@@ -86,7 +83,7 @@ def convert_adapter(file: Path, into: Path) -> None:
 
     reader = gguf.GGUFReader(file)
     architecture = str(reader.fields["general.architecture"].contents())
-    if architecture not in ARCHITECTURES.values():
+    if architecture not in _ARCHITECTURES.values():
         raise ModelCorrupt(
             f"{file.name} is for {architecture}, whose layers cannot be converted for vLLM.",
             hint="Name the adapter in peft's form, or use llama.cpp.",
@@ -115,9 +112,7 @@ def convert_adapter(file: Path, into: Path) -> None:
     }
     save_file(tensors, into / PEFT_ADAPTER)
     (into / PEFT_CONFIG).write_text(json.dumps(config, indent=2) + "\n", "utf-8")
-    for path in into.iterdir():
-        # safetensors creates files that only their owner can read; the cache may be shared.
-        path.chmod(0o644)
+    make_readable(into)
 
 
 def _list_names(architecture: str, layers: int) -> Iterator[tuple[str, str]]:
@@ -127,7 +122,7 @@ def _list_names(architecture: str, layers: int) -> Iterator[tuple[str, str]]:
     number = next(key for key, value in gguf.MODEL_ARCH_NAMES.items() if value == architecture)
     found = gguf.get_tensor_name_map(number, layers)
     for layer in range(layers):
-        for part, modules in _MODULES.items():
+        for part, modules in LINEAR_LAYERS.items():
             for module in modules:
                 name = f"model.layers.{layer}.{part}.{module}"
                 if (gguf_name := found.get_name(name)) is not None:

@@ -17,16 +17,23 @@ PURPOSES = frozenset({"generate"})
 SETTING = "model.adapter"
 """Where an adapter is named, for messages."""
 
+LINEAR_LAYERS = {
+    "self_attn": ("q_proj", "k_proj", "v_proj", "o_proj"),
+    "mlp": ("gate_proj", "up_proj", "down_proj"),
+}
+"""The linear layers of a block, by its part: those that adapters of `quorumsql tune` change."""
+
 GGUF_ADAPTER = "adapter.gguf"
 PEFT_CONFIG, PEFT_ADAPTER = "adapter_config.json", "adapter_model.safetensors"
 
 
 def find_gguf_adapter(adapter: Path) -> Path:
     """The file for llama.cpp: the one in the folder ``adapter``, or ``adapter`` itself."""
-    if not adapter.is_dir() or (adapter / GGUF_ADAPTER).exists():
-        return adapter / GGUF_ADAPTER if adapter.is_dir() else adapter
+    if not adapter.is_dir():
+        return adapter
+    file = adapter / GGUF_ADAPTER
     # In the store it has the registered name.
-    return next(iter(sorted(adapter.glob("*.gguf"))), adapter / GGUF_ADAPTER)
+    return file if file.exists() else next(iter(sorted(adapter.glob("*.gguf"))), file)
 
 
 def hash_adapter(adapter: Path, *, gguf: bool, named: str = SETTING) -> str:

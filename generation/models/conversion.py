@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from generation.engines.choice import INSTALL_VLLM
+from generation.models.files import make_readable
 from nl2sql.errors import ModelCorrupt, ModelError
 
 DTYPE = "bfloat16"
@@ -116,9 +117,7 @@ def _convert(gguf: Path, into: Path) -> None:
 
     tokenizer.model_max_length = model.config.max_position_embeddings
     tokenizer.save_pretrained(str(into))
-    for file in into.iterdir():
-        # safetensors creates files that only their owner can read; the cache may be shared.
-        file.chmod(0o644)
+    make_readable(into)
     del model
     gc.collect()
 

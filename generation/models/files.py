@@ -114,6 +114,15 @@ def is_disk_full(error: BaseException | None) -> bool:
     return False
 
 
+def make_readable(folder: Path) -> None:
+    """Lets everyone read the files in a folder, since a cache may be shared.
+
+    safetensors creates files that only their owner can read.
+    """
+    for file in folder.iterdir():
+        file.chmod(0o644)
+
+
 def remove_path(path: Path) -> None:
     """Delete a file, or a folder with its content; a missing path is not an error."""
     if path.is_dir() and not path.is_symlink():

@@ -29,7 +29,6 @@ from typing import NoReturn
 from filelock import FileLock, Timeout
 
 from generation.models.files import (
-    Manifest,
     folder_bytes,
     free_bytes_at,
     is_disk_full,
@@ -180,13 +179,11 @@ class ModelStore:
     def _ready_folder(self, entry: ModelEntry) -> Path | None:
         folder = self._cache / self._form.folder_name(entry)
         manifest = read_manifest(folder)
-        if manifest is None or self._is_outdated(entry, manifest):
+        if manifest is None:
             return None
-        return folder
-
-    def _is_outdated(self, entry: ModelEntry, manifest: Manifest) -> bool:
-        """Whether another file is registered now: an adapter of a newer version of the package."""
-        return entry.file is not None and manifest.sha256.get(entry.file) != entry.sha256
+        # A newer version of the package may register another file of this name: an adapter.
+        is_current = entry.file is None or manifest.sha256.get(entry.file) == entry.sha256
+        return folder if is_current else None
 
     def _check_whole(self, entry: ModelEntry, folder: Path) -> None:
         """Raises ModelCorrupt if the size of the file differs from the registered one."""
@@ -249,8 +246,8 @@ class ModelStore:
                 hint="Name a registered model or a .gguf file, or set model.engine: vllm.",
             )
         final = self._cache / self._form.folder_name(entry)
-        if (manifest := read_manifest(final)) is not None and self._is_outdated(entry, manifest):
-            remove_path(final)
+        if read_manifest(final) is not None:
+            remove_path(final)  # outdated, or it would have been ready
         if final.exists():
             raise ModelCorrupt(
                 f"{final} has no manifest, so it was not made by a pull and is not used.",

@@ -18,7 +18,7 @@ from string import Template
 
 from generation.models.adapter_conversion import write_gguf_adapter
 from generation.models.adapters import GGUF_ADAPTER, PEFT_ADAPTER, PEFT_CONFIG
-from generation.models.files import remove_path, sha256_of
+from generation.models.files import make_readable, remove_path, sha256_of
 
 _CARD = Path(__file__).with_name("card.txt")
 
@@ -85,9 +85,7 @@ def export_adapter(best: Path, model: Path, into: Path, facts: AdapterFacts) -> 
         }
     )
     (fresh / "README.md").write_text(card, "utf-8")
-    for file in fresh.iterdir():
-        # safetensors creates files that only their owner can read.
-        file.chmod(0o644)
+    make_readable(fresh)
     remove_path(into)
     fresh.rename(into)
     return into

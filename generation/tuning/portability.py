@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from sqlglot import exp
 
+from nl2sql.sql.column_kinds import Kind, find_kind
+
 _FUNCTIONS = (
     exp.AggFunc,
     exp.Abs,
@@ -27,23 +29,14 @@ _FUNCTIONS = (
 )
 _NUMBERS = ("integer", "numeric", "double precision")
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
-# Types by the parts of their names that decide their affinity in SQLite, and what others call them.
-_TYPES = (
-    ("int", "integer"),
-    ("year", "integer"),
-    ("bool", "text"),
-    ("char", "text"),
-    ("text", "text"),
-    ("clob", "text"),
-    ("real", "double precision"),
-    ("floa", "double precision"),
-    ("doub", "double precision"),
-    ("num", "numeric"),
-    ("dec", "numeric"),
-    ("datetime", "timestamp"),
-    ("timestamp", "timestamp"),
-    ("date", "date"),
-)
+_NAMES: Mapping[Kind, str] = {
+    "integer": "integer",
+    "number": "numeric",
+    "money": "numeric",
+    "float": "double precision",
+    "date": "date",
+    "timestamp": "timestamp",
+}
 
 
 def translate_type(name: str) -> str:
@@ -52,7 +45,9 @@ def translate_type(name: str) -> str:
     >>> translate_type("VARCHAR(20)"), translate_type("NUMBER(3,0)"), translate_type("bigint")
     ('text', 'numeric', 'integer')
     """
-    return next((new for part, new in _TYPES if part in name.lower()), "text")
+    if name.lower() == "year":
+        return "integer"  # MySQL's, in files that were made from its tables
+    return _NAMES.get(find_kind(name, "sqlite"), "text")
 
 
 def is_portable(tree: exp.Query, types: Mapping[str, Collection[str]]) -> bool:
@@ -70,7 +65,7 @@ def is_portable(tree: exp.Query, types: Mapping[str, Collection[str]]) -> bool:
     >>> check("SELECT age FROM t WHERE name > 'K'"), check("SELECT age FROM t WHERE name > 9")
     (True, False)
     """
-    if tree.find(exp.Div, exp.Glob, exp.Anonymous):
+    if tree.find(exp.Div, exp.Glob):
         return False
     if any(not isinstance(node, _FUNCTIONS) for node in tree.find_all(exp.Func)):
         return False
@@ -101,9 +96,7 @@ def _has_types(node: exp.Expr, types: Mapping[str, Collection[str]]) -> bool:
         return others == kinds or (kind in _NUMBERS and {*others} <= {*_NUMBERS})
     if not isinstance(value, exp.Literal):
         return True
-    if value.is_string:
-        return kind not in _NUMBERS
-    return kind in _NUMBERS
+    return (kind in _NUMBERS) != value.is_string
 
 
 def _is_grouped(select: exp.Select) -> bool:
@@ -117,14 +110,13 @@ def _is_grouped(select: exp.Select) -> bool:
     sorted_by = list(order.expressions) if order else []
     parts = [*select.expressions, *sorted_by, *([having] if having else [])]
     if group is not None or any(map(_is_aggregate, parts)):
-        fixed = list(group.expressions) if group else []
-        loose = [each for part in parts for each in _list_loose(part)]
-        return all(each.name.lower() in aliases or _is_among(each, fixed) for each in loose)
-    if select.args.get("distinct"):
-        shown = [each for part in select.expressions for each in _list_loose(part)]
-        loose = [each for part in sorted_by for each in _list_loose(part)]
-        return all(each.name.lower() in aliases or _is_among(each, shown) for each in loose)
-    return True
+        fixed = group.expressions if group else []
+    elif select.args.get("distinct"):
+        parts, fixed = sorted_by, [c for each in select.expressions for c in _list_loose(each)]
+    else:
+        return True
+    loose = (each for part in parts for each in _list_loose(part))
+    return all(each.name.lower() in aliases or _is_among(each, fixed) for each in loose)
 
 
 def _is_among(column: exp.Column, others: Iterable[exp.Expr]) -> bool:

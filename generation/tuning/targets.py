@@ -50,6 +50,11 @@ def write_query(tree: exp.Expr, dialect: str) -> str:
     return _find_writer(dialect)(dialect=dialect, normalize_functions="upper").generate(tree)
 
 
+def build_name(name: str, dialect: str) -> exp.Identifier:
+    """The name as a node, quoted where the dialect wants it."""
+    return exp.Identifier(this=name, quoted=quote_name(name, dialect) != name)
+
+
 @cache
 def _find_writer(dialect: str) -> type[Generator]:
     """A generator that writes ``x NOT IN …`` as people do; sqlglot writes ``NOT x IN …``."""
@@ -97,8 +102,8 @@ class _Speller:
             table, has_schema = self._tables[key]
             read.append(table)
             tables[self._fold(node.this)] = table.name
-            node.set("this", self._build_name(table.name))
-            node.set("db", self._build_name(table.schema) if has_schema else None)
+            node.set("this", build_name(table.name, self._dialect))
+            node.set("db", build_name(table.schema, self._dialect) if has_schema else None)
         columns = {
             fold_name(column.name, self._dialect): column.name
             for table in read
@@ -120,14 +125,14 @@ class _Speller:
             for name in join.args.get("using") or ():
                 if self._fold(name) not in columns:
                     return False
-                name.replace(self._build_name(columns[self._fold(name)]))
+                name.replace(build_name(columns[self._fold(name)], self._dialect))
         for node in list(tree.find_all(exp.Column)):
             if not isinstance(node.this, exp.Identifier):
                 continue
             source = node.args.get("table")
             key = self._fold(node.this)
             if key in columns:
-                node.set("this", self._build_name(columns[key]))
+                node.set("this", build_name(columns[key], self._dialect))
             elif key not in made:
                 is_text = self._dialect == "sqlite" and node.this.args.get("quoted")
                 if source is not None or not is_text:
@@ -136,11 +141,8 @@ class _Speller:
                 node.replace(exp.Literal.string(node.this.name))
                 continue
             if source is not None and self._fold(source) in tables:
-                node.set("table", self._build_name(tables[self._fold(source)]))
+                node.set("table", build_name(tables[self._fold(source)], self._dialect))
         return True
-
-    def _build_name(self, name: str) -> exp.Identifier:
-        return exp.Identifier(this=name, quoted=quote_name(name, self._dialect) != name)
 
     def _fold(self, identifier: exp.Identifier) -> str:
         name = identifier.name

@@ -21,7 +21,7 @@ from typing import Any
 
 from generation.engines.chat_encoder import ChatEncoder
 from generation.engines.choice import choose_cpu_dtype, read_cpu_flags
-from generation.models.adapters import PEFT_ADAPTER, check_peft_adapter
+from generation.models.adapters import LINEAR_LAYERS, PEFT_ADAPTER, check_peft_adapter
 from generation.models.files import remove_path
 from generation.tuning.examples import TuningExample
 from generation.tuning.packing import IGNORED, Encoded, Pack, pack_examples
@@ -36,8 +36,6 @@ BEST = "best"
 ALPHA = 2
 """What an adapter adds is multiplied by this."""
 
-# All linear layers of a block, as Dettmers et al. 2023 (arXiv 2305.14314) recommend.
-_TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 _WARM_UP = 0.05
 _LOWEST_RATE = 0.05
 _MOST_GRADIENT = 1.0
@@ -161,7 +159,8 @@ class Trainer:
         config = peft.LoraConfig(
             r=options.rank,
             lora_alpha=ALPHA * options.rank,
-            target_modules=list(_TARGETS),
+            # All, as Dettmers et al. 2023 (arXiv 2305.14314) recommend.
+            target_modules=[name for names in LINEAR_LAYERS.values() for name in names],
             task_type="CAUSAL_LM",
             base_model_name_or_path="",
         )
@@ -216,7 +215,7 @@ class Trainer:
                 self._save(state)
                 saved = time.monotonic()
             report(Step(state.step, steps, loss, state.seconds, state.tokens, measured))
-        if self._start and state.before and state.best and state.before < state.best:
+        if self._start is not None and state.got_worse:
             state.best = state.before
             self._take_weights(self._start)
             self._save_adapter(self._run / BEST)
@@ -344,6 +343,11 @@ class _State:
             return True
         self.since_best += 1
         return False
+
+    @property
+    def got_worse(self) -> bool:
+        """Whether even the best loss is higher than that before the training."""
+        return self.before is not None and self.best is not None and self.before < self.best
 
     def dump(self) -> dict[str, Any]:
         """For JSON."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from generation.tuning.portability import is_portable, translate_type
-from generation.tuning.targets import write_query
+from generation.tuning.targets import build_name, write_query
 from nl2sql.catalog import Column, ForeignKey, Table
 from nl2sql.sql.names import fold_name, quote_name
 from nl2sql.sql.parsing import parse_one
@@ -170,14 +170,8 @@ def vary_query(sql: str, dialect: str, names: Names) -> str | None:
     """
     tree = parse_one(sql, dialect)
     tables = {fold_name(old.name, dialect): new for old, new in names.pairs}
-    read = [
-        (old, new)
-        for old, new in names.pairs
-        if any(
-            fold_name(node.name, dialect) == fold_name(old.name, dialect)
-            for node in tree.find_all(exp.Table)
-        )
-    ]
+    sources = {fold_name(node.name, dialect) for node in tree.find_all(exp.Table)}
+    read = [pair for pair in names.pairs if fold_name(pair[0].name, dialect) in sources]
     columns: dict[str, set[str]] = {}
     for old, _ in read:
         for column in old.columns:
@@ -191,16 +185,16 @@ def vary_query(sql: str, dialect: str, names: Names) -> str | None:
         return None
     for node in list(tree.find_all(exp.Table)):
         if (table := tables.get(fold_name(node.name, dialect))) is not None:
-            node.set("this", _build_name(table.name, names.dialect))
+            node.set("this", build_name(table.name, names.dialect))
             node.set("db", None)
     for column_node in list(tree.find_all(exp.Column)):
         found = columns.get(fold_name(column_node.name, dialect), set())
         if len(found) > 1:
             return None
         for spelled in found:
-            column_node.set("this", _build_name(spelled, names.dialect))
+            column_node.set("this", build_name(spelled, names.dialect))
         if (table := tables.get(fold_name(column_node.table, dialect))) is not None:
-            column_node.set("table", _build_name(table.name, names.dialect))
+            column_node.set("table", build_name(table.name, names.dialect))
     if names.dialect != dialect:
         types: dict[str, set[str]] = {}
         for _, varied in read:
@@ -243,7 +237,7 @@ class Names:
                     table,
                     replace(
                         table,
-                        schema=_SCHEMAS.get(variation.dialect, table.schema),
+                        schema=_SCHEMAS[variation.dialect],
                         name=spelled[table.name],
                         columns=tuple(
                             Column(columns[column.name], column.type, column.nullable)
@@ -293,7 +287,3 @@ def _rename(names: Sequence[str], variation: Variation) -> dict[str, str]:
     }:
         kept = set(names)
     return {name: name if name in kept else spelled for name, spelled in new.items()}
-
-
-def _build_name(name: str, dialect: str) -> exp.Identifier:
-    return exp.Identifier(this=name, quoted=quote_name(name, dialect) != name)

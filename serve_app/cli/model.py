@@ -17,6 +17,7 @@ from generation.models.store import ModelStatus, ModelStore, RichProgress
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
+from serve_app.composition.models import Models
 from serve_app.composition.wiring import Wiring
 
 app = typer.Typer(no_args_is_help=True)
@@ -32,22 +33,17 @@ class LocalEngine(StrEnum):
 _FORMS = {LocalEngine.LLAMA: (GGUF, GGUF), LocalEngine.VLLM: (SAFETENSORS, PEFT)}
 
 
-def _build_stores(
-    context: typer.Context, engine: LocalEngine | None = None
-) -> tuple[ModelStore, ModelStore]:
-    """The stores of models and of adapters."""
-    cli: CliContext = context.obj
-    models = Wiring(cli.settings).models
-    whole, adapter = (None, None) if engine is None else _FORMS[engine]
-    return (
-        models.build_model_store(RichProgress(), form=whole),
-        models.build_adapter_store(RichProgress(), form=adapter),
-    )
-
-
 def _find_store(context: typer.Context, name: str, engine: LocalEngine | None = None) -> ModelStore:
-    models, adapters = _build_stores(context, engine)
-    return adapters if name in load_adapters() else models
+    """The store that keeps what has this name, a model or an adapter."""
+    whole, adapter = (None, None) if engine is None else _FORMS[engine]
+    if name in load_adapters():
+        return _find_models(context).build_adapter_store(RichProgress(), form=adapter)
+    return _find_models(context).build_model_store(RichProgress(), form=whole)
+
+
+def _find_models(context: typer.Context) -> Models:
+    cli: CliContext = context.obj
+    return Wiring(cli.settings).models
 
 
 @app.command("pull")
@@ -77,9 +73,9 @@ def pull(
 @prints
 def list_models(context: typer.Context) -> Output:
     """List the registered models and adapters, and which of them are downloaded."""
-    models, adapters = _build_stores(context)
-    known = load_adapters()
-    entries = [*models.entries(), *(entry for entry in adapters.entries() if entry.name in known)]
+    models, known = _find_models(context), load_adapters()
+    adapters = [each for each in models.build_adapter_store().entries() if each.name in known]
+    entries = [*models.build_model_store().entries(), *adapters]
     document = [
         {"model": entry.name, "downloaded": entry.present, "bytes": entry.bytes}
         for entry in entries

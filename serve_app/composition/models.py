@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from generation.engines import OpenEngine
 from generation.engines.anthropic_engine import AnthropicEngine
 from generation.engines.checked_engine import CheckedEngine
 from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags, resolve_model
-from generation.engines.llama_checks import check_adapter, check_model, measure_free_memory
+from generation.engines.llama_checks import check_model, measure_free_memory
 from generation.engines.llama_engine import LlamaEngine
 from generation.engines.llama_server import check_processor, check_system
 from generation.engines.openai_engine import OpenAiEngine
@@ -18,7 +19,7 @@ from generation.engines.vllm_engine import VllmEngine
 from generation.models.adapters import check_peft_adapter, hash_adapter
 from generation.models.forms import EMBEDDER, GGUF, PEFT, SAFETENSORS, Form, find_weights
 from generation.models.registry import find_adapter, load_adapters, load_embedders
-from generation.models.store import ModelStore, ProgressReporter
+from generation.models.store import ModelEntry, ModelStore, ProgressReporter
 from nl2sql.settings import Settings
 from retrieval.embedding.embedder import Embedder, find_installed_weights
 
@@ -52,34 +53,32 @@ class Models:
 
     def build_embedder_store(self, progress: ProgressReporter | None = None) -> ModelStore:
         """The store of the embedding model, if it is not installed as a package."""
-        return ModelStore(
-            self.settings.home / "models",
-            EMBEDDER,
-            progress=progress,
-            registry=load_embedders(),
-            folders=self.settings.model.folders,
-        )
+        return self._build_store(EMBEDDER, progress, load_embedders())
 
     def build_model_store(
         self, progress: ProgressReporter | None = None, *, form: Form | None = None
     ) -> ModelStore:
         """The store of weights under ``home``, in ``form`` or that of the engine used here."""
-        return ModelStore(
-            self.settings.home / "models",
-            form or (GGUF if self._is_llama else SAFETENSORS),
-            progress=progress,
-            folders=self.settings.model.folders,
-        )
+        return self._build_store(form or (GGUF if self._is_llama else SAFETENSORS), progress)
 
     def build_adapter_store(
         self, progress: ProgressReporter | None = None, *, form: Form | None = None
     ) -> ModelStore:
         """The store of the packaged adapters, in ``form`` or that of the engine used here."""
+        form = form or (GGUF if self._is_llama else PEFT)
+        return self._build_store(form, progress, load_adapters())
+
+    def _build_store(
+        self,
+        form: Form,
+        progress: ProgressReporter | None,
+        registry: Mapping[str, ModelEntry] | None = None,
+    ) -> ModelStore:
         return ModelStore(
             self.settings.home / "models",
-            form or (GGUF if self._is_llama else PEFT),
+            form,
             progress=progress,
-            registry=load_adapters(),
+            registry=registry,
             folders=self.settings.model.folders,
         )
 
@@ -122,7 +121,7 @@ class Models:
             return OpenAiEngine(model)
         if model.engine == "anthropic":
             return AnthropicEngine(model)
-        weights, adapter = self.fetch_weights(), self.fetch_adapter()
+        weights, adapter = self.fetch_weights(), self.find_adapter()
         if self._is_llama:
             return LlamaEngine(weights, model, adapter=adapter)
         return VllmEngine(weights, model, adapter=adapter)
@@ -140,15 +139,13 @@ class Models:
 
     def check_weights(self, folder: Path) -> None:
         """Checks that the engine here can run the weights. Raises as ``fetch_weights``."""
+        adapter = self.find_adapter()
         if self._is_llama:
             check_processor(read_cpu_flags())
             check_system()
-            check_model(find_weights(folder), self.settings.model, measure_free_memory())
-        if (adapter := self.find_adapter()) is None:
-            return
-        if self._is_llama:
-            check_adapter(adapter, find_weights(folder))
-        else:
+            memory = measure_free_memory()
+            check_model(find_weights(folder), self.settings.model, memory, adapter)
+        elif adapter is not None:
             check_peft_adapter(adapter, folder)
 
     def name_samples(self) -> str:

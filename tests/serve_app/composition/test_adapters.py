@@ -17,14 +17,9 @@ from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings.file import parse_settings
 from serve_app.cli.app import app
 from serve_app.composition.wiring import Wiring
-from tests.generation.gguf_files import Value, write_gguf
+from tests.generation.gguf_files import ADAPTER, PAIR, write_gguf
 
 NAME = "tiny-sql"
-METADATA: dict[str, Value] = {"general.architecture": "tiny", "general.type": "adapter"}
-PAIR: dict[str, tuple[int, ...]] = {
-    "blk.0.attn_q.weight.lora_a": (64, 8),
-    "blk.0.attn_q.weight.lora_b": (8, 32),
-}
 
 
 @pytest.fixture
@@ -32,7 +27,7 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with one packaged adapter, for the model ``tiny.gguf``."""
     folder = tmp_path / "packaged"
     folder.mkdir()
-    file = write_gguf(folder / f"{NAME}.gguf", METADATA, PAIR)
+    file = write_gguf(folder / f"{NAME}.gguf", ADAPTER, PAIR)
     entry = {
         "name": NAME,
         "licence": "ours",
@@ -106,7 +101,7 @@ def test_a_changed_file_is_refused(packaged: Path, tmp_path: Path) -> None:
 
 
 def test_an_adapter_that_does_not_fit_its_model_is_told(packaged: Path, tmp_path: Path) -> None:
-    write_gguf(packaged, METADATA, {**PAIR, "blk.0.attn_q.weight.lora_a": (96, 8)})
+    write_gguf(packaged, ADAPTER, {**PAIR, "blk.0.attn_q.weight.lora_a": (96, 8)})
     text = registry.ADAPTERS.joinpath("adapters.yaml").read_text()
     (entry,) = yaml.safe_load(text)["models"]
     entry |= {"sha256": sha256_of(packaged), "bytes": packaged.stat().st_size}
