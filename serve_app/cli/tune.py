@@ -84,6 +84,15 @@ def tune(
             "an adapter that meets schemas which it has not seen.",
         ),
     ] = False,
+    strength: Annotated[
+        float,
+        typer.Option(
+            help="Multiply what was learned by this when the adapter is written, also of a "
+            "finished training: 0.5 forgets less of what the model could do before.",
+            min=0.05,
+            max=1.0,
+        ),
+    ] = 1.0,
     licence: Annotated[
         str, typer.Option(help="Licence and attribution of the questions, for the adapter's card.")
     ] = "",
@@ -109,6 +118,7 @@ def tune(
         held_out=held_out,
         start=start,
         training=TrainingOptions(rank=rank, learning_rate=learning_rate, epochs=epochs, seed=seed),
+        strength=strength,
         licence=licence or "Not given: see the licence of the questions.",
         command=shlex.join(["quorumsql", *sys.argv[1:]]),
     )

@@ -65,7 +65,8 @@ class TuningPlan:
 
     ``apart_from`` names the benchmarks whose databases and questions were left out. ``vary``: each
     database gets other names, and SQLite's another dialect. ``held_out`` is the share of databases
-    that is not trained on. ``start`` is the folder of an adapter to go on from.
+    that is not trained on. ``start`` is the folder of an adapter to go on from. ``strength``
+    multiplies what was learned when the adapter is written.
     """
 
     model: str
@@ -77,15 +78,17 @@ class TuningPlan:
     held_out: float
     start: Path | None
     training: TrainingOptions
+    strength: float
     licence: str
     command: str
 
     def identity(self) -> dict[str, Any]:
-        """What decides which adapter comes out."""
+        """What decides what is learned."""
         plan = asdict(self)
         if self.start is not None:
             plan["start"] = hash_adapter(self.start, gguf=False, named="--start")
-        del plan["licence"], plan["command"], plan["training"]["checkpoint_s"]
+        del plan["strength"], plan["licence"], plan["command"]
+        del plan["training"]["checkpoint_s"]
         return json.loads(json.dumps(plan))  # type: ignore[no-any-return]
 
 
@@ -184,6 +187,7 @@ async def tune(
         loss_before=trained.before,
         loss_after=trained.after,
         rank=plan.training.rank,
+        strength=plan.strength,
         machine=", ".join(describe_machine().values()),
         revision=find_revision(),
         command=plan.command,

@@ -6,6 +6,7 @@ import dataclasses
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from safetensors.numpy import load_file
 from sqlglot import exp
@@ -50,6 +51,7 @@ async def test_ten_questions_become_an_adapter_for_both_engines(
         held_out=0.0,
         start=None,
         training=TrainingOptions(learning_rate=2e-2, epochs=4.0),
+        strength=1.0,
         licence="ours",
         command="quorumsql tune demo_erp",
     )
@@ -84,12 +86,25 @@ async def test_ten_questions_become_an_adapter_for_both_engines(
         assert tables
         assert all(name in other.messages[-1].content for name in tables)
 
+    # Another strength trains nothing again: it halves one factor of each pair.
+    full = load_file(adapter / PEFT_ADAPTER)
+    steps = (run / CURVE).read_text()
+    half = dataclasses.replace(plan, strength=0.5)
+    await tune(wiring.settings, select(loaded, chosen), half, run, Silence())
+    assert (run / CURVE).read_text() == steps
+    weaker = load_file(adapter / PEFT_ADAPTER)
+    assert weaker.keys() == full.keys()
+    for name, weights in full.items():
+        factor = 0.5 if "lora_B" in name else 1.0
+        assert np.allclose(weaker[name], weights * factor, rtol=1e-3, atol=1e-6), name
+    assert any(weights.any() for name, weights in full.items() if "lora_B" in name)
+    assert "multiplied by 0.500" in (adapter / "README.md").read_text()
+
     # The same command again trains nothing, and another one is not mixed with it.
     written = (adapter / "adapter.gguf").stat().st_mtime_ns
-    steps = (run / CURVE).read_text()
     await tune(wiring.settings, select(loaded, chosen), plan, run, Silence())
     assert (run / CURVE).read_text() == steps
-    assert (adapter / "adapter.gguf").stat().st_mtime_ns >= written
+    assert (adapter / "adapter.gguf").stat().st_mtime_ns > written
     longer = dataclasses.replace(plan, held_out=0.5)
     with pytest.raises(SettingsError, match="another training"):
         await tune(wiring.settings, loaded, longer, run, Silence())
