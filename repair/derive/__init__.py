@@ -14,6 +14,7 @@ from sqlglot import exp
 from repair.derive.asked_rounding import asked_rounding
 from repair.derive.both_conditions import both_conditions
 from repair.derive.counted_groups import counted_groups
+from repair.derive.counted_tables import counted_tables
 from repair.derive.defined_measures import defined_measures
 from repair.derive.dropped_conditions import dropped_conditions
 from repair.derive.dropped_joins import dropped_joins
@@ -41,6 +42,7 @@ RULES: tuple[Rule, ...] = (
     both_conditions,
     fewer_outputs,
     counted_groups,
+    counted_tables,
     plain_extremes,
     summed_groups,
     shared_values,
