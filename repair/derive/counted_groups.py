@@ -10,7 +10,7 @@ from nl2sql.expectations.asked_comparisons import NUMBER_WORDS
 from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
 from repair.autocorrect.levels import Level
-from repair.derive.dropped_joins import drop_joins
+from repair.derive.dropped_joins import list_with_fewer_joins
 from repair.derive.original import Original, drop_condition, has_aggregate, list_conjuncts
 
 _NEAR = 4
@@ -31,10 +31,8 @@ def counted_groups(original: Original) -> Iterator[exp.Expr]:
     """
     if not original.expected.comparisons:
         return
-    yield from _count_all(original)
-    fewer = drop_joins(original)
-    if fewer is not original.tree:
-        yield from _count_all(Original(fewer, original.visible, original.question))
+    for version in list_with_fewer_joins(original):
+        yield from _count_all(version)
 
 
 def _count_all(original: Original) -> Iterator[exp.Expr]:

@@ -10,7 +10,7 @@ from nl2sql.sql.nodes import find_all
 from repair.autocorrect.joining import add_join
 from repair.autocorrect.levels import Level, Source, read_levels
 from repair.autocorrect.table_lookup import Neighbour
-from repair.derive.dropped_joins import drop_joins
+from repair.derive.dropped_joins import list_with_fewer_joins
 from repair.derive.original import Original, name_head
 
 
@@ -21,10 +21,8 @@ def counted_tables(original: Original) -> Iterator[exp.Expr]:
     query reads nothing. Also without joins that nothing uses.
     """
     read = {table.qualified for level in original.levels for _, table in level.list_tables()}
-    yield from _count_others(original, read)
-    fewer = drop_joins(original)
-    if fewer is not original.tree:
-        yield from _count_others(Original(fewer, original.visible, original.question), read)
+    for version in list_with_fewer_joins(original):
+        yield from _count_others(version, read)
 
 
 def _count_others(original: Original, read: Set[str]) -> Iterator[exp.Expr]:
@@ -35,11 +33,11 @@ def _count_others(original: Original, read: Set[str]) -> Iterator[exp.Expr]:
             table = neighbour.table
             if table.qualified in read or name_head(table) not in original.words:
                 continue
-            draft = original.draft()
-            copy = read_levels(draft.tree, original.visible)[number]
+            tree = original.tree.copy()
+            copy = read_levels(tree, original.visible)[number]
             own = copy.sources[original.visible.spell(source.identifier)]
             if add_join(copy, own, neighbour) is not None:
-                yield draft.tree
+                yield tree
 
 
 def _counts_rows(select: exp.Select) -> bool:

@@ -31,6 +31,14 @@ def drop_joins(original: Original) -> exp.Expr:
     return original.tree
 
 
+def list_with_fewer_joins(original: Original) -> Iterator[Original]:
+    """The query, and where a table is not used, the one without any such table."""
+    yield original
+    fewer = drop_joins(original)
+    if fewer is not original.tree:
+        yield Original(fewer, original.visible, original.question)
+
+
 def _drop_one(original: Original) -> Iterator[exp.Expr]:
     for level in original.levels:
         if level.select.args.get("joins"):

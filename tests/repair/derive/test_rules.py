@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import sqlglot
 
 from nl2sql.types import Plan
 from repair.derive import RULES, Rule
+from repair.derive.counted_tables import counted_tables
 from repair.derive.deriving import derive_queries
 from repair.derive.original import Original
+from tests.fakes import SHOP, build_context, build_key, build_table
 from tests.golden import FIXTURES, Pair, load_pairs
 from tests.repair.autocorrect.golden_tables import build_defined_tables, build_golden_context
 
@@ -64,3 +68,22 @@ def test_what_cannot_be_read_has_no_neighbours(sql: str) -> None:
 def test_a_derived_query_names_its_parent_and_its_rule() -> None:
     made = derive_queries(["SELECT 1", JOINED], "names", build_golden_context(), Plan(), most=1)
     assert [(derived.parent, derived.rule) for derived in made] == [(1, "dropped_joins")]
+
+
+def test_two_tables_that_refer_to_the_same_one_are_not_counted_together() -> None:
+    visits = build_table("sales.visits", "id integer", "customer_id integer", key=("id",))
+    key = build_key("sales.visits(customer_id)", "sales.customers(id)")
+    catalog = replace(SHOP, tables=(*SHOP.tables, visits), foreign_keys=(*SHOP.foreign_keys, key))
+    counted = "SELECT c.name, COUNT(*) FROM customers AS c{} GROUP BY c.name"
+    joined = counted.format(" JOIN orders AS o ON o.customer_id = c.id AND o.total > 9")
+    made = derive_queries(
+        [counted.format(""), joined],
+        "number of visits of each customer",
+        build_context(catalog),
+        Plan(),
+        most=8,
+        rules=[counted_tables],
+    )
+    assert [derived.sql for derived in made] == [
+        counted.format(" JOIN visits ON c.id = visits.customer_id")
+    ]
