@@ -19,7 +19,6 @@ from generation.engines.server import (
     build_too_long,
     choose_stops,
     count_marks,
-    describe_server,
     estimate_tokens,
     extract_answer,
     read_api_key,
@@ -95,8 +94,6 @@ class AnthropicEngine:
         Raises PromptTooLong, EngineUnavailable; SettingsError for a key, address or model name that
         the server does not accept.
         """
-        if request.grammar:
-            _LOG.info("%s does not support grammars", describe_server(self._settings))
         max_tokens = await self._find_room(request)
         deadline = Deadline.after(request.time_limit_s)
         # The first request runs alone and finds out what the server refuses.

@@ -5,8 +5,6 @@ question is one request with ``n=K``, so that its prompt is computed once. Promp
 questions are cached, runs with the same seed are repeatable, and a call that is cancelled or
 reaches its time limit frees its slots. If the process dies, it is restarted and requests are
 repeated once. Knows nothing of SQL.
-
-Not covered: grammars, because ours are written for xgrammar, whose rule names llama.cpp rejects.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Any server with OpenAI's chat completions, through the ``openai`` client.
 
-vLLM's server is recognised by its ``/tokenize``; it continues the given start of an answer, counts
-tokens exactly and supports grammars. Refusals of other servers are found out once: K completions of
+vLLM's server is recognised by its ``/tokenize``; it continues the given start of an answer and
+counts tokens exactly. Refusals of other servers are found out once: K completions of
 one prompt then become K requests, with the seeds that vLLM gives the samples of one request (seed +
 i). A cancelled call closes its connections, which ends its requests on the server. Knows nothing of
 SQL.
@@ -23,7 +23,6 @@ from generation.engines.server import (
     build_too_long,
     choose_stops,
     count_marks,
-    describe_server,
     estimate_prompt_tokens,
     estimate_tokens,
     read_api_key,
@@ -41,7 +40,7 @@ _MANY, _SEED, _LOGPROBS, _TEMPERATURE = "n", "seed", "logprobs", "temperature"
 # Newer models of OpenAI use another name for the limit and refuse this one.
 _MAX_TOKENS = "max_tokens"
 # Only for vLLM's server, by the field that it would name.
-_CONTINUATION, _GRAMMAR = "continue_final_message", "structured_outputs"
+_CONTINUATION = "continue_final_message"
 
 
 class OpenAiEngine:
@@ -78,11 +77,8 @@ class OpenAiEngine:
         accept.
         """
         is_vllm = await self._recognise()
-        if request.grammar and not is_vllm:
-            _LOG.info("%s does not support grammars", describe_server(self._settings))
         wanted = {_SEED, _LOGPROBS, _TEMPERATURE, _MAX_TOKENS}
         wanted |= {_CONTINUATION} if is_vllm and request.answer_start else set()
-        wanted |= {_GRAMMAR} if is_vllm and request.grammar else set()
         deadline = Deadline.after(request.time_limit_s)
         max_tokens = await self._find_room(request)
         replies: list[Reply] = []
@@ -231,7 +227,6 @@ class OpenAiEngine:
             _SEED: request.seed,
             _LOGPROBS: True,
             _TEMPERATURE: request.temperature,
-            _GRAMMAR: {"grammar": request.grammar},
         }
         return body | {name: value for name, value in optional.items() if name in fields}
 

@@ -91,7 +91,7 @@ class VllmEngine:
         Raises PromptTooLong, and EngineUnavailable if the engine died.
         """
         from vllm import SamplingParams, TokensPrompt
-        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+        from vllm.sampling_params import RequestOutputKind
         from vllm.v1.engine.exceptions import EngineDeadError
 
         token_ids = self._chat.encode(request.prompt, request.answer_start)
@@ -110,9 +110,6 @@ class VllmEngine:
             stop=list(request.stop),
             # Only those of the sampled tokens, which measure the model's certainty.
             logprobs=0,
-            structured_outputs=(
-                StructuredOutputsParams(grammar=request.grammar) if request.grammar else None
-            ),
             output_kind=RequestOutputKind.CUMULATIVE if steps else RequestOutputKind.FINAL_ONLY,
         )
         known: dict[int, Any] = {}

@@ -7,7 +7,6 @@ from functools import partial
 from generation.conversation.answer_writer import AnswerWriter
 from generation.conversation.follow_up import FollowUps
 from generation.conversation.intent_gate import IntentGate
-from generation.grammar import build_grammar
 from generation.prompts.hints import render_hints
 from generation.prompts.prompt_builder import PROMPTS, PromptBuilder, read_texts
 from generation.sampling.adaptive_k import count_round
@@ -154,11 +153,7 @@ class CandidateGenerator:
         )
         for variant, (prompt, _) in zip(missing, written, strict=True):
             prompts[variant.name] = prompt
-        if before:
-            grammar, left_out = before.grammar, before.left_out
-        else:
-            grammar = build_grammar(context, plan) if sampling.grammar else ""
-            _, left_out = written[0]
+        left_out = before.left_out if before else written[0][1]
         results = await deadline.gather(
             [
                 self._sample(
@@ -167,7 +162,6 @@ class CandidateGenerator:
                     seed=draw.seed,
                     temperature=draw.temperature,
                     max_tokens=sampling.max_tokens,
-                    grammar=grammar,
                     time_limit_s=deadline.left_s,
                 )
                 for draw in draws
@@ -190,7 +184,6 @@ class CandidateGenerator:
             wanted=k,
             more=more,
             prompts=tuple(prompts.items()),
-            grammar=grammar,
             round_number=round_number,
         )
 
@@ -202,7 +195,6 @@ class CandidateGenerator:
         seed: int,
         temperature: float,
         max_tokens: int,
-        grammar: str = "",
         time_limit_s: float | None = None,
     ) -> Completions:
         return await self._engine.sample(
@@ -214,7 +206,6 @@ class CandidateGenerator:
                 max_tokens=max_tokens,
                 answer_start=ANSWER_START,
                 stop=(ANSWER_END,),
-                grammar=grammar,
                 time_limit_s=time_limit_s,
             )
         )

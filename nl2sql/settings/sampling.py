@@ -58,11 +58,6 @@ class SamplingSettings(Section):
         320, ge=16, le=4096, description="Longest answer of the model, in tokens."
     )
     seed: int = Field(0, ge=0, description="Seed if the request has none.")
-    grammar: bool = Field(
-        False,
-        description="Restrict the model to a grammar: one SELECT over the tables and columns "
-        "shown. vLLM only, local or as a server.",
-    )
 
     @field_validator("variants")
     @classmethod

@@ -40,7 +40,6 @@ class SamplingRequest:
     """One request to the engine: ``k`` completions of one prompt.
 
     ``answer_start`` is the given beginning of the answer, which ends at any of ``stop``.
-    ``grammar`` (EBNF; empty: none) restricts the answer, if the engine supports that.
 
     After ``time_limit_s`` seconds, the engine returns the finished completions, or waits for the
     first; engines that cannot do so return all. None: no limit.
@@ -53,7 +52,6 @@ class SamplingRequest:
     max_tokens: int
     answer_start: str = ""
     stop: tuple[str, ...] = ()
-    grammar: str = ""
     time_limit_s: float | None = None
 
 
@@ -108,8 +106,8 @@ class Generated:
     ``samples`` of the ``wanted`` completions were drawn: fewer if the deadline ended the round.
     ``more`` says whether another round may follow. ``prompts`` pairs the variants used in this and
     earlier rounds with their prompts; ``prompt`` is the first. ``left_out`` names the tables
-    (``schema.table``) and columns (``schema.table.column``) that did not fit into it. ``grammar``
-    is the grammar that restricted the model, or empty. Rounds count from 0.
+    (``schema.table``) and columns (``schema.table.column``) that did not fit into it.
+    Rounds count from 0.
     """
 
     prompt: Prompt
@@ -121,5 +119,4 @@ class Generated:
     wanted: int = 0
     more: bool = False
     prompts: tuple[tuple[str, Prompt], ...] = ()
-    grammar: str = ""
     round_number: int = 0

@@ -121,9 +121,7 @@ async def test_the_greedy_sample_is_of_the_first_variant() -> None:
 
 async def test_rounds_of_an_adaptive_question_differ_in_seed_and_share_what_was_written() -> None:
     engine = FakeEngine(["SELECT 1"] * 2, ["SELECT 1"] * 2)
-    generator = CandidateGenerator(
-        engine, build_settings(sampling={"grammar": True, "variants": ["standard"]})
-    )
+    generator = CandidateGenerator(engine, build_settings(sampling={"variants": ["standard"]}))
     ask = partial(generator.generate, build_question(k=0), CONTEXT, Plan())
     first = await ask()
     counted = len(engine.counted)
@@ -132,7 +130,6 @@ async def test_rounds_of_an_adaptive_question_differ_in_seed_and_share_what_was_
         assert (generated.round_number, generated.samples, generated.more) == (number, 2, True)
     one, two = engine.requests
     assert one.prompt is two.prompt
-    assert one.grammar is two.grammar
     assert one.seed != two.seed
     assert len(engine.counted) == counted
 
@@ -152,14 +149,6 @@ async def test_a_variant_whose_turn_comes_later_is_written_then_and_kept() -> No
     prompts = dict(third.prompts)
     order = ("standard", "m_schema", "m_schema", "plan", "plan", "standard")
     assert [request.prompt for request in engine.requests] == [prompts[name] for name in order]
-
-
-async def test_the_model_is_held_to_a_grammar_where_that_is_set() -> None:
-    for is_set in (False, True):
-        engine = FakeEngine(["SELECT 1"])
-        generator = CandidateGenerator(engine, build_settings(sampling={"grammar": is_set}))
-        await generator.generate(build_question(), CONTEXT, Plan())
-        assert engine.requests[0].grammar.startswith("root ::=") is is_set
 
 
 @pytest.mark.parametrize(("k", "names"), [(4, ["standard"]), (8, ["standard", "narrow"])])

@@ -96,7 +96,7 @@ EXAMPLES: tuple[object, ...] = (
     types.SamplingRequest(PROMPT, 4, 0, 0.7, 100, "```sql", ("```",)),
     types.Completions(("SELECT 1",), 10, 2),
     CANDIDATE,
-    types.Generated(PROMPT, (CANDIDATE,), 10, 2, prompts=(("ddl", PROMPT),), grammar="root ::= x"),
+    types.Generated(PROMPT, (CANDIDATE,), 10, 2, prompts=(("ddl", PROMPT),)),
     types.DraftQuery("SELECT 1", 10, 2),
     types.Progress("generate", 1, 4, 100, 100, 30),
     types.CandidateAssessed(ASSESSMENT),

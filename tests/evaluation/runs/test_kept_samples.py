@@ -14,11 +14,9 @@ from nl2sql.types import Message, Prompt, SamplingRequest
 from tests.fakes import FakeEngine
 
 
-def _ask(
-    text: str = "How many?", *, k: int = 4, seed: int = 0, grammar: str = ""
-) -> SamplingRequest:
+def _ask(text: str = "How many?", *, k: int = 4, seed: int = 0) -> SamplingRequest:
     prompt = Prompt("generate", (Message("user", text),))
-    return SamplingRequest(prompt, k, seed, 0.7, 64, grammar=grammar)
+    return SamplingRequest(prompt, k, seed, 0.7, 64)
 
 
 def _keep(path: Path, engine: Engine, model: str = "small") -> KeptSamples:
@@ -62,9 +60,7 @@ async def test_more_samples_than_kept_are_asked_for_anew(tmp_path: Path) -> None
         assert (await kept.sample(_ask(k=2))).texts == ("b", "c")
 
 
-@pytest.mark.parametrize(
-    "other", [_ask("How few?"), _ask(seed=1), _ask(grammar='root ::= "x"')], ids=str
-)
+@pytest.mark.parametrize("other", [_ask("How few?"), _ask(seed=1)], ids=str)
 async def test_another_request_is_another(tmp_path: Path, other: SamplingRequest) -> None:
     engine = FakeEngine(("a",) * 4, ("b",) * 4)
     with _keep(tmp_path / "samples.jsonl", engine).open() as kept:

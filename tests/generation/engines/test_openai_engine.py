@@ -60,7 +60,7 @@ async def test_a_server_like_vllm_continues_the_answer_in_one_request() -> None:
     reply = complete("SELECT 1\n", "SELECT 2\n", logprobs=True)
     with serve(tokenize=VLLM, v1__chat__completions=reply) as server:
         engine = build_engine(server)
-        found = await engine.sample(build_request(k=2, grammar='root ::= "SELECT 1"'))
+        found = await engine.sample(build_request(k=2))
         await engine.close()
     assert found.texts == ("SELECT 1\n", "SELECT 2\n")
     assert found.logprobs == (-1.0, -1.0)
@@ -69,19 +69,18 @@ async def test_a_server_like_vllm_continues_the_answer_in_one_request() -> None:
     assert body["messages"][-1] == {"role": "assistant", "content": "```sql\n"}
     assert (body["continue_final_message"], body["add_generation_prompt"]) == (True, False)
     assert (body["n"], body["seed"], body["stop"], body["max_tokens"]) == (2, 7, ["```"], 50)
-    assert body["structured_outputs"] == {"grammar": 'root ::= "SELECT 1"'}
 
 
 async def test_other_servers_write_the_whole_answer_which_is_cut() -> None:
     whole = complete("<think>```sql\nno\n```</think>Here:\n```sql\nSELECT 1\n```\nDone.")
     with serve(v1__chat__completions=whole) as server:
-        found = await build_engine(server).sample(build_request(grammar='root ::= "x"'))
+        found = await build_engine(server).sample(build_request())
     assert found.texts == ("\nSELECT 1\n",)
     assert found.logprobs == ()
     (body,) = server.bodies(CHAT)
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
     # "```" would end the answer where its block begins.
-    assert {"stop", "continue_final_message", "structured_outputs"}.isdisjoint(body)
+    assert {"stop", "continue_final_message"}.isdisjoint(body)
 
 
 async def test_a_server_that_ignores_n_is_asked_singly_from_then_on() -> None:

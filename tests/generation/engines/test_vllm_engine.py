@@ -55,7 +55,7 @@ def _vllm(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = SimpleNamespace(FINAL_ONLY="final", CUMULATIVE="steps")
     names: dict[str, dict[str, Any]] = {
         "vllm": {"SamplingParams": SimpleNamespace, "TokensPrompt": dict},
-        "vllm.sampling_params": {"RequestOutputKind": kinds, "StructuredOutputsParams": dict},
+        "vllm.sampling_params": {"RequestOutputKind": kinds},
         "vllm.v1": {},
         "vllm.v1.engine": {},
         "vllm.v1.engine.exceptions": {"EngineDeadError": ConnectionError},

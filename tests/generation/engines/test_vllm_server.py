@@ -16,14 +16,12 @@ import psutil
 import pytest
 
 from generation.engines.openai_engine import OpenAiEngine
-from generation.grammar import build_grammar
 from generation.models.forms import SAFETENSORS
 from generation.models.store import ModelStore
 from nl2sql.errors import PromptTooLong, SettingsError
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Message, Prompt
 from tests.conftest import ROOT
-from tests.fakes import build_context
 from tests.generation.engines.test_openai_engine import build_request
 
 pytestmark = [pytest.mark.vllm, pytest.mark.model, pytest.mark.timeout(900)]
@@ -113,14 +111,6 @@ async def test_tokens_are_counted_and_a_long_prompt_is_told(url: str) -> None:
         await engine.sample(build_request(prompt=long))
     fitting = Prompt("generate", (Message("user", "SELECT " * (WINDOW - 80)),))
     await engine.sample(build_request(prompt=fitting, max_tokens=500))
-    await engine.close()
-
-
-async def test_a_grammar_is_kept(url: str) -> None:
-    engine = build_engine(url)
-    grammar = build_grammar(build_context(tables=("sales.orders", "sales.customers")))
-    found = await engine.sample(build_request(prompt=PROMPT, k=2, grammar=grammar))
-    assert all(text.upper().lstrip().startswith("SELECT") for text in found.texts)
     await engine.close()
 
 
