@@ -7,7 +7,7 @@ from functools import partial
 
 from nl2sql.protocols import Executor, Guard
 from nl2sql.settings import Settings
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import compute_aside, read_aside
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -87,7 +87,7 @@ class CandidateRanker:
         Raises Unavailable.
         """
         run = await run_candidates(self._executor, assessments, self._settings)
-        return self._vote(question, run, samples)
+        return await compute_aside(self._vote, question, run, samples)
 
     async def conclude(
         self, question: Question, context: SchemaContext, ranking: Ranking
@@ -101,7 +101,7 @@ class CandidateRanker:
         while (leader := find_unrun_leader(ranking)) is not None:
             run = await run_whole(self._executor, leader, self._settings.vote_rows)
             others = (assessment for assessment in ranking.assessments if assessment is not leader)
-            ranking = self._vote(question, (run, *others), ranking.samples)
+            ranking = await compute_aside(self._vote, question, (run, *others), ranking.samples)
         winner = ranking.winner
         if winner is None:
             return ranking

@@ -6,18 +6,19 @@ gold query orders its rows. Column names do not count. Cells are compared in the
 ``cell_values`` gives them, which also rounds; docs/reference/result-comparison.md compares both
 with the original.
 
-The original tries permutations, factorially many (its issue 12). Here columns are distinguished by
-colour refinement (Weisfeiler and Leman 1968): a row's colour depends on its cells and the colours
-of their columns, a column's on its cells and the colours of their rows, until a round
-distinguishes no more columns. Columns that are still tied are paired in their order; if that
+A result's ``profile`` does not change if rows or columns are permuted: its size, and the colours of
+its columns, each a sum of hashes over the column's cells. Results with different profiles differ,
+so many results are compared by reading each once. Where columns share a colour, they are
+distinguished by colour refinement (Weisfeiler and Leman 1968): a row's colour depends on its cells
+and the colours of their columns, a column's on its cells and the colours of their rows, until a
+round distinguishes no more columns. Columns that are still tied are paired in their order; if that
 fails, one is singled out and paired with each of its counterparts (individualisation-refinement,
 McKay and Piperno, Practical graph isomorphism II, 2014), at most ``_MOST_ATTEMPTS`` times and at
-most columns squared.
+most columns squared. The original tries permutations, factorially many (its issue 12).
 
 Colours only rule pairings out. Two results are equal if the multisets of whole rows are equal
-under the pairing: counted exactly in small results; in large ones, which are read repeatedly but
-never copied, compared by the sum of a keyed 128-bit hash over all rows (Clarke and others,
-Incremental multiset hash functions, ASIACRYPT 2003).
+under the pairing, by the sum of a keyed 128-bit hash over all rows (Clarke and others, Incremental
+multiset hash functions, ASIACRYPT 2003). Rows are read repeatedly and never copied.
 
 Knows nothing of SQL: the caller says whether order counts. A pair of results so regular that the
 attempts run out counts as different.
@@ -27,21 +28,19 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from hashlib import blake2b
 from itertools import repeat
 from operator import add, mul
-from typing import Protocol
 
-from nl2sql.results.cell_values import normalize_value
+from nl2sql.results.cell_values import normalize_columns
 
 Row = Sequence[object]
-Cells = tuple[object, ...]
 Hashes = list[int]
 
-# Up to this size both results are normalised once and kept, some 60 MB; larger ones are not kept.
-_SMALL_CELLS = 200_000
 _MOST_ATTEMPTS = 256
+_MOST_KNOWN = 1000
 _HASH_BYTES = 16
 # Without a key, rows could be crafted whose hashes add up to those of other rows.
 _KEY = secrets.token_bytes(_HASH_BYTES)
@@ -67,76 +66,123 @@ def are_equivalent(left: Sequence[Row], right: Sequence[Row], *, ordered: bool =
         return True
     if len(left[0]) != len(right[0]):
         return False
-    if left == right:
-        return True
-    if len(left) * len(left[0]) <= _SMALL_CELLS:
-        kept = list(_normalize_rows(left)), list(_normalize_rows(right))
-        if ordered:
-            return Counter(zip(*kept[0], strict=True)) == Counter(zip(*kept[1], strict=True))
-        counts = Counter(kept[0]), Counter(kept[1])
-        return counts[0] == counts[1] or _match_columns(*map(_SmallTable, counts))
     if ordered:
         return Counter(_digest_columns(left)) == Counter(_digest_columns(right))
-    return _match_columns(_LargeTable(left), _LargeTable(right))
+    return ComparedRows(left).is_equivalent_to(ComparedRows(right))
 
 
-class _Table(Protocol):
-    """A result in which neither rows nor columns have an order that counts."""
+class ComparedRows:
+    """The rows of a result, to be compared with several others.
 
-    @property
-    def width(self) -> int: ...
-
-    def read_hashes(self) -> Iterator[tuple[Hashes, int]]:
-        """Yields the cell hashes of each row, with the number of times that the row occurs.
-
-        Equal values have equal hashes; different ones may collide, which colours tolerate.
-        """
-
-    def summarize(self, order: Sequence[int]) -> object:
-        """A value that two tables share only if they hold the same rows, columns in ``order``."""
-
-
-class _SmallTable:
-    """A table whose distinct normalised rows are kept."""
-
-    def __init__(self, counts: Mapping[Cells, int]) -> None:
-        self._counts = counts
-        self._hashes = [(_hash_cells(row), count) for row, count in counts.items()]
-        self.width = len(self._hashes[0][0])
-
-    def read_hashes(self) -> Iterator[tuple[Hashes, int]]:
-        return iter(self._hashes)
-
-    def summarize(self, order: Sequence[int]) -> object:
-        return {tuple([row[at] for at in order]): count for row, count in self._counts.items()}
-
-
-class _LargeTable:
-    """A table that is normalised again at each reading."""
+    What a comparison needs of them is computed at most once. Neither rows nor columns have an order
+    that counts.
+    """
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self._rows = rows
-        self.width = len(rows[0])
+        self.width = len(rows[0]) if rows else 0
 
-    def read_hashes(self) -> Iterator[tuple[Hashes, int]]:
-        return ((_hash_cells(row), 1) for row in _normalize_rows(self._rows))
+    def is_equivalent_to(self, other: ComparedRows) -> bool:
+        """See ``are_equivalent``."""
+        if _are_same(self._rows, other._rows):
+            return True
+        if self.profile != other.profile:
+            return False
+        if self._summary == other._summary:
+            return True
+        if len(set(self._colours)) == self.width:
+            return False
+        attempts = iter(range(min(self.width**2, _MOST_ATTEMPTS)))
+        return _pair_columns(self, other, self._finest, other._finest, attempts)
 
-    def summarize(self, order: Sequence[int]) -> object:
-        rows = _normalize_rows(self._rows)
-        return sum(_digest(tuple([row[at] for at in order])) for row in rows)
+    @cached_property
+    def profile(self) -> tuple[int, int, tuple[int, ...]]:
+        """Rows, columns and the columns' colours; equivalent results have equal profiles.
+
+        Different ones may share a profile. It is valid in this process only.
+        """
+        return len(self._rows), self.width, tuple(sorted(self._colours))
+
+    @cached_property
+    def _colours(self) -> Hashes:
+        colours = [0] * self.width
+        for block in self._read_hashes():
+            colours = list(map(add, colours, map(sum, block)))
+        return colours
+
+    @cached_property
+    def _summary(self) -> int:
+        return self.summarize(self._colours)
+
+    @cached_property
+    def _finest(self) -> Hashes:
+        return self.refine(self._colours)
+
+    def refine(self, colours: Hashes) -> Hashes:
+        """The colours after at least one round, until no further columns are distinguished."""
+        while True:
+            finer = self._refine_once(colours)
+            before, after = len(set(colours)), len(set(finer))
+            if after in (before, self.width):
+                return finer
+            colours = finer
+
+    def _refine_once(self, colours: Hashes) -> Hashes:
+        """One round. The sums do not depend on the order of rows and columns."""
+        totals = [0] * self.width
+        for block in self._read_hashes():
+            sums = [0] * len(block[0])
+            for colour, column in zip(colours, block, strict=True):
+                sums = list(map(add, sums, map(mul, repeat(colour), column)))
+            row_colours = [hash(str(total)) for total in sums]
+            for at, column in enumerate(block):
+                totals[at] += sum(map(mul, row_colours, column))
+        return list(map(_hash_pair, colours, totals))
+
+    def _read_hashes(self) -> Iterator[list[Hashes]]:
+        """Yields the hashes of the cells of some rows, by column.
+
+        Equal values have equal hashes; different ones may collide, which colours tolerate.
+        """
+        known = _KnownHashes()
+        for block in normalize_columns(self._rows):
+            yield [list(map(known.__getitem__, column)) for column in block]
+            if len(known) > _MOST_KNOWN:
+                known.clear()
+
+    def summarize(self, colours: Hashes) -> int:
+        """A number that two results share only if they hold the same rows.
+
+        The columns are taken by colour, so that the n-th of one result pairs with the n-th of the
+        other.
+        """
+        order = sorted(range(self.width), key=colours.__getitem__)
+        total = 0
+        for block in normalize_columns(self._rows):
+            for row in zip(*(block[at] for at in order), strict=True):
+                total += _digest(row)
+        return total
 
 
-def _normalize_rows(rows: Iterable[Row]) -> Iterator[Cells]:
-    return (tuple(map(normalize_value, row)) for row in rows)
+def _are_same(left: Sequence[Row], right: Sequence[Row]) -> bool:
+    """True if the rows are equal as they stand."""
+    # One by one: a comparison of all at once would keep other threads waiting.
+    return len(left) == len(right) and all(
+        one == other for one, other in zip(left, right, strict=True)
+    )
 
 
-def _hash_cells(row: Cells) -> Hashes:
-    # Text is hashed by SipHash (PEP 456). The hashes of numbers and tuples are almost linear: those
-    # of 1 and 4 would have the same sum as those of 2 and 3.
-    return list(map(hash, map(repr, row)))
+class _KnownHashes(dict[object, int]):
+    """The hashes of cells: many cells have the same value."""
+
+    def __missing__(self, value: object) -> int:
+        # Text is hashed by SipHash (PEP 456). The hashes of numbers and tuples are almost linear:
+        # those of 1 and 4 would have the same sum as those of 2 and 3.
+        self[value] = hashed = hash(repr(value))
+        return hashed
 
 
-def _digest(row: Cells) -> int:
+def _digest(row: Row) -> int:
     data = repr(row).encode()
     return int.from_bytes(blake2b(data, digest_size=_HASH_BYTES, key=_KEY).digest())
 
@@ -144,24 +190,16 @@ def _digest(row: Cells) -> int:
 def _digest_columns(rows: Sequence[Row]) -> list[bytes]:
     """A digest of each column from top to bottom."""
     hashes = [blake2b(digest_size=_HASH_BYTES, key=_KEY) for _ in rows[0]]
-    for row in _normalize_rows(rows):
-        for column, value in zip(hashes, row, strict=True):
+    for block in normalize_columns(rows):
+        for digest, column in zip(hashes, block, strict=True):
             # A repr contains no line break, so one separates the values.
-            column.update(f"{value!r}\n".encode())
-    return [column.digest() for column in hashes]
-
-
-def _match_columns(left: _Table, right: _Table) -> bool:
-    colourless = [1] * left.width
-    attempts = iter(range(min(left.width**2, _MOST_ATTEMPTS)))
-    return _pair_columns(
-        left, right, _refine(left, colourless), _refine(right, colourless), attempts
-    )
+            digest.update("".join(f"{value!r}\n" for value in column).encode())
+    return [digest.digest() for digest in hashes]
 
 
 def _pair_columns(
-    left: _Table,
-    right: _Table,
+    left: ComparedRows,
+    right: ComparedRows,
     left_colours: Hashes,
     right_colours: Hashes,
     attempts: Iterator[int],
@@ -169,42 +207,22 @@ def _pair_columns(
     """True when pairing columns of equal colours, in some way, makes the rows equal."""
     if sorted(left_colours) != sorted(right_colours):
         return False
-    order = _sort_columns(left_colours)
-    if left.summarize(order) == right.summarize(_sort_columns(right_colours)):
+    if left.summarize(left_colours) == right.summarize(right_colours):
         return True
     tied = [(count, colour) for colour, count in Counter(left_colours).items() if count > 1]
     if not tied:
         return False
     _, colour = min(tied)
-    left_finer = _refine(left, _single_out(left_colours, left_colours.index(colour)))
+    left_finer = left.refine(_single_out(left_colours, left_colours.index(colour)))
     for at, other in enumerate(right_colours):
         if other != colour:
             continue
         if next(attempts, None) is None:
             return False
-        right_finer = _refine(right, _single_out(right_colours, at))
+        right_finer = right.refine(_single_out(right_colours, at))
         if _pair_columns(left, right, left_finer, right_finer, attempts):
             return True
     return False
-
-
-def _refine(table: _Table, colours: Hashes) -> Hashes:
-    """The colours after at least one round, until no further columns are distinguished."""
-    while True:
-        finer = _refine_once(table, colours)
-        before, after = len(set(colours)), len(set(finer))
-        if after in (before, table.width):
-            return finer
-        colours = finer
-
-
-def _refine_once(table: _Table, colours: Hashes) -> Hashes:
-    """One round. The sums do not depend on the order of rows and columns."""
-    totals = [0] * table.width
-    for row, count in table.read_hashes():
-        row_colour = _hash_pair(sum(map(mul, colours, row)), count)
-        totals = list(map(add, totals, map(mul, repeat(row_colour), row)))
-    return list(map(_hash_pair, colours, totals))
 
 
 def _single_out(colours: Hashes, at: int) -> Hashes:
@@ -213,8 +231,3 @@ def _single_out(colours: Hashes, at: int) -> Hashes:
 
 def _hash_pair(left: int, right: int) -> int:
     return hash(f"{left} {right}")
-
-
-def _sort_columns(colours: Hashes) -> list[int]:
-    """Columns by colour, so that the n-th of one result pairs with the n-th of the other."""
-    return sorted(range(len(colours)), key=colours.__getitem__)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from numbers import Number
 
 from nl2sql.expectations.expectations import Expectations
-from nl2sql.results.cell_values import normalize_value
+from nl2sql.results.cell_values import normalize_rows
 from nl2sql.types import ResultSet
 from ranking.score.question_terms import Measure
 
@@ -47,7 +47,7 @@ def measure_result(
     yield from _measure_emptiness(result)
     if expected.best and expected.rows is None and not expected.grouped and len(rows) > 1:
         yield "several_best", 1.0
-    distinct = len({tuple(map(normalize_value, row)) for row in rows})
+    distinct = len(set(normalize_rows(rows)))
     if distinct < len(rows):
         yield "repeated_rows", 1 - distinct / len(rows)
 

@@ -3,14 +3,16 @@
 A group has equivalent results, by the comparator of the evaluation. Of a truncated result only a
 page is known: it equals another truncated result if the pages are equal. A candidate that could not
 be run joins a candidate with the same plan, and is alone if its plan is unknown.
+
+Results are compared pairwise only where they have the same profile; each is read about once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
-from nl2sql.results.equivalence import are_equivalent
+from nl2sql.results.equivalence import ComparedRows
 from nl2sql.types import Assessment, ResultSet
 
 NO_GROUP = -1
@@ -18,16 +20,20 @@ NO_GROUP = -1
 
 def group_assessments(assessments: Sequence[Assessment]) -> list[Assessment]:
     """The assessments with their groups, numbered from 0; wrong candidates keep -1."""
-    results: list[ResultSet] = []
+    results = _Results()
     grouped = [
-        replace(assessment, group=_find_group(assessment, results)) for assessment in assessments
+        replace(
+            assessment,
+            group=NO_GROUP if assessment.result is None else results.find_group(assessment.result),
+        )
+        for assessment in assessments
     ]
     plans = {
         plan: assessment.group
         for assessment in reversed(grouped)
         if assessment.group != NO_GROUP and (plan := _find_plan(assessment))
     }
-    groups = len(results)
+    groups = results.groups
     for number, assessment in enumerate(grouped):
         if assessment.result is not None or not assessment.unrun:
             continue
@@ -41,22 +47,26 @@ def group_assessments(assessments: Sequence[Assessment]) -> list[Assessment]:
     return grouped
 
 
-def agree(left: ResultSet, right: ResultSet) -> bool:
-    """True if the results are the same, as far as they are known.
+class _Results:
+    """The first result of each group."""
 
-    A page never equals a complete result, which has no more rows.
-    """
-    return left.truncated == right.truncated and are_equivalent(left.rows, right.rows)
+    def __init__(self) -> None:
+        self.groups = 0
+        self._known: dict[Hashable, list[tuple[int, ComparedRows]]] = {}
 
+    def find_group(self, result: ResultSet) -> int:
+        """The group of an equal result, or a new one.
 
-def _find_group(assessment: Assessment, results: list[ResultSet]) -> int:
-    if assessment.result is None:
-        return NO_GROUP
-    for number, other in enumerate(results):
-        if agree(assessment.result, other):
-            return number
-    results.append(assessment.result)
-    return len(results) - 1
+        A page never equals a complete result, which has no more rows.
+        """
+        compared = ComparedRows(result.rows)
+        alike = self._known.setdefault((result.truncated, compared.profile), [])
+        for number, other in alike:
+            if compared.is_equivalent_to(other):
+                return number
+        alike.append((self.groups, compared))
+        self.groups += 1
+        return self.groups - 1
 
 
 def _find_plan(assessment: Assessment) -> str:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
 from nl2sql.types import Assessment, Explained
-from ranking.vote.groups import agree, group_assessments
+from ranking.vote.groups import group_assessments
 from tests.fakes import build_assessment, build_diagnostic, build_result
 
 
@@ -24,9 +29,36 @@ def test_duplicate_rows_count() -> None:
 
 
 def test_a_page_agrees_with_the_same_page_and_with_no_whole_result() -> None:
-    whole, page = build_result((1,), (2,)), build_result((2,), (1,), truncated=True)
-    assert agree(page, build_result((1,), (2,), truncated=True))
-    assert not agree(whole, page)
+    results = (
+        build_result((1,), (2,)),
+        build_result((2,), (1,), truncated=True),
+        build_result((1,), (2,), truncated=True),
+    )
+    assessments = [replace(build_assessment(), result=result) for result in results]
+    assert list_groups(*assessments) == [0, 1, 1]
+
+
+class CountedRows(tuple[tuple[object, ...], ...]):
+    """Rows that count how often they are read."""
+
+    reads = 0
+
+    def __iter__(self) -> Iterator[tuple[object, ...]]:
+        self.reads += 1
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("groups", [1, 4, 32])
+def test_the_results_of_many_candidates_are_not_compared_pairwise(groups: int) -> None:
+    rows = [CountedRows((cell, at % groups) for cell in range(9)) for at in range(32)]
+    result = build_result((1, 1))
+    assessments = [
+        replace(build_assessment(f"c{at}"), result=replace(result, rows=found))
+        for at, found in enumerate(rows)
+    ]
+    assert list_groups(*assessments) == [at % groups for at in range(32)]
+    # Once each, and a second time beside the first of its group, which is read again for that.
+    assert sum(found.reads for found in rows) <= 3 * 32
 
 
 def test_an_error_has_no_group() -> None:
