@@ -7,7 +7,7 @@ stream of events that reports progress. When a client disconnects, the work for 
 
 from __future__ import annotations
 
-import asyncio
+from dataclasses import replace
 from typing import Any
 
 from fastapi import FastAPI, Request, Response, Security
@@ -15,10 +15,11 @@ from fastapi.security import HTTPBearer
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from nl2sql.answers import Answered
+from nl2sql.answers import Answer, Answered
 from nl2sql.protocols import Observer
 from nl2sql.rendering import build_pace, build_response
 from nl2sql.settings import Settings
+from nl2sql.sql.threads import compute_aside
 from nl2sql.types import Principal
 from quorumsql.contract import (
     FeedbackRequest,
@@ -46,7 +47,7 @@ from serve_app.http.negotiation import choose_media_type
 from serve_app.http.openai.routes import build_router as build_openai_router
 from serve_app.http.page_routes import add_page_routes
 from serve_app.http.problems import install_problem_handlers, render_problem
-from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.http.responses import AnyTextJSONResponse, dump_model, render_json
 from serve_app.http.trace_ids import TraceIds
 from serve_app.mcp.endpoint import McpEndpoint
 from serve_app.mcp.tools import Services
@@ -197,8 +198,7 @@ def build_routes(
         if not isinstance(answer, Answered):
             members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
             return render_problem(422, "No rows", answer.reason, members=members)
-        # In a thread, because the largest results take seconds to render.
-        content = await asyncio.to_thread(
+        content = await compute_aside(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
         headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
@@ -234,7 +234,7 @@ def build_routes(
                 is_batch=is_batch,
                 use_cache=use_cache,
             )
-            return bytes(_render(build_response(answer, trace=body.trace)).body)
+            return await compute_aside(_render, answer, trace=body.trace)
 
         if media_type == EVENT_STREAM:
             return EventStream(running, work)
@@ -255,6 +255,8 @@ def build_routes(
             body = body.model_copy(update={"max_rows": 1})
         work = service.query(body, principal, is_batch=priority == "batch", use_cache=use_cache)
         answer = await run_while_connected(request.receive, work)
+        if isinstance(answer, Answered):
+            answer = replace(answer, result=replace(answer.result, rows=(), cut=()))
         return drop_rows(build_response(answer, trace=body.trace))
 
     @app.get("/queries/{name}/events", summary="Follow a question", responses=_EVENTS_RESPONSES)
@@ -301,8 +303,8 @@ def build_routes(
     return app
 
 
-def _render(response: QueryResponse) -> AnyTextJSONResponse:
-    return AnyTextJSONResponse(response.model_dump())
+def _render(answer: Answer, *, trace: bool) -> bytes:
+    return render_json(dump_model(build_response(answer, trace=trace)))
 
 
 def _add_feedback(app: FastAPI, feedback: FeedbackService) -> None:

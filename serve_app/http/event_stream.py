@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import partial
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from nl2sql.protocols import Observer
 from nl2sql.rendering import EVENT_KINDS, build_event
-from nl2sql.types import QuestionEvent
+from nl2sql.sql.threads import compute_aside
+from nl2sql.types import QuestionEvent, RowsFetched
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
-from serve_app.http.responses import render_json
+from serve_app.http.responses import dump_model, render_json
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.running_queries import RecordedEvent, RunningQuery
 
@@ -41,7 +41,12 @@ async def record(running: RunningQuery, work: Work) -> bytes:
     try:
         async for event in queue.follow(task, silence_s=SILENCE_S):
             if event is not None:
-                running.append(EVENT_KINDS[type(event)], partial(_render_content, event))
+                # Only the bytes are kept: an event holds the rows of all candidates.
+                if isinstance(event, RowsFetched):
+                    content = await compute_aside(_render_content, event)
+                else:
+                    content = _render_content(event)
+                running.append(EVENT_KINDS[type(event)], content)
         body = task.result()
     except asyncio.CancelledError:
         raise
@@ -123,7 +128,8 @@ async def _send_all(
 
 
 def _render_content(event: QuestionEvent) -> bytes:
-    return render_json(build_event(event).model_dump(exclude={"event"}))
+    fields = dump_model(build_event(event))
+    return render_json({name: value for name, value in fields.items() if name != "event"})
 
 
 def render_event(event: RecordedEvent) -> bytes:
@@ -132,7 +138,7 @@ def render_event(event: RecordedEvent) -> bytes:
     >>> render_event(RecordedEvent(1, "stage", b'{"stage":"plan"}'))
     b'id: 1\\nevent: stage\\ndata: {"stage":"plan"}\\n\\n'
     """
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), event.render())
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), event.content)
 
 
 async def _send(send: Send, body: bytes) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from fastapi import FastAPI, Request, Response
 
 from nl2sql.answers import Answer, Answered, Refused
 from nl2sql.errors import InvalidRequest
 from nl2sql.rendering import build_columns, build_rows
 from nl2sql.settings import Settings
+from nl2sql.sql.threads import compute_aside
 from nl2sql.types import GuardedQuery, Principal
 from quorumsql.contract.runs import FormatRequest, FormatResponse, RunRequest, RunResponse
 from serve_app.http.callers import Caller
@@ -79,8 +78,8 @@ def add_run_routes(
             return render_problem(422, title, refusal.reason, members=members)
         format_ = find_format(media_type)
         if format_ is None:
-            return await asyncio.to_thread(render_model, _render(answer))
-        content = await asyncio.to_thread(
+            return await compute_aside(_render, answer)
+        content = await compute_aside(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
         headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
@@ -93,11 +92,11 @@ def add_run_routes(
         return render_model(FormatResponse(sql=sql))
 
 
-def _render(answer: Answered) -> RunResponse:
+def _render(answer: Answered) -> Response:
     ranking, result = answer.trace.ranking, answer.result
     verdict = ranking.assessments[0].verdict if ranking else None
     query = verdict if isinstance(verdict, GuardedQuery) else None
-    return RunResponse(
+    response = RunResponse(
         database=answer.trace.question.database,
         sql=answer.sql,
         columns=build_columns(result),
@@ -109,3 +108,4 @@ def _render(answer: Answered) -> RunResponse:
         tables=list(query.tables) if query else [],
         description=answer.description,
     )
+    return render_model(response)

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from nl2sql.answers import Answer
+from nl2sql.answers import Answer, Answered
 from nl2sql.catalog import ForeignKey, Table
 from nl2sql.rendering import build_response
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import FewShot, ResultSet, SchemaContext, TableDescriptions
-from quorumsql.contract.answers import AnsweredResponse, ClarifyResponse, FailedResponse
+from quorumsql.contract.answers import ClarifyResponse, FailedResponse
 
 # How many rows are returned if a call does not say.
 ROWS = 50
@@ -42,12 +43,15 @@ def write_json(document: Document) -> str:
 
 def build_answer(answer: Answer) -> Document:
     """The answer as over HTTP, without empty values, with limited rows."""
+    table: Document = {}
+    if isinstance(answer, Answered):
+        table = build_result(answer.result)
+        # Those that are not shown need not be rendered.
+        answer = replace(answer, result=replace(answer.result, rows=(), cut=()))
     response = build_response(answer, trace=False)
     document = response.model_dump(exclude_defaults=True, exclude={"columns", "rows", "cut"})
     document = {"outcome": response.outcome, **document}
-    if isinstance(response, AnsweredResponse):
-        names = [column.name for column in response.columns]
-        table = _build_rows(names, response.rows, response.cut, is_truncated=response.truncated)
+    if table:
         return document | table | {"notes": [*response.notes, *table["notes"]]}
     if isinstance(response, ClarifyResponse):
         interpretations = [
@@ -61,9 +65,46 @@ def build_answer(answer: Answer) -> Document:
 
 
 def build_result(result: ResultSet) -> Document:
-    """The rows of a query."""
-    rows = [[to_json_value(value) for value in row] for row in result.rows]
-    return _build_rows(list(result.columns), rows, result.cut, is_truncated=result.truncated)
+    """The first rows of a query."""
+    names, fetched = result.columns, len(result.rows)
+    columns = _fit(names, MOST_CHARS // 2)
+    room = MOST_CHARS - _count_chars(columns)
+    shown: list[list[Any]] = []
+    has_cut = False
+    for row in result.rows:
+        whole = [to_json_value(value) for value in row[: len(columns)]]
+        cut = [_cut_cell(value) for value in whole]
+        room -= _count_chars(cut) + 2
+        if room < 0:
+            break
+        shown.append(cut)
+        has_cut = has_cut or cut != whole
+    notes = []
+    if len(columns) < len(names):
+        notes.append(f"{len(columns)} of {len(names)} columns are shown. Select fewer columns.")
+    if len(shown) < fetched:
+        notes.append(
+            f"{len(shown)} of {fetched} fetched rows are shown, because a result has at most "
+            f"{MOST_CHARS} characters. Select fewer columns, or aggregate."
+        )
+    if result.truncated:
+        notes.append(
+            f"The query has more rows than the {fetched} fetched. Aggregate, add conditions, or "
+            "raise max_rows."
+        )
+    if has_cut:
+        notes.append(f"Cells longer than {_MOST_CELL_CHARS} characters are cut and end with ….")
+    if any(
+        row < len(shown) and column < len(columns) and shown[row][column] is None
+        for row, column in result.cut
+    ):
+        notes.append("Some cells are null because their values are too long to be returned.")
+    return {
+        "columns": columns,
+        "rows": shown,
+        "truncated": result.truncated or len(shown) < fetched or len(columns) < len(names),
+        "notes": notes,
+    }
 
 
 def build_tables(found: TableDescriptions, *, whole: bool) -> Document:
@@ -122,49 +163,6 @@ def build_examples(examples: Sequence[FewShot]) -> Document:
     """Verified questions with their queries."""
     return {
         "examples": _fit([{"question": found.question, "sql": found.sql} for found in examples])
-    }
-
-
-def _build_rows(
-    names: list[str],
-    rows: Sequence[list[Any]],
-    withheld: Sequence[Sequence[int]],
-    *,
-    is_truncated: bool,
-) -> Document:
-    """``withheld`` lists the cells that the service cut already: [row, column], from 0."""
-    columns = _fit(names, MOST_CHARS // 2)
-    cut = [[_cut_cell(value) for value in row[: len(columns)]] for row in rows]
-    shown = _fit(cut, MOST_CHARS - _count_chars(columns))
-    notes = []
-    if len(columns) < len(names):
-        notes.append(f"{len(columns)} of {len(names)} columns are shown. Select fewer columns.")
-    if len(shown) < len(cut):
-        notes.append(
-            f"{len(shown)} of {len(cut)} fetched rows are shown, because a result has at most "
-            f"{MOST_CHARS} characters. Select fewer columns, or aggregate."
-        )
-    if is_truncated:
-        notes.append(
-            f"The query has more rows than the {len(cut)} fetched. Aggregate, add conditions, or "
-            "raise max_rows."
-        )
-    if any(
-        value != old
-        for row, olds in zip(shown, rows, strict=False)
-        for value, old in zip(row, olds, strict=False)
-    ):
-        notes.append(f"Cells longer than {_MOST_CELL_CHARS} characters are cut and end with ….")
-    if any(
-        row < len(shown) and column < len(columns) and shown[row][column] is None
-        for row, column in withheld
-    ):
-        notes.append("Some cells are null because their values are too long to be returned.")
-    return {
-        "columns": columns,
-        "rows": shown,
-        "truncated": is_truncated or len(shown) < len(cut) or len(columns) < len(names),
-        "notes": notes,
     }
 
 

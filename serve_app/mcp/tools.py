@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from mcp.server.context import ServerRequestContext
 from mcp_types import (
@@ -21,6 +21,7 @@ from mcp_types import (
 from nl2sql.answers import Answer, Clarify
 from nl2sql.progress import describe_stage
 from nl2sql.settings import Settings
+from nl2sql.sql.threads import compute_aside
 from nl2sql.types import Principal, Progress
 from quorumsql.contract import QueryRequest
 from serve_app.mcp.arguments import (
@@ -55,6 +56,7 @@ from serve_app.service.tools import MOST_TABLES, ToolService
 
 ToolResult = CallToolResult | InputRequiredResult
 _SILENCE_S = 5.0
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ async def ask(call: Call, arguments: AskArguments) -> ToolResult:
             return require_choice(answer)
         if chosen := read_choice(await request_choice(call.context, answer)):
             answer = await _query(call, arguments, picked=chosen)
-    return render_document(build_answer(answer))
+    return await _render(build_answer, answer)
 
 
 async def translate(call: Call, arguments: TranslateArguments) -> ToolResult:
@@ -109,7 +111,7 @@ async def translate(call: Call, arguments: TranslateArguments) -> ToolResult:
         max_rows=1,
         answer_text="off",
     )
-    document = build_answer(await _observe(call, request))
+    document = await compute_aside(build_answer, await _observe(call, request))
     for key in ("columns", "rows", "truncated"):
         document.pop(key, None)
     if document["outcome"] == "answered":
@@ -127,7 +129,7 @@ async def run_sql(call: Call, arguments: RunSqlArguments) -> ToolResult:
     )
     if isinstance(result, Refusal):
         return render_error(f"The query was not run ({result.code}): {result.reason}")
-    return render_document(build_result(result))
+    return await _render(build_result, result)
 
 
 async def list_databases(call: Call, arguments: NoArguments) -> ToolResult:
@@ -146,7 +148,7 @@ async def describe_tables(call: Call, arguments: DescribeTablesArguments) -> Too
     )
     if isinstance(found, Refusal):
         return render_error(found.reason)
-    document = build_tables(found, whole=bool(arguments.tables))
+    document = await compute_aside(build_tables, found, whole=bool(arguments.tables))
     if arguments.tables and not found.tables:
         return render_error(" ".join(document["notes"]))
     return render_document(document)
@@ -159,7 +161,12 @@ async def search_schema(call: Call, arguments: SearchSchemaArguments) -> ToolRes
     )
     if isinstance(found, Refusal):
         return render_error(found.reason)
-    return render_document(build_context(found))
+    return await _render(build_context, found)
+
+
+async def _render(build: Callable[[_T], Document], found: _T) -> CallToolResult:
+    """The document of what was found, built beside the event loop."""
+    return await compute_aside(lambda: render_document(build(found)))
 
 
 def render_document(document: Document) -> CallToolResult:

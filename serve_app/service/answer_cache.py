@@ -17,19 +17,21 @@ callers share nothing; the least recently used make room.
 from __future__ import annotations
 
 import asyncio
+import gzip
 import hashlib
 import pickle
-import zlib
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from io import BytesIO
 
 from nl2sql.answers import Answer, Answered
 from nl2sql.cache_counts import count_lookups
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import QuorumError
 from nl2sql.protocols import DataRevisions, Revisions
+from nl2sql.sql.threads import compute_aside
 from nl2sql.types import GuardedQuery, Plan, Question, Ranking
 
 # How long a question waits for its revision; then it is answered as if that were unknown.
@@ -86,7 +88,7 @@ class AnswerCache:
             return None
         if key in self._entries:
             self._entries.move_to_end(key)
-        answer = await asyncio.to_thread(_unpack, entry.content)
+        answer = await compute_aside(_unpack, entry.content)
         # The same principal may have come with another API key.
         return replace(answer, trace=replace(answer.trace, question=question))
 
@@ -102,7 +104,7 @@ class AnswerCache:
         revision = await self._read_revision(question.database)
         answer = await work(question)
         if revision and isinstance(answer, Answered) and await self._can_be_kept(answer):
-            content = await asyncio.to_thread(_pack, answer)
+            content = await compute_aside(_pack, answer)
             self._put(_locate(question), _Entry(revision, content))
         return answer
 
@@ -173,9 +175,14 @@ def _locate(question: Question) -> bytes:
 def _pack(answer: Answered) -> bytes:
     # Its timings are those of work that is not done again.
     trace = replace(answer.trace, timings=(), cached_at=datetime.now(UTC))
-    return zlib.compress(pickle.dumps(replace(answer, trace=trace)), _COMPRESSION)
+    # Through a file, frame by frame: one call over all rows would stop other threads.
+    buffer = BytesIO()
+    with gzip.open(buffer, "wb", compresslevel=_COMPRESSION) as file:
+        pickle.dump(replace(answer, trace=trace), file)
+    return buffer.getvalue()
 
 
 def _unpack(content: bytes) -> Answered:
-    answer: Answered = pickle.loads(zlib.decompress(content))
+    with gzip.open(BytesIO(content)) as file:
+        answer: Answered = pickle.load(file)
     return answer

@@ -15,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
@@ -46,18 +46,11 @@ class UnknownQuery(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """One event; ``number`` counts from 1.
-
-    ``content`` is JSON in one line, or what renders it: most events are followed by nobody.
-    """
+    """One event; ``number`` counts from 1, ``content`` is JSON in one line."""
 
     number: int
     kind: str
-    content: bytes | Callable[[], bytes]
-
-    def render(self) -> bytes:
-        """The event's JSON."""
-        return self.content if isinstance(self.content, bytes) else self.content()
+    content: bytes
 
 
 @dataclass(eq=False, slots=True)
@@ -73,11 +66,10 @@ class RunningQuery:
 
     @property
     def size(self) -> int:
-        """About the bytes that it holds; those of its answer stand for those of its rows too."""
-        contents = (event.content for event in self.events if isinstance(event.content, bytes))
-        return sum(map(len, contents)) + _EVENT_BYTES * len(self.events)
+        """About the bytes that it holds."""
+        return sum(len(event.content) + _EVENT_BYTES for event in self.events)
 
-    def append(self, kind: str, content: bytes | Callable[[], bytes]) -> None:
+    def append(self, kind: str, content: bytes) -> None:
         """Records an event; an answer or a problem is the last."""
         self.events.append(RecordedEvent(len(self.events) + 1, kind, content))
         if kind in _LAST:
@@ -128,7 +120,7 @@ class RunningQuery:
 
 @dataclass(frozen=True, slots=True)
 class EventsPage:
-    """Events of a question, rendered; ``ended`` if no more will come."""
+    """Events of a question; ``ended`` if no more will come."""
 
     events: tuple[RecordedEvent, ...]
     ended: bool
@@ -226,17 +218,14 @@ class RunningQueries:
         except UnknownQuery:
             return None
         await query.wait_for_more(after, wait_s)
-        events = (
-            replace(event, content=event.render())
-            for event in query.events[max(0, after) :]
-            if shows(event.kind)
-        )
-        return EventsPage(tuple(events), query.ended is not None)
+        events = tuple(event for event in query.events[max(0, after) :] if shows(event.kind))
+        return EventsPage(events, query.ended is not None)
 
     def _finish(self, query: RunningQuery) -> None:
         size = query.size
         self._finished.append((query, size))
         self._bytes += size
+        self._forget_old()
 
     def _forget_old(self) -> None:
         oldest = time.monotonic() - self._keep_s

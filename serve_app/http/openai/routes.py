@@ -14,6 +14,7 @@ from nl2sql.answers import Answer
 from nl2sql.errors import UnknownDatabase
 from nl2sql.protocols import Observer
 from nl2sql.settings import Settings
+from nl2sql.sql.threads import compute_aside
 from quorumsql.contract import QueryRequest
 from serve_app.http.callers import Caller, Priority
 from serve_app.http.disconnection import ClientGone, run_while_connected
@@ -95,7 +96,8 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
         except ClientGone:
             return Response(status_code=CLIENT_GONE)
         usage = count_usage(answer.trace)
-        return AnyTextJSONResponse(completion.build_whole(render_answer(answer), usage))
+        content = await compute_aside(render_answer, answer)
+        return AnyTextJSONResponse(completion.build_whole(content, usage))
 
     def _alias(names: tuple[str, ...]) -> tuple[str, ...]:
         default = settings.default_database
