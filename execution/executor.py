@@ -7,8 +7,15 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from nl2sql.concurrency import gather_all
-from nl2sql.errors import UnknownDatabase
-from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
+from nl2sql.errors import Busy, UnknownDatabase
+from nl2sql.types import (
+    NO_TURN,
+    Diagnostic,
+    ExecutionLimits,
+    Explained,
+    GuardedQuery,
+    ResultSet,
+)
 
 
 class Database(Protocol):
@@ -21,7 +28,7 @@ class Database(Protocol):
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
     ) -> ResultSet | Diagnostic:
-        """Fetches at most ``max_rows`` rows. Raises DatabaseUnavailable, InsecureRole."""
+        """Fetches at most ``max_rows`` rows. Raises DatabaseUnavailable, InsecureRole, Busy."""
         ...
 
     async def revision(self) -> str:
@@ -47,14 +54,22 @@ class ReadOnlyExecutor:
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
     ) -> Explained | Diagnostic:
-        """Raises UnknownDatabase, DatabaseUnavailable, InsecureRole."""
+        """Raises UnknownDatabase, DatabaseUnavailable, InsecureRole, Busy."""
         return await self._database(query.database).explain(query, identify=identify)
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
     ) -> ResultSet | Diagnostic:
-        """Raises UnknownDatabase, DatabaseUnavailable, InsecureRole."""
-        return await self._database(query.database).execute(query, max_rows, limits)
+        """With ``limits``, a query that got no turn is a Diagnostic too.
+
+        Raises UnknownDatabase, DatabaseUnavailable, InsecureRole; Busy without ``limits``.
+        """
+        try:
+            return await self._database(query.database).execute(query, max_rows, limits)
+        except Busy as error:
+            if limits is None:
+                raise
+            return Diagnostic(NO_TURN, error.message)
 
     async def revision(self, database: str) -> str:
         """The revision of that database's data; empty if it is unknown.

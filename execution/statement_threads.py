@@ -1,7 +1,8 @@
 """Runs the statements of one database in threads, for engines that run in this process.
 
-The number of threads is limited. A caller gets its answer within the time limit; a statement that
-is no longer awaited is told to stop until it has stopped. Knows nothing of the engine.
+The number of threads is limited; principals take turns. A caller gets its answer within the time
+limit; a statement that is no longer awaited is told to stop until it has stopped. Knows nothing of
+the engine.
 
 If an engine does not stop, its caller is still answered in time, but its thread stays occupied
 until the statement ends by itself.
@@ -14,14 +15,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
-from nl2sql.errors import DatabaseUnavailable
-from nl2sql.types import Diagnostic
+from execution.database_turns import DatabaseTurns
+from nl2sql.types import Diagnostic, ExecutionLimits
 
 # The SQLSTATE of a statement that was stopped, or that did not answer in time.
 QUERY_CANCELED = "57014"
 
-# How long a statement waits for a free thread.
-_SLOT_TIMEOUT_S = 5
 # An engine may ignore a request to stop before the statement has begun, so it is repeated.
 _STOP_INTERVAL_S = 0.05
 
@@ -29,7 +28,10 @@ Answer = TypeVar("Answer", covariant=True)
 
 
 class Statement(Protocol[Answer]):
-    """One statement that runs in a thread."""
+    """One statement that runs in a thread, within its time limit."""
+
+    @property
+    def timeout_ms(self) -> int: ...
 
     def run(self) -> Answer | Diagnostic:
         """Runs in a worker thread. Raises DatabaseUnavailable."""
@@ -47,7 +49,7 @@ class StatementThreads:
         self._name = name
         self._most = most
         self._on_idle = on_idle
-        self._slots = asyncio.Semaphore(most)
+        self._turns = DatabaseTurns(name, most)
         self._threads: ThreadPoolExecutor | None = None
         self._running: set[Statement[object]] = set()
 
@@ -56,21 +58,25 @@ class StatementThreads:
         """True if no statement is running."""
         return not self._running
 
-    async def run(self, statement: Statement[Answer], timeout_ms: int) -> Answer | Diagnostic:
-        """The statement's answer, or a Diagnostic if it took too long.
+    async def run(
+        self,
+        build: Callable[[], Statement[Answer]],
+        *,
+        who: str = "",
+        limits: ExecutionLimits | None = None,
+    ) -> Answer | Diagnostic:
+        """The answer of the statement, or a Diagnostic if it took too long.
 
-        Raises DatabaseUnavailable if no thread became free, and what the statement raises.
+        Waits for a turn of the principal ``who``, see ``DatabaseTurns``; then ``build`` makes the
+        statement, whose time begins. Raises Busy, and what ``build`` and the statement raise.
         Cancelling the task stops the statement.
         """
+        await self._turns.take(who, limits)
         try:
-            async with asyncio.timeout(_SLOT_TIMEOUT_S):
-                await self._slots.acquire()
-        except TimeoutError as error:
-            raise DatabaseUnavailable(
-                f"The database {self._name!r} is busy.",
-                database=self._name,
-                hint="Try again later.",
-            ) from error
+            statement = build()
+        except BaseException:
+            self._turns.give_back(who)
+            raise
         if self._threads is None:
             self._threads = ThreadPoolExecutor(self._most, f"database-{self._name}")
         self._running.add(statement)
@@ -80,7 +86,7 @@ class StatementThreads:
         def finish(done: asyncio.Future[Answer | Diagnostic]) -> None:
             # Only now: a statement that is no longer awaited still occupies its thread.
             self._running.discard(statement)
-            self._slots.release()
+            self._turns.give_back(who)
             if not done.cancelled():
                 done.exception()
             if self._on_idle is not None and not self._running:
@@ -92,6 +98,7 @@ class StatementThreads:
                 loop.call_later(_STOP_INTERVAL_S, stop)
 
         work.add_done_callback(finish)
+        timeout_ms = statement.timeout_ms
         late = Diagnostic(QUERY_CANCELED, f"The statement took longer than {timeout_ms} ms.")
         try:
             done, _ = await asyncio.wait({work}, timeout=timeout_ms / 1000)

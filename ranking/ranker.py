@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from nl2sql.errors import Busy
 from nl2sql.protocols import Executor, Guard
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import compute_aside, read_aside
@@ -66,8 +68,13 @@ class CandidateRanker:
         context: SchemaContext,
         plan: Plan,
     ) -> Assessment:
-        """EXPLAIN, findings and score. Raises Unavailable."""
-        explained = await self._executor.explain(query)
+        """EXPLAIN, findings and score; without a turn at the database, no EXPLAIN.
+
+        Raises Unavailable.
+        """
+        explained: Explained | Diagnostic | None = None
+        with suppress(Busy):
+            explained = await self._executor.explain(query)
         # The candidate's own text: the guard's rewriting wraps every table.
         tree, assessed = await read_aside(
             _read, candidate, question, query, explained, context, plan
@@ -77,7 +84,7 @@ class CandidateRanker:
             assessed = replace(assessed, score=score_values(assessed.score, verified))
         if isinstance(explained, Diagnostic):
             return add_diagnostic(assessed, explained)
-        return replace(assessed, explained=explained)
+        return replace(assessed, explained=explained, unrun="" if explained else "busy")
 
     async def rank(
         self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
@@ -164,7 +171,7 @@ def _read(
     candidate: Candidate,
     question: Question,
     verdict: GuardedQuery,
-    explained: Explained | Diagnostic,
+    explained: Explained | Diagnostic | None,
     context: SchemaContext,
     plan: Plan,
 ) -> tuple[Query | None, Assessment]:

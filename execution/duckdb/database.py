@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -49,8 +50,14 @@ class _Statement(Generic[Answer]):
     """A guarded query that runs in a thread and can be stopped from another."""
 
     def __init__(
-        self, file: SharedFile, query: GuardedQuery, allowlist: Allowlist, work: Work[Answer]
+        self,
+        file: SharedFile,
+        query: GuardedQuery,
+        allowlist: Allowlist,
+        work: Work[Answer],
+        timeout_ms: int,
     ) -> None:
+        self.timeout_ms = timeout_ms
         self._file = file
         self._query = query
         self._allowlist = allowlist
@@ -122,6 +129,8 @@ class DuckDbDatabase:
         self._allowlist = allowlist or load_allowlist("duckdb")
         self._file = SharedFile(name, path, limits)
         self._threads = StatementThreads(name, limits.pool_size, self._rest)
+        # Of its own, so that a probe waits for no query.
+        self._probing = StatementThreads(name, 1, self._rest)
         self._closing: asyncio.TimerHandle | None = None
         # The last known revision, and whether tables compute nothing: then it is that of the rows.
         self._examined = ("", False)
@@ -144,7 +153,10 @@ class DuckDbDatabase:
             explained = build_explained(plan)
             return replace(too_much, explained=explained) if too_much else explained
 
-        return await self._run(query, tighten_limits(self._limits).explain_timeout_ms, work)
+        def build() -> _Statement[Explained]:
+            return self._build(query, work, tighten_limits(self._limits).explain_timeout_ms)
+
+        return await self._threads.run(build, who=query.principal)
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
@@ -155,9 +167,7 @@ class DuckDbDatabase:
         many rows does not run; the error has SQLSTATE 54001.
         """
 
-        within = tighten_limits(self._limits, limits)
-
-        def work(session: Session) -> ResultSet | Diagnostic:
+        def work(session: Session, within: LimitSettings) -> ResultSet | Diagnostic:
             start = time.perf_counter()
             columns = session.describe(build_description(query.sql))
             types = [kind for _, kind in columns]
@@ -176,7 +186,11 @@ class DuckDbDatabase:
                     break
             return builder.build(types, (time.perf_counter() - start) * 1000)
 
-        return await self._run(query, within.statement_timeout_ms, work)
+        def build() -> _Statement[ResultSet]:
+            within = tighten_limits(self._limits, limits)
+            return self._build(query, partial(work, within=within), within.statement_timeout_ms)
+
+        return await self._threads.run(build, who=query.principal, limits=limits)
 
     async def revision(self) -> str:
         """See ``revision.py``; empty too if the file itself computes columns or has macros.
@@ -199,7 +213,7 @@ class DuckDbDatabase:
             return bool(session.execute(Page(query.sql, 0, {})).fetchall())
 
         try:
-            answer = await self._run(query, _PROBE_TIMEOUT_MS, work)
+            answer = await self._probing.run(partial(self._build, query, work, _PROBE_TIMEOUT_MS))
         except DatabaseUnavailable as error:
             return str(error)
         return answer.message if isinstance(answer, Diagnostic) else ""
@@ -207,13 +221,13 @@ class DuckDbDatabase:
     async def close(self) -> None:
         """Stops running statements and closes the file; a later call opens it again."""
         await self._threads.close()
+        await self._probing.close()
         await asyncio.to_thread(self._file.close)
 
-    async def _run(
-        self, query: GuardedQuery, timeout_ms: int, work: Work[Answer]
-    ) -> Answer | Diagnostic:
-        statement = _Statement(self._file, query, self._allowlist, work)
-        return await self._threads.run(statement, timeout_ms)
+    def _build(
+        self, query: GuardedQuery, work: Work[Answer], timeout_ms: int
+    ) -> _Statement[Answer]:
+        return _Statement(self._file, query, self._allowlist, work, timeout_ms)
 
     def _is_plain(self) -> bool:
         """Whether all rows are stored, and no function has another meaning than DuckDB's."""
@@ -224,7 +238,7 @@ class DuckDbDatabase:
         """Closes the file if no statement follows soon."""
 
         def close() -> None:
-            if self._threads.is_idle:
+            if self._threads.is_idle and self._probing.is_idle:
                 self._file.close()
 
         if self._closing is not None:

@@ -95,7 +95,10 @@ class SqlGuard:
         access = await self.access(database, principal)
         if isinstance(access, Violation):
             return access
-        return await read_aside(guard_query, sql, access, self._allowlists.get(database))
+        verdict = await read_aside(guard_query, sql, access, self._allowlists.get(database))
+        if isinstance(verdict, Violation):
+            return verdict
+        return replace(verdict, principal=principal.name)
 
     async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
         """The part of the catalog that ``principal`` may see. Raises the errors of ``guard``."""

@@ -19,6 +19,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import psycopg
@@ -87,16 +88,14 @@ class PostgresDatabase:
         """
 
         async def work(connection: Connection) -> Explained | Diagnostic:
-            within = tighten_limits(self._limits)
             try:
-                await self._begin(connection, within)
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
                     planned = await connection.execute(_encode(EXPLAIN + query.sql), _bind(query))
                     await connection.execute("ROLLBACK")
                 plan = await read_plan(planned)
                 if doubts := self._reader.find_doubts(plan, query):
-                    await self._begin(connection, within)
+                    await self._begin(connection)
                     async with pipelined(connection) as pipeline:
                         await self._assume_identity(connection, pipeline, query)
                     refusal = await self._reader.settle(connection, plan, doubts, query)
@@ -116,7 +115,7 @@ class PostgresDatabase:
 
         if (unsendable := check_text(query)) is not None:
             return unsendable
-        return await self._pool.run(work)
+        return await self._pool.run(work, begin=self._begin, who=query.principal)
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
@@ -137,7 +136,6 @@ class PostgresDatabase:
             running = False
             planned = None
             try:
-                await self._begin(connection, within)
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
                     description = _encode(build_description(query.sql))
@@ -165,7 +163,8 @@ class PostgresDatabase:
 
         if (unsendable := check_text(query)) is not None:
             return unsendable
-        return await self._pool.run(work)
+        begin = partial(self._begin, tighter=limits)
+        return await self._pool.run(work, begin=begin, who=query.principal, limits=limits)
 
     async def revision(self) -> str:
         """See ``revision.py``. Raises DatabaseUnavailable, InsecureRole."""
@@ -185,8 +184,9 @@ class PostgresDatabase:
 
     # -- one transaction -----------------------------------------------------------------------
 
-    async def _begin(self, connection: Connection, limits: LimitSettings) -> None:
+    async def _begin(self, connection: Connection, tighter: ExecutionLimits | None = None) -> None:
         """Opens the transaction with the limits for planning. Raises psycopg.Error."""
+        limits = tighten_limits(self._limits, tighter)
         settings = build_settings(
             limits,
             timeout_ms=limits.explain_timeout_ms,

@@ -13,6 +13,7 @@ some seconds.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
@@ -20,19 +21,18 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg import AsyncConnection, AsyncPipeline, AsyncRawCursor
 from psycopg.pq import TransactionStatus
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from execution.database_turns import DatabaseTurns
 from execution.postgres.role import check_role
 from execution.postgres.values import register_loaders
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.shared_work import SharedWork
-from nl2sql.sockets import is_quiet
+from nl2sql.idle_connections import IdleConnections
+from nl2sql.types import ExecutionLimits
 
 Connection = AsyncConnection[Any]
 _T = TypeVar("_T")
 
 _CONNECT_TIMEOUT_S = 5
-_RECONNECT_TIMEOUT_S = 30
 # A cancelled statement ends within milliseconds; asked too early, it has to be asked again.
 _ASK_AGAIN_S = 0.05
 _GIVE_UP_S = 5
@@ -40,15 +40,19 @@ _GIVE_UP_S = 5
 _STOP_S = 1
 
 
+async def _begin_nothing(connection: Connection) -> None:
+    return
+
+
 class ConnectionPool:
-    """At most ``size`` connections, opened at the first use, after a check of the role."""
+    """At most ``size`` connections at a time; the role is checked before the first use."""
 
     def __init__(self, name: str, url: str, size: int) -> None:
         self._name = name
         self._url = url
-        self._size = size
-        self._pool: AsyncConnectionPool[Connection] | None = None
-        self._opening = SharedWork[AsyncConnectionPool[Connection]]()
+        self._turns = DatabaseTurns(name, size)
+        self._idle = IdleConnections(self._connect)
+        self._is_checked = False
         # A task without a reference may be garbage-collected before its end.
         self._tasks: set[asyncio.Task[Any]] = set()
 
@@ -56,15 +60,21 @@ class ConnectionPool:
         self,
         work: Callable[[Connection], Awaitable[_T]],
         *,
-        timeout_s: float = _CONNECT_TIMEOUT_S,
+        begin: Callable[[Connection], Awaitable[None]] = _begin_nothing,
+        who: str = "",
+        limits: ExecutionLimits | None = None,
     ) -> _T:
         """Runs ``work`` on a connection and returns its result; rolls back an open transaction.
 
-        Waits ``timeout_s`` for a connection. Raises InsecureRole, and DatabaseUnavailable, also
-        instead of a psycopg.Error that ``work`` raises.
+        ``begin`` comes first: if the connection is found to be lost then, another one is used.
+        Waits for a turn of the principal ``who``, see ``DatabaseTurns``. Raises InsecureRole, Busy,
+        and DatabaseUnavailable, also instead of a psycopg.Error that ``work`` raises.
         """
+        since = time.monotonic()
+        await self._turns.take(who, limits)
         use = _Use()
-        task = self._start(self._work(work, use, timeout_s))
+        task = self._start(self._work(work, begin, use, since))
+        task.add_done_callback(lambda _: self._turns.give_back(who))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -78,20 +88,12 @@ class ConnectionPool:
 
         Raises DatabaseUnavailable, InsecureRole.
         """
-        try:
-            await self._open()
-            async with await AsyncConnection.connect(
-                self._url, connect_timeout=timeout_s
-            ) as connection:
-                await connection.execute("SELECT 1")
-        except (PoolTimeout, TimeoutError, psycopg.Error) as error:
-            raise self._unavailable() from error
+        async with await self._connect(timeout_s):
+            pass
 
     async def close(self) -> None:
-        """Closes all connections; a later call opens them again."""
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            await pool.close()
+        """Closes the connections that are not in use; a later call opens others."""
+        await self._idle.close()
 
     def _start(self, work: Any) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)
@@ -105,18 +107,31 @@ class ConnectionPool:
             task.exception()  # marks it as retrieved; the caller gets it too
 
     async def _work(
-        self, work: Callable[[Connection], Awaitable[_T]], use: _Use, timeout_s: float
+        self,
+        work: Callable[[Connection], Awaitable[_T]],
+        begin: Callable[[Connection], Awaitable[None]],
+        use: _Use,
+        since: float,
     ) -> _T:
+        is_second = False
         try:
-            async with asyncio.timeout(timeout_s):
-                pool = await self._open()
-            async with (
-                pool.connection(timeout=timeout_s) as connection,
-                _rolling_back(connection),
-                use.of(connection),
-            ):
-                return await work(connection)
-        except (PoolTimeout, TimeoutError, psycopg.Error) as error:
+            while True:
+                async with (
+                    self._idle.lend(since) as connection,
+                    _settling(connection),
+                    use.of(connection),
+                ):
+                    try:
+                        await begin(connection)
+                    except psycopg.Error:
+                        if is_second or not connection.closed:
+                            raise
+                    else:
+                        return await work(connection)
+                # The server ended it since it was looked at; what else is idle will be no better.
+                await self._idle.close()
+                is_second = True
+        except psycopg.Error as error:
             raise self._unavailable() from error
 
     def _unavailable(self) -> DatabaseUnavailable:
@@ -126,36 +141,37 @@ class ConnectionPool:
             hint="Try again later; `quorumsql doctor` tells what is wrong.",
         )
 
-    async def _open(self) -> AsyncConnectionPool[Connection]:
-        return self._pool or await self._opening.run("", self._open_pool)
+    async def _connect(self, timeout_s: int | None = None) -> Connection:
+        """A new connection, within ``timeout_s``. Raises DatabaseUnavailable, InsecureRole."""
+        timeout_s = timeout_s or _CONNECT_TIMEOUT_S
+        try:
+            # psycopg's limit applies to each address and each step, this one to all of them.
+            async with asyncio.timeout(timeout_s):
+                connection = await AsyncConnection.connect(
+                    self._url,
+                    autocommit=True,
+                    connect_timeout=timeout_s,
+                    cursor_factory=AsyncRawCursor,
+                    # Nothing is kept after a transaction, not even prepared statements.
+                    prepare_threshold=None,
+                )
+                try:
+                    await self._configure(connection)
+                except BaseException:
+                    await connection.close()
+                    raise
+                return connection
+        except (TimeoutError, psycopg.Error) as error:
+            raise self._unavailable() from error
 
-    async def _open_pool(self) -> AsyncConnectionPool[Connection]:
-        # psycopg's limit applies to each address and each step, this one to all of them.
-        async with asyncio.timeout(_CONNECT_TIMEOUT_S):
-            async with await AsyncConnection.connect(
-                self._url, connect_timeout=_CONNECT_TIMEOUT_S
-            ) as connection:
-                await check_role(connection, self._name)
-        pool = AsyncConnectionPool(
-            self._url,
-            min_size=1,
-            max_size=self._size,
-            open=False,
-            configure=_configure,
-            check=_check,
-            reconnect_timeout=_RECONNECT_TIMEOUT_S,
-            kwargs={
-                "autocommit": True,
-                "connect_timeout": _CONNECT_TIMEOUT_S,
-                "cursor_factory": AsyncRawCursor,
-                # Nothing is kept after a transaction, not even prepared statements.
-                "prepare_threshold": None,
-            },
-            name=f"quorumsql-{self._name}",
-        )
-        await pool.open()
-        self._pool = pool
-        return pool
+    async def _configure(self, connection: Connection) -> None:
+        register_loaders(connection)
+        # In a database without an encoding, bytes that are not UTF-8 arrive only without this.
+        if connection.info.parameter_status("server_encoding") != "SQL_ASCII":
+            await connection.execute("SET client_encoding TO 'UTF8'")
+        if not self._is_checked:
+            await check_role(connection, self._name)
+            self._is_checked = True
 
 
 class _Use:
@@ -215,26 +231,14 @@ async def pipelined(connection: Connection) -> AsyncIterator[AsyncPipeline]:
 
 
 @asynccontextmanager
-async def _rolling_back(connection: Connection) -> AsyncIterator[None]:
+async def _settling(connection: Connection) -> AsyncIterator[None]:
+    """Leaves no transaction open; closes a connection that is in the middle of a statement."""
     try:
         yield
     finally:
         states = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
         if connection.info.transaction_status in states:
-            await connection.rollback()
-
-
-async def _check(connection: Connection) -> None:
-    """Raises psycopg.Error if the server has ended the connection.
-
-    Asks the server only if it has sent something since, to save a round trip for each use.
-    """
-    if not is_quiet(connection.fileno()):
-        await AsyncConnectionPool.check_connection(connection)
-
-
-async def _configure(connection: Connection) -> None:
-    register_loaders(connection)
-    # In a database without an encoding, bytes that are not UTF-8 arrive only without this setting.
-    if connection.info.parameter_status("server_encoding") != "SQL_ASCII":
-        await connection.execute("SET client_encoding TO 'UTF8'")
+            with suppress(psycopg.Error):
+                await connection.rollback()
+        if connection.info.transaction_status != TransactionStatus.IDLE:
+            await connection.close()

@@ -18,15 +18,15 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 from execution.results.collector import ResultBuilder, tighten_limits
 from execution.sqlite.authorizer import build_authorizer
-from execution.sqlite.errors import QUERY_CANCELED, build_diagnostic, is_gone
+from execution.sqlite.errors import build_diagnostic, is_gone
 from execution.sqlite.functions import add_functions
 from execution.sqlite.revision import FileRevisions
+from execution.statement_threads import StatementThreads
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import build_sqlite_uri
@@ -36,8 +36,7 @@ SQLITE_VERSION = sqlite3.sqlite_version
 
 _EXPLAIN = "EXPLAIN QUERY PLAN "
 _MOST_STEPS = 10_000
-# How long a statement waits for a free thread, and for a writer of the file.
-_SLOT_TIMEOUT_S = 5
+# How long a statement waits for a writer of the file.
 _BUSY_TIMEOUT_S = 2
 # A probe answers before its caller's time limit.
 _PROBE_TIMEOUT_MS = 2000
@@ -68,17 +67,49 @@ class _Statement:
     """One statement that runs in a thread and can be stopped from another."""
 
     def __init__(
-        self, sql: str, query: GuardedQuery, most_rows: int, timeout_s: float, limits: LimitSettings
+        self,
+        path: Path,
+        sql: str,
+        query: GuardedQuery,
+        most_rows: int,
+        timeout_ms: int,
+        limits: LimitSettings,
     ) -> None:
+        self.timeout_ms = timeout_ms
         self.sql = sql
         self.query = query
         self.most_rows = most_rows
         # True once rows may be read: from then on errors may quote them.
         self.running = False
+        self._path = path
         self._limits = limits
-        self._deadline = time.monotonic() + timeout_s
+        self._deadline = time.monotonic() + timeout_ms / 1000
         self._stopped = False
         self._connection: sqlite3.Connection | None = None
+
+    def run(self) -> ResultBuilder | Diagnostic:
+        """The rows, or the database's error. Raises DatabaseUnavailable."""
+        try:
+            uri = build_sqlite_uri(self._path)
+            with closing(
+                sqlite3.connect(uri, uri=True, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
+            ) as connection:
+                _restrict(connection)
+                return self.run_on(connection)
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            if not is_gone(error):
+                return build_diagnostic(
+                    error, restricted=self.query.restricted, running=self.running
+                )
+            name = self.query.database
+            raise DatabaseUnavailable(
+                f"The database {name!r} cannot be read: {error}.",
+                database=name,
+                hint=f"Is {self._path} there, an SQLite database, and readable for this process? "
+                "In WAL mode its folder must be writable too.",
+            ) from error
+        except UnicodeEncodeError:
+            return Diagnostic("22021", "The query holds half of a surrogate pair.")
 
     def run_on(self, connection: sqlite3.Connection) -> ResultBuilder:
         """Runs the statement. Raises sqlite3.Error."""
@@ -127,9 +158,9 @@ class SqliteDatabase:
         self.name = name
         self._path = path
         self._limits = limits
-        self._slots = asyncio.Semaphore(limits.pool_size)
-        self._threads: ThreadPoolExecutor | None = None
-        self._running: set[_Statement] = set()
+        self._threads = StatementThreads(name, limits.pool_size)
+        # Of its own, so that a probe waits for no query.
+        self._probing = StatementThreads(name, 1)
         self._revisions = FileRevisions(path)
 
     async def explain(
@@ -140,8 +171,13 @@ class SqliteDatabase:
         SQLite shows no estimates: ``cost`` is the number of steps that read a whole table or index
         (SCAN), ``rows`` is 0. Its plans do not show enough to ``identify`` one.
         """
-        timeout_ms = tighten_limits(self._limits).explain_timeout_ms
-        plan = await self._run(_EXPLAIN + query.sql, query, _MOST_STEPS, timeout_ms)
+
+        def build() -> _Statement:
+            timeout_ms = tighten_limits(self._limits).explain_timeout_ms
+            sql = _EXPLAIN + query.sql
+            return _Statement(self._path, sql, query, _MOST_STEPS, timeout_ms, self._limits)
+
+        plan = await self._threads.run(build, who=query.principal)
         if isinstance(plan, Diagnostic):
             return plan
         steps = [str(detail) for *_, detail in plan.rows]
@@ -157,10 +193,15 @@ class SqliteDatabase:
         class of its first value that is not NULL, since columns in SQLite have no fixed type.
         """
         start = time.perf_counter()
-        within = tighten_limits(self._limits, limits)
-        page = await self._run(
-            query.sql, query, max_rows, within.statement_timeout_ms, limits=within
-        )
+
+        def build() -> _Statement:
+            nonlocal start
+            start = time.perf_counter()
+            within = tighten_limits(self._limits, limits)
+            timeout_ms = within.statement_timeout_ms
+            return _Statement(self._path, query.sql, query, max_rows, timeout_ms, within)
+
+        page = await self._threads.run(build, who=query.principal, limits=limits)
         if isinstance(page, Diagnostic):
             return page
         types = [_find_type(page.rows, column) for column in range(len(page.columns))]
@@ -172,87 +213,22 @@ class SqliteDatabase:
 
     async def probe(self) -> str:
         """What is wrong with this database; empty if nothing is."""
+        query = GuardedQuery(self.name, "SELECT 1", (), dialect="sqlite")
+
+        def build() -> _Statement:
+            return _Statement(self._path, query.sql, query, 1, _PROBE_TIMEOUT_MS, self._limits)
+
         try:
-            query = GuardedQuery(self.name, "SELECT 1", (), dialect="sqlite")
-            answer = await self._run(query.sql, query, 1, _PROBE_TIMEOUT_MS)
+            answer = await self._probing.run(build)
         except DatabaseUnavailable as error:
             return str(error)
         return answer.message if isinstance(answer, Diagnostic) else ""
 
     async def close(self) -> None:
         """Stops running statements and ends the threads; a later call starts new ones."""
-        for statement in tuple(self._running):
-            statement.stop()
-        threads, self._threads = self._threads, None
-        if threads is not None:
-            await asyncio.to_thread(threads.shutdown)
+        await self._threads.close()
+        await self._probing.close()
         await asyncio.to_thread(self._revisions.close)
-
-    async def _run(
-        self,
-        sql: str,
-        query: GuardedQuery,
-        most_rows: int,
-        timeout_ms: int,
-        *,
-        limits: LimitSettings | None = None,
-    ) -> ResultBuilder | Diagnostic:
-        try:
-            async with asyncio.timeout(_SLOT_TIMEOUT_S):
-                await self._slots.acquire()
-        except TimeoutError as error:
-            raise DatabaseUnavailable(
-                f"The database {self.name!r} is busy.", database=self.name, hint="Try again later."
-            ) from error
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._limits.pool_size, f"sqlite-{self.name}")
-        timeout_s = timeout_ms / 1000
-        late = Diagnostic(QUERY_CANCELED, f"The statement took longer than {timeout_ms} ms.")
-        statement = _Statement(sql, query, most_rows, timeout_s, limits or self._limits)
-        self._running.add(statement)
-        work = asyncio.get_running_loop().run_in_executor(self._threads, self._work, statement)
-
-        def finish(done: asyncio.Future[ResultBuilder | Diagnostic]) -> None:
-            # Only now: a statement that is no longer awaited still occupies its thread.
-            self._running.discard(statement)
-            self._slots.release()
-            if not done.cancelled():
-                done.exception()
-
-        work.add_done_callback(finish)
-        try:
-            done, _ = await asyncio.wait({work}, timeout=timeout_s)
-        except asyncio.CancelledError:
-            statement.stop()
-            raise
-        if not done:
-            statement.stop()
-            return late
-        answer = work.result()
-        is_late = isinstance(answer, Diagnostic) and answer.sqlstate == QUERY_CANCELED
-        return late if is_late else answer
-
-    def _work(self, statement: _Statement) -> ResultBuilder | Diagnostic:
-        try:
-            uri = build_sqlite_uri(self._path)
-            with closing(
-                sqlite3.connect(uri, uri=True, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
-            ) as connection:
-                _restrict(connection)
-                return statement.run_on(connection)
-        except (sqlite3.Error, sqlite3.Warning) as error:
-            if not is_gone(error):
-                return build_diagnostic(
-                    error, restricted=statement.query.restricted, running=statement.running
-                )
-            raise DatabaseUnavailable(
-                f"The database {self.name!r} cannot be read: {error}.",
-                database=self.name,
-                hint=f"Is {self._path} there, an SQLite database, and readable for this process? "
-                "In WAL mode its folder must be writable too.",
-            ) from error
-        except UnicodeEncodeError:
-            return Diagnostic("22021", "The query holds half of a surrogate pair.")
 
 
 def _restrict(connection: sqlite3.Connection) -> None:

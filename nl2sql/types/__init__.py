@@ -16,6 +16,7 @@ from nl2sql.types.browsing import (
 )
 from nl2sql.types.conversation import AnswerText, Intent, Rewriting, Turn
 from nl2sql.types.execution import (
+    NO_TURN,
     NOT_PERMITTED,
     Diagnostic,
     ExecutionLimits,
@@ -80,6 +81,7 @@ from nl2sql.types.schema import (
 
 __all__ = [
     "NOT_PERMITTED",
+    "NO_TURN",
     "REQUIRED_UNREAD",
     "VALUES_MARK",
     "Access",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,8 @@ class GuardedQuery:
     ``predicates`` the row-policy predicates that were injected, as ``table: predicate``, ``params``
     their bound values, for the placeholders ``$1`` … (SQLite: ``?1`` …). ``restricted`` says that
     something is withheld from the principal, so that no error may contain a value. ``session`` is
-    the identity for row-level security, if the database uses it.
+    the identity for row-level security, if the database uses it. ``principal`` names whose query it
+    is, for the database's queue only; the empty name is the service's own.
 
     The other fields are compared with the database's own analysis of the text. On PostgreSQL,
     ``functions`` may be called in addition to those of the allowlist; ``wrapped`` says that every
@@ -43,7 +44,11 @@ class GuardedQuery:
     wrapped: bool = False
     filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
     reads: frozenset[str] | None = None
+    principal: str = field(default="", compare=False)
 
+
+# The SQLSTATE (too_many_connections) of a statement that got no turn at its database in time.
+NO_TURN = "53300"
 
 # The code of a violation and of a refused answer: the object exists, but not for this principal.
 NOT_PERMITTED = "not_permitted"

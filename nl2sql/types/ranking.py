@@ -52,9 +52,9 @@ class Assessment:
     ``diagnostic`` is the first database error, at EXPLAIN or execution. ``group`` is the number of
     the group with equivalent results (-1: no result); ``votes`` counts its samples and ``weight``
     is their total weight. ``unrun`` says why a valid query has no result: ``estimate``, its
-    estimated rows are too many; ``timeout``, it exceeded the vote's time limit; ``budget``, the
-    vote's time was used up before. Such queries are grouped by equal plans. ``definitions`` names
-    the definitions of the question that the query uses.
+    estimated rows are too many; ``timeout``, it exceeded the vote's time limit; ``busy``, it got no
+    turn at the database; ``budget``, the vote's time was used up before. Such queries are grouped
+    by equal plans. ``definitions`` names the definitions of the question that the query uses.
     """
 
     candidate: Candidate

@@ -52,7 +52,7 @@ def score_candidate(
     candidate: Candidate,
     query: Query | None,
     guarded: GuardedQuery,
-    explained: Explained | Diagnostic,
+    explained: Explained | Diagnostic | None,
     findings: tuple[Finding, ...],
     context: SchemaContext,
     plan: Plan,

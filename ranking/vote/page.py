@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from nl2sql.errors import Busy
 from nl2sql.protocols import Executor
 from nl2sql.types import Assessment, Diagnostic, GuardedQuery, Ranking, ResultSet
 from ranking.vote.polling import add_diagnostic
@@ -32,7 +33,8 @@ async def run_whole(executor: Executor, assessment: Assessment, max_rows: int) -
 async def fetch_page(executor: Executor, winner: Assessment, max_rows: int) -> Assessment:
     """The winner with at most ``max_rows`` rows. Raises Unavailable.
 
-    Runs it again only if the vote fetched fewer. If that fails, the rows of the vote stay.
+    Runs it again only if the vote fetched fewer. If that fails or gets no turn, the rows of the
+    vote stay.
     """
     seen = winner.result
     if seen is None or not isinstance(winner.verdict, GuardedQuery):
@@ -41,7 +43,10 @@ async def fetch_page(executor: Executor, winner: Assessment, max_rows: int) -> A
         return replace(winner, result=cut_page(seen, max_rows))
     if not seen.truncated or len(seen.rows) == max_rows:
         return winner
-    answer = await executor.execute(winner.verdict, max_rows)
+    try:
+        answer = await executor.execute(winner.verdict, max_rows)
+    except Busy:
+        return winner
     return winner if isinstance(answer, Diagnostic) else replace(winner, result=answer)
 
 

@@ -1,8 +1,9 @@
 """Runs the candidates for the vote: one page of each, within limits and a shared budget.
 
-Candidates with most samples run first, a few at a time. One that takes too long, or that the budget
-does not reach, is marked as not run, never as wrong: it votes with its plan, and if it wins, it is
-run under the service's limits. A candidate runs once, even if there are several votes.
+Candidates with most samples run first, a few at a time. One that takes too long, that gets no turn
+at a busy database, or that the budget does not reach, is marked as not run, never as wrong: it
+votes with its plan, and if it wins, it is run under the service's limits. A candidate runs once,
+even if there are several votes.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nl2sql.concurrency import gather_all
+from nl2sql.errors import Busy
 from nl2sql.protocols import Executor
 from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import Assessment, Diagnostic, ExecutionLimits, GuardedQuery
+from nl2sql.types import NO_TURN, Assessment, Diagnostic, ExecutionLimits, GuardedQuery
 
 QUERY_CANCELED = "57014"
 
@@ -49,6 +51,8 @@ async def run_candidates(
             run[at] = replace(run[at], result=answer, unrun="")
         elif answer.sqlstate == QUERY_CANCELED:
             run[at] = replace(run[at], unrun="timeout")
+        elif answer.sqlstate == NO_TURN:
+            run[at] = replace(run[at], unrun="busy")
         else:
             run[at] = add_diagnostic(run[at], answer)
 
@@ -57,7 +61,7 @@ async def run_candidates(
         for at, assessment in enumerate(assessments)
         if assessment.result is None
         and not assessment.failed
-        and assessment.unrun in ("", "budget")
+        and assessment.unrun in ("", "budget", "busy")
         and isinstance(verdict := assessment.verdict, GuardedQuery)
     ]
     waiting.sort(key=lambda pair: -assessments[pair[0]].candidate.samples)
@@ -72,7 +76,10 @@ async def _identify(executor: Executor, assessment: Assessment) -> Assessment:
     explained, verdict = assessment.explained, assessment.verdict
     if explained is None or explained.plan or not isinstance(verdict, GuardedQuery):
         return assessment
-    answer = await executor.explain(verdict, identify=True)
+    try:
+        answer = await executor.explain(verdict, identify=True)
+    except Busy:
+        return assessment
     again = answer.explained if isinstance(answer, Diagnostic) else answer
     if again is None:
         return assessment

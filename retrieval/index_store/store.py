@@ -8,8 +8,9 @@ cards.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -18,11 +19,11 @@ import psycopg
 from numpy.typing import NDArray
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
+from psycopg.pq import TransactionStatus
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced, IndexUnavailable
-from nl2sql.sockets import is_quiet
+from nl2sql.idle_connections import IdleConnections
 from retrieval.index_store.generation_reader import read_cards, read_catalog, read_table_vectors
 from retrieval.index_store.generation_tables import measure_generation
 from retrieval.index_store.head import IndexedDatabase, IndexHead, read_heads
@@ -32,6 +33,8 @@ from retrieval.index_store.migrate import check_layout, lock_layout, migrate, op
 from retrieval.index_store.nearest import SEARCH_SETTINGS, find_nearest
 
 _CONNECT_TIMEOUT_S = 5
+# How long a caller waits while all connections are in use.
+_TURN_TIMEOUT_S = 5
 # Shorter than the timeout of those who call the probe.
 _PROBE_TIMEOUT_S = 2
 # How often a load is tried if the index is replaced meanwhile.
@@ -39,7 +42,7 @@ _MOST_LOADS = 5
 
 
 class IndexStore:
-    """Reads and writes the index through a small connection pool, opened at the first use.
+    """Reads and writes the index through at most ``pool_size`` connections at a time.
 
     The first use migrates an index of an older layout. All methods raise IndexUnavailable if the
     index does not answer, was not set up, has a newer layout or cannot be migrated.
@@ -47,9 +50,8 @@ class IndexStore:
 
     def __init__(self, url: str, *, pool_size: int = 4) -> None:
         self._url = url
-        self._pool_size = pool_size
-        self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
-        self._opening = asyncio.Lock()
+        self._turns = asyncio.Semaphore(pool_size)
+        self._idle = IdleConnections(self._connect)
         self._is_checked = False
         # By generation, so that all readers of a generation share one catalog.
         self._catalogs: WeakValueDictionary[int, Catalog] = WeakValueDictionary()
@@ -72,7 +74,7 @@ class IndexStore:
 
     async def drop_everything(self) -> None:
         """Drops the schema: indexes, values and examples of all databases, in any layout."""
-        async with self._connect_unchecked(_CONNECT_TIMEOUT_S) as connection:
+        async with self._connect_unchecked() as connection:
             await connection.execute("DROP SCHEMA IF EXISTS quorumsql CASCADE")
         self._is_checked = False
 
@@ -170,7 +172,7 @@ class IndexStore:
     # -- connections ---------------------------------------------------------------------------
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
-        """``(("index", problem),)``, empty if all is well; does not wait for the pool."""
+        """``(("index", problem),)``, empty if all is well; waits for no other use of the index."""
         try:
             async with await AsyncConnection.connect(
                 self._url, autocommit=True, connect_timeout=_PROBE_TIMEOUT_S
@@ -184,28 +186,32 @@ class IndexStore:
         return (("index", ""),)
 
     async def close(self) -> None:
-        """Closes the pool; a later call opens it again."""
-        if self._pool is not None:
-            await self._pool.close()
-            self._pool = None
+        """Closes the connections that are not in use; a later call opens others."""
+        await self._idle.close()
 
     @asynccontextmanager
-    async def connection(
-        self, timeout_s: float | None = None
-    ) -> AsyncIterator[AsyncConnection[Any]]:
+    async def connection(self) -> AsyncIterator[AsyncConnection[Any]]:
         """A connection in autocommit mode, also for the other stores."""
-        async with self._connect_unchecked(timeout_s or _CONNECT_TIMEOUT_S) as connection:
+        async with self._connect_unchecked() as connection:
             if not self._is_checked:
                 await open_layout(connection)
                 self._is_checked = True
             yield connection
 
     @asynccontextmanager
-    async def _connect_unchecked(self, timeout_s: float) -> AsyncIterator[AsyncConnection[Any]]:
+    async def _connect_unchecked(self) -> AsyncIterator[AsyncConnection[Any]]:
+        since = time.monotonic()
         try:
-            pool = await self._open()
-            async with pool.connection(timeout=timeout_s) as connection:
-                yield connection
+            async with asyncio.timeout(_TURN_TIMEOUT_S):
+                await self._turns.acquire()
+        except TimeoutError as error:
+            raise IndexUnavailable("The index is busy.", hint="Try again later.") from error
+        try:
+            async with self._idle.lend(since) as connection:
+                try:
+                    yield connection
+                finally:
+                    await _settle(connection)
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             self._is_checked = False
             raise IndexUnavailable(
@@ -221,36 +227,44 @@ class IndexStore:
                 "stays in service.",
                 said=str(error).partition("\n")[0],
             ) from error
-        except (PoolTimeout, psycopg.Error) as error:
-            raise IndexUnavailable(
-                "The index does not answer.",
-                hint="Is its PostgreSQL running? Check it with `quorumsql doctor`.",
-                said=str(error),
-            ) from error
+        except psycopg.Error as error:
+            raise _no_answer(error) from error
+        finally:
+            self._turns.release()
 
-    async def _open(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
-        async with self._opening:
-            if self._pool is None:
-                pool = AsyncConnectionPool(
-                    self._url,
-                    min_size=1,
-                    max_size=self._pool_size,
-                    open=False,
-                    configure=_configure,
-                    check=_check,
-                    reconnect_timeout=30,
-                    kwargs={"connect_timeout": _CONNECT_TIMEOUT_S, "autocommit": True},
-                    name="quorumsql-index",
+    async def _connect(self) -> AsyncConnection[Any]:
+        try:
+            # psycopg's limit applies to each address and each step, this one to all of them.
+            async with asyncio.timeout(_CONNECT_TIMEOUT_S):
+                connection = await AsyncConnection.connect(
+                    self._url, autocommit=True, connect_timeout=_CONNECT_TIMEOUT_S
                 )
-                await pool.open()
-                self._pool = pool
-            return self._pool
+                try:
+                    await register_vector_async(connection)
+                    await connection.execute(SEARCH_SETTINGS)
+                except BaseException:
+                    await connection.close()
+                    raise
+                return connection
+        except (TimeoutError, psycopg.Error) as error:
+            raise _no_answer(error) from error
 
 
-async def _check(connection: AsyncConnection[Any]) -> None:
-    """Raises psycopg.Error if the server closed the connection; queries it only if necessary."""
-    if not is_quiet(connection.fileno()):
-        await AsyncConnectionPool.check_connection(connection)
+def _no_answer(error: Exception) -> IndexUnavailable:
+    return IndexUnavailable(
+        "The index does not answer.",
+        hint="Is its PostgreSQL running? Check it with `quorumsql doctor`.",
+        said=str(error),
+    )
+
+
+async def _settle(connection: AsyncConnection[Any]) -> None:
+    """Leaves no transaction open; closes a connection that is in the middle of a statement."""
+    if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
+        with suppress(psycopg.Error):
+            await connection.rollback()
+    if connection.info.transaction_status != TransactionStatus.IDLE:
+        await connection.close()
 
 
 async def _prepare(connection: AsyncConnection[Any]) -> None:
@@ -265,8 +279,3 @@ async def _prepare(connection: AsyncConnection[Any]) -> None:
         if await owned.fetchone() is None:
             await connection.execute("CREATE SCHEMA quorumsql")
     await migrate(connection)
-
-
-async def _configure(connection: AsyncConnection[Any]) -> None:
-    await register_vector_async(connection)
-    await connection.execute(SEARCH_SETTINGS)

@@ -125,7 +125,8 @@ _SESSION_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 _READINESS_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Ready. Without a token of a principal, only `ready`.",
+        "description": "Questions about at least one database can be answered; `parts` says which "
+        "cannot. Without a token of a principal, only `ready`.",
         "model": StatusResponse,
     },
     503: {"description": "Not ready; the same body.", "model": StatusResponse},
@@ -286,7 +287,7 @@ def build_routes(
     )
     async def readyz(request: Request) -> Response:
         parts = await service.readiness()
-        ready = not any(parts.values())
+        ready = bool(service.list_ready(parts))
         body: dict[str, Any] = {"ready": ready}
         principal: Principal | None = request.state.principal
         # The parts name all databases.

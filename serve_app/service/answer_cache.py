@@ -40,7 +40,7 @@ _REVISION_TIMEOUT_S = 1.0
 _ENTRY_BYTES = 512
 # Classes of SQLSTATE of what the next try may not meet: too few resources, locks, time.
 _PASSING = frozenset({"53", "55", "57"})
-_CUT_SHORT = frozenset({"budget", "timeout"})
+_CUT_SHORT = frozenset({"budget", "busy", "timeout"})
 # The fastest; higher ones save little.
 _COMPRESSION = 1
 

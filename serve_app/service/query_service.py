@@ -258,14 +258,26 @@ class QueryService:
         # A caller may be cancelled while others wait for the same task.
         return await asyncio.shield(self._probing)
 
+    def list_ready(self, parts: Mapping[str, str]) -> tuple[str, ...]:
+        """The databases about which questions can be answered, by what ``readiness`` found.
+
+        Some parts belong to one database, all others are needed for every question.
+        """
+        databases = self._settings.databases
+        own = {name: (f"database {name}", f"policy {name}") for name in databases}
+        single = {part for pair in own.values() for part in pair}
+        if any(problem for part, problem in parts.items() if part not in single):
+            return ()
+        return tuple(name for name in databases if not any(map(parts.get, own[name])))
+
     async def _probe_all(self) -> Mapping[str, str]:
         outcomes = await asyncio.gather(
             *(self._probe(name, probe) for name, probe in self._probes.items())
         )
         found = {name: problem for pairs in outcomes for name, problem in pairs}
-        if self._preparation is not None and not any(found.values()):
+        if self._preparation is not None:
             local = self._settings.identity.principal()
-            for database in self._settings.databases:
+            for database in self.list_ready(found):
                 self._preparation.start(database, local, "", self.turns)
         return found
 

@@ -100,7 +100,7 @@ class StatusService:
         pace = await self._queries.pace()
         figures = self._queries.recorder.figures
         return ServiceStatusResponse(
-            ready=not any(parts.values()),
+            ready=bool(self._queries.list_ready(parts)),
             # The names of parts contain those of all databases.
             parts={}
             if principal.access.databases

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
+from nl2sql.deadline import ending_in
 from nl2sql.protocols import Executor, Guard, Observer, Retriever, SchemaReader
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import read_aside
@@ -83,7 +84,7 @@ class ToolService:
 
         The answer's ranking has one candidate, with the guarded query if it passed; a principal who
         sees answers only gets rows, or that there are none. Raises
-        InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
+        InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError, DeadlineExceeded.
         """
         limits = self._settings.limits
         question = Question(
@@ -102,7 +103,8 @@ class ToolService:
 
     async def _run(self, question: Question, _: Observer | None) -> Answer:
         """Runs the query that is the question's text, as an answer with one candidate."""
-        async with self._turns.take(question.principal.name):
+        seconds = self._settings.limits.request_timeout_ms / 1000
+        async with ending_in(seconds), self._turns.take(question.principal.name):
             query = await self._guard.guard(question.database, question.text, question.principal)
             if isinstance(query, Violation):
                 return Refused(query.code, query.message, Trace(question))

@@ -43,7 +43,7 @@ async def test_the_first_callers_of_a_silent_database_fail_together(wiring: Wiri
     async with relaying(wiring.reader_url("demo_erp")) as (relay, url):
         relay.silence()
         pool = ConnectionPool("demo", url, 2)
-        calls = [pool.run(select_one, timeout_s=WAIT_S) for _ in range(CALLERS)]
+        calls = [pool.run(select_one) for _ in range(CALLERS)]
         assert await fail_all(*calls) == {DatabaseUnavailable}
         relay.speak()
         assert await pool.run(select_one) == (1,)
@@ -58,13 +58,13 @@ async def test_callers_of_a_database_that_falls_silent_end_in_time(wiring: Wirin
 
         async def give_up() -> None:
             async with asyncio.timeout(WAIT_S):
-                await pool.run(select_one, timeout_s=WAIT_S)
+                await pool.run(select_one)
 
         # Those with a connection are stopped, the others get none.
         kinds = await fail_all(*(give_up() for _ in range(CALLERS)))
         assert kinds <= {TimeoutError, DatabaseUnavailable}
         relay.speak()
-        assert await pool.run(select_one, timeout_s=30) == (1,)
+        assert await pool.run(select_one) == (1,)
         await pool.close()
 
 

@@ -40,14 +40,14 @@ class Asking:
 
 async def test_more_than_may_work_wait_in_order_and_more_than_may_wait_are_refused() -> None:
     asking = Asking(Turns(2, 1))
-    tasks = await asking.start("a1", "a2", "a3")
-    assert asking.order == ["a1", "a2"]
+    tasks = await asking.start("a1", "b1", "a2")
+    assert asking.order == ["a1", "b1"]
     with pytest.raises(Busy, match="waiting already"):
-        await asking.ask("a4")
+        await asking.ask("a3")
     asking.go.set()
     await asyncio.gather(*tasks)
-    assert asking.order == ["a1", "a2", "a3"]
-    await asking.ask("a5")
+    assert asking.order == ["a1", "b1", "a2"]
+    await asking.ask("a4")
 
 
 async def test_who_stops_waiting_leaves_the_place_to_others() -> None:
@@ -62,9 +62,8 @@ async def test_who_stops_waiting_leaves_the_place_to_others() -> None:
 
 
 async def test_a_turn_given_to_one_who_is_cancelled_at_that_moment_is_not_lost() -> None:
-    turns = Turns(1, 9)
     loads: list[tuple[int, int]] = []
-    turns._report = lambda waiting, ongoing: loads.append((waiting, ongoing))
+    turns = Turns(1, 9, lambda waiting, ongoing: loads.append((waiting, ongoing)))
     asking = Asking(turns)
     async with turns.take("x"):
         cancelled, waiting = await asking.start("a1", "b1")
@@ -84,6 +83,18 @@ async def test_principals_take_turns() -> None:
     asking.go.set()
     await asyncio.gather(*tasks)
     assert asking.order == ["a1", "a2", "b1", "c1", "a3", "c2"]
+
+
+async def test_one_principal_fills_neither_the_replica_nor_its_waiting_places() -> None:
+    asking = Asking(Turns(4, 4))
+    tasks = await asking.start("a1", "a2", "a3", "a4", "a5", "a6")
+    assert asking.order == ["a1", "a2", "a3"]
+    with pytest.raises(Busy, match="waiting already"):
+        await asking.ask("a7")
+    tasks += await asking.start("b1", "b2")
+    assert asking.order == ["a1", "a2", "a3", "b1"]
+    asking.go.set()
+    await asyncio.gather(*tasks)
 
 
 async def test_batch_jobs_wait_for_people() -> None:

@@ -1,0 +1,156 @@
+"""A limited number of turns that principals share fairly.
+
+Those who wait are called principal by principal, so that one with many requests does not hold up
+another with one; batch jobs wait for people. A quarter of the turns is never given to one principal
+alone, so that another need not wait for its requests to end. For use in one event loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict, deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+
+def find_share(most: int) -> int:
+    """How many of ``most`` places one principal may have: three quarters, but not the last one.
+
+    >>> [find_share(most) for most in (0, 1, 2, 3, 4, 8, 64)]
+    [0, 1, 1, 2, 3, 6, 48]
+    """
+    return most if most < 2 else most - max(1, most // 4)
+
+
+class FairTurns:
+    """Gives ``most`` turns at a time.
+
+    ``report`` is called with the numbers of waiting and held turns whenever they change.
+    """
+
+    def __init__(
+        self, most: int, report: Callable[[int, int], None] = lambda waiting, held: None
+    ) -> None:
+        self._most = most
+        self._share = find_share(most)
+        self._report = report
+        self._held: Counter[str] = Counter()
+        self._people, self._batch = _Line(), _Line()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._busy = asyncio.Event()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait."""
+        return len(self._people) + len(self._batch)
+
+    def count_waiting(self, who: str) -> int:
+        """How many of that principal wait."""
+        return self._people.count(who) + self._batch.count(who)
+
+    def may_take(self, who: str) -> bool:
+        """Whether the principal would get a turn at once."""
+        return self._held.total() < self._most and self._held[who] < self._share
+
+    async def wait_until_idle(self) -> None:
+        """Waits until nobody has a turn."""
+        await self._idle.wait()
+
+    async def wait_until_busy(self) -> None:
+        """Waits until somebody has a turn."""
+        await self._busy.wait()
+
+    @asynccontextmanager
+    async def hold(self, who: str, *, is_batch: bool = False) -> AsyncIterator[None]:
+        """Waits for a turn and holds it until the block ends."""
+        await self.take(who, is_batch=is_batch)
+        try:
+            yield
+        finally:
+            self.give_back(who)
+
+    async def take(self, who: str, *, is_batch: bool = False) -> None:
+        """Waits for a turn of the principal, who must give it back."""
+        if self.may_take(who):
+            self._give(who)
+            self._report(self.waiting, self._held.total())
+            return
+        line = self._batch if is_batch else self._people
+        turn = line.join(who)
+        self._report(self.waiting, self._held.total())
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                line.leave(who, turn)
+                self._report(self.waiting, self._held.total())
+            else:
+                # It was called at the same moment.
+                self.give_back(who)
+            raise
+
+    def give_back(self, who: str) -> None:
+        """Ends a turn of the principal; those who may begin now are called."""
+        self._held[who] -= 1
+        if not self._held[who]:
+            del self._held[who]
+        while self._call(self._people) or self._call(self._batch):
+            pass
+        if not self._held:
+            self._idle.set()
+            self._busy.clear()
+        self._report(self.waiting, self._held.total())
+
+    def _call(self, line: _Line) -> bool:
+        """Gives a turn to the next in line who may take one; False if there is none."""
+        who = line.call(self.may_take)
+        if who is not None:
+            self._give(who)
+        return who is not None
+
+    def _give(self, who: str) -> None:
+        self._held[who] += 1
+        self._idle.clear()
+        self._busy.set()
+
+
+class _Line:
+    """Those who wait, by principal; principals are called in turn."""
+
+    def __init__(self) -> None:
+        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def count(self, who: str) -> int:
+        """How many of the principal are in the line."""
+        return len(self._waiting.get(who, ()))
+
+    def join(self, who: str) -> asyncio.Future[None]:
+        """A future that is done when it is the turn of this one."""
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(who, deque()).append(turn)
+        return turn
+
+    def leave(self, who: str, turn: asyncio.Future[None]) -> None:
+        """No longer waits."""
+        line = self._waiting[who]
+        line.remove(turn)
+        if not line:
+            del self._waiting[who]
+
+    def call(self, may_take: Callable[[str], bool]) -> str | None:
+        """Calls the next one whose principal may take a turn, and returns whose it is."""
+        for who, line in self._waiting.items():
+            # Those who are cancelled leave by themselves, a moment later.
+            turn = next((turn for turn in line if not turn.cancelled()), None)
+            if turn is None or not may_take(who):
+                continue
+            self.leave(who, turn)
+            if who in self._waiting:
+                self._waiting.move_to_end(who)
+            turn.set_result(None)
+            return who
+        return None
