@@ -41,7 +41,13 @@ class LimitSettings(Section):
         description="Time limit of a whole request, against hanging ones. To bound the time on a "
         "slow machine, set sampling_timeout_ms instead.",
     )
-    pool_size: int = Field(8, ge=1, le=100, description="Connections for each database.")
+    pool_size: int = Field(
+        8,
+        ge=1,
+        le=100,
+        description="Statements at a time for each database, each with a connection or a thread of "
+        "its own. One principal gets at most three quarters of them.",
+    )
     cell_bytes: int = Field(
         65_536,
         ge=1024,

@@ -56,12 +56,16 @@ class ServeSettings(Section):
         description="Roles that may follow the questions of others; they see no rows of them.",
     )
     max_ongoing_requests: int = Field(
-        64, ge=1, description="Concurrent requests for each replica; the engine batches them."
+        64,
+        ge=1,
+        description="Concurrent requests for each replica; the engine batches them. One principal "
+        "gets at most three quarters of them.",
     )
     max_waiting_requests: int = Field(
         256,
         ge=0,
-        description="Waiting requests for each replica; further ones are answered with 503.",
+        description="Waiting requests for each replica, of one principal at most three quarters; "
+        "further ones are answered with 503.",
     )
 
     max_slowdown: float = Field(

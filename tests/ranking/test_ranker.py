@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluation.runs.variants import override
-from nl2sql.errors import DatabaseUnavailable, IndexUnavailable
+from nl2sql.errors import Busy, DatabaseUnavailable, IndexUnavailable
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.conclusion import describe_unread
 from nl2sql.settings.ranking import RankingSettings
@@ -280,6 +280,18 @@ async def test_a_query_that_must_not_run_keeps_its_plan_and_is_told() -> None:
     ranker = build_ranker(FakeGuard(), FakeExecutor(explains={"SELECT 1": [refusal]}))
     assessed = await assess(ranker, build_candidate("SELECT 1"))
     assert (assessed.unrun, assessed.explained, assessed.failed) == ("estimate", plan, True)
+
+
+async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None:
+    busy = Busy("The database is busy.", retry_after_s=1)
+    executor = FakeExecutor({"SELECT 1": [build_result((1,))]}, explains={"SELECT 1": [busy]})
+    ranker = build_ranker(FakeGuard(), executor)
+    assessed = await assess(ranker, build_candidate("SELECT 1"))
+    assert (assessed.unrun, assessed.explained, assessed.failed) == ("busy", None, False)
+    assert "explain_fails" not in {term.name for term in assessed.score.terms}
+    ranking = await ranker.rank(QUESTION, (assessed,), samples=1)
+    assert ranking.winner is not None
+    assert ranking.winner.unrun == ""
 
 
 async def test_the_vote_is_settled_by_k_or_by_the_most_that_adaptive_sampling_draws() -> None:

@@ -57,6 +57,15 @@ async def test_who_has_no_role_sees_nothing() -> None:
     assert await guard.open_columns("shop", NOBODY) == frozenset()
 
 
+async def test_a_guarded_query_names_whose_it_is() -> None:
+    guard = SqlGuard(FakeCatalogs(SHOP), SETTINGS)
+    query = await guard.guard("shop", "SELECT 1", CLERK)
+    assert isinstance(query, GuardedQuery)
+    assert query.principal == "ann"
+    # It is the same query all the same.
+    assert query == replace(query, principal="bob")
+
+
 async def test_a_policy_that_does_not_fit_is_told_at_the_start() -> None:
     misfit = PolicySettings(parse_policy({**VALUE, "shared": ["stock.nothing"]}))
     guard = SqlGuard(FakeCatalogs(SHOP), {"shop": misfit})

@@ -6,7 +6,6 @@ without it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -139,21 +138,6 @@ async def test_a_server_that_is_not_there_is_an_error_with_a_hint(wiring: Wiring
     with pytest.raises(DatabaseUnavailable, match="doctor"):
         await database.execute(query("SELECT 1"), 1)
     assert "gone" in await database.probe()
-
-
-async def test_a_probe_waits_for_no_query(wiring: Wiring, embedded_server: EmbeddedServer) -> None:
-    url = build_embedded_url(embedded_server.socket_folder, "demo_erp", READER)
-    limits = wiring.settings.limits.model_copy(
-        update={"pool_size": 1, "statement_timeout_ms": 60_000}
-    )
-    database = PostgresDatabase("demo_erp", url, limits)
-    running = asyncio.create_task(database.execute(query("SELECT pg_sleep(60)"), 1))
-    await asyncio.sleep(0.2)
-    assert await database.probe() == ""
-    assert not running.done()
-    running.cancel()
-    await asyncio.wait([running])
-    await database.close()
 
 
 async def test_the_executor_keeps_databases_apart(wiring: Wiring) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from nl2sql.errors import Busy
 from nl2sql.types import Ranking
 from ranking.vote.page import cut_page, fetch_page, find_unrun_leader, run_whole
 from tests.fakes import (
@@ -44,6 +45,13 @@ async def test_what_the_vote_cut_is_fetched_once_more() -> None:
 
 async def test_a_page_that_cannot_be_fetched_stays_what_the_vote_saw() -> None:
     executor = FakeExecutor({"a": [build_diagnostic(sqlstate="57014")]})
+    seen = build_result((1,), truncated=True)
+    page = await fetch_page(executor, build_assessment(sql="a", result=seen), 100)
+    assert page.result == seen
+
+
+async def test_a_page_without_a_turn_stays_what_the_vote_saw() -> None:
+    executor = FakeExecutor({"a": [Busy("The database is busy.", retry_after_s=1)]})
     seen = build_result((1,), truncated=True)
     page = await fetch_page(executor, build_assessment(sql="a", result=seen), 100)
     assert page.result == seen

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
+from nl2sql.errors import Busy
 from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import Assessment, Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
+from nl2sql.types import (
+    NO_TURN,
+    Assessment,
+    Diagnostic,
+    ExecutionLimits,
+    Explained,
+    GuardedQuery,
+    ResultSet,
+)
 from ranking.vote.polling import run_candidates
 from tests.fakes import FakeExecutor, build_assessment, build_diagnostic, build_result
 
@@ -29,6 +38,27 @@ async def test_what_takes_too_long_for_the_vote_is_not_wrong() -> None:
     assert (late.unrun, late.failed) == ("timeout", False)
     await run_candidates(executor, [late], SETTINGS)
     assert len(executor.executed) == 1
+
+
+async def test_one_that_got_no_turn_leaves_the_others_and_may_run_in_a_later_vote() -> None:
+    busy = build_diagnostic("The database is busy.", sqlstate=NO_TURN)
+    executor = FakeExecutor({"a": [build_result((1,))], "b": [busy, build_result((2,))]})
+    fresh = [build_assessment("c1", sql="a"), build_assessment("c2", sql="b")]
+    first = await run_candidates(executor, fresh, SETTINGS)
+    assert [(each.result is not None, each.unrun) for each in first] == [
+        (True, ""),
+        (False, "busy"),
+    ]
+    again = await run_candidates(executor, first, SETTINGS)
+    assert [(each.result is not None, each.unrun) for each in again] == [(True, ""), (True, "")]
+
+
+async def test_one_whose_plan_gets_no_turn_stays_without_it() -> None:
+    plan, busy = Explained(1.0, 1.0), Busy("The database is busy.", retry_after_s=1)
+    late = build_diagnostic("late", sqlstate="57014")
+    executor = FakeExecutor({"a": [late]}, explains={"a": [busy]})
+    (run,) = await run_candidates(executor, [build_assessment(sql="a", explained=plan)], SETTINGS)
+    assert (run.unrun, run.explained) == ("timeout", plan)
 
 
 async def test_what_expects_too_much_keeps_its_plan() -> None:

@@ -11,7 +11,13 @@ import pytest
 from nl2sql.errors import DatabaseUnavailable, EngineUnavailable
 from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import Generated
-from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
+from tests.fakes import (
+    FakeGenerator,
+    build_candidate,
+    build_generated,
+    build_result,
+    build_settings,
+)
 from tests.serve_app.served import build_app, connect
 
 
@@ -154,6 +160,35 @@ async def test_alive_is_not_ready() -> None:
     assert told["ready"] is False
     assert told["parts"] == {"index": "ok", "engine": "still loading"}
     assert told["pace"] is None
+
+
+DATABASES = {name: {"reader": {"url": "embedded"}} for name in ("shop", "crm", "wiki")}
+
+
+@pytest.mark.parametrize(
+    ("problems", "ready"),
+    [
+        pytest.param({}, True, id="all is well"),
+        pytest.param({"database crm": "gone"}, True, id="one database is away"),
+        pytest.param({"database crm": "gone", "policy wiki": "misfit"}, True, id="one is left"),
+        pytest.param(
+            {"database shop": "gone", "database crm": "gone", "policy wiki": "misfit"},
+            False,
+            id="none is left",
+        ),
+        pytest.param({"index": "gone"}, False, id="what every question needs"),
+    ],
+)
+async def test_it_is_ready_while_a_question_can_be_answered(
+    problems: dict[str, str], ready: bool
+) -> None:
+    parts = ("index", "engine", *(f"database {name}" for name in DATABASES), "policy wiki")
+    told = tuple((part, problems.get(part, "")) for part in parts)
+    app = build_app(build_settings(databases=DATABASES), probe=FakeProbe(*told))
+    async with connect(app) as client:
+        response = await client.get("/readyz")
+    assert (response.status_code, response.json()["ready"]) == (200 if ready else 503, ready)
+    assert response.json()["parts"] == {part: problem or "ok" for part, problem in told}
 
 
 PACE = Pace(EngineSpeed(90.0, 36.0), 67.0)

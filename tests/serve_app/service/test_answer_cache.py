@@ -203,6 +203,7 @@ async def test_a_question_of_a_conversation_is_neither_kept_nor_looked_up() -> N
         {"plan": Plan(SchemaLinks(note="The model did not answer"))},
         {"ranking": Ranking((build_assessment(unrun="timeout"),))},
         {"ranking": Ranking((build_assessment(unrun="budget"),))},
+        {"ranking": Ranking((build_assessment(unrun="busy"),))},
         {"ranking": Ranking((build_assessment(diagnostic=build_diagnostic(sqlstate="57014")),))},
         {"ranking": Ranking((build_assessment(diagnostic=build_diagnostic(sqlstate="55P03")),))},
         {"ranking": Ranking((build_assessment(rows=[(1,)], sql="SELECT now()"),))},
