@@ -9,6 +9,7 @@
     python -m tests.oracle fuzz --database sqlite          the grammar on SQLite, or on duckdb
     python -m tests.oracle metamorphic --pairs 20000       hidden rows changed, the demo ERP
     python -m tests.oracle metamorphic --of warehouse --database duckdb
+    python -m tests.oracle meaning --database sqlite       original and rewritten text, compared
     python -m tests.oracle coverage                        writes docs/reference/grammar-coverage.md
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
@@ -32,6 +33,7 @@ from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
 from tests.oracle.coverage.run import write_page
 from tests.oracle.engines import ENGINES
+from tests.oracle.meaning import duckdb, sqlite
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.file_pairs import FilePairs
 from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
@@ -109,11 +111,13 @@ def _build_parser() -> argparse.ArgumentParser:
     metamorphic.add_argument("--of", choices=(*_SUBJECTS, warehouse.NAME), default="demo_erp")
     fuzz.add_argument("--engine", choices=("corpus", *ENGINES), default="corpus")
     fuzz.add_argument("--principals", help="their names, with commas between them")
-    for command in (fuzz, metamorphic):
+    meaning = commands.add_parser("meaning", help="what original and rewritten text give")
+    meaning.add_argument("--statements", type=int, default=50_000)
+    for command in (fuzz, metamorphic, meaning):
         command.add_argument("--database", choices=_DATABASES, default="postgres")
     coverage = commands.add_parser("coverage", help="which constructs the generators produce")
     coverage.add_argument("--statements", type=int, default=20_000, help="of each generator")
-    for command in (corpus, generated, fuzz, metamorphic, coverage):
+    for command in (corpus, generated, fuzz, metamorphic, meaning, coverage):
         command.add_argument("--seed", type=int, default=0)
     return parser
 
@@ -187,6 +191,12 @@ def _change_file(options: argparse.Namespace, rng: random.Random) -> Report:
     return tally.render(), bool(tally.leaks)
 
 
+def _compare_on_file(options: argparse.Namespace, rng: random.Random) -> Report:
+    tally = _MEANINGS[options.database].judge_meaning(rng, statements=options.statements)
+    return tally.render(), bool(tally.differences)
+
+
+_MEANINGS = {"sqlite": sqlite, "duckdb": duckdb}
 _COMMANDS: Mapping[
     str, Callable[[EmbeddedServer, PostgresStage, argparse.Namespace, random.Random], Report]
 ] = {
@@ -196,7 +206,11 @@ _COMMANDS: Mapping[
     "metamorphic": _run_metamorphic,
     "coverage": _run_coverage,
 }
-_FILE_COMMANDS = {"fuzz": _fuzz_file, "metamorphic": _change_file}
+_FILE_COMMANDS = {
+    "fuzz": _fuzz_file,
+    "metamorphic": _change_file,
+    "meaning": _compare_on_file,
+}
 
 
 def _find_bench() -> Path:
