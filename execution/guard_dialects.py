@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from execution.duckdb.dialect import GuardedDuckdb
+from execution.duckdb.second_check import parse_statement
+from execution.headings import write_headings
 from execution.parsing.call_spelling import spell_calls
 from execution.postgres.dialect import GuardedPostgres
 from execution.sqlite.dialect import GuardedSqlite
 from execution.sqlite.names import record_spelling, restore_spelling
 from nl2sql.sql import parsing
+from nl2sql.types import Violation
 
 # The names under which sqlglot knows them.
 READERS: dict[str, type[Dialect]] = {
@@ -29,7 +33,14 @@ def parse_statements(sql: str, dialect: str) -> list[exp.Expr]:
         # A Semicolon node only carries the comment after the last statement.
         if tree is not None and not isinstance(tree, exp.Semicolon)
     ]
+    if dialect == "duckdb":
+        # sqlglot forgives what DuckDB does not, such as a missing parenthesis.
+        reading = parse_statement(sql)
+        if isinstance(reading, Violation) and reading.code == "unparsable":
+            raise ParseError(reading.message)
     for tree in statements:
+        if dialect != "postgres":
+            write_headings(tree, sql, dialect)
         spell_calls(tree, dialect, READERS[dialect].parser_class)
     if dialect == "sqlite":
         for tree in statements:

@@ -6,12 +6,12 @@ them anew. Here a function stays a name with arguments, operators keep their for
 measures (generators of rows, functions that make text longer) keep their nodes, which are written
 as read.
 
-Knows nothing of catalogs or allowlists. Does not support ``<=>``, which sqlglot reads as another
-operator, and lambdas: a query with one is refused.
+Knows nothing of catalogs or allowlists. Does not support lambdas: a query with one is refused.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -22,6 +22,7 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.duckdb.second_check import parse_statement
+from execution.parsing.output_spans import SpanningParser
 from execution.parsing.plain_calls import (
     Builder,
     PlainGenerator,
@@ -58,6 +59,8 @@ _ZERO = exp.Literal.number(0)
 # Zero width space, word joiner, byte order mark: the characters that DuckDB 2.0 reads as spaces
 # and Python does not.
 _SPACES = frozenset("\u200b\u2060\ufeff")
+_SIGNS = re.compile(r"[-+*/<>=~!@#%^&|`?]+")
+_LONG_SIGNS = re.compile(r"[~!@#%^&|`?]")
 _QUOTED = (TokenType.IDENTIFIER, TokenType.STRING)
 _INTERVAL_AMOUNTS = frozenset(
     (
@@ -69,6 +72,17 @@ _INTERVAL_AMOUNTS = frozenset(
         TokenType.STRING,
     )
 )
+
+
+def _reads_more(sql: str, token: Token) -> bool:
+    """Whether DuckDB reads the operator and signs behind it as one, longer operator: ``-~``."""
+    signs = _SIGNS.match(sql, token.start)
+    if signs is None or token.token_type in _QUOTED:
+        return False
+    # As in PostgreSQL, + and - end an operator only behind certain signs.
+    run = signs[0] if _LONG_SIGNS.search(signs[0]) else signs[0].rstrip("+-")
+    # sqlglot has two tokens for a shift.
+    return len(run) > token.end + 1 - token.start and run not in ("<<", ">>")
 
 
 class GuardedDuckdb(DuckDB):
@@ -90,9 +104,13 @@ class GuardedDuckdb(DuckDB):
                 if token.token_type == TokenType.NOT and token.text == "!":
                     # In DuckDB it is the factorial of the expression before it.
                     raise TokenError("! is not allowed: write NOT, or FACTORIAL(x).")
+                if token.token_type == TokenType.PARAMETER and token.text == "@":
+                    raise TokenError("@ is not allowed: write ABS(x).")
+                if _reads_more(sql, token):
+                    raise TokenError(f"Write a space behind the operator {token.text}.")
             return tokens
 
-    class Parser(PlainParser, DuckDBParser):
+    class Parser(SpanningParser, PlainParser, DuckDBParser):
         """Functions stay names."""
 
         INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]] = _INTERVAL_AMOUNTS
@@ -128,7 +146,11 @@ class GuardedDuckdb(DuckDB):
             TokenType.HEREDOC_STRING: DuckDBParser.PRIMARY_PARSERS[TokenType.STRING],
             TokenType.RAW_STRING: DuckDBParser.PRIMARY_PARSERS[TokenType.STRING],
         }
-        # In DuckDB <=> is the distance of two arrays.
+        # In DuckDB <=> is the distance of two arrays, as <-> is.
+        FACTOR: ClassVar[dict[TokenType, Any]] = {
+            **DuckDBParser.FACTOR,
+            TokenType.NULLSAFE_EQ: exp.CosineDistance,
+        }
         EQUALITY: ClassVar[dict[TokenType, Any]] = {
             token: kind
             for token, kind in DuckDBParser.EQUALITY.items()
@@ -206,13 +228,16 @@ class GuardedDuckdb(DuckDB):
             exp.BitwiseRightShift: write_infix(">>"),
             exp.JSONExtract: write_infix("->"),
             exp.JSONExtractScalar: write_infix("->>"),
+            exp.CosineDistance: write_infix("<=>"),
             exp.Mod: write_infix("%"),
             exp.Pow: write_infix("**"),
+            exp.RegexpLike: write_infix("~"),
             exp.Repeat: write_call("REPEAT", "this", "times"),
             exp.RegexpReplace: write_call(
                 "REGEXP_REPLACE", "this", "expression", "replacement", "modifiers"
             ),
             exp.Replace: write_call("REPLACE", "this", "expression", "replacement"),
+            exp.StartsWith: write_infix("^@"),
             PrefixOperator: write_prefix,
         }
 

@@ -155,7 +155,7 @@ def parse_statement(statement: str) -> Tree | Violation:
     try:
         # The driver does not accept half of a surrogate pair.
         statement.encode()
-        with _open_parser().cursor() as connection:
+        with open_parser().cursor() as connection:
             row = connection.execute("SELECT json_serialize_sql($1)", [statement]).fetchone()
     except (duckdb.Error, UnicodeError) as error:
         return Violation("unparsable", "", f"DuckDB's parser does not accept it: {error}")
@@ -311,7 +311,7 @@ def _parse_wrapper(text: str) -> Tree | Violation:
 
 
 @cache
-def _open_parser() -> duckdb.DuckDBPyConnection:
+def open_parser() -> duckdb.DuckDBPyConnection:
     """An empty in-memory database, used only for parsing; a cursor of it costs microseconds."""
     return duckdb.connect(
         ":memory:",

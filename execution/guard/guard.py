@@ -23,6 +23,7 @@ from sqlglot.errors import SqlglotError
 from execution.allowlists import Allowlist, load_allowlist
 from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.guard.cost_bombs import find_bomb
+from execution.guard.instead import describe_refusal, is_refused
 from execution.guard.repeatability import is_repeatable
 from execution.guard.verification import check_wrapped, list_reads
 from execution.guard_dialects import READERS, list_nodes, parse_statements, render_sql
@@ -239,18 +240,17 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
     tree = statements[0]
     if not isinstance(tree, _ROOTS):
         kind = type(tree).__name__
-        return Violation("not_a_query", kind, f"Only a query may run, this is {kind}.")
+        refusal = describe_refusal(kind, f"Only a query may run, this is {kind}.")
+        return Violation("not_a_query", kind, refusal)
     for node in list_nodes(tree):
         if isinstance(node, exp.Identifier) and is_stray(node):
             return Violation(
                 "unexplained_column", node.name, f"What {node.name} means here cannot be told."
             )
-        if not allowlist.has_tree_node(type(node)):
-            return Violation(
-                "node_not_allowed",
-                node.sql(READERS[dialect])[:80],
-                f"{type(node).__name__} is not allowed in a query.",
-            )
+        kind = type(node).__name__
+        if is_refused(kind) or not allowlist.has_tree_node(type(node)):
+            refusal = describe_refusal(kind, f"{kind} is not allowed in a query.")
+            return Violation("node_not_allowed", node.sql(READERS[dialect])[:80], refusal)
     return tree
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from sqlglot import exp
 
 from execution.fragments import quote_fragment
-from execution.guard_dialects import READERS
+from execution.headings import keep_heading
 from execution.name_resolution.functions import name_function
 from execution.name_resolution.nodes import check_outputs
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Level, Resolution, Source, Unresolved
 from execution.name_resolution.stars import apply_exceptions, find_star, list_excluded
-from execution.sqlite.names import build_text_name, is_in_double_quotes, read_spelling
+from execution.sqlite.names import is_in_double_quotes, read_spelling
 from nl2sql.catalog import Table
 from nl2sql.types import NOT_PERMITTED
 
@@ -31,6 +31,9 @@ _ROW_NUMBERS = frozenset({"rowid", "oid", "_rowid_"})
 # The columns of json_each and json_tree on SQLite that a star does not list.
 _HIDDEN_PARTS = frozenset({"json", "root"})
 
+# What is named like the expression in it.
+_AROUND_NAME = (exp.Cast, exp.Collate, exp.Filter, exp.Paren, exp.Window, exp.WithinGroup)
+
 # System columns: derived tables do not have them, and no query may read them.
 _SYSTEM_COLUMNS = {
     "postgres": frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"}),
@@ -38,24 +41,14 @@ _SYSTEM_COLUMNS = {
     "duckdb": frozenset({"rowid"}),
 }
 
-# The most nodes per query that are rendered for the names of outputs on SQLite. Nested outputs are
-# rendered repeatedly.
-_MOST_WRITTEN = 10_000
-
 
 class ColumnFinder:
     """Finds the columns of one query; records them in ``found`` and visited nodes in ``seen``."""
 
-    def __init__(
-        self, resolver: NameResolver, found: Resolution, seen: set[int], *, has_text_names: bool
-    ) -> None:
-        """``has_text_names``: whether the query may name an output by its text, as on SQLite."""
+    def __init__(self, resolver: NameResolver, found: Resolution, seen: set[int]) -> None:
         self._resolver = resolver
         self._found = found
         self._seen = seen
-        self._has_text_names = has_text_names
-        self._text_names: dict[int, str] = {}
-        self._written = 0
 
     def list_columns(self, outputs: list[exp.Expr], level: Level) -> tuple[str, ...]:
         """The folded names of a SELECT's outputs in their order, stars expanded.
@@ -104,31 +97,12 @@ class ColumnFinder:
         if isinstance(output, exp.Alias | exp.Column):
             name = output.args.get("alias") or output.this
             return self._resolver.fold(name) if isinstance(name, exp.Identifier) else ""
-        if self._resolver.dialect == "sqlite":
-            return self._name_by_text(output)
         if isinstance(output, exp.Subquery):
             inner = output.this
             return self.name_output(inner.expressions[0]) if inner.expressions else ""
-        if isinstance(output, exp.Cast | exp.Window | exp.Filter | exp.Paren | exp.WithinGroup):
+        if isinstance(output, _AROUND_NAME):
             return self.name_output(output.this)
         return name_function(output)
-
-    def _name_by_text(self, output: exp.Expr) -> str:
-        """The name made from the output's text. Raises Unresolved if there is too much text."""
-        name = self._text_names.get(id(output))
-        if name is None:
-            name = f"\0{id(output)}"
-            if self._has_text_names:
-                self._written += sum(1 for _ in output.walk())
-                if self._written > _MOST_WRITTEN:
-                    raise Unresolved(
-                        "unresolved",
-                        "",
-                        "Queries within queries are too long: give their outputs names.",
-                    )
-                name = build_text_name(output.sql(READERS["sqlite"]))
-            self._text_names[id(output)] = name
-        return name
 
     def read_using(self, column: exp.Expr) -> str:
         """The folded name after USING. Raises Unresolved."""
@@ -191,10 +165,6 @@ class ColumnFinder:
             return
         if not is_in_double_quotes(identifier):
             self._resolve_whole_row(node, name, level)
-        elif self._is_known(build_text_name(name), node, level, with_outputs):
-            raise Unresolved(
-                "unknown_column", quote_fragment(node), f"Give the output {name} a name."
-            )
         else:
             # SQLite reads such a word as a string if nothing has this name. It must not be the name
             # of a hidden column or of the row's number.
@@ -204,6 +174,7 @@ class ColumnFinder:
                 raise Unresolved(
                     "unknown_column", quote_fragment(node), f"There is no column {name} here."
                 )
+            keep_heading(node)
             node.replace(exp.Literal.string(read_spelling(identifier)))
 
     def check_truth(self, node: exp.Boolean, level: Level) -> None:
@@ -248,6 +219,7 @@ class ColumnFinder:
         written: exp.Expr = column
         for field in fields:
             written = exp.Dot(this=exp.Paren(this=written), expression=field)
+        keep_heading(node)
         node.replace(written)
         return True
 
@@ -270,6 +242,10 @@ class ColumnFinder:
                     "unknown_column",
                     quote_fragment(node),
                     f"{name} is a function's name too: write the name of its table before it.",
+                )
+            if name in here.headings:
+                raise Unresolved(
+                    "unknown_column", quote_fragment(node), f"Give the output {name} a name."
                 )
             # If several sources have the column, the name is ambiguous, and must stay so.
             having = [source for source in here.sources.values() if name in source.columns]

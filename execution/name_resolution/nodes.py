@@ -44,7 +44,9 @@ def check_star(node: exp.Star) -> None:
     )
     # The exceptions of an output were checked when the outputs were listed.
     if not isinstance(parent, exp.Select) and (any(node.args.values()) or not counts):
-        raise Unresolved("node_not_allowed", "*", "A star may only be a query's output.")
+        raise Unresolved(
+            "node_not_allowed", "*", "A star may only be a query's output: name the columns."
+        )
 
 
 def check_join(join: exp.Join, dialect: str) -> None:

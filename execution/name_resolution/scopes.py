@@ -41,13 +41,15 @@ class Source:
 class Level:
     """One query around a name: its sources, and the outputs that some clauses may name.
 
-    ``columns`` are the columns of all sources as a star lists them.
+    ``columns`` are the columns of all sources as a star lists them; ``headings`` the folded names
+    that outputs got from ``headings.py``, which the query itself cannot name.
     """
 
     parent: Level | None
     sources: dict[str, Source] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     outputs: frozenset[str] = frozenset()
+    headings: frozenset[str] = frozenset()
     query: exp.Expr | None = None
 
     def list_outward(self) -> Iterator[Level]:

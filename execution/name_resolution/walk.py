@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from execution.fragments import quote_fragment
+from execution.headings import list_headings
 from execution.name_resolution.columns import ColumnFinder
 from execution.name_resolution.nodes import (
     SELECT_ARGS,
@@ -37,7 +38,7 @@ from execution.name_resolution.scopes import (
 )
 from execution.name_resolution.sources import SourceFinder
 from execution.name_resolution.stars import find_star, list_replacements
-from execution.sqlite.names import is_in_double_quotes
+from nl2sql.sql.names import fold_name
 
 # What stands around the items of DISTINCT ON, GROUP BY and ORDER BY.
 _AROUND_ITEMS = (exp.Cube, exp.GroupingSets, exp.Ordered, exp.Paren, exp.Rollup)
@@ -48,33 +49,23 @@ def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResol
 
     ``nodes`` are all nodes of the tree. Raises Unresolved.
     """
-    has_text_names = resolver.dialect == "sqlite" and any(map(_may_name_by_text, nodes))
-    walk = _Walk(resolver, has_text_names=has_text_names)
+    walk = _Walk(resolver)
     walk.resolve_query(tree, None, {})
     walk.check_nothing_is_left(nodes)
     return walk.found
 
 
-def _may_name_by_text(node: exp.Expr) -> bool:
-    """Whether SQLite may hold the node, or what it joins, against the text of an output."""
-    if isinstance(node, exp.Join):
-        return node.method == "NATURAL"
-    return isinstance(node, exp.Identifier) and is_in_double_quotes(node)
-
-
 class _Walk:
     """One walk over one tree."""
 
-    def __init__(self, resolver: NameResolver, *, has_text_names: bool) -> None:
+    def __init__(self, resolver: NameResolver) -> None:
         self._resolver = resolver
         self._seen: set[int] = set()
         self._cte_names: dict[int, set[str]] = {}
         self._ctes = 0
         self._levels: dict[int, Level] = {}
         self.found = Resolution()
-        self._columns = ColumnFinder(
-            resolver, self.found, self._seen, has_text_names=has_text_names
-        )
+        self._columns = ColumnFinder(resolver, self.found, self._seen)
         self._sources = SourceFinder(
             self, resolver, self._columns, self.found, self._seen, self._cte_names
         )
@@ -119,7 +110,9 @@ class _Walk:
         else:
             kind = type(node).__name__
             raise Unresolved("node_not_allowed", kind, f"{kind} is no query.")
-        level = Level(parent, outputs=frozenset(columns), query=node)
+        level = Level(
+            parent, outputs=frozenset(columns), headings=self._list_headings(node), query=node
+        )
         if self._resolver.dialect == "postgres":
             # What stands behind a SELECT in parentheses is the SELECT's own.
             inner = node
@@ -174,7 +167,8 @@ class _Walk:
     def _resolve_select(
         self, node: exp.Select, parent: Level | None, ctes: Ctes
     ) -> tuple[str, ...]:
-        level = self._levels[id(node)] = Level(parent, query=node)
+        headings = self._list_headings(node)
+        level = self._levels[id(node)] = Level(parent, headings=headings, query=node)
         joins = node.args.get("joins") or ()
         if (clause := node.args.get("from_")) is not None:
             first = self._sources.add_source(clause.this, level, ctes)
@@ -213,6 +207,9 @@ class _Walk:
         if node.args.get("group") is not None:
             self.found.groups.append(Group(node, level.sources, self.found.origins))
         return columns
+
+    def _list_headings(self, query: exp.Expr) -> frozenset[str]:
+        return frozenset(fold_name(name, self._resolver.dialect) for name in list_headings(query))
 
     def _resolve_order(self, node: exp.Expr | None, level: Level, ctes: Ctes) -> None:
         """Resolves DISTINCT ON, GROUP BY or ORDER BY, which may name outputs.

@@ -11,15 +11,20 @@ Knows nothing of catalogs or allowlists.
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.sqlite import SQLite
+from sqlglot.errors import TokenError
 from sqlglot.generators.sqlite import SQLiteGenerator
 from sqlglot.parsers.sqlite import SQLiteParser
-from sqlglot.tokenizer_core import TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
-from execution.parsing.plain_calls import PlainGenerator, PrefixOperator, read_plus, write_prefix
+from execution.parsing.output_spans import SpanningParser
+from execution.parsing.plain_calls import PlainGenerator, PrefixOperator, write_infix, write_prefix
+from execution.sqlite.operators import OperatorParser
 
 # The parts of type names that determine the affinity, in order (sqlite.org/datatype3.html, 3.1).
 _AFFINITIES = (
@@ -28,6 +33,10 @@ _AFFINITIES = (
     ("BLOB", ("BLOB",)),
     ("REAL", ("REAL", "FLOA", "DOUB")),
 )
+
+_NUMBERS = (TokenType.NUMBER, TokenType.HEX_STRING)
+_BEHIND_A_NUMBER = re.compile(r"[\w$\x80-\U0010ffff]")
+_GREATEST = 2**63 - 1
 
 
 class GuardedSqlite(SQLite):
@@ -38,7 +47,18 @@ class GuardedSqlite(SQLite):
 
         IDENTIFIERS: ClassVar[list[str | tuple[str, str]]] = ["`", '"', ("[", "]")]
 
-    class Parser(SQLiteParser):
+        def tokenize(self, sql: str) -> list[Token]:
+            """The tokens of ``sql``. Raises TokenError for a word that begins with a digit."""
+            tokens = super().tokenize(sql)
+            for token, following in pairwise(tokens):
+                is_number = token.token_type in _NUMBERS and sql[token.end] != "'"
+                if is_number and _BEHIND_A_NUMBER.match(sql, token.end + 1):
+                    # sqlglot takes what follows for an alias, SQLite for an error or a number.
+                    word = sql[token.start : following.end + 1]
+                    raise TokenError(f"{word} is not a number: write it without letters and _.")
+            return tokens
+
+    class Parser(SpanningParser, OperatorParser, SQLiteParser):
         """Functions stay names."""
 
         FUNCTIONS: ClassVar[dict[str, Any]] = {"REPLACE": exp.Replace.from_arg_list}
@@ -51,22 +71,13 @@ class GuardedSqlite(SQLite):
             TokenType.CURRENT_TIME: exp.CurrentTime,
             TokenType.CURRENT_TIMESTAMP: exp.CurrentTimestamp,
         }
-        UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
-            **SQLiteParser.UNARY_PARSERS,
-            TokenType.PLUS: read_plus,
+        PRIMARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
+            **SQLiteParser.PRIMARY_PARSERS,
+            TokenType.HEX_STRING: lambda self, token: self.parse_hexadecimal(token),
         }
         LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
         # A comma stays a comma: CROSS JOIN would make SQLite's planner keep the order.
         JOINS_HAVE_EQUAL_PRECEDENCE = False
-        CONCAT_OPERATORS: ClassVar[dict[TokenType, Any]] = {
-            **SQLiteParser.CONCAT_OPERATORS,
-            TokenType.ARROW: lambda self, this, path: self.expression(
-                exp.JSONExtract(this=this, expression=path)
-            ),
-            TokenType.DARROW: lambda self, this, path: self.expression(
-                exp.JSONExtractScalar(this=this, expression=path)
-            ),
-        }
 
         def parse_cast(self) -> exp.Expr:
             """Parses ``x AS any words`` up to the closing parenthesis; the type is the affinity."""
@@ -83,6 +94,9 @@ class GuardedSqlite(SQLite):
             if self._match(TokenType.L_PAREN):
                 self._parse_csv(self._parse_number)
                 self._match_r_paren()
+            if self._curr.token_type != TokenType.R_PAREN:
+                # sqlglot would do without it.
+                self.raise_error("Expected ) after CAST(x AS type")
             affinity = next(
                 (
                     affinity
@@ -94,12 +108,23 @@ class GuardedSqlite(SQLite):
             kind = exp.DataType(this=exp.DType.USERDEFINED, kind=affinity)
             return self.expression(exp.Cast(this=value, to=kind))
 
+        def parse_hexadecimal(self, token: Token) -> exp.Expr:
+            """Parses ``x'00'``, a blob, or ``0x1F``, a signed number of 64 bits."""
+            written = self.sql[token.start : token.end + 1]
+            if written.endswith("'"):
+                return exp.HexString(this=token.text)
+            if int(written, 16) > _GREATEST:
+                self.raise_error("A number of more than 63 bits: write it in decimal", token)
+            return exp.Literal.number(int(written, 16))
+
     class Generator(PlainGenerator, SQLiteGenerator):
         """Casts are written as they were read."""
 
         TRANSFORMS: ClassVar[dict[type[exp.Expr], Any]] = {
             **SQLiteGenerator.TRANSFORMS,
             PrefixOperator: write_prefix,
+            exp.Div: write_infix("/"),
+            exp.HexString: lambda self, node: f"x'{node.name}'",
         }
 
         def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:

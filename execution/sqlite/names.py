@@ -54,11 +54,3 @@ def _reads(cte: exp.CTE, name: str) -> bool:
         table.meta_get(_BARE) and fold_name(table.name, "sqlite") == name
         for table in cte.this.find_all(exp.Table)
     )
-
-
-def build_text_name(text: str) -> str:
-    """A key for the name of an output without alias, which in SQLite is its text.
-
-    Spaces and quotes of the text are no longer known, so they are ignored.
-    """
-    return "\0" + "".join(letter for letter in text.lower() if letter.isalnum())

@@ -16,7 +16,7 @@ import pytest
 
 from execution.allowlists import load_allowlist
 from execution.duckdb.second_check import (
-    _open_parser,
+    open_parser,
     check_grammar,
     check_statement,
     list_functions,
@@ -146,7 +146,7 @@ def test_what_parses_could_reach_nothing_if_it_ran(sql: str, tmp_path: Path) -> 
     in_memory = pyarrow.table({"a": [1]})
     assert in_memory.num_rows == 1
     # One of its own, not the one that is kept.
-    with _open_parser.__wrapped__() as connection, pytest.raises(duckdb.Error):
+    with open_parser.__wrapped__() as connection, pytest.raises(duckdb.Error):
         connection.execute(sql.format(file=file))
     assert file.read_text(encoding="utf-8") == "a\n1\n"
 

@@ -117,9 +117,9 @@ _GRAMMAR = Grammar(
             "({number}, {text}) = ({number}, {text})",
         ),
         "list": (
-            *("l", "[1, 2]", "[]", "[1, NULL]", "v", "t.l"),
+            *("l", "[1, 2]", "[]", "[1, NULL]", "t.l"),
             *("[{number}, {number}]", "{list}[{number}:{number}]", "{list} || {list}", "l[2:]"),
-            *("list_value({number})", "array_append({list}, {number})", "{list}::DOUBLE[2]"),
+            *("list_value({number})", "array_append({list}, {number})", "list_distinct({list})"),
             *("ARRAY[{number}]", "{list}::INTEGER[]", "list_sort({list})"),
             *("[x + 1 for x in {list}]", "list_transform({list}, lambda x: x + {number})"),
             "CAST({list} AS VARCHAR[])",

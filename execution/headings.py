@@ -1,0 +1,96 @@
+"""Writes the names of outputs that the query gives no name: those that the original text has.
+
+SQLite and DuckDB name such an output by its text. The rewritten text is another one, which holds
+the conditions and masks of policies, so the name is written as an alias. SQLite takes the text as
+it is (here without comments), DuckDB writes its own tree of it.
+
+Only in outputs whose names somebody sees: of the whole query, in FROM and in CTEs. An alias could
+be named in the same query, where the original name could not, so that is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from execution.duckdb.output_names import name_outputs
+from execution.parsing.output_spans import read_span
+
+_HEADING = "heading"
+_SEEN_IN = (type(None), exp.CTE, exp.From, exp.Join, exp.Lateral, exp.Table)
+
+
+def write_headings(tree: exp.Expr, sql: str, dialect: str) -> None:
+    """Gives names to the outputs of a tree that was parsed from ``sql``, in place.
+
+    Raises ParseError.
+    """
+    unnamed: list[tuple[exp.Expr, str]] = []
+    for select in list(tree.find_all(exp.Select)):
+        around = _find_surroundings(select)
+        if not isinstance(around, _SEEN_IN):
+            continue
+        for at, output in enumerate(select.expressions):
+            if isinstance(output, exp.Alias) or output.is_star:
+                continue
+            column = output.unnest()
+            is_within = around is not None and dialect == "sqlite"
+            while is_within and isinstance(column, exp.Collate):
+                # A collation does not count there (sqlite3ColumnsFromExprList in select.c).
+                column = column.this.unnest()
+            text = read_span(output, sql)
+            if isinstance(column, exp.Column):
+                column.meta[_HEADING] = column.name if is_within or dialect == "duckdb" else text
+            elif is_within and isinstance(column, exp.Boolean):
+                unnamed.append((output, f"column{at + 1}"))
+            else:
+                unnamed.append((output, text))
+    names = [name for _, name in unnamed]
+    if dialect == "duckdb":
+        names = name_outputs(names)
+    for (output, _), name in zip(unnamed, names, strict=True):
+        _add_alias(output, name)
+
+
+def keep_heading(column: exp.Column) -> None:
+    """Writes the name of an output that is a column alone, which is about to be replaced."""
+    heading = column.meta_get(_HEADING)
+    if heading is not None:
+        output: exp.Expr = column
+        while isinstance(output.parent, exp.Collate | exp.Paren):
+            output = output.parent
+        _add_alias(output, heading)
+
+
+def list_headings(query: exp.Expr | None) -> Iterator[str]:
+    """The names that were written here for the outputs of a query, or of its parts."""
+    if isinstance(query, exp.SetOperation):
+        yield from list_headings(query.this)
+        yield from list_headings(query.expression)
+    elif isinstance(query, exp.Subquery):
+        yield from list_headings(query.this)
+    elif isinstance(query, exp.Select):
+        for output in query.expressions:
+            name = output.args.get("alias") if isinstance(output, exp.Alias) else None
+            if isinstance(name, exp.Identifier) and name.meta_get(_HEADING):
+                yield name.name
+
+
+def _find_surroundings(select: exp.Select) -> exp.Expr | None:
+    """What the columns of a SELECT go to; None for the whole query's."""
+    node: exp.Expr = select
+    while isinstance(around := node.parent, exp.SetOperation | exp.Subquery):
+        if node.arg_key == "expression" and not around.args.get("by_name"):
+            # The first query names the columns.
+            return around
+        node = around
+    return node.parent
+
+
+def _add_alias(output: exp.Expr, name: str) -> None:
+    heading = exp.to_identifier(name, quoted=True)
+    heading.meta[_HEADING] = True
+    alias = exp.Alias(alias=heading)
+    output.replace(alias)
+    alias.set("this", output)
