@@ -13,9 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sqlglot import exp
+from sqlglot.errors import ParseError
 
+from execution.duckdb.dialect import GuardedDuckdb
 from execution.duckdb.output_names import name_outputs
 from execution.parsing.output_spans import read_span
+from nl2sql.sql.parsing import MOST_CHARS
 
 _HEADING = "heading"
 _SEEN_IN = (type(None), exp.CTE, exp.From, exp.Join, exp.Lateral, exp.Table)
@@ -27,6 +30,7 @@ def write_headings(tree: exp.Expr, sql: str, dialect: str) -> None:
     Raises ParseError.
     """
     unnamed: list[tuple[exp.Expr, str]] = []
+    length = 0
     for select in list(tree.find_all(exp.Select)):
         around = _find_surroundings(select)
         if not isinstance(around, _SEEN_IN):
@@ -40,17 +44,28 @@ def write_headings(tree: exp.Expr, sql: str, dialect: str) -> None:
                 # A collation does not count there (sqlite3ColumnsFromExprList in select.c).
                 column = column.this.unnest()
             text = read_span(output, sql)
+            length += len(text)
             if isinstance(column, exp.Column):
                 column.meta[_HEADING] = column.name if is_within or dialect == "duckdb" else text
             elif is_within and isinstance(column, exp.Boolean):
                 unnamed.append((output, f"column{at + 1}"))
             else:
-                unnamed.append((output, text))
+                unnamed.append((output, text + _write_windows(select, dialect)))
+    if length > MOST_CHARS:
+        raise ParseError("The outputs without a name are too long: give them names.")
     names = [name for _, name in unnamed]
     if dialect == "duckdb":
         names = name_outputs(names)
     for (output, _), name in zip(unnamed, names, strict=True):
         _add_alias(output, name)
+
+
+def _write_windows(select: exp.Select, dialect: str) -> str:
+    """The definitions of windows, which DuckDB writes for their names in outputs."""
+    if dialect != "duckdb" or not select.args.get("windows"):
+        return ""
+    windows = select.copy().args["windows"]
+    return f" WINDOW {', '.join(each.sql(GuardedDuckdb, copy=False) for each in windows)}"
 
 
 def keep_heading(column: exp.Column) -> None:

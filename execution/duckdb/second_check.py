@@ -234,7 +234,10 @@ class _Reading:
                     continue
             elif _is_empty(value):
                 continue
-            return Violation("node_not_allowed", key, f"{kind} with {key} is not allowed.")
+            what = f"{kind} with {key} is not allowed."
+            if key == "columns":
+                what = "COLUMNS is not allowed: name the columns."
+            return Violation("node_not_allowed", key, what)
         if kind is None:
             return None
         if kind not in self._allowlist.nodes:

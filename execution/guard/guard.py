@@ -23,7 +23,7 @@ from sqlglot.errors import SqlglotError
 from execution.allowlists import Allowlist, load_allowlist
 from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.guard.cost_bombs import find_bomb
-from execution.guard.instead import describe_refusal, is_refused
+from execution.guard.instead import describe_refusal
 from execution.guard.repeatability import is_repeatable
 from execution.guard.verification import check_wrapped, list_reads
 from execution.guard_dialects import READERS, list_nodes, parse_statements, render_sql
@@ -248,7 +248,7 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
                 "unexplained_column", node.name, f"What {node.name} means here cannot be told."
             )
         kind = type(node).__name__
-        if is_refused(kind) or not allowlist.has_tree_node(type(node)):
+        if not allowlist.has_tree_node(type(node)):
             refusal = describe_refusal(kind, f"{kind} is not allowed in a query.")
             return Violation("node_not_allowed", node.sql(READERS[dialect])[:80], refusal)
     return tree

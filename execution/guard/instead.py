@@ -4,7 +4,6 @@ from __future__ import annotations
 
 _LISTS = "Unnest the list in a subquery, and compute with its elements there."
 _INSTEAD = {
-    "Columns": "Name the columns.",
     "Comprehension": _LISTS,
     "Describe": "The tables' descriptions tell their columns.",
     "Lambda": _LISTS,
@@ -18,12 +17,7 @@ _INSTEAD = {
 def describe_refusal(kind: str, refusal: str) -> str:
     """The refusal of a node of this kind, with what to write instead if that is known.
 
-    >>> describe_refusal("Columns", "Columns is not allowed in a query.")
-    'Columns is not allowed in a query. Name the columns.'
+    >>> describe_refusal("Summarize", "Only a query may run, this is Summarize.")
+    'Only a query may run, this is Summarize. Write the aggregates: min(x), max(x), count(x).'
     """
     return f"{refusal} {_INSTEAD[kind]}" if kind in _INSTEAD else refusal
-
-
-def is_refused(kind: str) -> bool:
-    """Whether a node of this kind is refused though its base class is allowed."""
-    return kind in _INSTEAD

@@ -48,6 +48,9 @@ def build_authorizer(
     of_views: set[str] = set()
     # A table with the same name would take precedence.
     functions = _TABLE_FUNCTIONS - known
+    for name in functions:
+        # SQLite makes them when a connection first names them, which no authorizer lets it do.
+        connection.execute(f"SELECT 1 FROM {name}(NULL)").close()
     readable |= functions
     callable_ = {*load_allowlist("sqlite").functions, HASH_FUNCTION}
     for folded in readable & views.keys():

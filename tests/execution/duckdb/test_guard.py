@@ -16,10 +16,10 @@ import pytest
 
 from execution.allowlists import load_allowlist
 from execution.duckdb.second_check import (
-    open_parser,
     check_grammar,
     check_statement,
     list_functions,
+    open_parser,
     parse_statement,
 )
 from execution.guard.guard import SqlGuard
@@ -46,8 +46,8 @@ async def guard(exposed: ExposedShop, sql: str) -> GuardedQuery:
 
 
 async def test_a_comment_within_a_comment_hides_nothing(exposed: ExposedShop) -> None:
-    query = await guard(exposed, "SELECT 1 /* /* */; DROP VIEW totals -- */")
-    assert query.sql == "SELECT 1"
+    query = await guard(exposed, "SELECT 1 AS x /* /* */; DROP VIEW totals -- */")
+    assert query.sql == "SELECT 1 AS x"
 
 
 async def test_a_space_without_width_is_a_letter_in_quotes(exposed: ExposedShop) -> None:

@@ -185,7 +185,8 @@ def test_a_text_that_is_not_read(sql: str, code: str) -> None:
 )
 def test_a_chain_that_is_too_long_to_be_walked_is_refused(dialect: str, chain: str) -> None:
     access = open_access(replace(SHOP, dialect=dialect))
-    assert expect(Violation, guard_query(f"SELECT 1{chain}", access)).code == "unresolved"
+    verdict = expect(Violation, guard_query(f"SELECT 1{chain}", access))
+    assert verdict.code == ("unparsable" if dialect == "duckdb" else "unresolved")
 
 
 def test_fragments_are_cut() -> None:

@@ -81,7 +81,7 @@ LASTING = {
         "SELECT substr(day, 1, 4) FROM events GROUP BY 1",
     ),
     "duckdb": (
-        "SELECT date_trunc('month', at)::date, age(at, day) FROM events",
+        'SELECT date_trunc(\'month\', "at")::date, age("at", day) FROM events',
         "SELECT written::date FROM events WHERE status = 'now'",
         "SELECT id FROM lasting",
     ),
@@ -125,7 +125,7 @@ CHANGING = {
         "SELECT now() FROM events",
         "SELECT today() FROM events",
         "SELECT ago(INTERVAL 1 day) FROM events",
-        "SELECT age(at) FROM events",
+        'SELECT age("at") FROM events',
         "SELECT get_current_timestamp() FROM events",
         "SELECT CURRENT_DATE FROM events",
         "SELECT id FROM fresh",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from sqlglot import exp
 
 from execution.allowlists import load_allowlist
 from execution.duckdb.second_check import check_grammar as check_duckdb
@@ -154,52 +152,10 @@ def test_a_hidden_column_in_double_quotes_is_no_string_on_sqlite() -> None:
     assert verdict.code == "not_permitted"
 
 
-@pytest.mark.parametrize(
-    "condition", ["id IN orders", "(id IN (1)) IS NOT DISTINCT FROM 1", "id IN (1) = 2"]
-)
-def test_sqlites_own_list_refuses(condition: str) -> None:
-    (tree,) = parse_statements(f"SELECT id FROM orders WHERE {condition}", "sqlite")
+def test_sqlites_own_list_refuses_a_table_as_a_list() -> None:
+    (tree,) = parse_statements("SELECT id FROM orders WHERE id IN orders", "sqlite")
     assert tree is not None
     assert isinstance(check_functions(tree, load_allowlist("sqlite")), Violation)
-
-
-@pytest.mark.parametrize("word", ["IS NOT DISTINCT FROM", "IS DISTINCT FROM"])
-def test_what_is_distinct_from_brings_parentheses_of_its_own(word: str) -> None:
-    assert judge(f"SELECT (id IN (1)) {word} 1 FROM orders", "sqlite") == "unparsable"
-
-
-_ONE = exp.Literal.number(1)
-_RANGES_OF_SQLITE = {
-    "in": lambda inner: exp.In(this=inner, expressions=[_ONE.copy()]),
-    "between": lambda inner: exp.Between(this=inner, low=_ONE.copy(), high=_ONE.copy()),
-    "between_from": lambda inner: exp.Between(this=_ONE.copy(), low=inner, high=_ONE.copy()),
-    "between_to": lambda inner: exp.Between(this=_ONE.copy(), low=_ONE.copy(), high=inner),
-    "like": lambda inner: exp.Like(this=_ONE.copy(), expression=inner),
-    "glob": lambda inner: exp.Glob(this=inner, expression=_ONE.copy()),
-    "like_escape": lambda inner: exp.Escape(
-        this=exp.Like(this=_ONE.copy(), expression=_ONE.copy()), expression=inner
-    ),
-    "escaped_like": lambda inner: exp.Escape(
-        this=exp.Like(this=inner, expression=_ONE.copy()), expression=_ONE.copy()
-    ),
-}
-
-
-@pytest.mark.parametrize("around", _RANGES_OF_SQLITE.values(), ids=_RANGES_OF_SQLITE)
-@pytest.mark.parametrize(
-    "text", ["= 2", "<> 2", "> 2", ">= 2", "< 2", "<= 2", "IS 2", "IS NULL", "IS DISTINCT FROM 2"]
-)
-def test_sqlite_would_group_a_comparison_in_a_range_otherwise(
-    text: str, around: Callable[[exp.Expr], exp.Expr]
-) -> None:
-    (tree,) = parse_statements(f"SELECT 1 {text}", "sqlite")
-    assert isinstance(tree, exp.Select)
-    (comparison,) = tree.selects
-    allowlist = load_allowlist("sqlite")
-    refused = check_functions(around(comparison.copy()), allowlist)
-    assert refused is not None
-    assert refused.code == "unparsable"
-    assert check_functions(around(exp.paren(comparison)), allowlist) is None
 
 
 def test_a_cte_over_its_namesake_in_a_schema_does_not_recurse_on_sqlite() -> None:

@@ -254,8 +254,7 @@ OTHERS = {
             "SELECT d.id, d.name FROM (SELECT id FROM orders UNION BY NAME SELECT name FROM "
             "customers) AS d"
         ),
-        "name_of_a_range": "SELECT d.range FROM (SELECT range(3)) AS d",
-        "name_of_a_series": "SELECT d.generate_series FROM (SELECT generate_series(1, 3)) AS d",
+        "text_of_an_output": 'SELECT "sum(1)", "count_star()" FROM (SELECT count(*), sum(1))',
         "field_of_a_column": "SELECT orders.id.f FROM orders",
         "shared_columns_count_once": "SELECT x.i FROM (orders JOIN customers USING (id)) AS x(a, "
         "b, c, d, e, f, g, h, i)",
@@ -271,7 +270,7 @@ OTHERS = {
         "number_of_a_row_by_another_name": 'SELECT "oid" FROM orders',
         "number_of_a_row_by_a_third": 'SELECT "_ROWID_" FROM orders',
         "no_rows_as_values": "SELECT orders FROM orders",
-        "text_of_an_output": 'SELECT "1+1" FROM (SELECT 1 + 1)',
+        "text_of_an_output_in_its_query": 'SELECT 1 + 1 FROM orders ORDER BY "1 + 1"',
         "texts_that_a_natural_join_shares": "WITH w(a, b) AS (SELECT * FROM (SELECT 1) NATURAL "
         "JOIN (SELECT 1)) SELECT a FROM w",
         "name_in_backticks": "SELECT `nothing` FROM orders",
@@ -294,8 +293,6 @@ OTHERS = {
         "star_that_is_counted_with_exceptions": "SELECT count(* EXCLUDE (id)) FROM orders",
         "tables_star_that_is_counted_with_exceptions": "SELECT count(o.* EXCLUDE (id)) FROM orders "
         "AS o",
-        "star_that_leaves_out_a_star": "SELECT * EXCLUDE (*) FROM orders",
-        "star_that_replaces_without_a_name": "SELECT * REPLACE (id) FROM orders",
     },
     ("sqlite", "unexplained_table"): {
         "cte_that_is_written_later": "WITH a AS (SELECT id FROM orders), orders AS (SELECT 1 AS "

@@ -258,7 +258,6 @@ SPELLINGS = {
         "a.b.c.d.e.lower()": "",
         "a.lower().upper()": "UPPER(LOWER(a))",
         "a.max() OVER ()": "MAX(a) OVER ()",
-        "(a).max() FILTER (WHERE a > 'b')": "MAX((a)) FILTER(WHERE a > 'b')",
         '"LOWER"(a)': "LOWER(a)",
         "main.lower(a)": "",
         "MAIN.lower(a)": "",
@@ -298,11 +297,11 @@ def test_one_spelling_for_each_call(dialect: str, written: str, spelled: str) ->
     columns = tuple(Column(name, "text") for name in names if dialect == "duckdb" or name == "a")
     table = Table("main", "t", columns)
     catalog = Catalog("shop", (table,), dialect=dialect)
-    verdict = guard_query(f"SELECT {written} FROM main.t", open_access(catalog))
+    verdict = guard_query(f"SELECT {written} AS x FROM main.t", open_access(catalog))
     if isinstance(verdict, Violation):
         assert verdict.code == (spelled or "function_not_allowed"), verdict.message
     else:
-        assert verdict.sql.startswith(f"SELECT {spelled} FROM ")
+        assert verdict.sql.startswith(f"SELECT {spelled} AS x FROM ")
 
 
 def test_a_call_in_from_stands_under_postgresqls_schema_or_none() -> None:
