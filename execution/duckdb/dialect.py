@@ -171,6 +171,19 @@ class GuardedDuckdb(DuckDB):
                 self.raise_error("DuckDB's grammar does not accept this string.", token)
             return exp.Literal.string(outputs[0]["literal"]["text"])
 
+        def _parse_dcolon(self) -> exp.Expr | None:
+            kind: exp.Expr | None = super()._parse_dcolon()
+            if self._curr.token_type == TokenType.DOT:
+                # In DuckDB the dot belongs to the type's name.
+                self.raise_error("Write parentheses around a cast before a dot")
+            return kind
+
+        def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
+            if self._curr.token_type == TokenType.L_BRACKET:
+                # Unlike in parentheses, a NULL in a list makes nothing unknown.
+                return self.expression(exp.In(this=this, field=self._parse_bitwise()))
+            return super()._parse_in(this, alias)
+
         def _parse_primary(self) -> exp.Expr | None:
             if self._match_pair(TokenType.DOT, TokenType.NUMBER):
                 # The type differs from that of 0.5, which has one digit more.

@@ -24,6 +24,7 @@ _DUCKDB_SCHEMAS = frozenset({"main", "pg_catalog", "system", "temp", "informatio
 _AROUND = (exp.Filter, exp.Window, exp.WithinGroup)
 # The parts of a column's name, the last one first.
 _PARTS = ("this", "table", "db", "catalog")
+_MOST_BEFORE_CALL = 2
 # The parts of nodes in which an identifier is not a value.
 _HOLDERS: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Alias: ("alias",),
@@ -98,7 +99,8 @@ def _take_first_argument(dot: exp.Dot) -> None:
         return
     names = list(dot.this.flatten()) if isinstance(dot.this, exp.Dot) else [dot.this]
     if all(isinstance(name, exp.Identifier) for name in names):
-        if names[0].name.lower() in _DUCKDB_SCHEMAS or len(names) > len(_PARTS):
+        # Of more names before a call, DuckDB 2.0 leaves out those in the middle.
+        if names[0].name.lower() in _DUCKDB_SCHEMAS or len(names) > _MOST_BEFORE_CALL:
             return
         subject: exp.Expr = _build_column(names)
     else:

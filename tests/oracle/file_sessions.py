@@ -16,7 +16,7 @@ from execution.duckdb.errors import SQLSTATES
 from execution.sqlite.errors import build_diagnostic
 from nl2sql.sql.names import build_sqlite_uri
 from tests.oracle.file_copies import quote
-from tests.oracle.outcomes import UNNAMED, Outcome, bind_values
+from tests.oracle.outcomes import Outcome, bind_values
 
 _MOST_ROWS = 20_000
 _INSTRUCTIONS_PER_LOOK = 20_000
@@ -134,7 +134,5 @@ def open_session(dialect: str, path: Path, *, timeout_s: float, writable: bool) 
 def _build_outcome(
     described: Sequence[Sequence[object]] | None, rows: Sequence[tuple[object, ...]]
 ) -> Outcome:
-    # A column without a name of its own is called by its text, which may differ.
-    names = (str(name) for name, *_ in described or ())
-    columns = tuple(name if name.isidentifier() else UNNAMED for name in names)
+    columns = tuple(str(name) for name, *_ in described or ())
     return Outcome(columns, tuple(rows[:_MOST_ROWS]), complete=len(rows) <= _MOST_ROWS)

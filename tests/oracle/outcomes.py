@@ -14,9 +14,6 @@ from dataclasses import dataclass
 
 from nl2sql.results.cell_values import normalize_value
 
-UNNAMED = "?"
-"""A column whose name is the database's affair; it is like any other name."""
-
 _MOST_SHOWN = 3
 _MOST_CHARACTERS = 200
 
@@ -65,7 +62,7 @@ def describe_difference(expected: Outcome, actual: Outcome) -> str:
         if states[0] == states[1] or all(state.startswith("42") for state in states):
             return ""
         return f"{_describe_end(expected)} became {_describe_end(actual)}"
-    if not _match_names(expected.columns, actual.columns):
+    if expected.columns != actual.columns:
         return f"columns {expected.columns} became {actual.columns}"
     left, right = _count_rows(expected), _count_rows(actual)
     if left == right and expected.complete == actual.complete:
@@ -82,15 +79,9 @@ def is_part(part: Outcome, whole: Outcome) -> bool:
     >>> is_part(Outcome(("a",), ((1,),)), Outcome(("a",), ((2,), (1,))))
     True
     """
-    if part.failed or whole.failed or not _match_names(whole.columns, part.columns):
+    if part.failed or whole.failed or whole.columns != part.columns:
         return False
     return _count_rows(part) <= _count_rows(whole)
-
-
-def _match_names(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
-    return len(left) == len(right) and all(
-        one == other or UNNAMED in (one, other) for one, other in zip(left, right, strict=True)
-    )
 
 
 def _count_rows(outcome: Outcome) -> Counter[tuple[object, ...]]:

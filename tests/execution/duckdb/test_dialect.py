@@ -120,6 +120,7 @@ def test_a_generator_is_written(written: str, expected: str) -> None:
         r"E'\000'",
         "POSITION('a' name)",
         "1 -~ 2",
+        "id::text.lower()",
         "id !=-1",
         "@ id",
         "ABS(id",
