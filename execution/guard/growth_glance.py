@@ -28,6 +28,7 @@ from execution.guard.measured_functions import (
     name_call,
 )
 from execution.name_resolution.scopes import Resolution
+from execution.parsing.plain_calls import InfixOperator
 
 # The most bytes of one text, and the bytes that are assumed for a column's.
 MOST_BYTES = 10_000_000
@@ -68,6 +69,8 @@ COMPARING_NODES = (
     # Also removes an array of keys from a JSON document.
     exp.Sub,
     exp.Trim,
+    # Any operator that is not known: !~, ~~, the distance of two texts.
+    InfixOperator,
 )
 ARITHMETIC_NODES = (exp.Div, exp.IntDiv, exp.Mod, exp.Mul)
 # Rows, which double the quotes of their texts when they become text.

@@ -216,7 +216,7 @@ def guard_query(
     if isinstance(tree, Violation):
         return tree
     try:
-        return _rewrite(tree, access, allowlist)
+        return _rewrite(sql, tree, access, allowlist)
     except Unresolved as refusal:
         return refusal.violation
     except (SqlglotError, RecursionError) as error:
@@ -254,7 +254,9 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
     return tree
 
 
-def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQuery | Violation:
+def _rewrite(
+    query: str, tree: exp.Expr, access: Access, allowlist: Allowlist
+) -> GuardedQuery | Violation:
     catalog = access.catalog
     nodes = list_nodes(tree)
     found = resolve_names(tree, nodes, access.resolver)
@@ -279,7 +281,7 @@ def _rewrite(tree: exp.Expr, access: Access, allowlist: Allowlist) -> GuardedQue
             complete_group(group, access.resolver)
     sql = render_sql(tree, catalog.dialect)
     tables = frozenset(table.qualified for _, table, _ in found.tables)
-    if violation := _check_again(sql, tables, texts, access, allowlist):
+    if violation := _check_again(query, sql, tables, texts, access, allowlist):
         return violation
     reads = frozenset[str]().union(*(wrapper.reads for wrapper in wrappers.values()))
     return GuardedQuery(
@@ -346,19 +348,20 @@ def _qualify(node: exp.Table, schema: str, name: str) -> None:
 
 
 def _check_again(
+    query: str,
     sql: str,
     tables: frozenset[str],
     texts: Mapping[str, set[str]],
     access: Access,
     allowlist: Allowlist,
 ) -> Violation | None:
-    """Checks the text that will run a second time."""
+    """Checks ``sql``, which will run, a second time; ``query`` is what it was made of."""
     if "\0" in sql:
         # A database would stop reading there.
         return Violation("unparsable", "", "It holds a null character.")
     expected = texts if access.view is not None else None
     if access.catalog.dialect == "postgres":
-        return check_grammar(sql, tables, allowlist, access.catalog, expected)
+        return check_grammar(query, sql, tables, allowlist, access.catalog, expected)
     if access.catalog.dialect == "duckdb":
         return check_duckdb(sql, tables, allowlist, expected)
     return check_wrapped(sql, tables, expected, access.catalog.dialect)

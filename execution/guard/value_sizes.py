@@ -34,6 +34,7 @@ from execution.guard.measured_functions import (
     measure_format,
     name_call,
 )
+from execution.parsing.plain_calls import InfixOperator
 
 _OTHER_BYTES = 20.0
 _NUMBER_BYTES = 8.0
@@ -110,7 +111,7 @@ def measure_value(
         return max(together, _OTHER_BYTES)
     if isinstance(node, exp.Cast):
         return _measure_cast(node, largest)
-    if isinstance(node, exp.DPipe | exp.Array):
+    if isinstance(node, exp.DPipe | exp.Array | InfixOperator):
         return together
     keeps = isinstance(node, KEEPING_NODES) or name in KEEPING
     if isinstance(node, exp.Func | exp.Tuple) and not keeps:

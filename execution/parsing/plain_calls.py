@@ -17,6 +17,12 @@ Writer = Callable[[Any, Any], str]
 _OPERATOR_SIGNS = frozenset("+-*/<>=~!@#%^&|`?")
 
 
+class InfixOperator(exp.Expression, exp.Binary):
+    """An infix operator without a node of its own: ``<->``, ``^@``."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True, "signs": True}
+
+
 class PrefixOperator(exp.Unary):
     """A prefix operator that sqlglot drops or reads as a call: ``+``, ``|/``."""
 

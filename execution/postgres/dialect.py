@@ -2,21 +2,21 @@
 
 sqlglot's PostgreSQL dialect turns functions into nodes that are common to all databases, and spells
 them anew: ``date_part`` becomes ``EXTRACT``, which has another type, ``to_hex`` becomes ``hex``,
-which does not exist. Here a function stays a name with arguments, ``->`` an operator with its
-operands, and a string its value, however it was quoted. Functions that ``growing_calls.py``
-measures (generators of rows, functions that make text longer) keep their nodes, which are written
-as read. ``pg_catalog.f`` becomes ``f``, so that a schema hides no function from checks by name.
+which does not exist. Here a function stays a name with arguments, an operator the signs that
+PostgreSQL's lexer reads (``lexemes.py``), with PostgreSQL's precedence, and a string its value,
+however it was quoted. Functions that ``growing_calls.py`` measures (generators of rows, functions
+that make text longer) keep their nodes, which are written as read. ``pg_catalog.f`` becomes ``f``,
+so that a schema hides no function from checks by name.
 
-Knows nothing of catalogs or allowlists. Bit strings are not supported: a query with one is refused.
+Knows nothing of catalogs or allowlists. ``meaning.py`` checks each text against PostgreSQL's own
+reading.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import postgast
 from sqlglot import exp
 from sqlglot.dialects.dialect import inline_array_sql
 from sqlglot.dialects.postgres import Postgres
@@ -25,6 +25,7 @@ from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.parsing.plain_calls import (
+    InfixOperator,
     PlainGenerator,
     PrefixOperator,
     build_pad,
@@ -35,25 +36,45 @@ from execution.parsing.plain_calls import (
     write_prefix,
 )
 from execution.parsing.plain_parser import PlainParser
+from execution.postgres.lexemes import OPERATOR, regroup_tokens
 
-_STRINGS = frozenset(
-    (
-        TokenType.BYTE_STRING,
-        TokenType.HEREDOC_STRING,
-        TokenType.STRING,
-        TokenType.UNICODE_STRING,
-    )
-)
-# After an interval's text, these units cut off smaller parts.
-_CUTTING_UNITS = frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE"))
-_PREFIXES = frozenset(("|/", "||/", "@"))
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
-
-
-class InfixOperator(exp.Expression, exp.Binary):
-    """An infix operator that sqlglot reads as a call: ``^@``."""
-
-    arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True, "operator": True}
+_UNITS = frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"))
+_NAMES = frozenset((TokenType.IDENTIFIER, TokenType.VAR))
+# Operators whose nodes are measured. All operators without a rule of their own in PostgreSQL's
+# grammar have one precedence.
+_INFIX_NODES: dict[str, type[exp.Binary]] = {
+    "||": exp.DPipe,
+    "&": exp.BitwiseAnd,
+    "|": exp.BitwiseOr,
+    "#": exp.BitwiseXor,
+    "<<": exp.BitwiseLeftShift,
+    ">>": exp.BitwiseRightShift,
+    "->": exp.JSONExtract,
+    "->>": exp.JSONExtractScalar,
+    "#>": exp.JSONBExtract,
+    "#>>": exp.JSONBExtractScalar,
+    "@>": exp.ArrayContainsAll,
+    "<@": exp.ArrayContainedBy,
+    "&&": exp.ArrayOverlaps,
+    "@?": exp.JSONBPathExists,
+    "~": exp.RegexpLike,
+    "~*": exp.RegexpILike,
+}
+_RULED_NODES: dict[str, type[exp.Binary]] = {
+    "+": exp.Add,
+    "-": exp.Sub,
+    "*": exp.Mul,
+    "/": exp.Div,
+    "%": exp.Mod,
+    "^": exp.Pow,
+    "<": exp.LT,
+    ">": exp.GT,
+    "=": exp.EQ,
+    "<=": exp.LTE,
+    ">=": exp.GTE,
+    "<>": exp.NEQ,
+    "!=": exp.NEQ,
+}
 
 
 def _build_series(args: list[Any]) -> exp.Expr:
@@ -80,28 +101,35 @@ def _build_char_literal(parser: PostgresParser, this: exp.Expr, kind: exp.DataTy
     return parser.expression(exp.Cast(this=this, to=to))
 
 
-def _read_arrow(kind: type[exp.Expr]) -> Callable[[PostgresParser, exp.Expr, exp.Expr], exp.Expr]:
-    return lambda parser, this, path: parser.expression(kind(this=this, expression=path))
+def _build_infix(operator: str, this: exp.Expr | None, other: exp.Expr | None) -> exp.Expr:
+    if operator == "@@":
+        return exp.MatchAgainst(this=other, expressions=[this])
+    if kind := _INFIX_NODES.get(operator) or _RULED_NODES.get(operator):
+        return kind(this=this, expression=other)
+    return InfixOperator(this=this, expression=other, signs=operator)
 
 
-def _read_infix(parser: PostgresParser, this: exp.Expr) -> exp.Expr:
+def _read_prefix(parser: PostgresParser) -> exp.Expr:
     operator = parser._prev.text
-    return parser.expression(
-        InfixOperator(this=this, expression=parser._parse_bitwise(), operator=operator)
-    )
-
-
-def _read_prefix(parser: PostgresParser) -> exp.Expr | None:
-    operator = parser._prev.text
-    if operator not in _PREFIXES:
-        # `$1` has the same token type as `@`.
-        return parser._parse_parameter()
-    return parser.expression(PrefixOperator(this=parser._parse_unary(), operator=operator))
+    return parser.expression(PrefixOperator(this=parser._parse_term(), operator=operator))
 
 
 def _write_current_time(generator: PostgresGenerator, node: exp.CurrentTime) -> str:
     """Writes CURRENT_TIME without the empty parentheses of sqlglot, which PostgreSQL refuses."""
     return f"CURRENT_TIME({generator.sql(node, 'this')})" if node.this else "CURRENT_TIME"
+
+
+def _write_interval(generator: PostgresGenerator, node: exp.Interval) -> str:
+    """The text and the unit apart, as written: ``'1.5' DAY`` is not ``'1.5 DAY'``."""
+    unit = generator.sql(node, "unit")
+    return f"INTERVAL {generator.sql(node, 'this')}{unit and ' '}{unit}"
+
+
+def _write_zone(generator: PostgresGenerator, node: exp.AtTimeZone) -> str:
+    zone = node.args["zone"]
+    is_local = isinstance(zone, exp.Var)
+    behind = "AT LOCAL" if is_local else f"AT TIME ZONE {generator.sql(zone)}"
+    return f"{generator.sql(node, 'this')} {behind}"
 
 
 class GuardedPostgres(Postgres):
@@ -110,14 +138,23 @@ class GuardedPostgres(Postgres):
     # A subscript stays the number that was written.
     INDEX_OFFSET = 0
 
+    def tokenize(self, sql: str, *args: Any, **kwargs: Any) -> list[Token]:
+        """The tokens as PostgreSQL groups them. Raises TokenError."""
+        return regroup_tokens(super().tokenize(sql, *args, **kwargs), sql)
+
     class Tokenizer(Postgres.Tokenizer):
-        """The tokenizer of sqlglot."""
+        """Reads operator signs one by one, for ``lexemes.py`` to group."""
+
+        KEYWORDS: ClassVar[dict[str, TokenType]] = {
+            text: kind
+            for text, kind in Postgres.Tokenizer.KEYWORDS.items()
+            if text[0].isalpha() or text in ("::", ":=")
+        }
 
     class Parser(PlainParser, PostgresParser):
         """Functions stay names."""
 
-        INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]] = _STRINGS
-
+        INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]] = frozenset((TokenType.STRING,))
         FUNCTIONS: ClassVar[dict[str, Callable[[list[Any]], exp.Expr]]] = {
             "GENERATE_SERIES": _build_series,
             "LPAD": build_pad(is_left=True),
@@ -130,84 +167,103 @@ class GuardedPostgres(Postgres):
             name: PostgresParser.FUNCTION_PARSERS[name]
             for name in ("CAST", "EXTRACT", "OVERLAY", "POSITION", "SUBSTRING", "TRIM")
         }
-        JSON_OPERATORS: ClassVar[dict[TokenType, Any]] = {
-            **PostgresParser.JSON_OPERATORS,
-            TokenType.ARROW: _read_arrow(exp.JSONExtract),
-            TokenType.DARROW: _read_arrow(exp.JSONExtractScalar),
+        # Without lambdas: `->` is an operator.
+        LAMBDAS: ClassVar[dict[TokenType, Any]] = {
+            TokenType.FARROW: PostgresParser.LAMBDAS[TokenType.FARROW]
         }
         PRIMARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
             **PostgresParser.PRIMARY_PARSERS,
-            TokenType.BIT_STRING: lambda self, token: self.parse_based(token),
-            TokenType.BYTE_STRING: lambda self, token: self.parse_escaped(token),
-            TokenType.HEREDOC_STRING: PostgresParser.PRIMARY_PARSERS[TokenType.STRING],
-            TokenType.HEX_STRING: lambda self, token: self.parse_based(token),
-            TokenType.NUMBER: lambda self, token: self.parse_number(token),
-            TokenType.UNICODE_STRING: lambda self, token: self.parse_escaped(token),
-        }
-        RANGE_PARSERS: ClassVar[dict[TokenType, Any]] = {
-            **PostgresParser.RANGE_PARSERS,
-            TokenType.CARET_AT: _read_infix,
+            TokenType.BIT_STRING: lambda self, token: self.parse_bits(token),
+            TokenType.HEX_STRING: lambda self, token: self.parse_bits(token),
         }
         TYPE_LITERAL_PARSERS: ClassVar[dict[exp.DType, Callable[..., exp.Expr]]] = {
             exp.DType.CHAR: _build_char_literal,
             exp.DType.NCHAR: _build_char_literal,
         }
         UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
-            **PostgresParser.UNARY_PARSERS,
+            TokenType.NOT: PostgresParser.UNARY_PARSERS[TokenType.NOT],
+            TokenType.DASH: PostgresParser.UNARY_PARSERS[TokenType.DASH],
             TokenType.PLUS: read_plus,
-            TokenType.PIPE_SLASH: _read_prefix,
-            TokenType.DPIPE_SLASH: _read_prefix,
-            TokenType.PARAMETER: _read_prefix,
+            OPERATOR: _read_prefix,
         }
 
+        def _parse_bitwise(self) -> exp.Expr | None:
+            this = self._parse_term()
+            while True:
+                if self._match(OPERATOR):
+                    operator = self._prev.text
+                    this = self.expression(_build_infix(operator, this, self._parse_term()))
+                elif self._match(TokenType.OPERATOR):
+                    this = self._parse_qualified_operator(this)
+                else:
+                    return this
+
+        def _parse_qualified_operator(self, this: exp.Expr | None) -> exp.Expr:
+            """``a OPERATOR(pg_catalog.+) b``, which binds less than ``a + b``, as ``((a) + (b))``."""
+            self._match_l_paren()
+            if not self._match_text_seq("PG_CATALOG", "."):
+                self.raise_error("Write an operator without OPERATOR and schema")
+            self._advance()
+            operator = self._prev.text
+            self._match_r_paren()
+            other = self._parse_term()
+            around = exp.Paren(this=this), exp.Paren(this=other)
+            return self.expression(exp.Paren(this=_build_infix(operator, *around)))
+
+        def _parse_exponent(self) -> exp.Expr | None:
+            this = self._parse_at_time_zone(self._parse_unary())
+            while self._match(TokenType.CARET):
+                other = self._parse_at_time_zone(self._parse_unary())
+                this = self.expression(exp.Pow(this=this, expression=other))
+            return this
+
+        def _parse_at_time_zone(self, this: exp.Expr | None) -> exp.Expr | None:
+            if self._match_text_seq("AT", "LOCAL"):
+                local = self.expression(exp.AtTimeZone(this=this, zone=exp.var("LOCAL")))
+                return self._parse_at_time_zone(local)
+            parsed: exp.Expr | None = super()._parse_at_time_zone(this)
+            return parsed
+
+        def _parse_ordered(self, *args: Any, **kwargs: Any) -> exp.Ordered | None:
+            """``ORDER BY a USING >`` is ``ORDER BY a DESC``."""
+            ordered = super()._parse_ordered(*args, **kwargs)
+            if ordered is None or not self._match(TokenType.USING):
+                return ordered
+            self._advance()
+            if self._prev.text not in ("<", ">"):
+                self.raise_error("Write ORDER BY … ASC or DESC instead of USING")
+            is_falling = self._prev.text == ">"
+            is_first = self._match_text_seq("NULLS", "FIRST")
+            is_last = self._match_text_seq("NULLS", "LAST")
+            nulls_first = bool(is_first or (is_falling and not is_last))
+            return exp.Ordered(this=ordered.this, desc=is_falling, nulls_first=nulls_first)
+
         def _parse_type(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-            is_interval = self._curr.token_type == TokenType.INTERVAL
-            if is_interval and self._next.token_type == TokenType.L_PAREN:
+            first, after = self._curr.token_type, self._next.token_type
+            if first == TokenType.INTERVAL and after == TokenType.L_PAREN:
                 # sqlglot ignores the number, which rounds seconds.
                 self.raise_error("INTERVAL with a precision is not allowed")
+            if first in _NAMES and after == TokenType.STRING:
+                # A constant of a type that sqlglot does not know: box '((0,0),(1,1))'.
+                kind = exp.DataType(this=exp.DType.USERDEFINED, kind=self._parse_id_var())
+                cast = exp.Cast(this=self._parse_primary(), to=kind)
+                return self._parse_column_ops(self.expression(cast))
             parsed: exp.Expr | None = super()._parse_type(*args, **kwargs)
             return parsed
 
         def _parse_interval_span(self, this: exp.Expr, *_args: Any, **_kwargs: Any) -> exp.Interval:
-            unit = self._curr.text.upper()
-            is_span = self._next.text.upper() == "TO"
-            if unit in _CUTTING_UNITS and not (is_span or _WHOLE_NUMBER.fullmatch(this.name)):
-                # INTERVAL '1.5' DAY is one day, INTERVAL '1.5 DAY' is not.
-                self.raise_error(f"Write the unit within the quotes: INTERVAL '… {unit}'")
-            # SECOND (3) rounds too, and is not a function.
-            return super()._parse_interval_span(this, parse_function_unit=False)
+            unit: exp.Expr | None = None
+            if self._curr.text.upper() in _UNITS:
+                unit = self._parse_var(any_token=True, upper=True)
+                if self._match_text_seq("TO"):
+                    last = self._parse_var(any_token=True, upper=True)
+                    unit = self.expression(exp.IntervalSpan(this=unit, expression=last))
+            return self.expression(exp.Interval(this=this, unit=unit))
 
-        def parse_number(self, token: Token) -> exp.Expr:
-            """A number with all characters that touch it: ``1_000``, ``0o17``."""
-            text = token.text
-            rest = self._curr
-            if rest and rest.token_type == TokenType.VAR and rest.start == token.end + 1:
-                self._advance()
-                try:
-                    # Python has the same integer literals as PostgreSQL.
-                    text = str(int(text + rest.text, 0))
-                except ValueError:
-                    self.raise_error("This is no number.", token)
-            return exp.Literal.number(text)
-
-        def parse_based(self, token: Token) -> exp.Expr:
-            """``0x1F`` as a number; ``X'1F'`` is not one."""
-            written = self.sql[token.start : token.end + 1]
-            if not written.startswith("0"):
-                kind = exp.HexString if token.token_type == TokenType.HEX_STRING else exp.BitString
-                return self.expression(kind(this=token.text))
-            return exp.Literal.number(int(written, 0))
-
-        def parse_escaped(self, token: Token) -> exp.Expr:
-            """``E'…'`` or ``U&'…'`` as the text that PostgreSQL's own grammar reads."""
-            written = self.sql[token.start : token.end + 1]
-            try:
-                targets = postgast.parse(f"SELECT {written}").stmts[0].stmt.select_stmt.target_list
-            except postgast.PgQueryError:
-                targets = []
-            if len(targets) != 1 or not targets[0].res_target.val.a_const.HasField("sval"):
-                self.raise_error("PostgreSQL's grammar does not accept this string.", token)
-            return exp.Literal.string(targets[0].res_target.val.a_const.sval.sval)
+        def parse_bits(self, token: Token) -> exp.Expr:
+            """``B'101'`` or ``X'1F'``."""
+            kind = exp.HexString if token.token_type == TokenType.HEX_STRING else exp.BitString
+            return self.expression(kind(this=token.text))
 
     class Generator(PlainGenerator, PostgresGenerator):
         """Everything is written as it was read."""
@@ -217,7 +273,11 @@ class GuardedPostgres(Postgres):
             **PostgresGenerator.TRANSFORMS,
             # sqlglot drops the other elements of an array that begins with a query.
             exp.Array: lambda self, node: f"ARRAY{inline_array_sql(self, node)}",
+            exp.AtTimeZone: _write_zone,
+            exp.BitString: lambda _, node: f"B'{node.name}'",
             exp.CurrentTime: _write_current_time,
+            exp.HexString: lambda _, node: f"X'{node.name}'",
+            exp.Interval: _write_interval,
             exp.JSONExtract: write_infix("->"),
             exp.JSONExtractScalar: write_infix("->>"),
             exp.Pow: write_infix("^"),
@@ -230,6 +290,6 @@ class GuardedPostgres(Postgres):
                 "occurrence",
                 "modifiers",
             ),
-            InfixOperator: lambda self, node: self.binary(node, node.args["operator"]),
+            InfixOperator: lambda self, node: self.binary(node, node.args["signs"]),
             PrefixOperator: write_prefix,
         }

@@ -18,27 +18,25 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError
 
 from execution.allowlists import Allowlist
+from execution.postgres.meaning import check_meaning
 from execution.postgres.names import check_names
+from execution.postgres.trees import forget_places
 from nl2sql.catalog import Catalog
 from nl2sql.types import Violation
 
 _MESSAGE = FieldDescriptor.TYPE_MESSAGE
 _NO_SET_OPERATION = postgast.pg_query_pb2.SETOP_NONE
-# A node's position in the text: the only difference between equal statements.
-_PLACES = frozenset(
-    "location list_start list_end rexpr_list_start rexpr_list_end name_location stmt_location "
-    "stmt_len".split()
-)
 
 
 def check_grammar(
+    query: str,
     statement: str,
     tables: frozenset[str],
     allowlist: Allowlist,
     catalog: Catalog,
     wrappers: Mapping[str, Collection[str]] | None = None,
 ) -> Violation | None:
-    """Returns None if the server's grammar agrees.
+    """Returns None if the server's grammar agrees with what the guard made of ``query``.
 
     ``tables`` are the qualified names that the guard found, ``catalog`` has their columns;
     ``wrappers`` are the derived tables that replace each of them, None without a policy.
@@ -53,7 +51,10 @@ def check_grammar(
     reading = _Reading(tables, allowlist, wrappers)
     if violation := reading.check(tree):
         return violation
-    return check_names(tree.stmts[0].stmt.select_stmt, catalog, reading.is_wrapper)
+    select = tree.stmts[0].stmt.select_stmt
+    if violation := check_names(select, catalog, reading.is_wrapper):
+        return violation
+    return check_meaning(query, select, catalog, reading.find_wrapped)
 
 
 class _Reading:
@@ -105,9 +106,13 @@ class _Reading:
 
     def is_wrapper(self, statement: Any) -> bool:
         """Whether the statement is the wrapper of a table, whose inside is known."""
+        return bool(self.find_wrapped(statement))
+
+    def find_wrapped(self, statement: Any) -> str:
+        """The table that the statement is the wrapper of; empty if it is not one."""
         first = statement if statement.op == _NO_SET_OPERATION else statement.larg
         if not self._wrappers or len(first.from_clause) != 1:
-            return False
+            return ""
         source = first.from_clause[0]
         kind = source.WhichOneof("node")
         if kind == "range_var":
@@ -117,21 +122,21 @@ class _Reading:
             # The wrapper of a view.
             names = list(self._wrappers)
         else:
-            return False
+            return ""
         if not names:
-            return False
-        _forget_places(statement)
+            return ""
+        forget_places(statement)
         for name in names:
             if any(statement == _parse_wrapper(text) for text in self._wrappers[name]):
                 self._seen.add(name)
-                return True
-        return False
+                return name
+        return ""
 
 
 @lru_cache(maxsize=4096)
 def _parse_wrapper(text: str) -> Any:
     statement = postgast.parse(text).stmts[0].stmt.select_stmt
-    _forget_places(statement)
+    forget_places(statement)
     return statement
 
 
@@ -154,20 +159,6 @@ def _list_children(message: Any) -> list[Any]:
         if descriptor.type == _MESSAGE:
             children.extend(value if descriptor.is_repeated else (value,))
     return children
-
-
-def _forget_places(message: Any) -> None:
-    pending = [message]
-    while pending:
-        node = pending.pop()
-        for descriptor, value in node.ListFields():
-            if descriptor.name in _PLACES:
-                node.ClearField(descriptor.name)
-            elif descriptor.type == _MESSAGE:
-                if descriptor.is_repeated:
-                    pending.extend(value)
-                else:
-                    pending.append(value)
 
 
 def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:

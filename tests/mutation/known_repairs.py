@@ -24,7 +24,7 @@ REPAIRS: dict[str, dict[str, Entry]] = {
             "return None",
         ),
         "postgres_is_read_again_by_itself": (
-            "return check_grammar(sql, tables, allowlist, access.catalog, expected)",
+            "return check_grammar(query, sql, tables, allowlist, access.catalog, expected)",
             "return None",
         ),
         "sqlites_own_functions_are_held_to_a_list": (

@@ -166,8 +166,8 @@ PATHS = [
     "jsonb_path_exists(d, {})",
     "jsonb_path_exists(d, {}, '{{}}')",
     "jsonb_path_match(d, {})",
-    "d @? {}",
-    "d @@ {}",
+    "d @? ({})",
+    "d @@ ({})",
 ]
 
 

@@ -51,7 +51,7 @@ ORDERS = '"sales"."orders" AS o'
     ids=lambda value: value[:60],
 )
 def test_postgresqls_own_grammar(sql: str, code: str) -> None:
-    found = check_grammar(sql, frozenset({"sales.orders"}), load_allowlist("postgres"), SHOP)
+    found = check_grammar(sql, sql, frozenset({"sales.orders"}), load_allowlist("postgres"), SHOP)
     assert (found.code if found else "") == code, found
 
 
@@ -79,9 +79,9 @@ def test_a_wrapper_is_known_wherever_it_stands(condition: str) -> None:
         (f"SELECT   o.id\nFROM ({wrapper}) AS o", ""),
         (f"SELECT o.id FROM ({wrapper} OR 1 = 1) AS o", "unfiltered_table"),
     ):
-        found = check_grammar(
-            sql, frozenset({"sales.orders"}), allowlist, SHOP, {"sales.orders": [wrapper]}
-        )
+        query = "SELECT o.id FROM orders AS o"
+        tables = frozenset({"sales.orders"})
+        found = check_grammar(query, sql, tables, allowlist, SHOP, {"sales.orders": [wrapper]})
         assert (found.code if found else "") == code, found
 
 
@@ -114,9 +114,9 @@ def test_the_guard_asks_a_second_reader(dialect: str) -> None:
     allowlist = load_allowlist(dialect)
     table, nothing = frozenset({"sales.orders"}), frozenset[str]()
     text = 'SELECT o.id FROM "sales"."orders" AS o'
-    assert _check_again(text, table, {}, access, allowlist) is None
+    assert _check_again(text, text, table, {}, access, allowlist) is None
     for tables, sql in ((nothing, text), (table, "SELECT 1"), (table, f"{text}\0")):
-        assert isinstance(_check_again(sql, tables, {}, access, allowlist), Violation)
+        assert isinstance(_check_again(text, sql, tables, {}, access, allowlist), Violation)
 
 
 # -- what was found once -----------------------------------------------------------------------

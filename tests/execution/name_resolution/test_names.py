@@ -53,7 +53,7 @@ EXPLAINED = {
         "WITH _cte1 AS (SELECT 1 AS x) SELECT q.y FROM _cte1 AS q(y)",
     ),
     "cte_with_new_names_alone": (
-        "WITH c AS (SELECT 1 AS x) SELECT y FROM c AS (y)",
+        "WITH c AS (SELECT 1 AS x) SELECT y FROM c AS c (y)",
         "WITH _cte1 AS (SELECT 1 AS x) SELECT y FROM _cte1 AS c(y)",
     ),
     "cte_with_a_name_of_its_column": (

@@ -12,6 +12,7 @@ from execution.allowlists import load_allowlist
 from execution.guard.guard import guard_query
 from execution.guard.verification import check_wrapped
 from execution.postgres.second_check import check_grammar
+from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import GuardedQuery, Violation
 from tests.execution.expecting import expect
 from tests.execution.policies.shop import compile_shop, find_access
@@ -162,14 +163,18 @@ TAMPERED = {
 def test_the_second_reading_refuses_what_is_not_exactly_wrapped(sql: str) -> None:
     tables = frozenset({"s.t"})
     allowlist = load_allowlist("postgres")
-    assert isinstance(check_grammar(sql, tables, allowlist, SHOP, WRAPPED), Violation)
+    assert isinstance(check_grammar(sql, sql, tables, allowlist, SHOP, WRAPPED), Violation)
     assert isinstance(check_wrapped(sql, tables, WRAPPED, "postgres"), Violation)
 
 
 def test_the_second_reading_accepts_what_is() -> None:
     sql = f"SELECT id FROM ({WRAPPER}) AS t WHERE id > 1"
     tables = frozenset({"s.t"})
-    assert check_grammar(sql, tables, load_allowlist("postgres"), SHOP, WRAPPED) is None
+    catalog = Catalog("lab", (Table("s", "t", (Column("id", "int"),)),))
+    query = "SELECT id FROM s.t WHERE id > 1"
+    assert (
+        check_grammar(query, sql, tables, load_allowlist("postgres"), catalog, WRAPPED) is None
+    )
     assert check_wrapped(sql, tables, WRAPPED, "postgres") is None
 
 

@@ -21,9 +21,9 @@ WRITTEN = {
     "1_000": "1000",
     "|/ 4": "",
     "||/ 8": "",
-    "~ 5": "~5",
+    "~ 5": "",
     "~ -1": "",
-    "~ ~ 1": "~ ~1",
+    "~ ~ 1": "",
     "- - 1": "- -1",
     "- @ (-5)": "- @ (-5)",
     "- |/ 4": "",
@@ -42,7 +42,7 @@ WRITTEN = {
     "character varying 'abc'": "CAST('abc' AS VARCHAR)",
     "5 # 3": "",
     "name ~ 'a'": "",
-    "name !~* 'a'": "NOT name ~* 'a'",
+    "name !~* 'a'": "",
     "name ILIKE 'a'": "",
     "name LIKE 'a!%' ESCAPE '!'": "",
     "'{}'::json -> 'a'": "CAST('{}' AS JSON) -> 'a'",
@@ -53,8 +53,7 @@ WRITTEN = {
     "'{}'::jsonb ? 'a'": "CAST('{}' AS JSONB) ? 'a'",
     "'{}'::jsonb ?| ARRAY['a']": "CAST('{}' AS JSONB) ?| ARRAY['a']",
     "(ARRAY[1,2])[1]": "(ARRAY[1, 2])[1]",
-    "ARRAY[1,2][1]": "(ARRAY[1, 2])[1]",
-    "ARRAY(SELECT 1)[1]": "(ARRAY(SELECT 1))[1]",
+    "(ARRAY(SELECT 1))[1]": "",
     "(ARRAY[1,2])[1:2]": "(ARRAY[1, 2])[1:2]",
     "id::text::int": "CAST(CAST(id AS TEXT) AS INT)",
     "CAST(id AS numeric(10,2))": "CAST(id AS DECIMAL(10, 2))",
@@ -68,26 +67,26 @@ WRITTEN = {
     "coalesce(name, 'x')": "COALESCE(name, 'x')",
     "greatest(1,2)": "GREATEST(1, 2)",
     "nullif(1,2)": "NULLIF(1, 2)",
-    "CURRENT_TIME - INTERVAL '1 HOUR'": "",
     "date '2024-01-31'::text": "CAST(CAST('2024-01-31' AS DATE) AS TEXT)",
     "timestamp(3) with time zone '2024-01-31'::date": (
         "CAST(CAST('2024-01-31' AS TIMESTAMPTZ(3)) AS DATE)"
     ),
     "json '{}' -> 'a'": "CAST('{}' AS JSON) -> 'a'",
     "text 'a' || 'b'::text": "CAST('a' AS TEXT) || CAST('b' AS TEXT)",
-    "current_time(1)": "CURRENT_TIME(1)",
-    "now() - interval '1 day'": "NOW() - INTERVAL '1 DAY'",
-    "interval '1' day": "INTERVAL '1 DAY'",
-    "interval '1' day + 2 * interval '1 hour'": "INTERVAL '1 DAY' + 2 * INTERVAL '1 HOUR'",
-    "interval '1 day' + 1.5 * interval '1 hour'": "INTERVAL '1 DAY' + 1.5 * INTERVAL '1 HOUR'",
-    "interval '1 day' + '2020-01-01'::date": "INTERVAL '1 DAY' + CAST('2020-01-01' AS DATE)",
-    "interval '1 day' + '2 hours'": "INTERVAL '1 DAY' + '2 hours'",
-    "interval $$1 day$$": "INTERVAL '1 DAY'",
-    "interval E'1 day'": "INTERVAL '1 DAY'",
-    "interval U&'1 day'": "INTERVAL '1 DAY'",
-    "interval '1.5' second": "INTERVAL '1.5 SECOND'",
-    "interval '-3' hour": "INTERVAL '-3 HOUR'",
+    "now() - interval '1 day'": "NOW() - INTERVAL '1 day'",
+    "CURRENT_TIME - INTERVAL '1 HOUR'": "",
+    "interval '1' day": "INTERVAL '1' DAY",
+    "interval '1.5' day": "INTERVAL '1.5' DAY",
+    "interval '1 2:03' hour": "INTERVAL '1 2:03' HOUR",
+    "interval '1' day + 2 * interval '1 hour'": "INTERVAL '1' DAY + 2 * INTERVAL '1 hour'",
+    "interval '1 day' + '2020-01-01'::date": "INTERVAL '1 day' + CAST('2020-01-01' AS DATE)",
+    "interval '1 day' + '2 hours'": "INTERVAL '1 day' + '2 hours'",
+    "interval $$1 day$$": "INTERVAL '1 day'",
+    "interval E'1 day'": "INTERVAL '1 day'",
+    "interval U&'1 day'": "INTERVAL '1 day'",
+    "interval '-3' hour": "INTERVAL '-3' HOUR",
     "interval '1-2' year to month": "INTERVAL '1-2' YEAR TO MONTH",
+    "current_time(1)": "CURRENT_TIME(1)",
     "date_trunc('month', now())": "DATE_TRUNC('month', NOW())",
     "to_char(now(), 'YYYY')": "TO_CHAR(NOW(), 'YYYY')",
     "count(*) FILTER (WHERE id > 1)": "COUNT(*) FILTER(WHERE id > 1)",
@@ -131,7 +130,7 @@ WRITTEN = {
     "ARRAY[]::int[]": "CAST(ARRAY[] AS INT[])",
     "ROW(1,2)": "ROW(1, 2)",
     "num_nonnulls(VARIADIC ARRAY[1])": "NUM_NONNULLS(VARIADIC ARRAY[1])",
-    "name ^@ 'a'": "name OPERATOR(^@) 'a'",
+    "name ^@ 'a'": "",
     "'{}'::json #>> '{a}' IS NULL": "CAST('{}' AS JSON) #>> '{a}' IS NULL",
     "0o17": "15",
     "0b11": "3",
@@ -168,8 +167,6 @@ def test_an_expression_is_written(written: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("written", "code"),
     [
-        ("x'1F'", "node_not_allowed"),
-        ("b'01'", "node_not_allowed"),
         ("$1", "node_not_allowed"),
         ("1_000_", "unparsable"),
         ("interval(0) '1.6 seconds'", "unparsable"),
@@ -181,34 +178,21 @@ def test_an_expression_is_written(written: str, expected: str) -> None:
         ("interval[1]", "unknown_column"),
         ("interval - localtime", "unknown_column"),
         ("(interval '1 day' '2 hours')::text", "unparsable"),
-        ("interval '1.5' year", "unparsable"),
-        ("interval '1.5' month", "unparsable"),
-        ("interval '1.5' day", "unparsable"),
-        ("interval '1.5' hour", "unparsable"),
-        ("interval '1.5' minute", "unparsable"),
-        ("interval '1 2:03' hour", "unparsable"),
         ("0o19", "unparsable"),
         (r"E'\u00'", "unparsable"),
         (r"U&'\004'", "unparsable"),
         # No text in UTF-8.
         (r"E'\xff'", "unparsable"),
         (r"E'\ud800'", "unparsable"),
-        ("name ^@", "unparsable"),
-        ("^@ name", "unparsable"),
-        # To PostgreSQL's grammar the second may stand before its operand.
-        ("name ^@ @> 'a'", "unparsable"),
+        ("(name ^@)", "unparsable"),
+        # A subscript of what is no name wants parentheses.
+        ("ARRAY[1,2][1]", "unparsable"),
+        ("ARRAY(SELECT 1)[1]", "unparsable"),
     ],
 )
 def test_what_is_not_read(written: str, code: str) -> None:
     verdict = expect(Violation, guard_query(f"SELECT {written} FROM customers", open_access(SHOP)))
     assert verdict.code == code, verdict
-
-
-@pytest.mark.parametrize("written", ["x'1F'", "b'01'"])
-def test_bits_are_refused_as_they_were_written(written: str) -> None:
-    verdict = guard_query(f"SELECT id, {written} FROM customers", open_access(SHOP))
-    assert isinstance(verdict, Violation), verdict
-    assert verdict.fragment == written
 
 
 def test_a_text_may_end_where_an_interval_could_begin() -> None:

@@ -17,7 +17,7 @@ from google.protobuf.json_format import MessageToDict
 
 import data.demo_erp
 from execution.guard_dialects import parse_statements, render_sql
-from execution.postgres.second_check import _forget_places
+from execution.postgres.trees import forget_places
 from tests.execution.ordinary import read_ordinary
 
 # Not read by sqlglot, so refused: an alias behind USING. INTERVAL '2' DAY is written '2 DAY', and
@@ -52,7 +52,7 @@ GROUPINGS = (
 
 def read(sql: str) -> Any:
     statement = postgast.parse(sql).stmts[0]
-    _forget_places(statement)
+    forget_places(statement)
     return _normalize(MessageToDict(statement.stmt))
 
 
