@@ -1,7 +1,7 @@
 """The allowlists of guarded queries: one YAML file for each dialect, and one for sqlglot's tree.
 
-A user's file can add functions, types and system tables to a dialect's list, but no kinds of nodes:
-the guard has no code for those.
+A user's file can add functions, operators, types and system tables to a dialect's list, but no
+kinds of nodes: the guard has no code for those.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -21,16 +22,19 @@ from nl2sql.yaml_file import read_yaml
 
 @dataclass(frozen=True)
 class Allowlist:
-    """Parse-tree node types, functions and cast types, in the server's spelling.
+    """Parse-tree node types, functions, operators and cast types, in the server's spelling.
 
     ``tree_nodes`` are sqlglot's, including their subclasses; ``catalogs`` the readable system
-    tables, with their readable columns.
+    tables, with their readable columns. ``extended`` are those of the functions, operators and
+    types that may run only where an extension has defined them.
     """
 
     nodes: frozenset[str]
     functions: frozenset[str]
     types: frozenset[str]
     tree_nodes: frozenset[str]
+    operators: frozenset[str] = frozenset()
+    extended: frozenset[str] = frozenset()
     catalogs: tuple[Table, ...] = ()
     _judged: dict[type, bool] = field(default_factory=dict, repr=False, compare=False)
 
@@ -41,10 +45,14 @@ class Allowlist:
         return self._judged[kind]
 
 
+_NAMES = ("functions", "operators", "types")
+
+
 class _Additions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     functions: frozenset[str] = frozenset()
+    operators: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
     catalogs: dict[str, tuple[str, ...]] = {}
 
@@ -53,11 +61,16 @@ class _Additions(BaseModel):
 def load_allowlist(dialect: str) -> Allowlist:
     """The allowlist of a dialect. Raises FileNotFoundError for a dialect without one."""
     value = _read(dialect)
+    own = {key: frozenset(value.get(key, ())) for key in _NAMES}
+    brought = {
+        key: frozenset[str]().union(*(kinds.get(key, ()) for kinds in value["extensions"].values()))
+        for key in (_NAMES if "extensions" in value else ())
+    }
     return Allowlist(
         nodes=frozenset(value["nodes"]),
-        functions=frozenset(value["functions"]),
-        types=frozenset(value["types"]),
         tree_nodes=frozenset(_read("tree")["nodes"]).union(value.get("tree_nodes", ())),
+        extended=frozenset[str]().union(*(names - own[key] for key, names in brought.items())),
+        **{key: names.union(brought.get(key, ())) for key, names in own.items()},
     )
 
 
@@ -72,14 +85,16 @@ def extend_allowlist(dialect: str, path: Path) -> Allowlist:
     except ValidationError as error:
         raise SettingsError(
             f"The allowlist {path} is wrong: {error}",
-            hint="It may hold functions, types (lists of names) and catalogs "
+            hint="It may hold functions, operators, types (lists of names) and catalogs "
             "(system table → list of columns).",
         ) from error
     base = load_allowlist(dialect)
     return replace(
         base,
         functions=base.functions | added.functions,
+        operators=base.operators | added.operators,
         types=base.types | added.types,
+        extended=base.extended - added.functions - added.operators - added.types,
         catalogs=tuple(_build_table(name, columns) for name, columns in added.catalogs.items()),
     )
 
@@ -89,7 +104,7 @@ def _build_table(qualified: str, columns: tuple[str, ...]) -> Table:
     return Table(schema, name, tuple(Column(column, "") for column in columns), kind="system table")
 
 
-def _read(name: str) -> dict[str, list[str]]:
+def _read(name: str) -> dict[str, Any]:
     text = files(__package__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
-    value: dict[str, list[str]] = yaml.safe_load(text)
+    value: dict[str, Any] = yaml.safe_load(text)
     return value

@@ -28,6 +28,9 @@ _UNKNOWN_GROWTH = 100
 _NAMED = (exp.Alias, exp.Kwarg, exp.PropertyEQ)
 # ``@?`` and ``@@``; the latter searches texts, too.
 _PATHS = (exp.JSONBPathExists, exp.MatchAgainst)
+_TEXT_SEARCHES = frozenset(
+    "phraseto_tsquery plainto_tsquery to_tsquery to_tsvector websearch_to_tsquery".split()
+)
 _GROWING = (exp.Pad, exp.RegexpReplace, exp.Repeat, exp.Replace)
 # Nodes whose arguments are measured by their places.
 _SUSPECTS = (*GENERATORS, exp.CTE, *_GROWING)
@@ -116,14 +119,23 @@ def _check_fill(node: exp.Expr) -> Violation | None:
     return Violation("too_much_text", fragment, message)
 
 
+def _searches_text(node: object) -> bool:
+    """Whether the node's value is a query for texts, or a text prepared for one, by its type."""
+    if isinstance(node, exp.Paren):
+        return _searches_text(node.this)
+    if isinstance(node, exp.Cast):
+        return node.to.sql("postgres").lower() in ("tsquery", "tsvector")
+    return isinstance(node, exp.Anonymous) and name_call(node) in _TEXT_SEARCHES
+
+
 def _check_path(node: exp.Expr) -> Violation | None:
     """Refuses a path in a JSON document that is no constant or may give values without end.
 
-    A column behind ``@@`` is what a text is searched for: no cast makes a path.
+    A column behind ``@@``, or a query for texts, is no path: no cast makes it one.
     """
     if isinstance(node, exp.MatchAgainst):
         path = node.this
-        if isinstance(path, exp.Column):
+        if isinstance(path, exp.Column) or _searches_text(path):
             return None
     elif isinstance(node, exp.Anonymous):
         path = node.expressions[1] if len(node.expressions) > 1 else None

@@ -27,6 +27,7 @@ from execution.guard.measured_functions import (
     measure_literal,
     name_call,
 )
+from execution.guard.written_constants import read_number
 from execution.name_resolution.scopes import Resolution
 from execution.parsing.plain_calls import InfixOperator
 
@@ -75,6 +76,7 @@ COMPARING_NODES = (
 ARITHMETIC_NODES = (exp.Div, exp.IntDiv, exp.Mod, exp.Mul)
 # Rows, which double the quotes of their texts when they become text.
 ROWS = (exp.Struct, exp.Tuple)
+_PADDED = frozenset((exp.DType.BIT, exp.DType.BPCHAR, exp.DType.CHAR, exp.DType.NCHAR))
 # Nodes whose value can be much larger than their arguments.
 _GROWING = (
     exp.GenerateSeries,
@@ -111,7 +113,7 @@ def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
             if len(_kinds) < _MOST_KINDS:
                 _kinds[key] = known
         times, weight = known
-        if node.args.get("recursive"):
+        if node.args.get("recursive") or measure_padding(node) > COLUMN_BYTES:
             return False
         growth *= times
         comparing += weight
@@ -124,6 +126,13 @@ def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
     letters = sum(measure_literal(node) for node in nodes if isinstance(node, exp.Literal))
     longest = names * max(letters / COLUMN_BYTES, 1.0) * growth
     return comparing * longest**2 <= MOST_COMPARED
+
+
+def measure_padding(node: exp.Expr) -> float:
+    """The length to which a cast fills up its value, ``char(9)`` or ``bit(9)``; 0 for others."""
+    if not isinstance(node, exp.Cast) or node.to.this not in _PADDED:
+        return 0.0
+    return max((read_number(length.this) or 0.0 for length in node.to.expressions), default=0.0)
 
 
 def compares(node: exp.Expr) -> bool:

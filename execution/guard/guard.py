@@ -38,7 +38,7 @@ from execution.policies.policy_file import Policy
 from execution.policies.row_hints import describe_rows
 from execution.policies.views import replace_table
 from execution.policies.wrappers import Wrapper
-from execution.postgres.second_check import check_grammar, list_functions
+from execution.postgres.second_check import check_grammar, list_extended, list_functions
 from execution.sqlite.allowed_nodes import check_functions as check_sqlite
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
@@ -164,6 +164,7 @@ class SqlGuard:
         rules = (
             self._policies.get(database),
             sorted(allowlist.functions),
+            sorted(allowlist.operators),
             sorted(allowlist.types),
             allowlist.catalogs,
         )
@@ -299,6 +300,7 @@ def _rewrite(
         restricted=access.restricted,
         session=access.session,
         functions=_list_functions(catalog.dialect, texts),
+        extended=list_extended(sql.lower(), allowlist.extended),
         wrapped=access.view is not None,
         filters=tuple(
             (name, tuple(sorted(columns)))

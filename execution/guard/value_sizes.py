@@ -13,7 +13,13 @@ from sqlglot import exp
 
 from execution.guard.generators import count_generated
 from execution.guard.growing_calls import measure_factor
-from execution.guard.growth_glance import COLUMN_BYTES, KEEPING_NODES, ROWS, SMALL_NODES
+from execution.guard.growth_glance import (
+    COLUMN_BYTES,
+    KEEPING_NODES,
+    ROWS,
+    SMALL_NODES,
+    measure_padding,
+)
 from execution.guard.measured_functions import (
     COMPOSING,
     DRAWING,
@@ -132,6 +138,7 @@ def _measure_power(node: exp.Expr, sizes: Sequence[float]) -> float:
 def _measure_cast(node: exp.Cast, size: float) -> float:
     if node.to.this in _FIXED_TYPES:
         return _OTHER_BYTES
+    size = max(size, measure_padding(node))
     inner = node.this.unnest()
     is_composed = (
         isinstance(inner, exp.DPipe | exp.Overlay | exp.Replace) or name_call(inner) in COMPOSING

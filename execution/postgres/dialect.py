@@ -199,7 +199,7 @@ class GuardedPostgres(Postgres):
                     return this
 
         def _parse_qualified_operator(self, this: exp.Expr | None) -> exp.Expr:
-            """``a OPERATOR(pg_catalog.+) b``, which binds less than ``a + b``, as ``((a) + (b))``."""
+            """``a OPERATOR(pg_catalog.+) b``, which binds less than ``+``, as ``((a) + (b))``."""
             self._match_l_paren()
             if not self._match_text_seq("PG_CATALOG", "."):
                 self.raise_error("Write an operator without OPERATOR and schema")

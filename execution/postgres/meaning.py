@@ -204,9 +204,7 @@ class _Comparison:
     # -- two spellings of one thing ------------------------------------------------------------
 
     def _compare_orders(self, ours: Any, theirs: Any, ctes: _Ctes) -> None:
-        self._compare_fields(
-            ours, theirs, ctes, "sortby_dir", "sortby_nulls", "use_op"
-        )
+        self._compare_fields(ours, theirs, ctes, "sortby_dir", "sortby_nulls", "use_op")
         if _read_order(ours) != _read_order(theirs):
             raise _Different(ours)
 

@@ -64,19 +64,31 @@ _WRAPPED_ALIAS = re.compile(r"_\d+(?:_\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class PlanNames:
-    """What a plan reads and calls: qualified relations, and functions as the plan spells them."""
+    """What a plan reads and calls: qualified relations, and functions as the plan spells them.
+
+    ``extended`` are the names of the query that extensions must have defined.
+    """
 
     relations: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()
+    extended: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.relations or self.functions)
+        return bool(self.relations or self.functions or self.extended)
 
     def __sub__(self, other: PlanNames) -> PlanNames:
-        return PlanNames(self.relations - other.relations, self.functions - other.functions)
+        return PlanNames(
+            self.relations - other.relations,
+            self.functions - other.functions,
+            self.extended - other.extended,
+        )
 
     def __or__(self, other: PlanNames) -> PlanNames:
-        return PlanNames(self.relations | other.relations, self.functions | other.functions)
+        return PlanNames(
+            self.relations | other.relations,
+            self.functions | other.functions,
+            self.extended | other.extended,
+        )
 
 
 def read_names(plan: Mapping[str, Any]) -> PlanNames:

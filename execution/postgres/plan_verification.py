@@ -37,6 +37,24 @@ EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON) "
 # PostgreSQL does not use.
 READINGS_DISAGREE = "QS001"
 
+# The SQLSTATE of a query that names what a user has defined, where an extension's was meant.
+OWN_DEFINITION = "QS002"
+_NOT_AN_EXTENSIONS = (
+    "This database has one that is no extension's, so what it does is not known. "
+    "The database's allowlist can add it."
+)
+_OWN = """
+SELECT DISTINCT name::text FROM (
+       SELECT oprname, oid, 'pg_operator'::regclass, oprnamespace FROM pg_operator
+       UNION ALL SELECT proname, oid, 'pg_proc'::regclass, pronamespace FROM pg_proc
+       UNION ALL SELECT typname, oid, 'pg_type'::regclass, typnamespace FROM pg_type
+       ) AS x (name, object, class, namespace)
+ WHERE name = ANY ($1) AND namespace <> 'pg_catalog'::regnamespace
+   AND NOT EXISTS (SELECT FROM pg_depend AS d
+                    WHERE d.classid = x.class AND d.objid = x.object AND d.deptype = 'e')
+ ORDER BY 1
+"""
+
 _LOG = logging.getLogger("quorumsql.guard")
 # How long the names that a table adds to a plan are cached.
 _KEEP_S = 60.0
@@ -71,7 +89,8 @@ class ThirdReader:
 
     def find_doubts(self, plan: Mapping[str, Any], query: GuardedQuery) -> PlanNames:
         """The names in the plan that the query's text does not explain; usually none."""
-        return find_unexplained(plan, query, self._functions)
+        unexplained = find_unexplained(plan, query, self._functions)
+        return unexplained | PlanNames(extended=query.extended)
 
     async def settle(
         self,
@@ -84,7 +103,11 @@ class ThirdReader:
 
         ``connection`` is in the query's transaction. Raises psycopg.Error.
         """
-        left = doubts
+        if doubts.extended:
+            cursor = await connection.execute(_OWN, [sorted(doubts.extended)])
+            if own := ", ".join(name for (name,) in await cursor.fetchall()):
+                return Diagnostic(OWN_DEFINITION, f"{own}: {_NOT_AN_EXTENSIONS}")
+        left = doubts - PlanNames(extended=doubts.extended)
         for table in query.tables:
             if not left:
                 return None

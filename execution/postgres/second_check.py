@@ -25,6 +25,13 @@ from nl2sql.catalog import Catalog
 from nl2sql.types import Violation
 
 _MESSAGE = FieldDescriptor.TYPE_MESSAGE
+# The kinds of nodes with an operator, and the field with its name.
+_OPERATORS = {"A_Expr": "name", "SubLink": "oper_name", "SortBy": "use_op"}
+# Operators of other languages.
+_INSTEAD = {"==": "=", "**": "^", "!": "NOT", "=~": "~"}
+_ALLOW_OPERATOR = (
+    "only built-in ones and those of known extensions are; the database's allowlist can add it"
+)
 _NO_SET_OPERATION = postgast.pg_query_pb2.SETOP_NONE
 
 
@@ -143,12 +150,25 @@ def _parse_wrapper(text: str) -> Any:
 @lru_cache(maxsize=4096)
 def list_functions(text: str) -> frozenset[str]:
     """The functions that a query calls, as ``Allowlist`` spells them."""
+    return _list_names(text, {"FuncCall": "funcname"})
+
+
+def list_extended(text: str, extended: Collection[str]) -> frozenset[str]:
+    """Those of the functions, operators and types in ``text`` that extensions must have defined."""
+    if not any(name in text for name in extended):
+        return frozenset()
+    kinds = {**_OPERATORS, "FuncCall": "funcname", "TypeName": "names"}
+    return _list_names(text, kinds).intersection(extended)
+
+
+def _list_names(text: str, kinds: Mapping[str, str]) -> frozenset[str]:
+    """The names in nodes of those kinds, each with the field that holds it."""
     found: set[str] = set()
     pending: list[Any] = [postgast.parse(text)]
     while pending:
         node = pending.pop()
-        if type(node).__name__ == "FuncCall":
-            found.add(_spell([part.string.sval for part in node.funcname]))
+        if key := kinds.get(type(node).__name__):
+            found.add(_spell([part.string.sval for part in getattr(node, key)]))
         pending.extend(_list_children(node))
     return frozenset(found)
 
@@ -181,10 +201,25 @@ def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:
         )
     if kind == "TypeName":
         return _check_name([part.string.sval for part in node.names], allowlist.types, "type")
-    if kind == "A_Expr" and len(node.name) != 1:
-        operator = ".".join(part.string.sval for part in node.name)
-        return Violation("operator_not_allowed", operator, "Qualified operators are not allowed.")
+    if kind in _OPERATORS and (signs := _list_operator(node, kind)):
+        return _check_operator(signs, allowlist.operators)
     return None
+
+
+def _list_operator(node: Any, kind: str) -> list[str]:
+    """The name of the node's operator; empty for BETWEEN, and where there is none."""
+    parts = [part.string.sval for part in getattr(node, _OPERATORS[kind])]
+    return [] if parts and parts[0][:1].isalpha() and len(parts) == 1 else parts
+
+
+def _check_operator(parts: list[str], allowed: frozenset[str]) -> Violation | None:
+    name = _spell(parts)
+    if name in allowed:
+        return None
+    instead = f"write {_INSTEAD[name]}" if name in _INSTEAD else _ALLOW_OPERATOR
+    return Violation(
+        "operator_not_allowed", name, f"The operator {name} is not allowed: {instead}."
+    )
 
 
 def _check_name(parts: list[str], allowed: frozenset[str], what: str) -> Violation | None:

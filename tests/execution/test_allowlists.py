@@ -38,7 +38,7 @@ def test_a_dialect_without_an_allowlist_has_none() -> None:
 
 async def test_functions_types_and_system_tables_can_be_added(tmp_path: Path) -> None:
     text = (
-        "functions: [sales.margin]\ntypes: [citext]\n"
+        "functions: [sales.margin]\noperators: ['<&>']\ntypes: [isbn]\n"
         "catalogs: {information_schema.tables: [table_name]}\n"
     )
     allowlist = extend_allowlist("postgres", write(tmp_path, text))
@@ -46,7 +46,8 @@ async def test_functions_types_and_system_tables_can_be_added(tmp_path: Path) ->
     plain = SqlGuard(FakeCatalogs(SHOP))
     for sql in (
         "SELECT sales.margin(id) FROM orders",
-        "SELECT 'a'::citext",
+        "SELECT 'a' <&> 'b'",
+        "SELECT 'a'::isbn",
         "SELECT table_name FROM information_schema.tables",
     ):
         assert isinstance(await plain.guard("shop", sql, Principal("ann")), Violation)
@@ -84,7 +85,7 @@ def render_allowlist(dialect: str) -> str:
     allowlist = load_allowlist(dialect)
     return "\n".join(
         f"{kind} {name}"
-        for kind in ("nodes", "tree_nodes", "types", "functions")
+        for kind in ("nodes", "tree_nodes", "types", "functions", "operators", "extended")
         for name in sorted(getattr(allowlist, kind))
     )
 

@@ -137,9 +137,14 @@ REFUSALS: tuple[Refusal, ...] = (
         "function_not_allowed",
         {
             "load_extension_in_brackets": "SELECT [load_extension]('x')",
-            "load_extension_in_backticks": "SELECT `LOAD_EXTENSION`('x')",
         },
         postgres="unparsable",
+        duckdb="unparsable",
+    ),
+    *refused(
+        "function_not_allowed",
+        {"load_extension_in_backticks": "SELECT `LOAD_EXTENSION`('x')"},
+        postgres="unknown_column",
         duckdb="unparsable",
     ),
     *refused(

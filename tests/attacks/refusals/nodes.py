@@ -20,7 +20,6 @@ REFUSALS: tuple[Refusal, ...] = (
             "for_no_key_update": "SELECT id FROM orders FOR NO KEY UPDATE SKIP LOCKED",
             "for_update_in_subquery": "SELECT id FROM (SELECT id FROM orders FOR UPDATE) AS o",
             "dblink": "SELECT a FROM dblink('host=evil', 'SELECT 1') AS t(a int)",
-            "question_mark_parameter": "SELECT ?",
             "tablesample": "SELECT id FROM orders TABLESAMPLE (1)",
             "time_travel": "SELECT id FROM orders AT (VERSION => 1)",
         },
@@ -41,7 +40,14 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     *refused(
         "node_not_allowed",
-        {"named_parameter": ("SELECT :name"), "blob": ("SELECT X'00'")},
+        {"named_parameter": ("SELECT :name")},
+        duckdb="unparsable",
+    ),
+    *refused(
+        "node_not_allowed",
+        # To PostgreSQL a string of bits.
+        {"blob": ("SELECT X'00'")},
+        postgres=None,
         duckdb="unparsable",
     ),
     *refused("node_not_allowed", {"at_parameter": "SELECT @name"}, postgres="unknown_column"),
@@ -122,10 +128,20 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     *refused(
         "node_not_allowed",
-        {
-            "column_by_number": "SELECT #1 FROM orders",
-            "lambda": "SELECT list_transform([1], lambda x: x + 1)",
-        },
+        {"question_mark_parameter": "SELECT ?"},
+        postgres="unparsable",
+    ),
+    *refused(
+        "node_not_allowed",
+        # To PostgreSQL the number of points of a path.
+        {"column_by_number": "SELECT #1 FROM orders"},
+        postgres=None,
+        sqlite="unparsable",
+        works=True,
+    ),
+    *refused(
+        "node_not_allowed",
+        {"lambda": "SELECT list_transform([1], lambda x: x + 1)"},
         postgres="unparsable",
         sqlite="unparsable",
         works=True,
@@ -139,10 +155,8 @@ REFUSALS: tuple[Refusal, ...] = (
     ),
     *refused(
         "operator_not_allowed",
-        {
-            "operator_of_another_schema": "SELECT 1 OPERATOR(evil.+) 2",
-            "operator_of_the_catalog": "SELECT 1 OPERATOR(pg_catalog.+) 2",
-        },
+        {"operator_of_another_schema": "SELECT 1 OPERATOR(evil.+) 2"},
+        postgres="unparsable",
         sqlite="node_not_allowed",
         duckdb="function_not_allowed",
     ),

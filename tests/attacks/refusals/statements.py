@@ -35,12 +35,10 @@ REFUSALS: tuple[Refusal, ...] = (
             "null_byte_before_the_second": "SELECT 1\0; DROP TABLE orders",
             "stacked_attach": "SELECT 1; ATTACH '/tmp/x' AS x",
         },
-        postgres="unparsable",
     ),
     *refused(
         "multiple_statements",
         {"stacked_attach_in_memory": ("SELECT 1; ATTACH ':memory:' AS x")},
-        postgres="unparsable",
         works=True,
     ),
     *refused(
@@ -131,9 +129,10 @@ REFUSALS: tuple[Refusal, ...] = (
     *refused("not_a_query", {"show": "SHOW ALL"}, duckdb="unparsable"),
     *refused(
         "not_a_query",
-        {"attach": ("ATTACH DATABASE '/tmp/x' AS x"), "attach_short": ("attach '/tmp/x' as x")},
+        {"attach": ("ATTACH DATABASE '/tmp/x' AS x")},
         postgres="unparsable",
     ),
+    *refused("not_a_query", {"attach_short": ("attach '/tmp/x' as x")}),
     *refused(
         "not_a_query",
         {
@@ -160,7 +159,6 @@ REFUSALS: tuple[Refusal, ...] = (
             "attach_a_duckdb_file": "ATTACH 'FOLDER/x.duckdb' AS x",
             "attach_memory": "attach ':memory:' as x",
         },
-        postgres="unparsable",
         works=True,
     ),
 )

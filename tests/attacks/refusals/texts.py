@@ -78,7 +78,7 @@ REFUSALS: tuple[Refusal, ...] = (
     *refused(
         "unparsable",
         {"hexadecimal_string": ("SELECT x'00'")},
-        postgres="node_not_allowed",
+        postgres=None,
         sqlite="node_not_allowed",
     ),
     *refused(

@@ -172,9 +172,7 @@ def test_the_second_reading_accepts_what_is() -> None:
     tables = frozenset({"s.t"})
     catalog = Catalog("lab", (Table("s", "t", (Column("id", "int"),)),))
     query = "SELECT id FROM s.t WHERE id > 1"
-    assert (
-        check_grammar(query, sql, tables, load_allowlist("postgres"), catalog, WRAPPED) is None
-    )
+    assert check_grammar(query, sql, tables, load_allowlist("postgres"), catalog, WRAPPED) is None
     assert check_wrapped(sql, tables, WRAPPED, "postgres") is None
 
 
