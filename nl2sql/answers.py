@@ -55,7 +55,8 @@ class Trace:
     ``ended_early`` is true if the deadline ended sampling. ``pace`` holds the model's speed and
     the sampling time limit. ``cached_at`` is when an answer from the cache was computed; then
     ``timings`` is empty. ``is_withheld`` if the principal sees neither queries nor how the answer
-    came about: then all that would show them is left out.
+    came about: then all that would show them is left out. ``shows_policy`` if the principal may
+    read the policy: then the queries are shown as they ran.
     """
 
     question: Question
@@ -78,6 +79,7 @@ class Trace:
     ended_early: bool = False
     cached_at: datetime | None = None
     is_withheld: bool = False
+    shows_policy: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from nl2sql.speed import Pace
 from nl2sql.types import (
     Assessment,
     CandidateAssessed,
+    GuardedQuery,
     ModuleRoute,
     Plan,
     Progress,
@@ -309,7 +310,10 @@ def build_trace(trace: Trace) -> TraceResponse:
         prompts={variant: _build_messages(prompt) for variant, prompt in trace.prompts},
         features=dict(ranking.features),
         threshold=ranking.threshold,
-        candidates=[_build_candidate(assessment) for assessment in ranking.assessments],
+        candidates=[
+            _build_candidate(assessment, shows_policy=trace.shows_policy)
+            for assessment in ranking.assessments
+        ],
         repairs=[
             RepairResponse(
                 candidate=repair.candidate,
@@ -352,7 +356,15 @@ def _build_messages(prompt: Prompt) -> list[MessageResponse]:
     ]
 
 
-def _build_candidate(assessment: Assessment) -> CandidateResponse:
+def list_predicates(query: GuardedQuery) -> list[str]:
+    """The filters of a query as its principal may read them, as ``table: condition``.
+
+    The table alone where the condition is not shown.
+    """
+    return [f"{table}: {condition}" if condition else table for table, condition in query.row_rules]
+
+
+def _build_candidate(assessment: Assessment, *, shows_policy: bool) -> CandidateResponse:
     candidate, verdict, result = assessment.candidate, assessment.verdict, assessment.result
     explained, diagnostic = assessment.explained, assessment.diagnostic
     violation = verdict if isinstance(verdict, Violation) else None
@@ -377,8 +389,8 @@ def _build_candidate(assessment: Assessment) -> CandidateResponse:
         violation=ViolationResponse(code=violation.code, message=violation.message)
         if violation
         else None,
-        guarded_sql=query.sql if query else None,
-        predicates=list(query.predicates) if query else [],
+        guarded_sql=query.sql if query and (shows_policy or not query.restricted) else None,
+        predicates=list_predicates(query) if query else [],
         explain=EstimateResponse(cost=estimate.cost, rows=estimate.rows) if estimate else None,
         error=ErrorResponse(sqlstate=diagnostic.sqlstate, message=diagnostic.message)
         if diagnostic

@@ -296,6 +296,7 @@ def _rewrite(
             if wrapper.predicate
         ),
         params=tuple(parameters.params),
+        row_rules=describe_rows(access, sorted(wrappers)),
         dialect=catalog.dialect,
         restricted=access.restricted,
         session=access.session,

@@ -19,10 +19,13 @@ class GuardedQuery:
 
     ``sql`` is the guard's own rendering, ``tables`` the physical tables it reads (qualified),
     ``predicates`` the row-policy predicates that were injected, as ``table: predicate``, ``params``
-    their bound values, for the placeholders ``$1`` … (SQLite: ``?1`` …). ``restricted`` says that
-    something is withheld from the principal, so that no error may contain a value. ``session`` is
-    the identity for row-level security, if the database uses it. ``principal`` names whose query it
-    is, for the database's queue only; the empty name is the service's own.
+    their bound values, for the placeholders ``$1`` … (SQLite: ``?1`` …). ``row_rules`` pairs each
+    table with hidden rows with its condition as the principal may read it, empty if it may not:
+    ``sql`` and ``predicates`` name columns that are hidden and constants of the policy.
+    ``restricted`` says that something is withheld from the principal, so that no error may contain
+    a value. ``session`` is the identity for row-level security, if the database uses it.
+    ``principal`` names whose query it is, for the database's queue only; the empty name is the
+    service's own.
 
     The other fields are compared with the database's own analysis of the text. On PostgreSQL,
     ``functions`` may be called in addition to those of the allowlist, ``extended`` are functions,
@@ -38,6 +41,7 @@ class GuardedQuery:
     columns: tuple[str, ...] = ()
     predicates: tuple[str, ...] = ()
     params: tuple[object, ...] = ()
+    row_rules: tuple[tuple[str, str], ...] = ()
     dialect: str = "postgres"
     restricted: bool = False
     session: SessionIdentity | None = None

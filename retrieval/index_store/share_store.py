@@ -45,15 +45,15 @@ class ShareStore:
     ) -> str:
         """Stores a share; its id cannot be guessed.
 
-        Its confidence is that of the latest answer with this query in the history of ``owner``:
-        what a client says of it could be made up.
+        Its confidence is that of the latest answer with this query in the history of ``owner``,
+        whose it is: what a client says of it could be made up.
         """
         id_ = secrets.token_urlsafe(16)
         async with self._store.connection() as connection:
             await connection.execute(
                 "INSERT INTO quorumsql.shares"
-                " (id, shared_by, database, question, sql, confidence, quorum, origin)"
-                " SELECT %(id)s, %(by)s, %(database)s, %(question)s, %(query)s,"
+                " (id, shared_by, owner, database, question, sql, confidence, quorum, origin)"
+                " SELECT %(id)s, %(by)s, %(owner)s, %(database)s, %(question)s, %(query)s,"
                 " t.confidence, t.quorum, coalesce(t.origin, '')"
                 " FROM (VALUES (0)) one LEFT JOIN LATERAL ("
                 " SELECT confidence, quorum, origin FROM quorumsql.conversation_turns"
@@ -86,27 +86,27 @@ class ShareStore:
 
     async def list_latest(
         self,
-        shared_by: str,
+        owner: str,
         *,
         days: int,
         most: int,
         before: tuple[datetime, str] | None = None,
     ) -> list[Share]:
-        """At most ``most`` shares of that principal that have not ended, the latest first.
+        """At most ``most`` shares of that owner that have not ended, the latest first.
 
         ``before`` is the time and the id of the last one of the page before.
         """
         async with self._store.connection() as connection:
             cursor = await connection.execute(
                 sql.SQL(
-                    "SELECT {columns} FROM quorumsql.shares WHERE shared_by = %(by)s"
+                    "SELECT {columns} FROM quorumsql.shares WHERE owner = %(owner)s"
                     " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))"
                     " AND (%(before)s::timestamptz IS NULL"
                     " OR (shared_at, id) < (%(before)s, %(id)s))"
                     " ORDER BY shared_at DESC, id DESC LIMIT %(most)s"
                 ).format(columns=_COLUMNS),
                 {
-                    "by": shared_by,
+                    "owner": owner,
                     "days": days,
                     "before": before[0] if before else None,
                     "id": before[1] if before else "",
@@ -115,11 +115,11 @@ class ShareStore:
             )
             return [Share(*row) for row in await cursor.fetchall()]
 
-    async def delete(self, id_: str, shared_by: str) -> bool:
-        """Deletes a share of that principal; False if there is none."""
+    async def delete(self, id_: str, owner: str) -> bool:
+        """Deletes a share of that owner; False if there is none."""
         async with self._store.connection() as connection:
             cursor = await connection.execute(
-                "DELETE FROM quorumsql.shares WHERE id = %s AND shared_by = %s", (id_, shared_by)
+                "DELETE FROM quorumsql.shares WHERE id = %s AND owner = %s", (id_, owner)
             )
             return cursor.rowcount > 0
 

@@ -224,7 +224,7 @@ def build_routes(
             return await export(
                 body, request, principal, format_, is_batch=is_batch, use_cache=use_cache
             )
-        running = service.running.open(principal)
+        running = service.running.open(principal, body.database)
 
         async def work(observer: Observer) -> bytes:
             answer = await service.query(
@@ -263,7 +263,8 @@ def build_routes(
     @app.get("/queries/{name}/events", summary="Follow a question", responses=_EVENTS_RESPONSES)
     async def follow(name: str, request: Request, principal: Caller) -> Response:
         last = request.headers.get("last-event-id", "0")
-        after = int(last) if last.isdecimal() else 0
+        # A longer number is none of ours; Python converts none of more than 4,300 digits.
+        after = int(last) if last.isdecimal() and len(last) < 20 else 0
         events = await service.running.follow(name, principal, silence_s=SILENCE_S, after=after)
         return FollowedStream(name, events)
 

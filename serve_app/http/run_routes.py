@@ -6,7 +6,7 @@ from fastapi import FastAPI, Request, Response
 
 from nl2sql.answers import Answer, Answered, Refused
 from nl2sql.errors import InvalidRequest
-from nl2sql.rendering import build_columns, build_rows
+from nl2sql.rendering import build_columns, build_rows, list_predicates
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import compute_aside
 from nl2sql.types import GuardedQuery, Principal
@@ -104,7 +104,7 @@ def _render(answer: Answered) -> Response:
         truncated=result.truncated,
         cut=[list(cell) for cell in result.cut],
         ms=round(result.ms, 2),
-        predicates=list(query.predicates) if query else [],
+        predicates=list_predicates(query) if query else [],
         tables=list(query.tables) if query else [],
         description=answer.description,
     )

@@ -28,12 +28,13 @@ from serve_app.service.answer_cache import AnswerCache
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.references import References
+from serve_app.service.rights import reads_policy
 from serve_app.service.running_queries import RunningQueries, build_running_queries
 from serve_app.service.sessions import read_session
 from serve_app.service.texts import check_filled, check_text
 from serve_app.service.time_limit import run_within
 from serve_app.service.turns import Place, Turns
-from serve_app.service.withholding import list_queries, withhold, withhold_event
+from serve_app.service.withholding import list_queries, show_policy, withhold, withhold_event
 
 _PROBE_TIMEOUT_S = 5.0
 # The parts are probed at most once in this time, however often readiness is requested.
@@ -176,7 +177,11 @@ class QueryService:
                     work = partial(self._answer, place=place, in_detail=in_detail)
                     answer = await self._accounting.answer(question, observer, work)
             finish.answer = await self._keep(question, answer)
-            return await self._withhold(finish.answer) if withholds else finish.answer
+            if withholds:
+                return await self._withhold(finish.answer)
+            if reads_policy(self._settings, principal):
+                return show_policy(finish.answer)
+            return finish.answer
 
     async def _withhold(self, answer: Answer) -> Answer:
         """The answer without its queries, and with references to them."""

@@ -53,5 +53,13 @@ def withholds_sql(settings: Settings, principal: Principal) -> bool:
     return not find_rights(settings, principal).process
 
 
+def reads_policy(settings: Settings, principal: Principal) -> bool:
+    """Whether the principal sees what a policy added to queries, with all that it hides.
+
+    Also where requests need no token: whoever reaches such a service may still be restricted.
+    """
+    return _has_any(principal, settings.page.operate_roles)
+
+
 def _has_any(principal: Principal, roles: Collection[str]) -> bool:
     return any(role in roles for role in principal.roles)

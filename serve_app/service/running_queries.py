@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from nl2sql.errors import InvalidRequest
+from nl2sql.errors import InvalidRequest, UnknownDatabase
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from serve_app.service.rights import withholds_sql
@@ -58,6 +58,7 @@ class RunningQuery:
     """One question and its events so far."""
 
     principal: Principal
+    database: str | None = None
     id: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     events: list[RecordedEvent] = field(default_factory=list)
     ended: float | None = None
@@ -150,11 +151,14 @@ class RunningQueries:
         most_bytes: int = 2**26,
         replicas: Replicas | None = None,
         withholds: Callable[[Principal], bool] = lambda _: False,
+        may_ask: Callable[[Principal, RunningQuery], bool] = lambda *_: True,
     ) -> None:
         """``replicas`` are asked for questions that are not known here.
 
-        ``withholds`` says who sees answers without SQL.
+        ``withholds`` says who sees answers without SQL, ``may_ask`` who may ask the database of a
+        question.
         """
+        self._may_ask = may_ask
         self._withholds = withholds
         self._replicas = replicas
         self._keep_s = keep_s
@@ -165,24 +169,27 @@ class RunningQueries:
         self._finished: deque[tuple[RunningQuery, int]] = deque()
         self._bytes = 0
 
-    def open(self, principal: Principal) -> RunningQuery:
-        """A new question of the principal."""
+    def open(self, principal: Principal, database: str | None = None) -> RunningQuery:
+        """A new question of the principal; ``database`` as it was named (None: the default)."""
         self._forget_old()
-        query = RunningQuery(principal, when_ended=self._finish)
+        query = RunningQuery(principal, database, when_ended=self._finish)
         self._queries[query.id] = query
         return query
 
     def find(self, name: str, principal: Principal) -> tuple[RunningQuery, Callable[[str], bool]]:
         """The question of that id, and whether the principal is shown events of a kind.
 
-        Raises UnknownQuery, also for a question that is another principal's.
+        Raises UnknownQuery, also for a question that is another principal's, or on a database that
+        the principal may not ask.
         """
         self._forget_old()
         query = self._queries.get(name)
-        if query is not None and query.principal == principal:
+        if query is None or not self._may_ask(principal, query):
+            raise UnknownQuery
+        if query.principal == principal:
             # Its events were recorded as this principal may see them.
             return query, lambda _: True
-        if query is not None and self._watch_roles.intersection(principal.roles):
+        if self._watch_roles.intersection(principal.roles):
             if self._withholds(principal):
                 return query, lambda kind: kind in _WITHOUT_SQL
             return query, lambda kind: kind not in _WITH_ROWS
@@ -245,7 +252,16 @@ def build_running_queries(settings: Settings, replicas: Replicas | None = None) 
         watch_roles=settings.serve.watch_roles,
         replicas=replicas,
         withholds=partial(withholds_sql, settings),
+        may_ask=partial(_may_ask, settings),
     )
+
+
+def _may_ask(settings: Settings, principal: Principal, query: RunningQuery) -> bool:
+    try:
+        database = settings.database_name(query.database, query.principal)
+    except UnknownDatabase:
+        return query.principal == principal
+    return database in settings.database_names(principal)
 
 
 async def _follow_pages(

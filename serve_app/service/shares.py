@@ -127,7 +127,7 @@ class ShareService:
 
         async def find(_: Question) -> tuple[list[Share], list[bool]]:
             found = await self._store.list_latest(
-                principal.name, days=days, most=most + 1, before=before
+                identify_owner(principal), days=days, most=most + 1, before=before
             )
             shown = found[:most]
             return found, list(
@@ -163,7 +163,7 @@ class ShareService:
         _check_id(id_)
 
         async def delete(_: Question) -> bool:
-            return await self._store.delete(id_, principal.name)
+            return await self._store.delete(id_, identify_owner(principal))
 
         question = self._operations.name_question(f"delete_share: {id_}", principal)
         if not await self._operations.record(question, delete):

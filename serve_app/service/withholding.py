@@ -100,6 +100,11 @@ def withhold(answer: Answer, references: Sequence[str] | None = None) -> Answer:
             return Failed(FAILED, trace)
 
 
+def show_policy(answer: Answer) -> Answer:
+    """The answer with a trace that shows what the policy added to queries: operators may read it."""
+    return replace(answer, trace=replace(answer.trace, shows_policy=True))
+
+
 def list_queries(answer: Answer) -> tuple[str, ...]:
     """The queries that references must stand for, once they are withheld."""
     match answer:

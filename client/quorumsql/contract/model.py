@@ -12,6 +12,11 @@ Text = SkipValidation[str]
 Rows = SkipValidation[list[list[Any]]]
 """Rows of JSON values that are not validated one by one."""
 
+PREDICATES = (
+    "The row filters that the policy added, as `table: condition` with the reader's own values; the "
+    "table alone where the condition is not shown."
+)
+
 
 class ResponseModel(BaseModel):
     """Every key is always present. Older clients ignore keys that a later version adds."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict, Field
 
 from quorumsql.contract.answers import ResultColumn
-from quorumsql.contract.model import ResponseModel, Rows, Text
+from quorumsql.contract.model import PREDICATES, ResponseModel, Rows, Text
 
 
 class RunRequest(BaseModel):
@@ -41,7 +41,7 @@ class RunResponse(ResponseModel):
     truncated: bool = Field(description="Whether there are more rows than these.")
     cut: list[list[int]] = Field(description="[row, column] of each truncated cell, from 0.")
     ms: float = Field(description="How long the database took.")
-    predicates: list[Text] = Field(description="The row filters that the policy added.")
+    predicates: list[Text] = Field(description=PREDICATES)
     tables: list[Text] = Field(description="The tables that the query reads.")
     description: Text = Field("", description="What the query asks for, in words from the query.")
 

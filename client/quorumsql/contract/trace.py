@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from quorumsql.contract.model import ResponseModel, Text
+from quorumsql.contract.model import PREDICATES, ResponseModel, Text
 
 
 class PaceResponse(ResponseModel):
@@ -149,8 +149,10 @@ class CandidateResponse(ResponseModel):
     unrun: Text
     guard: Literal["passed", "refused"]
     violation: ViolationResponse | None
-    guarded_sql: Text | None
-    predicates: list[Text]
+    guarded_sql: Text | None = Field(
+        description="The query as it ran; null for who is restricted, apart from operators."
+    )
+    predicates: list[Text] = Field(description=PREDICATES)
     explain: EstimateResponse | None
     error: ErrorResponse | None
     findings: list[FindingResponse]

@@ -97,7 +97,7 @@ function Result({ result, sql, answer, mine }) {
   const note = ` in ${formatMs(result.ms)}${hadOthers ? `; the answer had ${count(answer.rows.length, "row")}` : ""}`;
   return html`<div class="run-result">
     <${Rows} answer=${{ ...result, sql, question, database }} mine=${mine} label="Rows of your query" note=${note} />
-    ${result.predicates?.length > 0 && html`<div class="policy-note"><p>Conditions that were added for what you may see:</p><${Predicates} predicates=${result.predicates} database=${database} /></div>`}
+    ${result.predicates?.length > 0 && html`<div class="policy-note"><p>Conditions that were added for what you may see:</p><${Predicates} predicates=${result.predicates} /></div>`}
   </div>`;
 }
 

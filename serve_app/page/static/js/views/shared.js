@@ -49,7 +49,7 @@ export function SharedView() {
     <div class="answer">
       <${Account} answer=${answer} mine=${mine} />
       <${Rows} answer=${answer} mine=${mine} />
-      ${answer.predicates.length > 0 && html`<div class="policy-note"><p>Conditions that were added for what you may see:</p><${Predicates} predicates=${answer.predicates} database=${answer.database} /></div>`}
+      ${answer.predicates.length > 0 && html`<div class="policy-note"><p>Conditions that were added for what you may see:</p><${Predicates} predicates=${answer.predicates} /></div>`}
       <${Actions} answer=${answer} mine=${mine} />
     </div>
   </article></div>`;

@@ -51,7 +51,7 @@ function Candidate({ one, database, winner, first, trace, letter }) {
       ${one.findings.map((finding) => html`<li class=${`finding ${finding.severity}`}><${Prose} value=${finding.message} /></li>`)}
       ${repairs.map((repair) => html`<li class="finding">${describeMending(repair)}${repair.rules.length ? html` (<${Text} value=${repair.rules.map(writeWords).join(", ")} />)` : ""}.</li>`)}
     </ul>
-    ${one.predicates.length > 0 && html`<details><summary>Conditions added for what you may see (${one.predicates.length})</summary><${Predicates} predicates=${one.predicates} database=${database} /></details>`}
+    ${one.predicates.length > 0 && html`<details><summary>Conditions added for what you may see (${one.predicates.length})</summary><${Predicates} predicates=${one.predicates} /></details>`}
     <${Score} score=${one.score} />
   </article>`;
 }

@@ -28,7 +28,7 @@ export function Summary({ answer, trace, winner, isChosen, go }) {
     ${isSampled && html`<li><h4>Queries were written</h4><p>${describeOrigins(trace)} ${trace.candidates.length > 0 && link("candidates", trace.candidates.length === 1 ? "See the query" : `See all ${trace.candidates.length} queries`)}</p></li>`}
     <li><h4>Each was checked before it could run</h4><p>${passed} of ${trace.candidates.length} passed the safety check, which allows reading only, and only what you may see.
       ${winner?.predicates.length > 0 ? html` Conditions were added to this one, for what you may see:` : winner ? " No condition had to be added to this one." : ""}</p>
-      ${winner?.predicates.length > 0 && html`<${Predicates} predicates=${winner.predicates} database=${answer.database} />`}</li>
+      ${winner?.predicates.length > 0 && html`<${Predicates} predicates=${winner.predicates} />`}</li>
     <li><h4>${isSampled ? "Their results were compared" : "It was run"}</h4><p>${!isSampled ? "" : winner ? `${isChosen ? "" : "Of the query that ranks first: "}${listResults(countAttempts(trace, winner))}` : "No query gave a result."}
       ${isSampled && answer.confidence !== null && answer.confidence !== undefined ? html` That answers like this are right is estimated at ${formatPercent(answer.confidence)}${trace.threshold > 0 ? `; an answer needs ${formatPercent(trace.threshold)}` : ""}.` : ""}</p>
       ${winner && html`<${Sql} sql=${winner.sql} label=${isChosen ? "The query that was chosen" : "The query ranked first"} />`}
