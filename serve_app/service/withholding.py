@@ -101,7 +101,7 @@ def withhold(answer: Answer, references: Sequence[str] | None = None) -> Answer:
 
 
 def show_policy(answer: Answer) -> Answer:
-    """The answer with a trace that shows what the policy added to queries: operators may read it."""
+    """The answer with a trace that shows what the policy added to its queries."""
     return replace(answer, trace=replace(answer.trace, shows_policy=True))
 
 

@@ -13,8 +13,8 @@ Rows = SkipValidation[list[list[Any]]]
 """Rows of JSON values that are not validated one by one."""
 
 PREDICATES = (
-    "The row filters that the policy added, as `table: condition` with the reader's own values; the "
-    "table alone where the condition is not shown."
+    "The row filters that the policy added, as `table: condition` with the reader's own values; "
+    "the table alone where the condition is not shown."
 )
 
 

@@ -12,7 +12,7 @@ WINNER = (
     "WHERE o.status <> 'CXL' AND o.order_dt BETWEEN DATE '2025-01-01' AND DATE '2025-12-31' "
     "GROUP BY c.name ORDER BY earned DESC"
 )
-PREDICATE = 'sales.orders: _0."region_id" IN (3, 4)'
+PREDICATE = "sales.orders: region_id IN (3, 4)"
 
 
 def build_candidate(name: str, sql: str, **values: Any) -> dict[str, Any]:

@@ -333,7 +333,7 @@ class FakeService:
                 "truncated": len(rows) < len(answer["rows"]),
                 "cut": [],
                 "ms": 12.4,
-                "predicates": [] if self.withholds else ['sales.orders: _0."region_id" IN (3, 4)'],
+                "predicates": [] if self.withholds else ["sales.orders: region_id IN (3, 4)"],
                 "tables": [] if self.withholds else ["sales.orders"],
                 "description": "" if self.withholds else answer["description"],
             }

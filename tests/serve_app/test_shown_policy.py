@@ -1,0 +1,210 @@
+"""What leaves the service names nothing that a policy hides, and no constant of the policy.
+
+A policy whose filters read a hidden column, with a masked and a hashed one, over the three
+databases; and the demo's, for each of its principals. The names and constants occur nowhere else,
+so each is looked for in every byte that is received, by every way that a trace can leave.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import pytest
+import yaml
+
+from execution.postgres.embedded import SUPERUSER, EmbeddedServer, grant_reader
+from nl2sql.settings import parse_settings
+from serve_app.composition.wiring import Wiring
+from tests.fakes import FakeEmbedder
+from tests.serve_app.echo_engine import EchoEngine
+from tests.serve_app.interfaces import Interfaces, call_tool, open_interfaces, sign_in
+from tests.serve_app.page_service import PRINCIPALS as DEMO_PRINCIPALS
+from tests.serve_app.page_service import PageService, open_page_service
+from tests.serve_app.test_policy_pipeline import POLICY
+
+ENGINES = ("postgres", "sqlite", "duckdb")
+TABLES = """
+CREATE TABLE staff (id integer PRIMARY KEY, name text, pay integer, clearance_kept text,
+                    region integer);
+CREATE TABLE tasks (id integer PRIMARY KEY, staff_id integer REFERENCES staff (id));
+CREATE VIEW seen AS SELECT name, region FROM staff;
+INSERT INTO staff VALUES (1, 'ada', 10, 'plain', 3), (2, 'ben', 20, 'KEPT-BACK', 3);
+INSERT INTO tasks VALUES (1, 1), (2, 2);
+"""
+ROLES = {
+    # The filter's first part may be told to no one, the second one to everybody it limits.
+    "member": {
+        "tables": {"visible": ["main.staff", "main.tasks", "main.seen"]},
+        "rows": "filtered",
+        "row_filters": {"main.staff": "clearance_kept <> 'KEPT-BACK' AND region = :region"},
+        "inherit": {"main.tasks": {"columns": ["staff_id"], "references": "main.staff"}},
+        "hidden_columns": ["main.staff.clearance_kept"],
+        "masked_columns": ["main.staff.pay"],
+    },
+    "local": {
+        "tables": {"visible": ["main.staff"]},
+        "row_filters": {"main.staff": "region = :region"},
+        "hidden_columns": ["main.staff.clearance_kept"],
+        "masked_columns": {"main.staff.name": "hash"},
+    },
+    "boss": {"tables": {"visible": "*"}, "rows": "all"},
+}
+REGION = {"region": 3}
+PRINCIPALS: dict[str, dict[str, Any]] = {
+    "mia": {"roles": ["member"], "attributes": REGION},
+    "leo": {"roles": ["local"], "attributes": REGION},
+    "bea": {"roles": ["member", "local"], "attributes": REGION},
+    "ada": {"roles": ["member", "admin"], "attributes": REGION},
+    "bob": {"roles": ["boss"]},
+}
+# Names and constants of the policy, of its masks and of the guard's wrappers.
+SECRETS = ("clearance_kept", "KEPT-BACK", "_0.", "CAST(NULL", "OFFSET 0", "pepper")
+QUERIES = (
+    "SELECT count(*) FROM staff",
+    "SELECT name, pay FROM staff",
+    "SELECT (SELECT max(pay) FROM staff) AS most",
+    "SELECT count(*) FROM tasks",
+    "SELECT name FROM seen",
+    "SELECT t.id FROM tasks t JOIN staff s ON s.id = t.staff_id",
+    "SELECT invented FROM staff",
+)
+
+
+@pytest.fixture
+async def interfaces(
+    embedded_server: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Interfaces]:
+    monkeypatch.setenv("KEPT_HASH_KEY", "pepper")
+    _write_postgres(embedded_server)
+    with closing(sqlite3.connect(tmp_path / "file.sqlite")) as connection:
+        connection.executescript(TABLES)
+    with closing(duckdb.connect(str(tmp_path / "file.duckdb"))) as connection:
+        connection.execute(TABLES)
+    readers = {engine: f"{engine}:///{tmp_path}/file.{engine}" for engine in ENGINES[1:]}
+    databases: dict[str, dict[str, Any]] = {}
+    for engine, url in {"postgres": "embedded:shown_policy", **readers}.items():
+        policy = {
+            "version": 1,
+            "database": engine,
+            "hash_key_env": "KEPT_HASH_KEY",
+            "attributes": {"region": {"type": "integer"}},
+            "roles": ROLES,
+        }
+        file = tmp_path / f"{engine}.yaml"
+        file.write_text(yaml.safe_dump(policy))
+        databases[engine] = {"reader": {"url": url}, "policy": str(file)}
+    databases["postgres"] |= {"indexer": {"url": "embedded:shown_policy"}, "schemas": ["main"]}
+    settings = parse_settings(
+        {
+            "home": str(tmp_path),
+            "databases": databases,
+            "default_database": "postgres",
+            "flags": {"intent_gate": False},
+            "ranking": {"min_confidence": 0.0},
+            "page": {"operate_roles": ["admin"]},
+        }
+    )
+    wiring = Wiring(sign_in(settings, PRINCIPALS, monkeypatch), embedded_server.socket_folder)
+    embedder = FakeEmbedder(settings.index.embedder)
+    async with open_interfaces(wiring, EchoEngine(), embedder=embedder) as opened:
+        yield opened
+
+
+def _write_postgres(server: EmbeddedServer) -> None:
+    with psycopg.connect(server.url("postgres", SUPERUSER), autocommit=True) as admin:
+        admin.execute("DROP DATABASE IF EXISTS shown_policy WITH (FORCE)")
+    server.create_database("shown_policy")
+    with psycopg.connect(server.url("shown_policy", SUPERUSER)) as connection:
+        connection.execute(b"CREATE SCHEMA main; SET search_path TO main;" + TABLES.encode())
+        connection.execute("ALTER DATABASE shown_policy SET search_path TO main")
+        grant_reader(connection)
+
+
+async def receive(interfaces: Interfaces, name: str, database: str, sql: str) -> list[str]:
+    """All that a principal gets to see of a query, by each way that a trace can leave."""
+    body = {"question": sql, "database": database, "k": 2, "trace": True}
+    asked = await interfaces.send(name, "/query", body)
+    assert asked.json()["trace"]["candidates"], asked.text
+    texts = [asked.text, str(asked.headers)]
+    texts.append((await interfaces.send(name, "/query", body, accept="text/event-stream")).text)
+    texts.append((await interfaces.send(name, "/translate", body)).text)
+    texts.append((await interfaces.chat(name, sql, model=database)).text)
+    async with interfaces.connect_mcp(name, over_http=False) as client:
+        for tool, text in (("ask", "question"), ("run_sql", "sql"), ("search_schema", "text")):
+            texts.append((await call_tool(client, tool, database=database, **{text: sql})).text)
+        texts.append((await call_tool(client, "describe_tables", database=database)).text)
+    return texts
+
+
+@pytest.mark.parametrize("database", ENGINES)
+async def test_no_way_shows_what_a_policy_hides(interfaces: Interfaces, database: str) -> None:
+    for name in ("mia", "leo", "bea"):
+        for sql in QUERIES:
+            for text in await receive(interfaces, name, database, sql):
+                assert not [secret for secret in SECRETS if secret in text], (name, sql, text)
+
+
+@pytest.mark.parametrize("database", ENGINES)
+async def test_what_may_be_read_is_shown(interfaces: Interfaces, database: str) -> None:
+    """Filters with the reader's own values; the query as it ran only to operators and the boss."""
+
+    async def trace(name: str, sql: str) -> dict[str, Any]:
+        body = {"question": sql, "database": database, "k": 1, "trace": True}
+        answer = (await interfaces.send(name, "/query", body)).json()
+        candidate: dict[str, Any] = answer["trace"]["candidates"][0]
+        return candidate
+
+    count, tasks = QUERIES[0], QUERIES[3]
+    shown = {name: await trace(name, count) for name in PRINCIPALS}
+    assert shown["leo"]["predicates"] == ["main.staff: region = 3"]
+    for name in ("mia", "bea", "ada"):
+        assert shown[name]["predicates"] == ["main.staff"], name
+    assert shown["bob"]["predicates"] == []
+    assert (await trace("mia", tasks))["predicates"] == ["main.tasks"]
+    guarded = {name: candidate["guarded_sql"] for name, candidate in shown.items()}
+    assert [name for name, sql in guarded.items() if sql is None] == ["mia", "leo", "bea"]
+    assert "KEPT-BACK" in guarded["ada"]
+
+
+# -- the demo --------------------------------------------------------------------------------------
+
+# `DRF`, `TRM` and a date are constants of the demo's policy.
+DEMO_SECRETS = ("DRF", "TRM", "2025-01-01", *SECRETS[2:5])
+DEMO = {
+    **DEMO_PRINCIPALS,
+    "pia": {"roles": ["public_reporting"]},
+    "two": {"roles": ["department_member", "public_reporting"], "attributes": {"department_id": 7}},
+}
+
+
+async def test_no_principal_of_the_demo_is_shown_its_policy(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    roles = yaml.safe_load(POLICY.read_text())["roles"].values()
+    tables = sorted({table for role in roles for table in (*role["row_filters"], *role["inherit"])})
+    asked, told, leaks = 0, 0, []
+    principals = sign_in(wiring.settings, DEMO, monkeypatch).identity.model_dump()["principals"]
+    async with open_page_service(wiring, monkeypatch, tmp_path, principals=principals) as service:
+        for name in ("mia", "ravi", "pia", "two", "cleo"):
+            for table in tables[:: 1 if name == "pia" else 3]:
+                for answer in await _ask_demo(service, name, table):
+                    asked += '"rows":[[' in answer.replace(" ", "")
+                    told += answer.count(f"{table}: ")
+                    found = [secret for secret in DEMO_SECRETS if secret in answer]
+                    leaks += [(name, table, found)] * bool(found)
+    assert not leaks
+    assert asked > 30
+    assert told > 3
+
+
+async def _ask_demo(service: PageService, name: str, table: str) -> list[str]:
+    sql = f"SELECT count(*) FROM {table}"
+    body = {"question": "How many?", "picked": sql, "trace": True}
+    asked = await service.send(name, "POST", "/query", json=body)
+    return [asked.text, (await service.run(name, sql)).text]
