@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from nl2sql.errors import Busy
+from nl2sql.intervals import wilson_interval
 from nl2sql.protocols import Executor, Guard
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import compute_aside, read_aside
@@ -36,6 +37,12 @@ from ranking.vote.page import fetch_page, find_unrun_leader, run_whole
 from ranking.vote.polling import add_diagnostic, run_candidates
 from ranking.vote.required import vote_with_required
 from ranking.vote.weights import says_nothing
+
+# Without a calibration. The lower end of the Wilson interval is above it for one sample of one, two
+# of three and three of four, and below it for two of four.
+_UNCALIBRATED_THRESHOLD = 0.2
+# The lowest threshold: an answer that nothing supports is not given.
+_LEAST_CONFIDENCE = 0.0001
 
 
 class CandidateRanker:
@@ -144,9 +151,11 @@ class CandidateRanker:
 
     def _find_threshold(self, *, is_calibrated: bool) -> float:
         """The confidence below which a winner is not answered: from settings or calibration."""
-        if self._settings.min_confidence is not None:
-            return self._settings.min_confidence
-        return self._calibration.threshold if self._calibration and is_calibrated else 0.0
+        threshold = self._settings.min_confidence
+        if threshold is None:
+            fitted = self._calibration if is_calibrated else None
+            threshold = fitted.threshold if fitted else _UNCALIBRATED_THRESHOLD
+        return max(threshold, _LEAST_CONFIDENCE)
 
     def _vote(
         self, question: Question, assessments: tuple[Assessment, ...], samples: int
@@ -163,8 +172,12 @@ class CandidateRanker:
         first = next(
             (assessment for assessment in assessments if assessment.result is not None), None
         )
+        if first is None:
+            return Ranking(assessments, samples=samples)
         rest = tuple(assessment for assessment in assessments if assessment is not first)
-        return Ranking((first, *rest) if first else rest, samples=samples)
+        # The first is the only one that votes.
+        alone = 0.0 if first.misses_required else round(wilson_interval(1, 1)[0], 4)
+        return Ranking((first, *rest), samples=samples, confidence=alone)
 
 
 def _read(

@@ -17,13 +17,14 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
         return Failed(_describe_failure(ranking, attempts), trace, attempts)
     if ranking.confidence < ranking.threshold:
         reason = (
-            f"The confidence is {ranking.confidence:.2f}, below the {ranking.threshold:.2f} that "
-            "an answer needs. "
-            + (
-                "Choose an interpretation, or ask more precisely."
-                if len(ranking.interpretations) > 1
-                else "Ask more precisely, or choose the only interpretation found."
-            )
+            f"The confidence is {ranking.confidence:.2f}, below the {ranking.threshold:.2f} "
+            "that an answer needs. "
+            if ranking.confidence
+            else "Nothing that the model wrote supports an answer. "
+        ) + (
+            "Choose an interpretation, or ask more precisely."
+            if len(ranking.interpretations) > 1
+            else "Ask more precisely, or choose the only interpretation found."
         )
         return Clarify(reason, ranking.confidence, ranking.interpretations, trace)
     is_verified = winner.candidate.origin == "verified"

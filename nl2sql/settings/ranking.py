@@ -15,8 +15,9 @@ class RankingSettings(Section):
         None,
         ge=0,
         le=1,
-        description="Below this confidence the outcome is clarify; 0: always answer. Unset: the "
-        "threshold of the calibration, or 0 if the confidence is not calibrated.",
+        description="Below this confidence the outcome is clarify, and always at confidence 0; 0: "
+        "every other answer is given. Unset: the threshold of the calibration, or 0.2 if the "
+        "confidence is not calibrated.",
     )
     calibration: str = Field(
         "auto",

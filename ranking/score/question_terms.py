@@ -85,12 +85,13 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
     """Measures of literals that the question does not mention, and of numbers that it does.
 
     A code that the description of its column explains, such as ``CXL``, counts as mentioned, and so
-    does a literal of a definition that the question names.
+    does a literal of a definition that the question names. ``values_unsaid`` are those that are
+    stored if the query finds anything.
 
     >>> from ranking.query import read_query
     >>> query = read_query("SELECT 1 FROM t WHERE a > 5 AND b = 'open'", "sqlite")
     >>> list(measure_literals("over 5 and before 2014", query, SchemaContext((), (), ())))
-    [('literals_unsaid', 0.5), ('numbers_missing', 0.5)]
+    [('literals_unsaid', 0.5), ('values_unsaid', 0.5), ('numbers_missing', 0.5)]
     """
     conditions = list(list_conditions(query))
     known = {match.value.strip().lower() for match in context.values}
@@ -108,8 +109,11 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
         and (condition.is_string or condition.text not in ("0", "1"))
         and not (condition.use and is_said(condition.text, _describe(condition.use, glosses)))
     ]
-    if unsaid:
-        yield "literals_unsaid", len(unsaid) / len(conditions)
+    shown = sum(condition.is_shown for condition in unsaid)
+    if len(unsaid) > shown:
+        yield "literals_unsaid", (len(unsaid) - shown) / len(conditions)
+    if shown:
+        yield "values_unsaid", shown / len(conditions)
     if said := list_numbers(question):
         # SQLite reads "338" as a text if there is no such column.
         written = " ".join([*literals, *(column.name for column in query.find_all(exp.Column))])

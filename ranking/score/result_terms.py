@@ -19,6 +19,9 @@ RESULT_TERMS = frozenset(
 )
 """The names of all measures of a result."""
 
+EMPTY_TERMS = frozenset("no_rows nulls_only zeros_only".split())
+"""The measures of a result that says nothing."""
+
 
 def measure_result(
     expected: Expectations, result: ResultSet, *, is_limited: bool = False

@@ -43,7 +43,7 @@ from ranking.score.plan_terms import (
 )
 from ranking.score.points import BASE, load_points
 from ranking.score.question_terms import Measure, measure_literals, measure_shape
-from ranking.score.result_terms import RESULT_TERMS, measure_result
+from ranking.score.result_terms import EMPTY_TERMS, RESULT_TERMS, measure_result
 from ranking.score.unasked_terms import measure_unasked
 
 
@@ -97,14 +97,22 @@ def score_values(score: Score, verified: Iterable[Measure]) -> Score:
 
 
 def score_result(question: str, assessment: Assessment) -> Score:
-    """The assessment's score with the terms of its result; idempotent."""
+    """The assessment's score with the terms of its result; idempotent.
+
+    What a query finds shows that the texts it looks for are stored: a code such as ``DE`` is in no
+    question about Germany, and no fault.
+    """
     terms = [term for term in assessment.score.terms if term.name not in RESULT_TERMS]
     if assessment.result is not None:
         names = {term.name for term in terms}
-        measured = measure_result(
-            read_expectations(question),
-            assessment.result,
-            is_limited="order_and_limit_match" in names and "limit_differs" not in names,
+        measured = list(
+            measure_result(
+                read_expectations(question),
+                assessment.result,
+                is_limited="order_and_limit_match" in names and "limit_differs" not in names,
+            )
         )
+        if EMPTY_TERMS.isdisjoint(name for name, _ in measured):
+            terms = [term for term in terms if term.name != "values_unsaid"]
         terms += load_points().weigh(measured)
     return Score(tuple(terms))

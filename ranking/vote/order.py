@@ -1,24 +1,28 @@
 """The vote: candidates with equivalent results vote together, each with its samples.
 
-A sample of a candidate with a low score weighs less (``weights``). Knows nothing of databases:
-``polling`` runs the candidates before.
+A sample of a candidate with a low score weighs less (``weights``). What contradicts samples that
+all agree does not win, whatever it weighs (``unanimity``). Knows nothing of databases: ``polling``
+runs the candidates before.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
+from functools import partial
 
 from nl2sql.intervals import wilson_interval
 from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Ranking
 from ranking.vote.early_stop import is_settled
 from ranking.vote.groups import group_assessments
+from ranking.vote.unanimity import find_contradicting, is_quorum
 from ranking.vote.weights import weigh_groups
 
-# The classes of candidates, best first: those that ran or may be run, must not run, are wrong.
-_ALIVE, _FORBIDDEN, _FAILED = range(3)
+# The classes of candidates, best first: those that ran or may be run, contradict all samples, must
+# not run, are wrong.
+_ALIVE, _CONTRADICTING, _FORBIDDEN, _FAILED = range(4)
 
 
 def vote(
@@ -46,29 +50,33 @@ def vote(
         )
         for assessment in grouped
     ]
-    ordered = tuple(sorted(counted, key=_rank_key))
-    leads = bool(ordered) and _find_class(ordered[0]) == _ALIVE
+    contradicting = find_contradicting(grouped, samples)
+    ordered = tuple(sorted(counted, key=partial(_rank_key, contradicting)))
+    leads = bool(ordered) and _find_class(ordered[0], contradicting) == _ALIVE
     agreeing = ordered[0].votes if leads else 0
-    quorum = agreeing >= 2 and agreeing * 2 > samples
     return Ranking(
         assessments=ordered,
         samples=samples,
         confidence=round(wilson_interval(agreeing, samples)[0], 4) if agreeing else 0.0,
-        quorum=quorum,
+        quorum=is_quorum(agreeing, samples),
         settled=is_settled(ordered, samples, most_samples, settings) if leads else False,
     )
 
 
-def _find_class(assessment: Assessment) -> int:
+def _find_class(assessment: Assessment, contradicting: Set[str]) -> int:
     if assessment.unrun == "estimate":
         return _FORBIDDEN
-    return _FAILED if assessment.failed else _ALIVE
+    if assessment.failed:
+        return _FAILED
+    return _CONTRADICTING if assessment.candidate.id in contradicting else _ALIVE
 
 
-def _rank_key(assessment: Assessment) -> tuple[int, float, bool, float, float, float, str]:
+def _rank_key(
+    contradicting: Set[str], assessment: Assessment
+) -> tuple[int, float, bool, float, float, float, str]:
     logprob = assessment.candidate.logprob
     return (
-        _find_class(assessment),
+        _find_class(assessment, contradicting),
         -assessment.weight,
         assessment.result is None,
         -assessment.score.total,

@@ -245,10 +245,10 @@ async def test_without_a_calibration_the_confidence_is_the_vote_s() -> None:
     [
         ((), 4, 0.9),
         (("ranking.min_confidence=0.3",), 4, 0.3),
-        (("ranking.min_confidence=0",), 4, 0.0),
+        (("ranking.min_confidence=0",), 4, 0.0001),
         ((), 1, 0.9),
-        # Without a vote there is nothing to be sure of.
-        (("reranker=false",), 4, 0.0),
+        # Without a vote the first candidate is as sure as a single sample.
+        (("reranker=false",), 4, 0.2),
     ],
     ids=["fitted", "set", "always", "one sample", "no vote"],
 )

@@ -302,8 +302,8 @@ def test_a_value_that_the_question_names_belongs_into_its_column(
 
 def test_a_value_that_retrieval_found_counts_as_said() -> None:
     sql = "SELECT id FROM customers WHERE name = 'Acme'"
-    assert "literals_unsaid" in score(sql, "Who?")
-    assert "literals_unsaid" not in score(sql, "Who?", values=(MATCH,))
+    assert "values_unsaid" in score(sql, "Who?")
+    assert "values_unsaid" not in score(sql, "Who?", values=(MATCH,))
 
 
 def test_what_the_database_said_of_the_texts_enters_by_its_share() -> None:

@@ -144,13 +144,14 @@ def derive(name: str, parent: str, score: float, *rows: tuple[object, ...]) -> A
 
 def test_a_derived_candidate_weighs_as_the_samples_it_goes_back_to_and_takes_none() -> None:
     drawn = build_assessment("c1", samples=3, rows=[(1,)])
+    other = build_assessment("c2", samples=1, rows=[(9,)])
     better = derive("c1d", "c1", 125.0, (2,))
     again = derive("c1dd", "c1d", 75.0, (3,))
-    ranking = decide([drawn, better, again], 4)
-    assert order(ranking) == ["c1d", "c1", "c1dd"]
+    ranking = decide([drawn, better, again, other], 4)
+    assert order(ranking) == ["c1d", "c1", "c1dd", "c2"]
     weights = [assessment.weight for assessment in ranking.assessments]
-    assert weights == pytest.approx([3 * math.e, 3.0, 3 / math.e], abs=1e-5)
-    assert [assessment.votes for assessment in ranking.assessments] == [0, 3, 0]
+    assert weights == pytest.approx([3 * math.e, 3.0, 3 / math.e, 1.0], abs=1e-5)
+    assert [assessment.votes for assessment in ranking.assessments] == [0, 3, 0, 1]
     assert not ranking.quorum
 
 
