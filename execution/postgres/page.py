@@ -24,6 +24,8 @@ from nl2sql.settings import LimitSettings
 DESCRIBE_PREFIX = "SELECT * FROM (\n"
 
 _MOST_ROWS_A_CHUNK = 100
+# A chunk is read without a pause in the event loop, by several queries in turn.
+_MOST_CELLS_A_CHUNK = 3000
 # The longest text of a type of fixed size (a box), rounded up.
 _FIXED_BYTES = 256
 # The most bytes of a UTF-8 letter.
@@ -60,7 +62,8 @@ class Page:
     """The query for a page.
 
     ``readers`` convert columns of other types that arrive as text; ``wide`` are all columns whose
-    values can be long. ``rows_a_chunk`` rows never take more memory than a whole result may.
+    values can be long. ``rows_a_chunk`` rows never take more memory than a whole result may, and
+    never long to read.
     """
 
     sql: str
@@ -102,7 +105,14 @@ def build_page(
         sql=f"SELECT {', '.join(outputs)} FROM (\n{sql}\n) AS page{names} LIMIT {most_rows}",
         readers=readers,
         wide=tuple(at for at, column in enumerate(columns) if column.oid not in _FIXED_TYPES),
-        rows_a_chunk=min(max(limits.result_bytes // max(row_bytes, 1), 1), _MOST_ROWS_A_CHUNK),
+        rows_a_chunk=max(
+            min(
+                limits.result_bytes // max(row_bytes, 1),
+                _MOST_CELLS_A_CHUNK // max(len(columns), 1),
+                _MOST_ROWS_A_CHUNK,
+            ),
+            1,
+        ),
     )
 
 

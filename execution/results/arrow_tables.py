@@ -63,6 +63,7 @@ _NEXT = {"int64": ("int64", "double")}
 # From this number on a double cannot represent every whole number.
 _DOUBLE_ENDS = 2**53
 _MOST_DIGITS = 76
+_PART_ROWS = 32
 
 
 def build_table(result: ResultSet, metadata: Mapping[str, str] = MappingProxyType({})) -> pa.Table:
@@ -125,11 +126,21 @@ def _build_array(values: Sequence[object], kind: str) -> pa.Array:
         for _ in range(depth):
             type_ = pa.list_(type_)
         try:
-            return pa.array(values, type=type_)
+            return _convert(values, type_)
         except (pa.ArrowException, OverflowError):
             continue  # a value is too large for the type
     texts = [None if value is None else render_text(value) for value in values]
-    return pa.array(texts, type=pa.string())
+    return _convert(texts, pa.string())
+
+
+def _convert(values: Sequence[object], type_: pa.DataType) -> pa.Array:
+    """The values as an array. Raises ArrowException, OverflowError."""
+    import pyarrow as pa
+
+    # In parts: one call over a long column would stop the event loop from another thread.
+    starts = range(0, len(values), _PART_ROWS)
+    parts = [pa.array(values[start : start + _PART_ROWS], type=type_) for start in starts]
+    return pa.concat_arrays(parts) if parts else pa.array([], type=type_)
 
 
 def _find_type(arrow: str, modifiers: str, values: Sequence[object]) -> pa.DataType | None:

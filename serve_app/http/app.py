@@ -47,7 +47,14 @@ from serve_app.http.negotiation import choose_media_type
 from serve_app.http.openai.routes import build_router as build_openai_router
 from serve_app.http.page_routes import add_page_routes
 from serve_app.http.problems import install_problem_handlers, render_problem
-from serve_app.http.responses import AnyTextJSONResponse, dump_model, render_json
+from serve_app.http.responses import (
+    AnyTextJSONResponse,
+    Parts,
+    PartsResponse,
+    RenderedRows,
+    render_json,
+    render_with_rows,
+)
 from serve_app.http.trace_ids import TraceIds
 from serve_app.mcp.endpoint import McpEndpoint
 from serve_app.mcp.tools import Services
@@ -203,7 +210,7 @@ def build_routes(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
         headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
-        return Response(content, media_type=format_.media_type, headers=headers)
+        return PartsResponse((content,), format_.media_type, headers)
 
     @app.post("/query", summary="Answer a question", responses=_RESPONSES)
     async def query(
@@ -226,7 +233,7 @@ def build_routes(
             )
         running = service.running.open(principal, body.database)
 
-        async def work(observer: Observer) -> bytes:
+        async def work(observer: Observer, rows: RenderedRows) -> Parts:
             answer = await service.query(
                 body,
                 principal,
@@ -235,12 +242,12 @@ def build_routes(
                 is_batch=is_batch,
                 use_cache=use_cache,
             )
-            return await compute_aside(_render, answer, trace=body.trace)
+            return await compute_aside(_render, answer, rows, trace=body.trace)
 
         if media_type == EVENT_STREAM:
             return EventStream(running, work)
         content = await run_while_connected(request.receive, record(running, work))
-        return Response(content, media_type=media_type, headers={QUERY_ID: running.id})
+        return PartsResponse(content, media_type, {QUERY_ID: running.id})
 
     @app.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE_RESPONSES)
     async def translate(
@@ -256,9 +263,7 @@ def build_routes(
             body = body.model_copy(update={"max_rows": 1})
         work = service.query(body, principal, is_batch=priority == "batch", use_cache=use_cache)
         answer = await run_while_connected(request.receive, work)
-        if isinstance(answer, Answered):
-            answer = replace(answer, result=replace(answer.result, rows=(), cut=()))
-        return drop_rows(build_response(answer, trace=body.trace))
+        return drop_rows(build_response(_leave_out_rows(answer), trace=body.trace))
 
     @app.get("/queries/{name}/events", summary="Follow a question", responses=_EVENTS_RESPONSES)
     async def follow(name: str, request: Request, principal: Caller) -> Response:
@@ -305,8 +310,17 @@ def build_routes(
     return app
 
 
-def _render(answer: Answer, *, trace: bool) -> bytes:
-    return render_json(dump_model(build_response(answer, trace=trace)))
+def _render(answer: Answer, rows: RenderedRows, *, trace: bool) -> Parts:
+    response = build_response(_leave_out_rows(answer), trace=trace)
+    if isinstance(answer, Answered):
+        return render_with_rows(response, rows.render(answer.result))
+    return (render_json(response.model_dump()),)
+
+
+def _leave_out_rows(answer: Answer) -> Answer:
+    if not isinstance(answer, Answered):
+        return answer
+    return replace(answer, result=replace(answer.result, rows=()))
 
 
 def _add_feedback(app: FastAPI, feedback: FeedbackService) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -17,10 +18,10 @@ from starlette.types import Receive, Scope, Send
 from nl2sql.protocols import Observer
 from nl2sql.rendering import EVENT_KINDS, build_event
 from nl2sql.sql.threads import compute_aside
-from nl2sql.types import QuestionEvent, RowsFetched
+from nl2sql.types import RowsFetched
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
-from serve_app.http.responses import dump_model, render_json
+from serve_app.http.responses import Parts, RenderedRows, render_json, render_with_rows, split
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.running_queries import RecordedEvent, RunningQuery
 
@@ -30,28 +31,29 @@ QUERY_ID = "QuorumSQL-Query-Id"
 SILENCE_S = 1.5
 _BEAT = b": still at work\n\n"
 
-# Answers a question, telling an observer how far it is: the body of the answer.
-Work = Callable[[Observer], Awaitable[bytes]]
+# Answers a question, telling an observer how far it is: the body of the answer, whose rows are
+# rendered as those of the events.
+Work = Callable[[Observer, RenderedRows], Awaitable[Parts]]
 
 
-async def record(running: RunningQuery, work: Work) -> bytes:
+async def record(running: RunningQuery, work: Work) -> Parts:
     """The body that ``work`` returns; what happens meanwhile is recorded, and so is an error."""
-    queue = ProgressQueue()
-    task = asyncio.ensure_future(work(queue))
+    queue, rows = ProgressQueue(), RenderedRows()
+    task = asyncio.ensure_future(work(queue, rows))
     try:
         async for event in queue.follow(task, silence_s=SILENCE_S):
             if event is not None:
                 # Only the bytes are kept: an event holds the rows of all candidates.
                 if isinstance(event, RowsFetched):
-                    content = await compute_aside(_render_content, event)
+                    content = await compute_aside(_render_rows, event, rows)
                 else:
-                    content = _render_content(event)
+                    content = (render_json(build_event(event).model_dump(exclude={"event"})),)
                 running.append(EVENT_KINDS[type(event)], content)
         body = task.result()
     except asyncio.CancelledError:
         raise
     except Exception as error:
-        running.append("problem", bytes(render_error(error).body))
+        running.append("problem", (bytes(render_error(error).body),))
         raise
     else:
         running.append("answer", body)
@@ -123,23 +125,25 @@ async def _send_all(
     if first is not None:
         await _send(send, render_event(first))
     async for event in events:
-        await _send(send, _BEAT if event is None else render_event(event))
+        await _send(send, (_BEAT,) if event is None else render_event(event))
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-def _render_content(event: QuestionEvent) -> bytes:
-    fields = dump_model(build_event(event))
-    return render_json({name: value for name, value in fields.items() if name != "event"})
+def _render_rows(event: RowsFetched, rows: RenderedRows) -> Parts:
+    without = RowsFetched(event.sql, replace(event.result, rows=()))
+    return render_with_rows(build_event(without), rows.render(event.result), exclude={"event"})
 
 
-def render_event(event: RecordedEvent) -> bytes:
+def render_event(event: RecordedEvent) -> Parts:
     """One event of a stream.
 
-    >>> render_event(RecordedEvent(1, "stage", b'{"stage":"plan"}'))
+    >>> b"".join(render_event(RecordedEvent(1, "stage", (b'{"stage":', b'"plan"}'))))
     b'id: 1\\nevent: stage\\ndata: {"stage":"plan"}\\n\\n'
     """
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.number, event.kind.encode(), event.content)
+    head = b"id: %d\nevent: %s\ndata: " % (event.number, event.kind.encode())
+    return head, *event.content, b"\n\n"
 
 
-async def _send(send: Send, body: bytes) -> None:
-    await send({"type": "http.response.body", "body": body, "more_body": True})
+async def _send(send: Send, parts: Parts) -> None:
+    for piece in split(parts):
+        await send({"type": "http.response.body", "body": piece, "more_body": True})

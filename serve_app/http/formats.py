@@ -18,6 +18,7 @@ from nl2sql.types import ResultSet
 JSON = "application/json"
 # Some proxies and clients refuse longer headers.
 _LONGEST_HEADER = 4000
+_PART_CHARS = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +37,22 @@ class Format:
         return f'attachment; filename="rows.{self.suffix}"'
 
 
+def _encode(text: str) -> bytes:
+    # In parts: one call over the largest results would stop the event loop from another thread.
+    starts = range(0, len(text), _PART_CHARS)
+    return b"".join(text[start : start + _PART_CHARS].encode() for start in starts)
+
+
 def _render_csv(result: ResultSet, _: Mapping[str, str], spreadsheet_safe: bool) -> bytes:
-    return render_csv(result, spreadsheet_safe=spreadsheet_safe).encode()
+    return _encode(render_csv(result, spreadsheet_safe=spreadsheet_safe))
 
 
 def _render_markdown(result: ResultSet, _: Mapping[str, str], __: bool) -> bytes:
-    return render_markdown(result).encode()
+    return _encode(render_markdown(result))
 
 
 def _render_json_lines(result: ResultSet, _: Mapping[str, str], __: bool) -> bytes:
-    return render_json_lines(result).encode()
+    return _encode(render_json_lines(result))
 
 
 FORMATS = (

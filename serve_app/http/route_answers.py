@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from nl2sql.types import NOT_PERMITTED
 from serve_app.http.problems import render_problem
-from serve_app.http.responses import AnyTextJSONResponse, dump_model
+from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.service.operations import Refusal
 
 Responses = dict[int | str, dict[str, Any]]
@@ -47,7 +47,7 @@ def render_model(model: BaseModel | Refusal, *, status: int = 200) -> JSONRespon
     """The model as JSON, whatever its texts hold; a refusal as a problem."""
     if isinstance(model, Refusal):
         return render_refusal(model)
-    return AnyTextJSONResponse(dump_model(model), status_code=status)
+    return AnyTextJSONResponse(model.model_dump(), status_code=status)
 
 
 def render_refusal(refusal: Refusal) -> JSONResponse:

@@ -6,16 +6,17 @@ from fastapi import FastAPI, Request, Response
 
 from nl2sql.answers import Answer, Answered, Refused
 from nl2sql.errors import InvalidRequest
-from nl2sql.rendering import build_columns, build_rows, list_predicates
+from nl2sql.rendering import build_columns, list_predicates
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import compute_aside
 from nl2sql.types import GuardedQuery, Principal
 from quorumsql.contract.runs import FormatRequest, FormatResponse, RunRequest, RunResponse
 from serve_app.http.callers import Caller
 from serve_app.http.disconnection import run_while_connected
-from serve_app.http.formats import MEDIA_TYPES, describe_answer, export_answer, find_format
+from serve_app.http.formats import JSON, MEDIA_TYPES, describe_answer, export_answer, find_format
 from serve_app.http.negotiation import choose_media_type
 from serve_app.http.problems import render_problem
+from serve_app.http.responses import PartsResponse, render_rows, render_with_rows
 from serve_app.http.route_answers import describe_responses, render_model
 from serve_app.service.formatting import format_sql
 from serve_app.service.operations import Refusal
@@ -83,7 +84,7 @@ def add_run_routes(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
         headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
-        return Response(content, media_type=format_.media_type, headers=headers)
+        return PartsResponse((content,), format_.media_type, headers)
 
     @app.post("/format", summary="Format a query", responses=_FORMAT)
     async def format_query(body: FormatRequest, principal: Caller) -> Response:
@@ -100,7 +101,7 @@ def _render(answer: Answered) -> Response:
         database=answer.trace.question.database,
         sql=answer.sql,
         columns=build_columns(result),
-        rows=build_rows(result),
+        rows=[],
         truncated=result.truncated,
         cut=[list(cell) for cell in result.cut],
         ms=round(result.ms, 2),
@@ -108,4 +109,5 @@ def _render(answer: Answered) -> Response:
         tables=list(query.tables) if query else [],
         description=answer.description,
     )
-    return render_model(response)
+    parts = render_with_rows(response, render_rows(result))
+    return PartsResponse(parts, JSON, {})

@@ -46,11 +46,14 @@ class UnknownQuery(InvalidRequest):
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """One event; ``number`` counts from 1, ``content`` is JSON in one line."""
+    """One event; ``number`` counts from 1.
+
+    ``content`` is JSON in one line, in parts that events of the same question may share.
+    """
 
     number: int
     kind: str
-    content: bytes
+    content: tuple[bytes, ...]
 
 
 @dataclass(eq=False, slots=True)
@@ -68,9 +71,10 @@ class RunningQuery:
     @property
     def size(self) -> int:
         """About the bytes that it holds."""
-        return sum(len(event.content) + _EVENT_BYTES for event in self.events)
+        parts = {id(part): len(part) for event in self.events for part in event.content}
+        return sum(parts.values()) + _EVENT_BYTES * len(self.events)
 
-    def append(self, kind: str, content: bytes) -> None:
+    def append(self, kind: str, content: tuple[bytes, ...]) -> None:
         """Records an event; an answer or a problem is the last."""
         self.events.append(RecordedEvent(len(self.events) + 1, kind, content))
         if kind in _LAST:

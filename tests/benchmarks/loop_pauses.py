@@ -12,10 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
-import threading
-import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,13 +26,8 @@ from serve_app.operations.preparation import prepare
 from serve_app.ray.replicas import Ingress
 from serve_app.reporting import Silence
 from tests.benchmarks.ingress import FakeHandle, FakeModel, K, read_context, write_texts
+from tests.event_loop_watch import EventLoopWatch
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
-
-_BEAT_S = 0.001
-_LATE_S = 0.020
-_LOOK_S = 0.005
-_DEPTH = 4
-_FOLDER = str(Path(__file__).parents[2])
 
 
 class PromptedModel(FakeModel):
@@ -48,42 +39,6 @@ class PromptedModel(FakeModel):
         found = [question for question in self._texts if question in prompt]
         self.asked = max(found, key=len, default=next(iter(self._texts)))
         return await super().sample(request)
-
-
-class Watch:
-    """Runs periodically in the loop, and samples the loop's thread while a run is late."""
-
-    def __init__(self) -> None:
-        self.pauses_ms: list[float] = []
-        self.seen: Counter[str] = Counter()
-        self._beat = time.perf_counter()
-        self._thread_id = threading.get_ident()
-        self._ended = threading.Event()
-
-    async def beat(self) -> None:
-        """Runs until it is cancelled."""
-        threading.Thread(target=self._look, daemon=True).start()
-        try:
-            while True:
-                self._beat = time.perf_counter()
-                await asyncio.sleep(_BEAT_S)
-                late_s = time.perf_counter() - self._beat - _BEAT_S
-                self.pauses_ms.append(late_s * 1000)
-        finally:
-            self._ended.set()
-
-    def _look(self) -> None:
-        while not self._ended.wait(_LOOK_S):
-            if time.perf_counter() - self._beat < _LATE_S + _BEAT_S:
-                continue
-            frame = sys._current_frames().get(self._thread_id)
-            own: list[str] = []
-            while frame is not None and len(own) < _DEPTH:
-                file = frame.f_code.co_filename
-                if file.startswith(_FOLDER) and "/.venv/" not in file:
-                    own.append(f"{file.removeprefix(_FOLDER + '/')}:{frame.f_code.co_name}")
-                frame = frame.f_back
-            self.seen[" < ".join(own)] += 1
 
 
 def main() -> None:
@@ -102,20 +57,19 @@ def main() -> None:
     print(
         f"{len(texts)} questions, {asked.at_once} at once: the loop was late by {late[-1]:.0f} ms "
         f"at most, p99 {percentile(late, 99):.1f} ms; over 20 ms "
-        f"{sum(pause > _LATE_S * 1000 for pause in late)} times"
+        f"{sum(pause > 20 for pause in late)} times"
     )
-    for where, count in watch.seen.most_common(12):
-        print(f"{count:5}  {where}")
+    print(watch.describe())
 
 
-async def _measure(wiring: Wiring, texts: Mapping[str, Sequence[str]], at_once: int) -> Watch:
+async def _measure(
+    wiring: Wiring, texts: Mapping[str, Sequence[str]], at_once: int
+) -> EventLoopWatch:
     app = Ingress(wiring, FakeHandle(PromptedModel(texts))).__serve_build_asgi_app__()
     await _ask_all(app, list(texts), at_once)
-    watch = Watch()
-    beating = asyncio.create_task(watch.beat())
-    await _ask_all(app, list(texts), at_once)
-    beating.cancel()
-    await asyncio.wait({beating})
+    watch = EventLoopWatch()
+    async with watch.watch():
+        await _ask_all(app, list(texts), at_once)
     return watch
 
 

@@ -120,12 +120,17 @@ def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections
 
 @asynccontextmanager
 async def open_page_service(
-    wiring: Wiring, patch: pytest.MonkeyPatch, folder: Path, **sections: Any
+    wiring: Wiring,
+    patch: pytest.MonkeyPatch,
+    folder: Path,
+    engine: EchoEngine | None = None,
+    **sections: Any,
 ) -> AsyncIterator[PageService]:
     """The service under these settings; what it stores for the page is deleted before and after."""
+    engine = engine or EchoEngine()
     audit = folder / "audit.jsonl"
     configured = configure(wiring, patch, audit, **sections)
-    settings, engine = configured.settings, EchoEngine()
+    settings = configured.settings
     store = configured.build_index_store()
     executor = GuardedExecutor(configured, IndexedCatalogs(store))
     stages = CpuStages.build_here(configured, engine, store, executor)

@@ -138,9 +138,9 @@ async def test_events_come_as_they_are_recorded() -> None:
 
     task = asyncio.create_task(collect())
     await asyncio.sleep(0.01)
-    query.append("stage", b"{}")
+    query.append("stage", (b"{}",))
     await asyncio.sleep(0.12)
-    query.append("answer", b"{}")
+    query.append("answer", (b"{}",))
     await task
     assert (seen[0], seen[-1], seen.count(None) >= 1) == ("stage", "answer", True)
 
@@ -149,14 +149,14 @@ def test_finished_questions_are_forgotten_by_age_and_by_size() -> None:
     queries = RunningQueries(keep_s=60, most_bytes=1_000)
     first, second, running = (queries.open(ANN) for _ in range(3))
     for query in (first, second):
-        query.append("answer", json.dumps("12345").encode())
+        query.append("answer", (json.dumps("12345").encode(),))
     assert queries.find(second.id, ANN)[0] is second
     with pytest.raises(UnknownQuery):
         queries.find(first.id, ANN)
     assert queries.find(running.id, ANN)[0] is running
     brief = RunningQueries(keep_s=-1)
     ended = brief.open(ANN)
-    ended.append("answer", b"{}")
+    ended.append("answer", (b"{}",))
     with pytest.raises(UnknownQuery):
         brief.find(ended.id, ANN)
 
@@ -189,18 +189,21 @@ class OneOther:
 
 async def collect(running: RunningQueries, name: str, principal: Principal, after: int = 0) -> Any:
     events = await running.follow(name, principal, silence_s=0.05, after=after)
-    return [(event.number, event.kind, event.content) if event else None async for event in events]
+    return [
+        (event.number, event.kind, b"".join(event.content)) if event else None
+        async for event in events
+    ]
 
 
 async def test_a_question_of_another_replica_is_followed() -> None:
     other = OneOther()
     here = RunningQueries(keep_s=60, watch_roles=("auditor",), replicas=other)
     query = other.running.open(ANN)
-    query.append("stage", b"1")
+    query.append("stage", (b"1",))
     following = asyncio.create_task(collect(here, query.id, ANN))
     await asyncio.sleep(0.12)
-    query.append("rows", b"2")
-    query.append("answer", b"3")
+    query.append("rows", (b"2",))
+    query.append("answer", (b"3",))
     found = await following
     assert [event for event in found if event] == [
         (1, "stage", b"1"),
@@ -221,7 +224,7 @@ async def test_another_replica_tells_nothing_to_others() -> None:
         with pytest.raises(UnknownQuery):
             await here.follow(name, principal, silence_s=1, after=0)
     own = here.open(ANN)
-    own.append("answer", b"{}")
+    own.append("answer", (b"{}",))
     asked = other.asked
     assert await collect(here, own.id, ANN) == [(1, "answer", b"{}")]
     assert other.asked == asked

@@ -1,0 +1,247 @@
+"""No route stops the event loop for long: with large results, 32 candidates, all formats.
+
+While one request computes, all others and the probes of the replica wait. The service is whole but
+for the model, as a replica runs it; the results are as large as the default limits allow or nearly.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow.parquet  # noqa: F401 - its first import takes a tenth of a second
+import pytest
+from starlette.types import ASGIApp, Message
+
+from nl2sql.settings.serve import ServeSettings
+from nl2sql.types import Completions, SamplingRequest
+from ranking.ranker import CandidateRanker
+from serve_app.cli.reference import read_openapi
+from serve_app.composition.wiring import Wiring
+from serve_app.http.event_stream import EVENT_STREAM
+from serve_app.http.formats import MEDIA_TYPES
+from serve_app.mcp.tools import TOOLS
+from tests.event_loop_watch import EventLoopWatch
+from tests.fakes import FakeExecutor, FakeGuard, build_assessment, build_question, build_settings
+from tests.serve_app.echo_engine import EchoEngine
+from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
+from tests.serve_app.interfaces import build_token
+from tests.serve_app.mcp.clients import connect_http
+from tests.serve_app.page_service import PageService, open_page_service
+
+T = TypeVar("T")
+
+_MOST_MS = 50
+# A busy machine can delay one try.
+_TRIES = 3
+_NUMBER = "@"
+# Each candidate's results differ from those of the others.
+_SOURCE = "FROM generate_series(1, 1000) AS t(g)"
+WIDE = f"SELECT g + {_NUMBER}, {', '.join(f'g+{at}' for at in range(1, 100))} {_SOURCE}"
+WIDEST = f"SELECT {', '.join(f'g+{at}' for at in range(300))} {_SOURCE}"
+# Cells of 38 kB with letters of several bytes: 24 MB.
+_EIGHT = " || ".join("x" * 8)
+HEAVY = (
+    f"SELECT g + {_NUMBER} AS g, {_EIGHT} AS x FROM (SELECT g, {_EIGHT} AS x FROM "
+    f"(SELECT g, '{'xyéz <a|b> [c](d)' * 36}' AS x {_SOURCE}) AS a) AS b"
+)
+LARGE = {"wide": WIDE, "heavy": HEAVY}
+OTHER_SQL = {"wide": WIDEST, "heavy": HEAVY.replace(_NUMBER, "1")}
+
+# Routes whose answers hold no results. What they list comes in pages of at most 200 entries, and
+# their bodies are bounded.
+WITHOUT_RESULTS = frozenset(
+    {
+        "DELETE /conversations", "DELETE /conversations/{id}", "DELETE /feedback/{id}",
+        "DELETE /sessions/{session}", "DELETE /shares/{id}", "GET /conversations",
+        "GET /conversations/{id}", "GET /databases", "GET /databases/{database}/definitions",
+        "GET /databases/{database}/suggestions", "GET /databases/{database}/tables",
+        "GET /databases/{database}/tables/{table}", "GET /feedback", "GET /healthz", "GET /me",
+        "GET /readyz", "GET /shares", "GET /shares/{id}", "GET /sign-in", "GET /sign-in/callback",
+        "GET /sign-in/provider", "GET /status", "GET /v1/models", "GET /v1/models/{name}",
+        "PATCH /conversations/{id}", "POST /feedback", "POST /feedback/{id}/done", "POST /format",
+        "POST /shares", "POST /sign-in", "POST /sign-out",
+    }
+)  # fmt: skip
+FOLLOWED = "GET /queries/{name}/events"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request, and the route that it is sent to."""
+
+    route: str
+    body: Mapping[str, Any] = field(default_factory=dict)
+    accept: str = "application/json"
+    path: str = ""
+    use_cache: bool = False
+
+
+class NumberingEngine(EchoEngine):
+    """Writes the number of the sample into the query."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._samples = 0
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """What it was asked, each time with the next number."""
+        said = await super().sample(request)
+        texts = []
+        for text in said.texts:
+            self._samples += 1
+            texts.append(text.replace(_NUMBER, str(self._samples)))
+        return replace(said, texts=tuple(texts))
+
+
+class Reader(Exchange):
+    """A client in the same loop, which must not take its time: it keeps little of the body."""
+
+    async def _send(self, message: Message) -> None:
+        body = message.get("body", b"")
+        await super()._send({**message, "body": body[:2000] if len(self.body) < 2000 else b""})
+
+
+def list_requests() -> list[Asked]:
+    found = []
+    for name, question in LARGE.items():
+        asked = {"question": question, "max_rows": 1000}
+        run = {"sql": OTHER_SQL[name], "max_rows": 1000}
+        chat = {"model": "demo_erp", "messages": [{"role": "user", "content": question}]}
+        found += [Asked("POST /query", {**asked, "k": 32, "trace": True})]
+        found += [Asked("POST /query", {**asked, "k": 2})]
+        # From the cache; of what is exported, headers say so.
+        found += [Asked("POST /query", {**asked, "k": 2}, "text/csv", use_cache=True)]
+        found += [
+            Asked("POST /query", {**asked, "k": 2}, each) for each in (*MEDIA_TYPES, EVENT_STREAM)
+        ]
+        found += [Asked("POST /run", run, each) for each in MEDIA_TYPES]
+        found += [Asked("POST /translate", {**asked, "k": 8})]
+        found += [
+            Asked("POST /v1/chat/completions", {**chat, "stream": each}) for each in (False, True)
+        ]
+    return found
+
+
+async def send(app: ASGIApp, asked: Asked, **headers: str) -> Reader:
+    method, _, path = asked.route.partition(" ")
+    token = {"authorization": f"Bearer {build_token('ada')}", "accept": asked.accept, **headers}
+    if not asked.use_cache:
+        token["cache-control"] = "no-cache"
+    sent = [(name.encode(), value.encode()) for name, value in token.items()]
+    reader = Reader([json.dumps(asked.body).encode()])
+    await reader.send_to(app, build_scope(method, asked.path or path, (HOST, JSON, *sent)))
+    return reader
+
+
+class Heartbeat:
+    """Measures requests; ``late`` has those during which the loop was late each time."""
+
+    def __init__(self) -> None:
+        self.late: dict[str, str] = {}
+
+    async def measure(self, name: str, send: Callable[..., Awaitable[T]], *args: Any) -> T:
+        """What ``send`` returns."""
+        for _ in range(_TRIES):
+            watch = EventLoopWatch()
+            async with watch.watch():
+                result = await send(*args)
+            late_ms = max(watch.own_pauses_ms)
+            if late_ms <= _MOST_MS:
+                return result
+        self.late[name] = f"late by {late_ms:.0f} ms\n{watch.describe()}"
+        return result
+
+
+@pytest.fixture
+async def service(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> AsyncIterator[PageService]:
+    serve = ServeSettings(answer_cache_mib=256)
+    engine = NumberingEngine()
+    async with open_page_service(wiring, monkeypatch, tmp_path, engine, serve=serve) as opened:
+        await send(opened.app, Asked("POST /run", {"sql": "SELECT 1"}))
+        await send(opened.app, Asked("POST /query", {"question": "SELECT 1"}))
+        # As a replica does when it has started.
+        gc.collect()
+        gc.freeze()
+        yield opened
+        gc.unfreeze()
+
+
+def test_every_route_is_measured_or_has_no_results() -> None:
+    routes = {
+        f"{method.upper()} {path}"
+        for path, methods in read_openapi()["paths"].items()
+        for method in methods
+    }
+    assert routes == WITHOUT_RESULTS | {FOLLOWED, *(asked.route for asked in list_requests())}
+
+
+@pytest.mark.long
+async def test_no_route_stops_the_event_loop(service: PageService) -> None:
+    heartbeat = Heartbeat()
+    for asked in list_requests():
+        name = f"{asked.route} {asked.accept} {str(asked.body)[:60]}"
+        reader = await heartbeat.measure(name, send, service.app, asked)
+        assert reader.status == 200, reader.body
+        assert not asked.use_cache or reader.headers.get("quorumsql-cached-at"), "not kept"
+        if query := reader.headers.get("quorumsql-query-id"):
+            again = Asked(FOLLOWED, path=f"/queries/{query}/events")
+            reader = await heartbeat.measure(f"{again.route} {name}", send, service.app, again)
+            assert reader.status == 200, reader.body
+    assert not heartbeat.late, heartbeat.late
+
+
+@pytest.mark.long
+async def test_no_tool_stops_the_event_loop(service: PageService) -> None:
+    heartbeat = Heartbeat()
+    async with connect_http(service.app, token=build_token("ada")) as client:
+        calls = {
+            (tool, name): arguments
+            for name, question in LARGE.items()
+            for tool, arguments in {
+                "run_sql": {"sql": OTHER_SQL[name], "max_rows": 1000},
+                "ask": {"question": question, "max_rows": 1000},
+                "translate": {"question": question},
+                "describe_tables": {},
+                "search_schema": {"text": "employees"},
+                "list_databases": {},
+            }.items()
+        }
+        for (tool, name), arguments in calls.items():
+            work = client.call_tool
+            result = await heartbeat.measure(f"{tool} {name}", work, tool, arguments)
+            assert not result.is_error, result
+    assert {tool for tool, _ in calls} == set(TOOLS)
+    assert not heartbeat.late, heartbeat.late
+
+
+@pytest.mark.parametrize("is_mixed", [False, True], ids=["others", "same_columns"])
+async def test_the_vote_on_large_results_does_not_stop_the_event_loop(is_mixed: bool) -> None:
+    """Eight different results of 1,000 rows and 100 columns; also with the same columns each."""
+    rows = [[at * step % 97 for step in range(1, 101)] for at in range(1000)]
+    assessments = tuple(
+        build_assessment(
+            f"c{seed}",
+            rows=[
+                tuple(
+                    row[: 50 + seed] + other[50 + seed :] if is_mixed else [c + seed for c in row]
+                )
+                for row, other in zip(rows, [*rows[seed:], *rows[:seed]], strict=True)
+            ],
+        )
+        for seed in range(8)
+    )
+    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), build_settings())
+    heartbeat = Heartbeat()
+    ranking = await heartbeat.measure(
+        "vote", partial(ranker.rank, samples=8), build_question(), assessments
+    )
+    assert len({assessment.group for assessment in ranking.assessments}) == 8
+    assert not heartbeat.late, heartbeat.late
