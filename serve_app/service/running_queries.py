@@ -173,6 +173,11 @@ class RunningQueries:
         self._finished: deque[tuple[RunningQuery, int]] = deque()
         self._bytes = 0
 
+    @property
+    def size(self) -> int:
+        """The bytes that are kept of questions that have ended."""
+        return self._bytes
+
     def open(self, principal: Principal, database: str | None = None) -> RunningQuery:
         """A new question of the principal; ``database`` as it was named (None: the default)."""
         self._forget_old()

@@ -17,7 +17,16 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from execution.guard.guard import SqlGuard
 from nl2sql.pipeline.dialogue import Dialogue
 from nl2sql.pipeline.pipeline import Pipeline, Stages
-from nl2sql.protocols import Answerer, FeedbackTaker, Generator, Guard, Probe, Repairer, Sessions
+from nl2sql.protocols import (
+    Answerer,
+    Executor,
+    FeedbackTaker,
+    Generator,
+    Guard,
+    Probe,
+    Repairer,
+    Sessions,
+)
 from nl2sql.settings import Settings
 from nl2sql.speed import Pace
 from nl2sql.types import ResultSet
@@ -52,6 +61,7 @@ def build_app(
     generator: Generator | None = None,
     guard: Guard | None = None,
     results: Mapping[str, Sequence[ResultSet]] = _NOTHING,
+    executor: Executor | None = None,
     repairer: Repairer | None = None,
     probe: Probe | None = None,
     taker: FeedbackTaker | None = None,
@@ -61,7 +71,7 @@ def build_app(
     access: AccessParts | None = None,
     references: References | None = None,
 ) -> ASGIApp:
-    """The service whose database answers with ``results``, by query.
+    """The service whose database answers with ``results``, by query, or is the ``executor``.
 
     With a ``taker`` it takes feedback, with ``sessions`` it has conversations, with a ``pace`` it
     tells that, with ``schemas`` it serves MCP; ``references`` stand for queries that are withheld.
@@ -72,6 +82,7 @@ def build_app(
         generator=generator,
         guard=guard,
         results=results,
+        executor=executor,
         repairer=repairer,
         probe=probe,
         sessions=sessions,
@@ -97,6 +108,7 @@ def build_services(
     generator: Generator | None = None,
     guard: Guard | None = None,
     results: Mapping[str, Sequence[ResultSet]] = _NOTHING,
+    executor: Executor | None = None,
     repairer: Repairer | None = None,
     probe: Probe | None = None,
     sessions: Sessions | None = None,
@@ -108,7 +120,7 @@ def build_services(
     """The services behind ``build_app``, and the tools; by default over the whole of ``SHOP``."""
     generator = generator or FakeGenerator()
     guard = guard or FakeGuard()
-    executor = FakeExecutor(results)
+    executor = executor or FakeExecutor(results)
     ranker = CandidateRanker(guard, executor, settings)
     retriever = FakeRetriever()
     answerer: Answerer = Pipeline(
