@@ -1,4 +1,4 @@
-"""What a user installs: sdist and wheel of this tree, used far away from it.
+"""What a user installs, with the commands of the documentation, and uses far away from this tree.
 
 Takes minutes: an empty environment is filled from the package index, with the pinned versions. The
 weights are those that ``make weights`` fetched.
@@ -7,13 +7,13 @@ weights are those that ``make weights`` fetched.
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
-import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,12 +28,18 @@ pytestmark = [pytest.mark.long, pytest.mark.model, pytest.mark.timeout(1800)]
 
 MODEL = "qwen2.5-coder-0.5b-instruct"
 QUESTION = "How many customers are there?"
+# The documented commands: what builds the wheels, and what fills an environment with both or one.
+GUIDE = ROOT / "docs" / "how-to" / "install.md"
+SECTION = re.compile(r"^## From wheels$(.*?)^## ", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What the light install must not bring.
 HEAVY = ("torch", "triton", "nvidia", "vllm", "transformers", "numba", "cv2")
 
 
-def run(*command: str | Path, cwd: Path, home: Path | None = None) -> str:
-    """Output of a command that knows nothing of this checkout."""
+def run(
+    *command: str | Path, cwd: Path, home: Path | None = None, constraint: Path | None = None
+) -> str:
+    """Output of a command that knows nothing of this checkout; pip keeps to the constraints."""
     environment = {
         name: value
         for name, value in os.environ.items()
@@ -41,6 +47,8 @@ def run(*command: str | Path, cwd: Path, home: Path | None = None) -> str:
     }
     if home is not None:
         environment["HOME"] = str(home)
+    if constraint is not None:
+        environment["PIP_CONSTRAINT"] = str(constraint)
     done = subprocess.run(
         command, cwd=cwd, env=environment, capture_output=True, text=True, check=False
     )
@@ -58,8 +66,15 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def sdist(folder: Path) -> Path:
-    """The sdist of the files that git knows."""
+def documented() -> list[list[str]]:
+    """The commands of each block of the guide."""
+    (section,) = SECTION.findall(GUIDE.read_text())
+    return [block.splitlines() for block in BLOCK.findall(section)]
+
+
+@pytest.fixture(scope="module")
+def source(folder: Path) -> Path:
+    """The files that git knows."""
     source = folder / "source"
     listed = subprocess.run(
         ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"),
@@ -69,47 +84,26 @@ def sdist(folder: Path) -> Path:
         if (ROOT / name).is_file():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(ROOT / name, source / name)
-    build = "import setuptools.build_meta as backend; backend.build_sdist('../built')"
-    run(sys.executable, "-c", build, cwd=source)
-    (built,) = (folder / "built").glob("*.tar.gz")
-    return built
+    return source
 
 
 @pytest.fixture(scope="module")
-def wheel(folder: Path, sdist: Path) -> Path:
-    """The wheel out of the sdist."""
-    run(
-        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"),
-        *("--wheel-dir", folder, sdist),
-        cwd=folder,
-    )
-    (built,) = folder.glob("*.whl")
-    return built
+def wheels(folder: Path, source: Path, documented: list[list[str]]) -> Path:
+    """The folder with both wheels."""
+    for command in documented[0]:
+        run("sh", "-c", command, cwd=source)
+    return Path(shutil.move(source / "wheels", folder))
 
 
 @pytest.fixture(scope="module")
-def client_wheel(folder: Path, sdist: Path) -> Path:
-    """The client's own wheel."""
-    run(
-        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"),
-        *("--wheel-dir", folder / "client", folder / "source" / "client"),
-        cwd=folder,
-    )
-    (built,) = (folder / "client").glob("*.whl")
-    return built
-
-
-@pytest.fixture(scope="module")
-def bin_folder(folder: Path, wheel: Path, client_wheel: Path) -> Path:
-    """Programs of an environment that holds the wheel and what it asks for."""
-    venv.create(folder / "venv", with_pip=True)
-    python = folder / "venv" / "bin" / "python"
-    run(
-        *(python, "-m", "pip", "install", "--quiet", wheel, client_wheel),
-        *("--constraint", ROOT / "constraints.txt"),
-        cwd=folder,
-    )
-    return python.parent
+def bin_folder(folder: Path, wheels: Path, documented: list[list[str]]) -> Path:
+    """Programs of the environment with everything."""
+    *commands, last = documented[1]
+    for command in commands:
+        run("sh", "-c", command, cwd=folder, constraint=ROOT / "constraints.txt")
+    program = folder / last.split()[0]
+    assert program.name == "quorumsql"
+    return program.parent
 
 
 @pytest.fixture(scope="module")
@@ -134,17 +128,19 @@ def list_members(archive: Path) -> set[str]:
 
 
 def test_the_wheel_out_of_the_sdist_is_that_of_the_tree(
-    folder: Path, sdist: Path, wheel: Path
+    folder: Path, source: Path, wheels: Path
 ) -> None:
-    direct = folder / "direct"
+    build = "import setuptools.build_meta as backend; backend.build_sdist('../built')"
+    run(sys.executable, "-c", build, cwd=source)
+    (sdist,) = (folder / "built").glob("*.tar.gz")
     run(
         *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"),
-        *("--wheel-dir", direct, folder / "source"),
+        *("--wheel-dir", folder / "built", sdist),
         cwd=folder,
     )
-    (built,) = direct.glob("*.whl")
+    (wheel,) = (folder / "built").glob("*.whl")
     members = list_members(wheel)
-    assert members == list_members(built)
+    assert members == list_members(wheels / wheel.name)
     assert members <= list_members(sdist)
     assert {"data/demo_erp/quorumsql.yaml", "retrieval/embedding/minilm_tokenizer.json"} <= members
     assert not {name for name in members if name.startswith("tests")}
@@ -155,14 +151,12 @@ def test_it_brings_nothing_heavy(folder: Path, bin_folder: Path) -> None:
     assert not [each.name for each in packages.iterdir() if each.name.startswith(HEAVY)]
 
 
-def test_the_client_alone_brings_httpx_and_pydantic(folder: Path, client_wheel: Path) -> None:
-    venv.create(folder / "client-venv", with_pip=True)
+def test_the_client_alone_brings_httpx_and_pydantic(
+    folder: Path, wheels: Path, documented: list[list[str]]
+) -> None:
+    for command in documented[2]:
+        run("sh", "-c", command, cwd=folder, constraint=ROOT / "constraints.txt")
     python = folder / "client-venv" / "bin" / "python"
-    run(
-        *(python, "-m", "pip", "install", "--quiet", client_wheel),
-        *("--constraint", ROOT / "constraints.txt"),
-        cwd=folder,
-    )
     asked = "import quorumsql; quorumsql.connect('http://127.0.0.1:9').ask('How many?')"
     done = subprocess.run((python, "-c", asked), cwd=folder, capture_output=True, text=True)
     assert "Unavailable: No service answers" in done.stderr
