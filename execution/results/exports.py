@@ -8,14 +8,17 @@ that rows were left out.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from decimal import Decimal
 
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
 
-# The characters that start a formula in a spreadsheet (OWASP, "CSV Injection"), in any width.
+# The characters that start a formula in a spreadsheet (OWASP, "CSV Injection"), in any width; a text
+# that is a negative number is none.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
+_NEGATIVE = re.compile(r"-(\d+(\.\d+)?([eE][+-]?\d+)?|Infinity)", re.ASCII)
 _CSV_SPECIAL = frozenset('",\r\n')
 # The characters that Markdown could read as markup; a backslash before them prevents that.
 _MARKDOWN_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~&!#$:"})
@@ -27,8 +30,8 @@ def render_csv(result: ResultSet, *, spreadsheet_safe: bool = False) -> str:
 
     NULL is an empty field and an empty text a pair of quotes; in a result of one column both are a
     pair of quotes, since most readers skip empty lines. ``spreadsheet_safe`` puts an apostrophe
-    before text (never before a number) that a spreadsheet would run as a formula; it changes the
-    data.
+    before text (never before a number, also in a text) that a spreadsheet would run as a formula; it
+    changes the data. The page's JavaScript does the same with rows that it writes itself.
 
     >>> result = ResultSet(("a", "b"), ("int4", "text"), ((1, 'x"y'), (None, "=1+1")), False, 0)
     >>> render_csv(result)
@@ -48,7 +51,7 @@ def render_markdown(result: ResultSet) -> str:
     ``<br>``. A line below says what was left out.
     """
     lines = [
-        _render_line([_escape(name) for name in result.columns]),
+        _render_line([escape_markdown(name) for name in result.columns]),
         _render_line(
             ["---:" if _is_numeric(result, at) else "---" for at in range(len(result.columns))]
         ),
@@ -114,7 +117,7 @@ def _quote(value: object, alone: bool, spreadsheet_safe: bool) -> str:
     if value is None:
         return '""' if alone else ""
     text = render_text(value)
-    if spreadsheet_safe and not isinstance(value, _NUMBERS) and text.startswith(_FORMULA_STARTS):
+    if spreadsheet_safe and text.startswith(_FORMULA_STARTS) and not _NEGATIVE.fullmatch(text):
         text = f"'{text}"
     needs_quotes = not text or text != text.strip() or not _CSV_SPECIAL.isdisjoint(text)
     return '"' + text.replace('"', '""') + '"' if needs_quotes else text
@@ -125,10 +128,15 @@ def _render_line(cells: Sequence[str]) -> str:
 
 
 def _render_cell(value: object) -> str:
-    return "NULL" if value is None else _escape(render_text(value))
+    return "NULL" if value is None else escape_markdown(render_text(value))
 
 
-def _escape(text: str) -> str:
+def escape_markdown(text: str) -> str:
+    r"""The text on one line of Markdown in which nothing is markup: no link, image, fence or HTML.
+
+    >>> print(escape_markdown("![x](https://a.example/?q)\n```"))
+    \!\[x\](https\://a.example/?q)<br>\`\`\`
+    """
     escaped = text.translate(_MARKDOWN_SPECIAL)
     return "<br>".join(escaped.splitlines()) if len(escaped.splitlines()) > 1 else escaped.strip()
 

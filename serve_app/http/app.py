@@ -31,7 +31,7 @@ from quorumsql.contract import (
 from quorumsql.contract.status import StatusResponse
 from quorumsql.contract.translations import drop_rows
 from serve_app.composition.access import AccessParts
-from serve_app.http.callers import Caller, Priority, UseCache
+from serve_app.http.callers import Caller, LastEventId, Priority, UseCache
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.event_stream import (
     EVENT_STREAM,
@@ -266,10 +266,10 @@ def build_routes(
         return drop_rows(build_response(_leave_out_rows(answer), trace=body.trace))
 
     @app.get("/queries/{name}/events", summary="Follow a question", responses=_EVENTS_RESPONSES)
-    async def follow(name: str, request: Request, principal: Caller) -> Response:
-        last = request.headers.get("last-event-id", "0")
+    async def follow(name: str, principal: Caller, last_event_id: LastEventId = "") -> Response:
         # A longer number is none of ours; Python converts none of more than 4,300 digits.
-        after = int(last) if last.isdecimal() and len(last) < 20 else 0
+        is_number = last_event_id.isdecimal() and len(last_event_id) < 20
+        after = int(last_event_id) if is_number else 0
         events = await service.running.follow(name, principal, silence_s=SILENCE_S, after=after)
         return FollowedStream(name, events)
 

@@ -41,3 +41,7 @@ Priority = Annotated[
         "people, and by half of the service at most.",
     ),
 ]
+
+LastEventId = Annotated[
+    str, Header(description="The number of the last event that was received; else all are sent.")
+]

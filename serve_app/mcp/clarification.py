@@ -21,6 +21,7 @@ from mcp_types import (
 )
 from mcp_types.version import is_version_at_least
 
+from execution.results.exports import escape_markdown
 from nl2sql.answers import Clarify
 
 _FIELD = "interpretation"
@@ -76,7 +77,7 @@ def read_choice(response: ElicitResult) -> str:
 def _build_form(clarify: Clarify, version: str) -> ElicitRequestFormParams:
     queries = [each.sql or each.reference for each in clarify.interpretations]
     titles = [
-        f"{number}. {interpretation.description or interpretation.sql}"
+        f"{number}. {escape_markdown(interpretation.description or interpretation.sql)}"
         for number, interpretation in enumerate(clarify.interpretations, start=1)
     ]
     choice: dict[str, Any] = {"type": "string", "title": "Interpretation"}
@@ -87,6 +88,6 @@ def _build_form(clarify: Clarify, version: str) -> ElicitRequestFormParams:
     else:
         choice |= {"enum": queries, "enumNames": titles}
     return ElicitRequestFormParams(
-        message="\n".join((clarify.reason, *titles)),
+        message="\n".join((escape_markdown(clarify.reason), *titles)),
         requested_schema={"type": "object", "properties": {_FIELD: choice}, "required": [_FIELD]},
     )

@@ -23,6 +23,8 @@ ROWS = 50
 # The most characters of a list of rows or tables, as JSON.
 MOST_CHARS = 20_000
 _MOST_CELL_CHARS = 500
+# Outside texts JSON has none of these.
+_MARKUP = (("](", "]\\u0028"), ("://", ":\\/\\/"), ("<", "\\u003c"))
 
 _T = TypeVar("_T")
 Document = dict[str, Any]
@@ -35,8 +37,17 @@ _HOW_TO_PICK = (
 
 
 def write_json(document: Document) -> str:
-    """The document as text that every transport can encode."""
+    r"""The document as text that every transport can encode, and in which nothing is markup.
+
+    Some clients show it as Markdown, and fetch its images. So the signs of links, images and HTML are
+    written as JSON's escapes, which whoever reads the JSON gets back.
+
+    >>> write_json({"a": "![x](https://b.example) <img>"})
+    '{"a": "![x]\\u0028https:\\/\\/b.example) \\u003cimg>"}'
+    """
     text = json.dumps(document, ensure_ascii=False, allow_nan=False)
+    for signs, escape in _MARKUP:
+        text = text.replace(signs, escape)
     # Values of a database may hold lone surrogates, which UTF-8 cannot encode.
     return text.encode(errors="replace").decode()
 

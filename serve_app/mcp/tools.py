@@ -18,6 +18,7 @@ from mcp_types import (
     ToolAnnotations,
 )
 
+from execution.results.exports import escape_markdown
 from nl2sql.answers import Answer, Clarify
 from nl2sql.progress import describe_stage
 from nl2sql.settings import Settings
@@ -128,7 +129,7 @@ async def run_sql(call: Call, arguments: RunSqlArguments) -> ToolResult:
         _limit_rows(call, arguments.max_rows),
     )
     if isinstance(result, Refusal):
-        return render_error(f"The query was not run ({result.code}): {result.reason}")
+        return render_error(result.reason, told=f"The query was not run ({result.code}): ")
     return await _render(build_result, result)
 
 
@@ -175,9 +176,9 @@ def render_document(document: Document) -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)], structured_content=json.loads(text))
 
 
-def render_error(message: str) -> CallToolResult:
-    """An error that the language model reads and can react to."""
-    text = message.encode(errors="replace").decode()
+def render_error(reason: str, *, told: str = "") -> CallToolResult:
+    """An error that the language model reads and can react to; ``told`` is a text of our own."""
+    text = told + escape_markdown(reason).encode(errors="replace").decode()
     return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 

@@ -1,6 +1,8 @@
 """An answer as the Markdown of a chat message.
 
-Whatever a user must see is here: chat clients and LangChain drop other fields of a response.
+Whatever a user must see is here: chat clients and LangChain drop other fields of a response. Texts of
+a model, of data and of people stand in fences that they cannot close, or are escaped: a chat client
+fetches an image as soon as it is shown, and so sends what the image's address contains.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from execution.results.exports import render_markdown
+from execution.results.exports import escape_markdown, render_markdown
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
 from nl2sql.types import Interpretation
 
@@ -22,21 +24,21 @@ def render_answer(answer: Answer) -> str:
     """The message for an answer of any kind."""
     lines = []
     if answer.trace.asked:
-        lines.append(f"Understood as: {answer.trace.question.text}")
+        lines.append(f"Understood as: {escape_markdown(answer.trace.question.text)}")
     match answer:
         case Answered():
             lines += _render_answered(answer)
         case Clarify():
-            lines.append(f"{answer.reason} Answer with a number:")
+            lines.append(f"{escape_markdown(answer.reason)} Answer with a number:")
             for number, choice in enumerate(answer.interpretations, 1):
-                lines.append(f"{number}. {choice.description}\n\n{_name_query(choice)}")
+                described = escape_markdown(choice.description)
+                lines.append(f"{number}. {described}\n\n{_name_query(choice)}")
         case Refused():
-            lines.append(answer.reason)
-            if answer.suggestions:
-                lines.append("\n".join(f"- {suggestion}" for suggestion in answer.suggestions))
+            lines.append(escape_markdown(answer.reason))
+            lines.append("\n".join(f"- {escape_markdown(each)}" for each in answer.suggestions))
         case Failed():
-            lines.append(answer.reason)
-    lines += (f"Note: {note}" for note in answer.trace.notes)
+            lines.append(escape_markdown(answer.reason))
+    lines += (f"Note: {escape_markdown(note)}" for note in answer.trace.notes)
     return "\n\n".join(line for line in lines if line)
 
 
@@ -68,7 +70,7 @@ def _render_answered(answer: Answered) -> list[str]:
         if len(table) <= _MOST_CHARS:
             break
         table, shown = "", shown // 2
-    lines = [answer.text, table.rstrip()]
+    lines = [escape_markdown(answer.text), table.rstrip()]
     if not result.rows:
         lines.append("No rows.")
     elif shown < len(result.rows) or result.truncated:
@@ -76,12 +78,14 @@ def _render_answered(answer: Answered) -> list[str]:
         lines.append(
             f"These are {shown} of {of} rows." if shown else f"The {of} rows are too long."
         )
-    lines += [_name_query(answer), f"In words: {answer.description}" if answer.description else ""]
+    described = escape_markdown(answer.description)
+    lines += [_name_query(answer), f"In words: {described}" if described else ""]
     if answer.verified:
         given = answer.verified
         return [
             *lines,
-            f"Given as the right query by {given.given_by} on {given.given_at:%Y-%m-%d}.",
+            f"Given as the right query by {escape_markdown(given.given_by)} on "
+            f"{given.given_at:%Y-%m-%d}.",
         ]
     quorum = "with a quorum" if answer.quorum else "without a quorum: check the query"
     lines.append(f"Confidence {answer.confidence:.2f}, {quorum}.")

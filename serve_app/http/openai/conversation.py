@@ -61,15 +61,17 @@ def read_turns(messages: Sequence[ChatMessage], *, most: int, longest: int) -> t
     return tuple(turns[-most:])
 
 
-def find_session(headers: Mapping[str, str], user: str | None) -> str | None:
-    """The conversation that a request belongs to: the chat's id, or else the user's name.
+def find_session(headers: Mapping[str, str]) -> str | None:
+    """The conversation that a request belongs to, by the chat's id.
 
-    >>> find_session({"x-openwebui-chat-id": "4f-2"}, "ann@example.com")
+    Not by ``user``, which names a person with many conversations.
+
+    >>> find_session({"x-openwebui-chat-id": "4f-2"})
     '4f-2'
-    >>> find_session({}, None) is None
+    >>> find_session({}) is None
     True
     """
-    name = headers.get(_CHAT_ID) or user
+    name = headers.get(_CHAT_ID)
     if not name:
         return None
     if _SESSION.fullmatch(name):

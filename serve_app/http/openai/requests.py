@@ -8,16 +8,16 @@ several choices, audio) is refused, and so is a parameter that OpenAI does not k
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from nl2sql.errors import InvalidRequest
 
 _ACCEPTED = frozenset(
     "frequency_penalty logit_bias max_completion_tokens max_tokens metadata parallel_tool_calls "
     "prediction presence_penalty prompt_cache_key prompt_cache_retention reasoning_effort "
-    "safety_identifier service_tier stop store temperature top_p verbosity".split()
+    "safety_identifier service_tier stop store temperature top_p user verbosity".split()
 )
 # Parameters that ask for another form of answer, with the values that ask for none.
 _REFUSED: dict[str, tuple[Any, ...]] = {
@@ -31,6 +31,11 @@ _REFUSED: dict[str, tuple[Any, ...]] = {
     "top_logprobs": (0,),
     "web_search_options": (),
 }
+
+
+def _fold_seed(seed: int | None) -> int | None:
+    """The seed of ``POST /query``, which has 31 bits, for one of OpenAI's, which has 64."""
+    return None if seed is None else seed % 2**31
 
 
 class TextPart(BaseModel):
@@ -93,8 +98,9 @@ class ChatRequest(BaseModel):
     messages: list[ChatMessage] = Field(min_length=1, description="The conversation so far.")
     stream: bool | None = False
     stream_options: StreamOptions | None = None
-    seed: int | None = Field(None, description="Seed; a run repeats with it.")
-    user: str | None = Field(None, description="Names the conversation if nothing else does.")
+    seed: Annotated[int | None, AfterValidator(_fold_seed)] = Field(
+        None, ge=-(2**63), lt=2**63, description="Seed; a run repeats with it."
+    )
     tools: list[dict[str, Any]] | None = Field(None, description="None of them is called.")
     functions: list[dict[str, Any]] | None = Field(None, description="None of them is called.")
 

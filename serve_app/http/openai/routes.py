@@ -81,7 +81,7 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
             question=prompt,
             database=None if body.model == DEFAULT_MODEL else body.model,
             seed=body.seed,
-            session=None if turns else find_session(request.headers, body.user),
+            session=None if turns else find_session(request.headers),
         )
 
         async def work(observer: Observer | None = None) -> Answer:
