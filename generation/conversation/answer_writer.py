@@ -19,6 +19,7 @@ from nl2sql.protocols import Engine
 from nl2sql.results.json_values import to_json_value
 from nl2sql.settings import Settings
 from nl2sql.settings.conversation import AnswerSettings
+from nl2sql.sql.threads import compute_aside
 from nl2sql.types import AnswerText, Message, Prompt, Question, ResultSet, SamplingRequest
 
 _MOST_COLUMNS = 20
@@ -56,7 +57,8 @@ class AnswerWriter:
             completions = await self._engine.sample(request)
         except (Unavailable, PromptTooLong):
             return by_rule
-        text = check_text(clean_text(completions.texts[0]), question.text, result)
+        said = clean_text(completions.texts[0])
+        text = await compute_aside(check_text, said, question.text, result)
         return AnswerText(
             text or sentence,
             "model" if text else "rule",

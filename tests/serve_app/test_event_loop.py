@@ -18,6 +18,7 @@ import pyarrow.parquet  # noqa: F401 - its first import takes a tenth of a secon
 import pytest
 from starlette.types import ASGIApp, Message
 
+from generation.conversation.answer_writer import AnswerWriter
 from nl2sql.settings.serve import ServeSettings
 from nl2sql.types import Completions, SamplingRequest
 from ranking.ranker import CandidateRanker
@@ -27,7 +28,15 @@ from serve_app.http.event_stream import EVENT_STREAM
 from serve_app.http.formats import MEDIA_TYPES
 from serve_app.mcp.tools import TOOLS
 from tests.event_loop_watch import EventLoopWatch
-from tests.fakes import FakeExecutor, FakeGuard, build_assessment, build_question, build_settings
+from tests.fakes import (
+    FakeEngine,
+    FakeExecutor,
+    FakeGuard,
+    build_assessment,
+    build_question,
+    build_result,
+    build_settings,
+)
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.interfaces import build_token
@@ -219,6 +228,15 @@ async def test_no_tool_stops_the_event_loop(service: PageService) -> None:
             result = await heartbeat.measure(f"{tool} {name}", work, tool, arguments)
             assert not result.is_error, result
     assert {tool for tool, _ in calls} == set(TOOLS)
+    assert not heartbeat.late, heartbeat.late
+
+
+async def test_the_check_of_a_models_sentence_does_not_stop_the_event_loop() -> None:
+    result = build_result(*(tuple(range(at, at + 100)) for at in range(1000)))
+    heartbeat, asked = Heartbeat(), build_question(answer_text="model")
+    writer = AnswerWriter(FakeEngine(*[["There are 1000 rows."]] * _TRIES), build_settings())
+    said = await heartbeat.measure("answer", writer.write, asked, "SELECT 1", result)
+    assert said.source == "model"
     assert not heartbeat.late, heartbeat.late
 
 

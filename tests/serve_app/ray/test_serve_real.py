@@ -49,7 +49,7 @@ class Follower:
     def open(self) -> tuple[str, str]:
         """A new answered question: its id, and that of the replica."""
         query = self.running.open(ANN)
-        query.append("answer", lambda: b"{}")
+        query.append("answer", (b"{}",))
         return query.id, serve.get_replica_context().replica_tag
 
     async def follow(self, name: str) -> tuple[list[str], str]:
