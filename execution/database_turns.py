@@ -2,11 +2,16 @@
 
 A statement waits for its turn at most half of the time that its request has left, so that as much
 remains for running it and for what follows.
+
+On a database that computes on this machine, one principal gets at most as many turns as there are
+processors: more of its statements at a time would end no sooner, and leave others a smaller part of
+the processors than their share.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 
 from nl2sql.deadline import read_left_s
@@ -18,24 +23,29 @@ _SHORTEST_RETRY_S, _LONGEST_RETRY_S = 1.0, 30.0
 
 
 class DatabaseTurns:
-    """At most ``most`` statements of the database ``name`` at a time, fairly by principal."""
+    """At most ``most`` statements of the database ``name`` at a time, fairly by principal.
 
-    def __init__(self, name: str, most: int) -> None:
+    ``is_here``: it computes on this machine.
+    """
+
+    def __init__(self, name: str, most: int, *, is_here: bool) -> None:
         self._name = name
-        self._turns = FairTurns(most)
+        processors = len(os.sched_getaffinity(0))
+        self._turns = FairTurns(most, most_each=processors if is_here else None)
         self.give_back = self._turns.give_back
 
     async def take(self, who: str, limits: ExecutionLimits | None = None) -> None:
         """Waits for a turn of the principal, who must give it back.
 
-        With ``limits``, it waits no longer than the statement may run. Raises Busy after that time,
-        DeadlineExceeded if the request has no time left.
+        With ``limits``, it waits at most twice as long as the statement may run, so that one which
+        runs as long may end before. Raises Busy after that time, DeadlineExceeded if the request
+        has no time left.
         """
         start = time.monotonic()
         left_s = read_left_s()
         longest_s = None if left_s is None else left_s / 2
         if limits is not None:
-            longest_s = min(limits.timeout_ms / 1000, longest_s or float("inf"))
+            longest_s = min(2 * limits.timeout_ms / 1000, longest_s or float("inf"))
         try:
             async with asyncio.timeout(longest_s):
                 await self._turns.take(who)

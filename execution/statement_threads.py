@@ -49,7 +49,7 @@ class StatementThreads:
         self._name = name
         self._most = most
         self._on_idle = on_idle
-        self._turns = DatabaseTurns(name, most)
+        self._turns = DatabaseTurns(name, most, is_here=True)
         self._threads: ThreadPoolExecutor | None = None
         self._running: set[Statement[object]] = set()
 

@@ -23,16 +23,20 @@ def find_share(most: int) -> int:
 
 
 class FairTurns:
-    """Gives ``most`` turns at a time.
+    """Gives ``most`` turns at a time, to one principal at most its share and ``most_each``.
 
     ``report`` is called with the numbers of waiting and held turns whenever they change.
     """
 
     def __init__(
-        self, most: int, report: Callable[[int, int], None] = lambda waiting, held: None
+        self,
+        most: int,
+        report: Callable[[int, int], None] = lambda waiting, held: None,
+        *,
+        most_each: int | None = None,
     ) -> None:
         self._most = most
-        self._share = find_share(most)
+        self._share = min(find_share(most), most_each or most)
         self._report = report
         self._held: Counter[str] = Counter()
         self._people, self._batch = _Line(), _Line()

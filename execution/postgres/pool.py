@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection, AsyncPipeline, AsyncRawCursor
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
 from execution.database_turns import DatabaseTurns
@@ -50,7 +51,7 @@ class ConnectionPool:
     def __init__(self, name: str, url: str, size: int) -> None:
         self._name = name
         self._url = url
-        self._turns = DatabaseTurns(name, size)
+        self._turns = DatabaseTurns(name, size, is_here=_is_here(url))
         self._idle = IdleConnections(self._connect)
         self._is_checked = False
         # A task without a reference may be garbage-collected before its end.
@@ -172,6 +173,16 @@ class ConnectionPool:
         if not self._is_checked:
             await check_role(connection, self._name)
             self._is_checked = True
+
+
+def _is_here(url: str) -> bool:
+    """Whether the server is on this machine.
+
+    >>> _is_here("postgresql://me@db.example.com/shop"), _is_here("postgresql:///shop?host=/run/pg")
+    (False, True)
+    """
+    hosts = str(conninfo_to_dict(url).get("host") or "").split(",")
+    return all(host in ("", "localhost", "127.0.0.1", "::1") or host[0] == "/" for host in hosts)
 
 
 class _Use:

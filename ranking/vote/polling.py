@@ -17,7 +17,7 @@ from nl2sql.concurrency import gather_all
 from nl2sql.errors import Busy
 from nl2sql.protocols import Executor
 from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import NO_TURN, Assessment, Diagnostic, ExecutionLimits, GuardedQuery
+from nl2sql.types import NO_TURN, Assessment, Diagnostic, ExecutionLimits, GuardedQuery, ResultSet
 
 QUERY_CANCELED = "57014"
 
@@ -46,7 +46,9 @@ async def run_candidates(
             limits = ExecutionLimits(timeout_ms, settings.vote_bytes)
             start = time.perf_counter()
             answer = await executor.execute(verdict, settings.vote_rows, limits)
-            left_ms -= (time.perf_counter() - start) * 1000
+            # Without the time that it waited for its turn.
+            ran_ms = min((time.perf_counter() - start) * 1000, timeout_ms)
+            left_ms -= answer.ms if isinstance(answer, ResultSet) else ran_ms
         if not isinstance(answer, Diagnostic):
             run[at] = replace(run[at], result=answer, unrun="")
         elif answer.sqlstate == QUERY_CANCELED:

@@ -13,7 +13,6 @@ import pytest
 from execution.executor import Database, ReadOnlyExecutor
 from nl2sql.deadline import ending_in
 from nl2sql.errors import Busy
-from nl2sql.fair_turns import find_share
 from nl2sql.settings import LimitSettings
 from nl2sql.types import NO_TURN, Diagnostic, ExecutionLimits, GuardedQuery, ResultSet
 from tests.execution.conftest import Opener
@@ -88,7 +87,7 @@ async def test_a_busy_database_is_told_from_one_that_does_not_answer(shared: Sha
     database = shared.open(SIZE)
     executor = ReadOnlyExecutor({database.name: database})  # type: ignore[attr-defined]
     query = replace(shared.query("SELECT 1"), principal="greedy")
-    async with shared.running(database, "greedy", find_share(SIZE)):
+    async with shared.running(database, "greedy", SIZE):
         # Half of the request's time is left for what follows.
         async with asyncio.timeout(5), ending_in(10.0):
             with pytest.raises(Busy, match="busy") as busy:
