@@ -15,13 +15,17 @@ from decimal import Decimal
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
 
-# The characters that start a formula in a spreadsheet (OWASP, "CSV Injection"), in any width; a text
-# that is a negative number is none.
+# The characters that start a formula in a spreadsheet (OWASP, "CSV Injection"), in any width; a
+# negative number is none.
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
 _NEGATIVE = re.compile(r"-(\d+(\.\d+)?([eE][+-]?\d+)?|Infinity)", re.ASCII)
 _CSV_SPECIAL = frozenset('",\r\n')
 # The characters that Markdown could read as markup; a backslash before them prevents that.
-_MARKDOWN_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~&!#$:"})
+_MARKDOWN_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*[]<>|~&!#$"})
+# Between letters it is none, and names are full of them.
+_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+# Links and addresses are broken twice, for readers that heed no backslash.
+_LINKS = (("](", "]\\("), ("://", ":\\//"))
 _NUMBERS = (int, float, Decimal)
 
 
@@ -30,8 +34,8 @@ def render_csv(result: ResultSet, *, spreadsheet_safe: bool = False) -> str:
 
     NULL is an empty field and an empty text a pair of quotes; in a result of one column both are a
     pair of quotes, since most readers skip empty lines. ``spreadsheet_safe`` puts an apostrophe
-    before text (never before a number, also in a text) that a spreadsheet would run as a formula; it
-    changes the data. The page's JavaScript does the same with rows that it writes itself.
+    before text that a spreadsheet would run as a formula, never before a number; it changes the
+    data.
 
     >>> result = ResultSet(("a", "b"), ("int4", "text"), ((1, 'x"y'), (None, "=1+1")), False, 0)
     >>> render_csv(result)
@@ -135,10 +139,12 @@ def escape_markdown(text: str) -> str:
     r"""The text on one line of Markdown in which nothing is markup: no link, image, fence or HTML.
 
     >>> print(escape_markdown("![x](https://a.example/?q)\n```"))
-    \!\[x\](https\://a.example/?q)<br>\`\`\`
+    \!\[x\]\(https:\//a.example/?q)<br>\`\`\`
     """
-    escaped = text.translate(_MARKDOWN_SPECIAL)
-    return "<br>".join(escaped.splitlines()) if len(escaped.splitlines()) > 1 else escaped.strip()
+    escaped = _UNDERSCORE.sub(r"\\_", text.translate(_MARKDOWN_SPECIAL))
+    for sign, broken in _LINKS:
+        escaped = escaped.replace(sign, broken)
+    return "<br>".join(escaped.strip().splitlines())
 
 
 def _is_numeric(result: ResultSet, column: int) -> bool:

@@ -39,8 +39,8 @@ _HOW_TO_PICK = (
 def write_json(document: Document) -> str:
     r"""The document as text that every transport can encode, and in which nothing is markup.
 
-    Some clients show it as Markdown, and fetch its images. So the signs of links, images and HTML are
-    written as JSON's escapes, which whoever reads the JSON gets back.
+    Some clients show it as Markdown, and fetch its images. So the signs of links, images and HTML
+    are written as JSON's escapes, which whoever reads the JSON gets back.
 
     >>> write_json({"a": "![x](https://b.example) <img>"})
     '{"a": "![x]\\u0028https:\\/\\/b.example) \\u003cimg>"}'

@@ -1,8 +1,8 @@
 """An answer as the Markdown of a chat message.
 
-Whatever a user must see is here: chat clients and LangChain drop other fields of a response. Texts of
-a model, of data and of people stand in fences that they cannot close, or are escaped: a chat client
-fetches an image as soon as it is shown, and so sends what the image's address contains.
+Whatever a user must see is here: chat clients and LangChain drop other fields of a response. Texts
+of a model, of data and of people stand in fences that they cannot close, or are escaped: a chat
+client fetches an image as soon as it is shown, and so sends what the image's address contains.
 """
 
 from __future__ import annotations

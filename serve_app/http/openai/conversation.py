@@ -27,6 +27,7 @@ _SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Prompts that Open WebUI and its kin send by themselves, for titles, tags and suggestions.
 _TASK = "### Task:"
 _LONGEST_TITLE = 60
+_MARKUP = re.compile(r"[][<>`!|\\]|://")
 _CHAT_ID = "x-openwebui-chat-id"
 
 
@@ -100,7 +101,9 @@ def answer_task(prompt: str) -> str | None:
 def _find_title(prompt: str) -> str:
     """The first question of the chat that the prompt quotes."""
     found = re.search(r"^USER: (.+)$", prompt, re.MULTILINE)
-    title = found[1].strip() if found else "Question"
+    # Some clients show it as Markdown, others as it is: it is left without what could be markup.
+    title = " ".join(_MARKUP.sub(" ", found[1]).split()) if found else ""
+    title = title or "Question"
     return title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
 
 

@@ -68,15 +68,32 @@ def test_csv_writes_values_whole(value: object, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["=HYPERLINK(1)", "+1", "-2+3", "@SUM(A1)", "\tx", "\rx", "\n=1", "＝1", "-", "=1\n"],  # noqa: RUF001
+    [
+        "=HYPERLINK(1)",
+        "+1",
+        "-2+3",
+        "-1+cmd|' /C calc'!A0",
+        "-5\n=1",
+        "@SUM(A1)",
+        "\tx",
+        "\rx",
+        "\n=1",
+        "＝1",
+        "-",
+        "=1\n",
+    ],  # noqa: RUF001
 )
 def test_csv_defuses_formulas_when_asked_to(text: str) -> None:
-    result = build((text, -5, Decimal("-1.5"), -0.5, "a=1"))
+    numbers = (-5, Decimal("-1.5"), -0.5, float("-inf"), "-12.5", "-3e-7", "00123")
+    result = build((text, *numbers, "a=1", None, ""))
     for spreadsheet_safe, expected in ((False, text), (True, f"'{text}")):
         written = render_csv(result, spreadsheet_safe=spreadsheet_safe)
         row = list(csv.reader(io.StringIO(written, newline="")))[1]
-        # Numbers and text that only holds a sign are never changed.
-        assert row == [expected, "-5", "-1.5", "-0.5", "a=1"]
+        # Numbers are never changed, nor is text that is one.
+        assert row[0] == expected
+        assert row[1:8] == ["-5", "-1.5", "-0.5", "-Infinity", "-12.5", "-3e-7", "00123"]
+        assert row[8:] == ["a=1", "", ""]
+        assert written.endswith('a=1,,""\r\n')
 
 
 def test_csv_defuses_the_names_of_columns_too() -> None:
@@ -102,8 +119,9 @@ def test_markdown_is_a_table() -> None:
         ("line\nbreak", "line<br>break"),
         ("line\r\nbreak\u2028end", "line<br>break<br>end"),
         ("<script>alert(1)</script>", "\\<script\\>alert(1)\\</script\\>"),
-        ("![x](http://evil/?q)", "\\!\\[x\\](http\\://evil/?q)"),
+        ("![x](http://evil/?q)", "\\!\\[x\\]\\(http:\\//evil/?q)"),
         ("**bold** _it_ `code`", "\\*\\*bold\\*\\* \\_it\\_ \\`code\\`"),
+        ("order_dt __x__", "order_dt \\_\\_x\\_\\_"),
         ("&lt;", "\\&lt;"),
         ("  padded  ", "padded"),
     ],

@@ -227,6 +227,8 @@ def test_download(either: Reader) -> None:
     with either.page.expect_download() as saved:
         either.do("Enter", ".menu-list button:has-text('CSV')")
     assert saved.value.suggested_filename == f"{LINE_FILE}.csv"
+    asked = [body for _, path, body in either.service.received if path == "/run"]
+    assert asked[-1]["spreadsheet_safe"] is True
 
 
 def test_why(either: Reader) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -185,24 +186,32 @@ async def test_a_number_picks_an_interpretation() -> None:
 
 
 @pytest.mark.parametrize(
-    ("headers", "user", "session"),
+    ("chat", "session"),
     [
-        ({"X-OpenWebUI-Chat-Id": "chat-1"}, "ann", "chat-1"),
-        ({}, "ann", "ann"),
-        ({}, "ann@example.com", "c52f8b7a4e26b3e4b33a6ba6b6e4f6a2"),
+        ("chat-1", r"chat-1"),
+        ("chat of ann@example.com", r"[0-9a-f]{32}"),
+        ("", r""),
     ],
 )
-async def test_a_chat_id_or_the_user_names_the_session(
-    headers: dict[str, str], user: str, session: str
+async def test_the_chats_id_names_the_session_and_the_user_does_not(
+    chat: str, session: str
 ) -> None:
     sessions = FakeSessions()
-    await ask(build(sessions=sessions), ASKED, headers, user=user)
-    (name,) = (name for name, turns in sessions.turns.items() if turns)
-    if "@" in user:
-        assert len(name) == 32
-        assert "example" not in name
-    else:
-        assert name == session
+    headers = {"X-OpenWebUI-Chat-Id": chat} if chat else {}
+    await ask(build(sessions=sessions), ASKED, headers, user="ann")
+    names = [name for name, turns in sessions.turns.items() if turns]
+    assert len(names) == bool(chat)
+    assert all(re.fullmatch(session, name) for name in names)
+
+
+async def test_a_new_chat_of_a_person_is_a_new_conversation() -> None:
+    """A follow-up is completed from its own messages, never from an older chat of that user."""
+    generator = FakeGenerator(GENERATED, GENERATED)
+    app = build(generator, sessions=FakeSessions())
+    await ask(app, build_chat("How many orders are open in 2023?"), user="ann")
+    content = await ask(app, build_chat("And in 2024?"), user="ann")
+    assert generator.recalled == []
+    assert "Understood as" not in content
 
 
 @pytest.mark.parametrize(
@@ -286,6 +295,8 @@ async def test_a_bad_request_names_the_parameter(
         {"n": 1},
         {"stop": None},
         {"seed": 3},
+        {"seed": -1},
+        {"seed": 2**63 - 1},
     ],
     ids=str,
 )

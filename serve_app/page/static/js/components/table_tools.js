@@ -53,7 +53,7 @@ export function TableTools({ table, answer, mine }) {
 
 function Downloads({ answer, mine }) {
   const [busy, setBusy] = useState(false);
-  const kinds = FILES.filter(([kind]) => buildRun(answer) || kind !== "parquet");
+  const kinds = FILES.filter(([kind]) => buildRun(answer) || kind === "json");
   const run = async (kind, close) => {
     close();
     setBusy(true);

@@ -24,23 +24,12 @@ export async function copyText(text) {
   }
 }
 
-/** Rows as tab-separated text, which spreadsheets take: exact values, no tabs or line ends inside. */
+/** Rows as tab-separated text: exact values, no tabs or line ends inside. */
 export function writeTabs(columns, rows) {
   const write = (value) => exact(value).replace(/[\t\r\n]+/g, " ");
   return [columns.map((column) => write(column.name)), ...rows.map((row) => row.map(write))]
     .map((cells) => cells.join("\t"))
     .join("\n");
-}
-
-function quoteCsv(value) {
-  const text = exact(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** Rows as CSV (RFC 4180). */
-export function writeCsv(columns, rows) {
-  const lines = [columns.map((column) => column.name), ...rows].map((cells) => cells.map(quoteCsv).join(","));
-  return `${lines.join("\r\n")}\r\n`;
 }
 
 const LONGEST_NAME = 60;
@@ -92,20 +81,21 @@ export function buildRun(answer) {
 }
 
 /**
- * Downloads an answer. Where its query can be run again, the service does so and writes the file,
- * with as many rows as the reader may ask for; else CSV and JSON hold the rows that are shown.
+ * Downloads an answer. The service runs its query again and writes the file, with as many rows as the
+ * reader may ask for, in CSV without formulas; JSON holds the rows that are shown if those are all, or
+ * the query cannot be run again.
  * @param {"csv"|"parquet"|"json"} kind @param {object} answer
  */
 export async function download(kind, answer) {
   const run = buildRun(answer);
   const { question } = answer;
-  if (kind === "json" || !run) {
+  if (kind === "json") {
     const { database, columns } = answer;
     const { rows, truncated } = run && answer.truncated ? await (await request("run", { method: "POST", body: run, headers: { Accept: TYPES.json } })).json() : answer;
-    const text = kind === "json" ? JSON.stringify({ question, database, columns, rows, truncated }, null, 1) : writeCsv(columns, rows);
+    const text = JSON.stringify({ question, database, columns, rows, truncated }, null, 1);
     saveBlob(new Blob([text], { type: TYPES[kind] }), question, kind);
     return;
   }
-  const response = await request("run", { method: "POST", body: run, headers: { Accept: TYPES[kind] } });
+  const response = await request("run", { method: "POST", body: { ...run, spreadsheet_safe: true }, headers: { Accept: TYPES[kind] } });
   saveBlob(await response.blob(), question, kind);
 }
