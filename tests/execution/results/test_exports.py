@@ -68,20 +68,7 @@ def test_csv_writes_values_whole(value: object, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "=HYPERLINK(1)",
-        "+1",
-        "-2+3",
-        "-1+cmd|' /C calc'!A0",
-        "-5\n=1",
-        "@SUM(A1)",
-        "\tx",
-        "\rx",
-        "\n=1",
-        "＝1",
-        "-",
-        "=1\n",
-    ],  # noqa: RUF001
+    ["=A(1)", "+1", "-1+cmd|' /C'!A0", "-5\n=1", "@SUM(A1)", "\tx", "\rx", "\n=1", "＝1", "-"],  # noqa: RUF001
 )
 def test_csv_defuses_formulas_when_asked_to(text: str) -> None:
     numbers = (-5, Decimal("-1.5"), -0.5, float("-inf"), "-12.5", "-3e-7", "00123")

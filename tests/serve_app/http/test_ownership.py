@@ -1,0 +1,109 @@
+"""All that belongs to a principal, and who else bears its name: nothing is shown, used or ended.
+
+A name alone is not a person: with other roles or other attributes it is somebody else. Whose right
+to ask the database was taken away may still end what is theirs, and reads nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from evaluation.runs.variants import override
+from nl2sql.types import Access, Principal
+from retrieval.index_store.api_keys import ApiKeyStore
+from serve_app.composition.wiring import Wiring
+from tests.serve_app.page_service import MEMBER, PageService, open_page_service
+
+SECRET = "zacharias"
+QUESTION = f"SELECT count(*) AS {SECRET} FROM employees"
+ROLES = (*MEMBER, "clerk")
+SAME = (("department_id", 31),)
+NAMESAKES = {
+    "other roles": Principal("cleo", ("regional_manager", "clerk"), (("region_ids", (1, 2)),)),
+    "other attributes": Principal("cleo", ROLES, (("department_id", 7),)),
+    "watcher": Principal("ward", ("watcher", "analyst"), access=Access(databases=("second",))),
+}
+RIGHT_TAKEN = Principal("cleo", ROLES, SAME, Access(databases=("second",)))
+OWNER = Principal("cleo", ROLES, SAME)
+
+
+class Keys:
+    """The service, which everybody asks with a key of their own."""
+
+    def __init__(self, service: PageService) -> None:
+        self._service = service
+        self._keys = ApiKeyStore(service.store)
+
+    async def send(self, who: Principal, method: str, path: str, **body: object) -> httpx.Response:
+        _, key = await self._keys.create(who, valid_days=1)
+        headers = {"Authorization": f"Bearer {key}"}
+        json = body or None
+        return await self._service.send("", method, path, json=json, headers=headers)
+
+
+@pytest.fixture
+async def keys(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> AsyncIterator[Keys]:
+    watched = override(wiring.settings, ["serve.watch_roles=[watcher]"])
+    watched_wiring = Wiring(watched, wiring.socket_folder)
+    async with open_page_service(watched_wiring, monkeypatch, tmp_path, api_keys=True) as service:
+        yield Keys(service)
+
+
+async def test_what_belongs_to_a_principal_belongs_to_no_namesake(keys: Keys) -> None:
+    asked = await keys.send(OWNER, "POST", "/query", question=QUESTION, k=1, session="s")
+    reference = asked.json()["reference"]
+    shared = await keys.send(OWNER, "POST", "/shares", question=QUESTION, reference=reference)
+    feedback = {"question": QUESTION, "verdict": "wrong", "reference": reference}
+    given = await keys.send(OWNER, "POST", "/feedback", **feedback)
+    events = f"/queries/{asked.headers['quorumsql-query-id']}/events"
+    run = {"reference": reference}
+    reads: list[tuple[str, str, dict[str, object]]] = [
+        ("GET", "/conversations", {}),
+        ("GET", "/conversations/s", {}),
+        ("PATCH", "/conversations/s", {"starred": True}),
+        ("GET", "/shares", {}),
+        ("GET", events, {}),
+        ("POST", "/run", run),
+        ("POST", "/shares", {"question": "Q?", **run}),
+        ("POST", "/query", {"question": "Q?", "picked": reference}),
+        ("POST", "/feedback", {**feedback, "question": "Q?"}),
+    ]
+    ends = [
+        ("DELETE", "/sessions/s"),
+        ("DELETE", "/conversations/s"),
+        ("DELETE", "/conversations"),
+        ("DELETE", f"/shares/{shared.json()['id']}"),
+        ("DELETE", f"/feedback/{given.json()['id']}"),
+    ]
+    faults = []
+    for name, who in {**NAMESAKES, "right taken": RIGHT_TAKEN}.items():
+        for method, path, body in reads:
+            response = await keys.send(who, method, path, **body)
+            if SECRET in response.text or (response.is_success and path == events):
+                faults.append(f"{name}: {method} {path}: {response.text}")
+    for name, who in NAMESAKES.items():
+        for method, path in ends:
+            response = await keys.send(who, method, path)
+            nothing = response.status_code == 404 or not any(
+                count for count in response.json().values() if isinstance(count, int)
+            )
+            if not nothing:
+                faults.append(f"{name}: {method} {path}: {response.text}")
+    assert not faults, "\n".join(faults)
+    # It is all there still, for its owner, who can end it.
+    for method, path, body in reads:
+        response = await keys.send(OWNER, method, path, **body)
+        assert response.is_success, (method, path, response.text)
+    assert SECRET in (await keys.send(OWNER, "GET", "/shares")).text
+    assert SECRET in (await keys.send(OWNER, "GET", events)).text
+    for method, path in ends[:4]:
+        response = await keys.send(RIGHT_TAKEN, method, path)
+        assert response.is_success or response.status_code == 404, (path, response.text)
+    for path in ("/shares", "/conversations"):
+        assert SECRET not in (await keys.send(OWNER, "GET", path)).text
