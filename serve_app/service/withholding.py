@@ -19,6 +19,7 @@ from nl2sql.types import (
     Progress,
     Question,
     QuestionEvent,
+    ResultSet,
     RowsFetched,
     SchemaContext,
     TableDescriptions,
@@ -49,6 +50,12 @@ _SQL = re.compile(
     r"|\b[A-Za-z_]\w*\(|::|<>|!=|<=|>=|\|\|"
 )
 
+# Around names in SQL; a name of one word tells nothing; these signs are in no stored column's name
+# but in expressions.
+_QUOTES = (('"', '"'), ("`", "`"), ("[", "]"))
+_WORD = re.compile(r"[\w?]+")
+_SIGNS = re.compile(r"[-+*/<>=|'\"()\[\]{}:]")
+
 
 def withhold(answer: Answer, references: Sequence[str] | None = None) -> Answer:
     """The answer with sentence, rows and confidence, without queries and trace.
@@ -63,7 +70,7 @@ def withhold(answer: Answer, references: Sequence[str] | None = None) -> Answer:
                 trace = replace(trace, notes=(*trace.notes, _NOT_KEPT))
             return Answered(
                 sql="",
-                result=answer.result,
+                result=withhold_headings(answer.result, answer.sql),
                 confidence=answer.confidence,
                 quorum=answer.quorum,
                 trace=trace,
@@ -121,8 +128,25 @@ def withhold_event(event: QuestionEvent) -> QuestionEvent | None:
         case Progress():
             return event
         case RowsFetched():
-            return RowsFetched("", event.result)
+            return RowsFetched("", withhold_headings(event.result, event.sql))
     return None
+
+
+def withhold_headings(result: ResultSet, sql: str) -> ResultSet:
+    """The result with a neutral name for each column that has none but its part of the query.
+
+    Names that the query gives, and names of stored columns, stay.
+    """
+    words = " ".join(sql.lower().split())
+
+    def name(at: int, heading: str) -> str:
+        is_given = any(f"{quote}{heading}{end}" in sql for quote, end in _QUOTES)
+        is_word = _WORD.fullmatch(heading) is not None
+        is_text = " ".join(heading.lower().split()) in words or _SIGNS.search(heading) is not None
+        return f"column {at}" if is_text and not (is_given or is_word) else heading
+
+    columns = tuple(name(at + 1, heading) for at, heading in enumerate(result.columns))
+    return replace(result, columns=columns)
 
 
 def withhold_refusal(refusal: Refusal) -> Refusal:
