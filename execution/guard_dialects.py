@@ -7,7 +7,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
-from execution.duckdb.dialect import GuardedDuckdb
+from execution.duckdb.dialect import GuardedDuckdb, remove_parentheses
 from execution.duckdb.second_check import parse_statement
 from execution.headings import write_headings
 from execution.parsing.call_spelling import spell_calls
@@ -38,6 +38,8 @@ def parse_statements(sql: str, dialect: str) -> list[exp.Expr]:
         reading = parse_statement(sql)
         if isinstance(reading, Violation) and reading.code == "unparsable":
             raise ParseError(reading.message)
+        for tree in statements:
+            remove_parentheses(tree)
     for tree in statements:
         if dialect != "postgres":
             write_headings(tree, sql, dialect)

@@ -38,6 +38,8 @@ _HARMLESS = frozenset(
         "EMPTY_RESULT",
         "EXPRESSION_SCAN",
         "GENERATE_SERIES",
+        "JSON_EACH",
+        "JSON_TREE",
         "RANGE",
         "REC_CTE_SCAN",
         "UNNEST",
