@@ -119,6 +119,12 @@ def _write_current_time(generator: PostgresGenerator, node: exp.CurrentTime) -> 
     return f"CURRENT_TIME({generator.sql(node, 'this')})" if node.this else "CURRENT_TIME"
 
 
+def _write_infix_operator(generator: PostgresGenerator, node: InfixOperator) -> str:
+    # Generator.binary writes one operator for a chain of nodes of one type.
+    this, other = generator.sql(node, "this"), generator.sql(node, "expression")
+    return f"{this} {node.args['signs']} {other}"
+
+
 def _write_interval(generator: PostgresGenerator, node: exp.Interval) -> str:
     """The text and the unit apart, as written: ``'1.5' DAY`` is not ``'1.5 DAY'``."""
     unit = generator.sql(node, "unit")
@@ -290,6 +296,6 @@ class GuardedPostgres(Postgres):
                 "occurrence",
                 "modifiers",
             ),
-            InfixOperator: lambda self, node: self.binary(node, node.args["signs"]),
+            InfixOperator: _write_infix_operator,
             PrefixOperator: write_prefix,
         }

@@ -288,7 +288,7 @@ def _read_number(text: str) -> str:
     text = text.replace("_", "").lower()
     if text[:2] in ("0x", "0o", "0b"):
         return str(int(text, 0))
-    return f"0{text}" if text.startswith(".") else text
+    return text.replace(".", "0.", 1) if text.lstrip("-").startswith(".") else text
 
 
 def _list_strings(nodes: Sequence[Any]) -> list[str]:

@@ -9,7 +9,8 @@
     python -m tests.oracle fuzz --database sqlite          the grammar on SQLite, or on duckdb
     python -m tests.oracle metamorphic --pairs 20000       hidden rows changed, the demo ERP
     python -m tests.oracle metamorphic --of warehouse --database duckdb
-    python -m tests.oracle meaning --database sqlite       original and rewritten text, compared
+    python -m tests.oracle meaning --statements 100000     what runs means what was written
+    python -m tests.oracle meaning --database sqlite       by its results, or on duckdb
     python -m tests.oracle coverage                        writes docs/reference/grammar-coverage.md
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
@@ -34,6 +35,7 @@ from tests.oracle import benchmarks, demo, generated_policies
 from tests.oracle.coverage.run import write_page
 from tests.oracle.engines import ENGINES
 from tests.oracle.meaning import duckdb, sqlite
+from tests.oracle.meaning.postgres import judge_meanings, open_things
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.file_pairs import FilePairs
 from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
@@ -168,6 +170,14 @@ def _run_coverage(
     return text, any(gaps.values())
 
 
+def _run_meaning(
+    server: EmbeddedServer, stage: PostgresStage, options: argparse.Namespace, rng: random.Random
+) -> Report:
+    with open_things(server) as fetch:
+        tally = judge_meanings(options.statements, seed=options.seed, fetch=fetch)
+    return tally.render(), bool(tally.differences)
+
+
 def _judge_spider(options: argparse.Namespace, rng: random.Random) -> Report:
     folder = _find_bench() / "spider"
     most, databases = options.most, options.databases
@@ -205,6 +215,7 @@ _COMMANDS: Mapping[
     "fuzz": _run_fuzz,
     "metamorphic": _run_metamorphic,
     "coverage": _run_coverage,
+    "meaning": _run_meaning,
 }
 _FILE_COMMANDS = {
     "fuzz": _fuzz_file,
