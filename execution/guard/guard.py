@@ -38,6 +38,7 @@ from execution.policies.policy_file import Policy
 from execution.policies.row_hints import describe_rows
 from execution.policies.views import replace_table
 from execution.policies.wrappers import Wrapper
+from execution.postgres.advice import find_advice
 from execution.postgres.second_check import check_grammar, list_extended, list_functions
 from execution.sqlite.allowed_nodes import check_functions as check_sqlite
 from nl2sql.catalog import Catalog
@@ -211,9 +212,16 @@ def guard_query(
     sql: str, access: Access, allowlist: Allowlist | None = None
 ) -> GuardedQuery | Violation:
     """Checks and rewrites one query; a pure function."""
-    catalog = access.catalog
-    allowlist = allowlist or load_allowlist(catalog.dialect)
-    tree = _parse_query(sql, catalog.dialect, allowlist)
+    allowlist = allowlist or load_allowlist(access.catalog.dialect)
+    verdict = _guard(sql, access, allowlist)
+    if isinstance(verdict, Violation) and access.catalog.dialect == "postgres":
+        advice = find_advice(sql)
+        return replace(verdict, message=f"{verdict.message} {advice}".rstrip())
+    return verdict
+
+
+def _guard(sql: str, access: Access, allowlist: Allowlist) -> GuardedQuery | Violation:
+    tree = _parse_query(sql, access.catalog.dialect, allowlist)
     if isinstance(tree, Violation):
         return tree
     try:

@@ -63,7 +63,11 @@ class ColumnFinder:
             sources = list(level.sources.values())
             columns = level.columns
             if isinstance(output, exp.Column):
-                found = level.sources.get(self._resolver.fold(output.args["table"]))
+                name = self._resolver.fold(output.args["table"])
+                # Only PostgreSQL lists the columns of a source around the query.
+                is_outer = self._resolver.dialect == "postgres" and name not in level.sources
+                levels = level.list_outward() if is_outer else (level,)
+                found = next((at.sources[name] for at in levels if name in at.sources), None)
                 sources = [found] if found else []
                 columns = found.columns if found else ()
             for source in sources:

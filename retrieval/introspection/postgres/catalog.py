@@ -2,7 +2,8 @@
 
 Only columns that the reading role may SELECT are included, so that nothing else can reach an index,
 a prompt or the guard's allowlist. System schemas and partitions are left out (the partitioned table
-represents them); everything else that is left out is listed in ``Catalog.skipped``.
+represents them); a column of a domain has the type beneath it, which a value of no row has, too;
+everything else that is left out is listed in ``Catalog.skipped``.
 """
 
 from __future__ import annotations
@@ -42,10 +43,18 @@ SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
          WHERE p.conrelid = c.oid AND p.contype = 'p')::text[] AS primary_key,
        (SELECT jsonb_agg(jsonb_build_object(
                  'name', a.attname,
-                 'type', format_type(a.atttypid, a.atttypmod),
+                 'type', CASE WHEN d.typtype = 'd' THEN (
+                   WITH RECURSIVE base (type, modifier) AS (
+                     SELECT d.typbasetype, d.typtypmod
+                     UNION ALL
+                     SELECT b.typbasetype, b.typtypmod FROM base
+                       JOIN pg_type b ON b.oid = base.type AND b.typtype = 'd')
+                   SELECT format_type(type, modifier)
+                     FROM base JOIN pg_type b ON b.oid = type AND b.typtype <> 'd'
+                 ) ELSE format_type(a.atttypid, a.atttypmod) END,
                  'nullable', NOT a.attnotnull,
                  'comment', coalesce(col_description(c.oid, a.attnum), '')) ORDER BY a.attnum)
-          FROM pg_attribute a
+          FROM pg_attribute a JOIN pg_type d ON d.oid = a.atttypid
          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
            AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
                         WHERE has_column_privilege(r, c.oid, a.attnum, 'SELECT'))) AS columns,
