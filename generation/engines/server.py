@@ -19,6 +19,7 @@ CONNECT_S = 10.0
 _TOO_LONG = ("context length", "context window", "context size", "prompt is too long")
 _TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error", "request_too_large")
 _THINKING_END = "</think>"
+_FENCE, _FENCES_OF_ONE = "```", 2
 
 _T = TypeVar("_T")
 
@@ -125,7 +126,8 @@ def count_marks(messages: Sequence[object]) -> int:
 def extract_answer(text: str, request: SamplingRequest) -> str:
     """The part of a whole answer after ``answer_start`` and before the first stop.
 
-    Servers that cannot continue an answer return a whole one: thinking, a sentence, the block.
+    Servers that cannot continue an answer return a whole one: thinking, a sentence, the block. If
+    there are several blocks, it stays whole: who reads it finds the last.
 
     >>> from nl2sql.types import Prompt
     >>> request = SamplingRequest(Prompt("p", ()), 1, 0, 0.0, 9, "```sql\\n", ("```",))
@@ -133,10 +135,12 @@ def extract_answer(text: str, request: SamplingRequest) -> str:
     '\\nSELECT 1\\n'
     >>> extract_answer("SELECT 1", request)
     'SELECT 1'
+    >>> extract_answer("```sql\\n1```Better:```sql\\n2```", request)
+    '```sql\\n1```Better:```sql\\n2```'
     """
     answer = text.rpartition(_THINKING_END)[2]
     start = request.answer_start.rstrip()
-    if not start or start not in answer:
+    if not start or start not in answer or answer.count(_FENCE) > _FENCES_OF_ONE:
         return text
     answer = answer.partition(start)[2]
     for stop in request.stop:

@@ -2,35 +2,41 @@
 
 Models reason aloud, use code fences and JSON, and explain before and after. The rules, in order:
 
-1. Reasoning (``<think>`` and similar tags) is dropped, even if the tag is not closed.
-2. If the answer begins with a query, it is taken up to a fence; else the first fenced block with a
+1. Reasoning (``<think>`` and similar tags) is dropped, even if one of the tags is missing.
+2. The last closed block in fences counts whose query parses; if none does, the last with a query.
+   Else, if the answer begins with a query, it is taken up to a fence; else the first block with a
    query; else the first JSON value under a usual key; else the prose itself is searched.
 3. Of several statements, the first SELECT or WITH that parses is chosen; if none does, the first.
 4. An explanation after the query is removed if the query does not parse with it.
+5. Escapes, entities and typographic marks around a query are replaced (``cleaning``).
 
 Does not judge what a query does; the guard does. Never raises.
 """
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from nl2sql.sql.cleaning import clean_query
 from nl2sql.sql.json_answers import find_json_answers
-from nl2sql.sql.statements import choose_statement, split_literals
+from nl2sql.sql.statements import choose_statement, is_query
 
 _TAGS = "think|thinking|thought|reasoning|reflection|analysis|scratchpad"
-_THINKING = re.compile(rf"<({_TAGS})>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
-# Reasoning whose opening tag was in the chat template.
-_THOUGHT = re.compile(rf"\A.*</(?:{_TAGS})>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(
-    r"(?:```|~~~)[ \t]*(?!(?:SELECT|WITH)\b)[\w+.-]*[ \t]*\n?(.*?)(?:```|~~~|\Z)",
+_THINKING = re.compile(
+    rf"<({_TAGS})\b[^<>]*>.*?(?:</\1>|\Z)|\[THINK\].*?(?:\[/THINK\]|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
+# Reasoning whose opening tag was in the chat template.
+_THOUGHT = re.compile(rf"\A.*(?:</(?:{_TAGS})>|\[/THINK\])", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(
+    r"(?:```|~~~)[ \t]*(?!(?:SELECT|WITH)\b)[\w+.-]*[ \t]*\n?(.*?)(```|~~~|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+# Answers have only a few.
+_MOST_BLOCKS = 8
 _ANY_FENCE = re.compile(r"```|~~~")
 _QUERY_FIRST = re.compile(r"\s*+\(*+\s*+(?:SELECT|WITH)\b", re.IGNORECASE)
-_ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});", re.IGNORECASE)
 _TURN = re.compile(r"<\|[\w ]{1,40}\|>|</s>")
 _MARKS = re.compile(r"</?(?:sql|answer|final|query|code|pre)>", re.IGNORECASE)
 
@@ -43,43 +49,49 @@ def extract_sql(text: str, dialect: str = "postgres") -> str:
     >>> extract_sql('{"reasoning": "few", "sql": "SELECT 2"}')
     'SELECT 2'
     """
-    for turn in _TURN.split(_drop_thinking(text)):
-        for part in _list_parts(_MARKS.sub("\n", turn)):
-            if sql := choose_statement(_unescape(part), dialect):
+    for turn in _TURN.split(_drop_thinking(text).lstrip("\ufeff\u200b")):
+        answer = _MARKS.sub("\n", turn)
+        for parts in (_choose_block(answer, dialect), *map(_list_inside, _list_blocks(answer))):
+            if sql := _find_query(parts, dialect):
                 return sql
     return ""
+
+
+def _find_query(parts: Iterable[str], dialect: str) -> str:
+    """The first query in any of the parts."""
+    found = (choose_statement(clean_query(part), dialect) for part in parts)
+    return next((sql for sql in found if sql), "")
+
+
+def _choose_block(answer: str, dialect: str) -> tuple[str, ...]:
+    """The query of the last closed block that has one."""
+    if len(_ANY_FENCE.findall(answer)) % 2 and _QUERY_FIRST.match(answer):
+        # The first fence closes a block that the prompt opened.
+        return ()
+    blocks = [match[1] for match in _FENCE.finditer(answer) if match[2]]
+    found = [
+        _find_query(_list_inside(block), dialect) for block in reversed(blocks[-_MOST_BLOCKS:])
+    ]
+    queries = [sql for sql in found if sql]
+    return tuple(sorted(queries, key=lambda sql: not is_query(sql, dialect)))[:1]
 
 
 def _drop_thinking(text: str) -> str:
     return _THOUGHT.sub("", _THINKING.sub("", text))
 
 
-def _list_parts(answer: str) -> Iterator[str]:
-    """The parts that may contain the query, the likeliest first."""
-    for block in _list_blocks(answer):
-        # In a query, braces are not JSON.
-        if not _QUERY_FIRST.match(block):
-            for inside in find_json_answers(block):
-                yield from _list_blocks(inside)
-        yield block
+def _list_inside(block: str) -> Iterator[str]:
+    """What is under the usual keys of JSON in a block, then the block."""
+    # In a query, braces are not JSON.
+    if not _QUERY_FIRST.match(block):
+        for inside in find_json_answers(block):
+            yield from _list_blocks(inside)
+    yield block
 
 
 def _list_blocks(answer: str) -> Iterator[str]:
+    """The parts that may contain the query, the likeliest first."""
     if _QUERY_FIRST.match(answer):
         yield _ANY_FENCE.split(answer, maxsplit=1)[0]
     yield from (match[1] for match in _FENCE.finditer(answer))
     yield answer
-
-
-def _unescape(sql: str) -> str:
-    """Replaces HTML entities outside literals.
-
-    >>> _unescape("a &lt; 5 AND b = '&lt;'")
-    "a < 5 AND b = '&lt;'"
-    """
-    if not _ENTITY.search(sql):
-        return sql
-    return "".join(
-        part if is_literal else _ENTITY.sub(lambda match: html.unescape(match[0]), part)
-        for part, is_literal in split_literals(sql)
-    )

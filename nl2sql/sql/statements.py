@@ -12,8 +12,9 @@ from nl2sql.sql.parsing import parse_one
 
 # Literals, quoted names and comments: semicolons inside them do not end a statement. Unclosed ones
 # extend to the end: searching again from each opening would take quadratic time.
-_LITERAL = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(\w*)\$.*?(?:\$\1\$|\Z)|--[^\n]*|/\*.*?(?:\*/|\Z)",
+LITERAL = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(?P<tag>\w*)\$.*?(?:\$(?P=tag)\$|\Z)"
+    r"|--[^\n]*|/\*.*?(?:\*/|\Z)",
     re.DOTALL,
 )
 # The patterns below match from the start of a run of spaces and never backtrack (``*+``), so no
@@ -34,13 +35,17 @@ _EXPLAINS = (
     "|Result|Schema|The|This|User|We|You"
 )
 _LINE_END = r"[^\S\n]*+\n"
-# Where an explanation may begin: a new paragraph that does not start with a clause, or a line that
-# begins like a sentence.
+# A result that the model made up, under a label.
+_LABEL = rf"{_LINE_END}\s*+(?:SQL ?Result|Answer|Observation|Final Answer)\s*+:(?!:)"
+# Where an explanation may begin: a new paragraph that does not start with a clause, a line that
+# begins like a sentence, or a remark behind a dash.
 _PROSE = re.compile(
     rf"(?<!\s){_LINE_END}{_LINE_END}\s*+(?!--|/\*|[(),]|(?:{_CONTINUES}|SELECT|WITH)\b)"
-    rf"|(?<!\s){_LINE_END}\s*+(?:[*#>-]++\s*+)?(?:{_EXPLAINS})\b(?!\s*\()",
+    rf"|(?<!\s){_LINE_END}\s*+(?:[*#>-]++\s*+)?(?:{_EXPLAINS})\b(?!\s*\()"
+    r"|(?<!\s)\s++[\u2013\u2014]\s++(?![^\n]*[=<>(])",
     re.IGNORECASE,
 )
+_END = re.compile(rf";|{_LABEL}")
 _NEXT_QUERY = re.compile(rf"(?<!\s){_LINE_END}\s*+(?=(?:SELECT|WITH)\b)", re.IGNORECASE)
 _BACKTICK = re.compile("`")
 _KEYWORD_FIRST = re.compile(r"[\s(]*(?:SELECT|WITH)\b")
@@ -73,9 +78,9 @@ def choose_statement(text: str, dialect: str) -> str:
         quoted = _cut_at(_BACKTICK, statement)[::-1] if text[start - 1 : start] == "`" else []
         for ending in (*quoted, statement, *explained, *_cut_at(_NEXT_QUERY, statement)):
             tried += len(ending)
-            if tried <= _MOST_TRIED and _parses(ending, dialect):
+            if tried <= _MOST_TRIED and is_query(ending, dialect):
                 return ending
-        if _is_query(text, start):
+        if _begins_query(text, start):
             first, end = first or shortest, start + len(shortest)
     return first
 
@@ -95,7 +100,7 @@ def find_starts(text: str) -> list[int]:
 def split_literals(sql: str) -> Iterator[tuple[str, bool]]:
     """The parts of a text; True marks a literal, a quoted name or a comment."""
     position = 0
-    for match in _LITERAL.finditer(sql):
+    for match in LITERAL.finditer(sql):
         yield sql[position : match.start()], False
         yield match[0], True
         position = match.end()
@@ -103,11 +108,11 @@ def split_literals(sql: str) -> Iterator[tuple[str, bool]]:
 
 
 def _cut(text: str) -> str:
-    """The text up to the first semicolon outside literals."""
+    """The text up to the first semicolon or label outside literals."""
     position = 0
     for part, is_literal in split_literals(text):
-        if not is_literal and (at := part.find(";")) >= 0:
-            return text[: position + at].strip()
+        if not is_literal and (end := _END.search(part)):
+            return text[: position + end.start()].strip()
         position += len(part)
     return text.strip()
 
@@ -118,14 +123,15 @@ def _cut_at(mark: re.Pattern[str], statement: str) -> list[str]:
     return [statement[:at].strip() for at in reversed(cuts)]
 
 
-def _is_query(text: str, start: int) -> bool:
+def _begins_query(text: str, start: int) -> bool:
     """False in the middle of a sentence, as in "to select them"."""
     return bool(
         _BEFORE.search(text, max(start - 40, 0), start) or _KEYWORD_FIRST.match(text, start)
     )
 
 
-def _parses(sql: str, dialect: str) -> bool:
+def is_query(sql: str, dialect: str) -> bool:
+    """True if the text parses as a query in the dialect."""
     try:
         tree = parse_one(sql, dialect)
     except (SqlglotError, RecursionError):
