@@ -52,11 +52,11 @@ class Trace:
     not fit into the prompt. ``prompts`` pairs each sampled variant with its prompt; ``prompt`` is
     the first. ``question`` is the one that was answered; ``asked`` is the original text if it was
     rewritten. ``notes`` report what was unavailable. ``wanted`` counts the completions requested;
-    ``ended_early`` is true if the deadline ended sampling. ``pace`` holds the model's speed and
-    the sampling time limit. ``cached_at`` is when an answer from the cache was computed; then
-    ``timings`` is empty. ``is_withheld`` if the principal sees neither queries nor how the answer
-    came about: then all that would show them is left out. ``shows_policy`` if the principal may
-    read the policy: then the queries are shown as they ran.
+    ``ended_early`` is true if the deadline or a failure of the engine ended sampling. ``pace``
+    holds the model's speed and the sampling time limit. ``cached_at`` is when an answer from the
+    cache was computed; then ``timings`` is empty. ``is_withheld`` if the principal sees neither
+    queries nor how the answer came about: then all that would show them is left out.
+    ``shows_policy`` if the principal may read the policy: then the queries are shown as they ran.
     """
 
     question: Question

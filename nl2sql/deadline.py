@@ -9,6 +9,7 @@ clocks of two machines may differ. Without a limit, as in a command, nothing is 
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
@@ -16,9 +17,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from nl2sql.errors import DeadlineExceeded
+from nl2sql.errors import DeadlineExceeded, QuorumError
 
 _T = TypeVar("_T")
+_LOG = logging.getLogger("quorumsql")
 # The engine has the same deadline and needs time to return what is finished.
 _GRACE_S = 1.0
 
@@ -51,21 +53,24 @@ class Deadline:
         *,
         has_enough: bool = False,
     ) -> list[_T | None]:
-        """Runs all concurrently and returns their results in order; None for a cancelled one.
+        """Runs all concurrently and returns their results in order; None for one without a result.
 
         After the deadline, those still running are cancelled as soon as one result ``is_enough``,
-        or at once if ``has_enough``. The first error is raised and cancels the others.
+        or at once if ``has_enough``. A QuorumError of one does not lose the results of the others,
+        which may have cost money: the first is raised only if there is no result and not
+        ``has_enough``. Any other exception is raised and cancels the others.
         """
         tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
         running = set(tasks)
         given_up_s = None if self.at_s is None else self.at_s + _GRACE_S
+        results: dict[asyncio.Future[_T], _T] = {}
+        errors: list[QuorumError] = []
+        has_any = has_enough
         try:
             while running:
                 now_s = time.monotonic()
                 is_late = given_up_s is not None and now_s >= given_up_s
-                has_enough = has_enough or any(
-                    task.done() and is_enough(task.result()) for task in tasks
-                )
+                has_enough = has_enough or any(map(is_enough, results.values()))
                 if is_late and has_enough:
                     break
                 wait_s = None if is_late or given_up_s is None else given_up_s - now_s
@@ -73,8 +78,14 @@ class Deadline:
                     running, timeout=wait_s, return_when=asyncio.FIRST_COMPLETED
                 )
                 for task in done:
-                    task.result()
-            return [task.result() if task.done() else None for task in tasks]
+                    try:
+                        results[task] = task.result()
+                    except QuorumError as error:
+                        _LOG.warning("Left out of %d: %s", len(tasks), error)
+                        errors.append(error)
+            if errors and not results and not has_any:
+                raise errors[0]
+            return [results.get(task) for task in tasks]
         finally:
             for task in running:
                 task.cancel()

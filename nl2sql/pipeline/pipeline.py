@@ -14,7 +14,7 @@ from functools import partial
 from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
-from nl2sql.errors import PromptTooLong, Unavailable
+from nl2sql.errors import EngineUnavailable, PromptTooLong, Unavailable
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.clock import StageClock
 from nl2sql.pipeline.conclusion import conclude, describe_unread
@@ -139,12 +139,19 @@ class Pipeline:
         attempts: tuple[Repair, ...] = ()
         repairs = self._start_repairs(deadline=deadline)
         generated: Generated | None = None
-        is_last, wanted = False, 0
+        is_last, is_broken, wanted = False, False, 0
         while generated is None or not (is_last or ranking.settled):
-            async with clock.time("generate"):
-                generated = await stages.generator.generate(
-                    question, context, plan, before=generated, deadline=deadline
-                )
+            try:
+                async with clock.time("generate"):
+                    generated = await stages.generator.generate(
+                        question, context, plan, before=generated, deadline=deadline
+                    )
+            except EngineUnavailable:
+                if generated is None or ranking.winner is None:
+                    raise
+                # What earlier rounds brought is not lost.
+                is_broken = True
+                break
             clock.add_tokens(generated.prompt_tokens, generated.completion_tokens)
             is_last = not generated.more or deadline.has_passed
             wanted += generated.wanted
@@ -187,9 +194,10 @@ class Pipeline:
             repairs=attempts,
             wanted=wanted,
         )
-        ended_early = ranking.samples < wanted or (generated.more and not ranking.settled)
-        if deadline.has_passed and ended_early:
-            note = _describe_end(ranking, trace)
+        is_broken = is_broken or ranking.samples < wanted
+        is_late = deadline.has_passed and (generated.more and not ranking.settled)
+        if is_broken or is_late:
+            note = _describe_end(ranking, trace, is_late=deadline.has_passed)
             trace = replace(trace, ended_early=True, notes=(*trace.notes, note))
         async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
@@ -260,8 +268,6 @@ class Pipeline:
         return draft.sql, route, context
 
 
-def _describe_end(ranking: Ranking, trace: Trace) -> str:
-    return (
-        f"Sampling ended after {trace.pace.sampling_timeout_s:.0f} s with {ranking.samples} of "
-        f"{trace.wanted} candidates."
-    )
+def _describe_end(ranking: Ranking, trace: Trace, *, is_late: bool) -> str:
+    why = f"after {trace.pace.sampling_timeout_s:.0f} s" if is_late else "as the engine failed,"
+    return f"Sampling ended {why} with {ranking.samples} of {trace.wanted} candidates."

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from nl2sql.deadline import NEVER, Deadline, ending_in, read_left_s
-from nl2sql.errors import DeadlineExceeded
+from nl2sql.errors import DeadlineExceeded, EngineUnavailable
 
 PASSED = Deadline(0.0)
 
@@ -63,6 +63,30 @@ async def test_what_one_raises_ends_the_others() -> None:
     with pytest.raises(ValueError, match="broken"):
         await NEVER.gather([hang(), fail()], bool)
     assert ended.is_set()
+
+
+async def refuse(seconds: float = 0.0) -> str:
+    await asyncio.sleep(seconds)
+    raise EngineUnavailable("busy")
+
+
+@pytest.mark.parametrize("deadline", [NEVER, PASSED, Deadline.after(60)])
+@pytest.mark.parametrize("failing", [(0,), (1, 2), (0, 1, 3)], ids=len)
+async def test_what_some_brought_is_kept_when_others_fail(
+    deadline: Deadline, failing: tuple[int, ...]
+) -> None:
+    works = [refuse() if at in failing else give(str(at)) for at in range(4)]
+    found = await deadline.gather(works, bool)
+    assert found == [None if at in failing else str(at) for at in range(4)]
+
+
+async def test_what_there_was_before_is_enough_if_all_fail() -> None:
+    assert await NEVER.gather([refuse(), refuse()], bool, has_enough=True) == [None, None]
+
+
+async def test_if_all_fail_the_first_error_is_raised() -> None:
+    with pytest.raises(EngineUnavailable, match="busy"):
+        await NEVER.gather([refuse(), refuse(0.01)], bool)
 
 
 async def read() -> float | None:

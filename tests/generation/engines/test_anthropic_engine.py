@@ -57,6 +57,13 @@ async def test_k_requests_with_the_system_message_apart() -> None:
     assert len(server.bodies(MESSAGES)) == 3
 
 
+async def test_what_some_requests_brought_is_kept_when_others_fail() -> None:
+    busy = refuse("rate_limit_error", "slow down", 429)
+    with serve(v1__messages=[complete("SELECT 1"), busy, complete("SELECT 2")]) as server:
+        found = await build_engine(server).sample(build_request(k=4))
+    assert found.texts == ("SELECT 1", "SELECT 2", "SELECT 2")
+
+
 async def test_a_model_that_takes_no_beginning_writes_the_whole_answer() -> None:
     def answer(body: dict[str, Any]) -> Reply:
         if body["messages"][-1]["role"] == "assistant":

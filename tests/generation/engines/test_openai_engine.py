@@ -11,6 +11,7 @@ import pytest
 from generation.engines.openai_engine import OpenAiEngine
 from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, SettingsError
 from nl2sql.settings import ModelSettings
+from nl2sql.sql.extraction import extract_sql
 from nl2sql.types import Message, Prompt, SamplingRequest
 from tests.generation.engines.loopback import Answer, Loopback, Reply, serve, wait_for
 
@@ -161,6 +162,50 @@ async def test_a_busy_server_is_asked_again_when_it_says() -> None:
     assert len(server.bodies(CHAT)) == 3
 
 
+FAILURES = [
+    refuse("slow down", status=429),
+    refuse("restarting", status=503),
+    Reply(b"<html>"),
+    Reply({"choices": []}),
+]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=["busy", "restarts", "no_json", "nonsense"])
+@pytest.mark.parametrize("failing", [{8}, {8, 10}, {8, 9, 10}], ids=len)
+async def test_what_some_requests_brought_is_kept_when_others_fail(
+    failing: set[int], failure: Reply
+) -> None:
+    def answer(body: dict[str, Any]) -> Reply:
+        return failure if body["seed"] in failing else complete(f"SELECT {body['seed']}")
+
+    with serve(v1__chat__completions=answer) as server:
+        found = await build_engine(server).sample(build_request(k=4))
+    assert found.texts == tuple(f"SELECT {seed}" for seed in range(7, 11) if seed not in failing)
+    assert found.prompt_tokens == 20 * len(found.texts)
+
+
+async def test_one_that_is_told_to_wait_is_asked_again() -> None:
+    busy = Reply({"error": {"message": "busy"}}, 429, headers=(("retry-after-ms", "1"),))
+    told: list[int] = []
+
+    def answer(body: dict[str, Any]) -> Reply:
+        if body["seed"] == 9 and not told:
+            told.append(9)
+            return busy
+        return complete(f"SELECT {body['seed']}")
+
+    with serve(v1__chat__completions=answer) as server:
+        found = await build_engine(server, retries=1).sample(build_request(k=4))
+    assert found.texts == ("SELECT 7", "SELECT 8", "SELECT 9", "SELECT 10")
+
+
+async def test_the_last_of_several_blocks_of_an_answer_is_left_in_it() -> None:
+    text = "```sql\nSELECT 1\n```\nWait, better:\n```sql\nSELECT 2\n```"
+    with serve(v1__chat__completions=complete(text)) as server:
+        found = await build_engine(server).sample(build_request())
+    assert extract_sql(found.texts[0]) == "SELECT 2"
+
+
 async def test_a_server_that_does_not_answer_in_time() -> None:
     never = threading.Event()
     with serve(v1__chat__completions=Reply(wait=never)) as server:
@@ -200,21 +245,6 @@ async def test_a_cancelled_call_closes_its_connections() -> None:
             await call
         assert await engine.requests_in_flight() == 0
         assert await wait_for(server.gone)
-
-
-async def test_one_failure_ends_the_other_requests() -> None:
-    never = threading.Event()
-
-    def answer(body: dict[str, Any]) -> Reply:
-        if body.get("n") or body["seed"] == 8:
-            return refuse("oh", status=500) if body["seed"] == 8 else complete("SELECT 1")
-        return Reply(wait=never)
-
-    with serve(v1__chat__completions=answer) as server:
-        engine = build_engine(server)
-        with pytest.raises(EngineUnavailable):
-            await engine.sample(build_request(k=3))
-        assert await engine.requests_in_flight() == 0
 
 
 async def test_no_more_requests_at_a_time_than_allowed() -> None:

@@ -275,6 +275,32 @@ async def test_an_error_of_a_stage_passes_through(stage: str) -> None:
         await pipeline.answer(build_question())
 
 
+async def test_what_earlier_rounds_brought_is_answered_when_the_engine_fails_later() -> None:
+    first = replace(build_generated(GOOD.candidate), samples=2, wanted=2, more=True)
+    generator = FakeGenerator(first, EngineUnavailable("Down."))
+    ranker = FakeRanker(known(GOOD), rank(GOOD, samples=2))
+    answer = await build_pipeline(generator, ranker).answer(build_question(k=0))
+    assert isinstance(answer, Answered)
+    assert answer.trace.ended_early
+    assert answer.trace.notes == ("Sampling ended as the engine failed, with 2 of 2 candidates.",)
+
+
+async def test_without_a_winner_the_engines_failure_is_raised() -> None:
+    first = replace(build_generated(BAD.candidate), samples=2, wanted=2, more=True)
+    generator = FakeGenerator(first, EngineUnavailable("Down."))
+    ranker = FakeRanker(known(BAD), rank(BAD, samples=2), rank(BAD, samples=2))
+    with pytest.raises(EngineUnavailable, match="Down"):
+        await build_pipeline(generator, ranker).answer(build_question(k=0))
+
+
+async def test_an_answer_from_fewer_samples_says_so() -> None:
+    drawn = replace(build_generated(GOOD.candidate), samples=3, wanted=4)
+    ranker = FakeRanker(known(GOOD), rank(GOOD, samples=3))
+    trace = (await build_pipeline(FakeGenerator(drawn), ranker).answer(build_question())).trace
+    assert (trace.ended_early, trace.wanted) == (True, 4)
+    assert "3 of 4 candidates" in trace.notes[0]
+
+
 # -- the deadline ----------------------------------------------------------------------------------
 
 
