@@ -71,6 +71,7 @@ BY_GUARD_CODE: dict[str, ErrorClass] = {
     NOT_PERMITTED: WITHHELD,
     "not_a_query": UNSAFE,
     "operator_not_allowed": FUNCTION,
+    "reads_differently": CONSTRUCT,
     "tables_disagree": UNSAFE,
     "too_long": TOO_MUCH,
     "too_many_columns": TOO_MUCH,

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import Token, TokenType
@@ -55,6 +56,7 @@ _LONGEST_MESSAGE = 300
 
 _OPENING = frozenset((TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE))
 _CLOSING = frozenset((TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END))
+_BASED = frozenset((TokenType.BIT_STRING, TokenType.HEX_STRING))
 _BRACKETS = (_OPENING | _CLOSING) - {TokenType.CASE, TokenType.END}
 
 
@@ -114,6 +116,8 @@ def _parse(
         raise TooComplex(f"It has more than {MOST_TOKENS * times} words and signs.")
     check_depth(tokens)
     _check_dots(tokens, MOST_BEFORE_DOTS * times)
+    if isinstance(reader, Postgres):
+        _check_reading(tokens, sql)
     budget = _Budget(reader, _SPARE_STEPS + _STEPS_PER_TOKEN * len(tokens))
     try:
         trees = read(budget.reader.parser(), tokens)
@@ -198,6 +202,24 @@ def _check_dots(tokens: Sequence[Token], most: int) -> None:
             before += position - starts[-1]
     if before > most:
         raise TooComplex("It has too many calls behind dots: write f(g(x)) for x.g().f().")
+
+
+def _check_reading(tokens: Sequence[Token], sql: str) -> None:
+    """Raises ParseError for what sqlglot reads otherwise than PostgreSQL, and would write so.
+
+    These are ``<=>`` (pgvector's distance), ``1_000`` and ``0xFF``. The guard's own dialect reads
+    them; a candidate that is derived from such a text would have another meaning.
+    """
+    for token, behind in zip(tokens, (*tokens[1:], None), strict=True):
+        kind = token.token_type
+        is_based = kind in _BASED and sql[token.start] == "0"
+        is_cut = (
+            kind == TokenType.NUMBER
+            and behind is not None
+            and (behind.token_type, behind.start) == (TokenType.VAR, token.end + 1)
+        )
+        if kind == TokenType.NULLSAFE_EQ or is_based or is_cut:
+            raise ParseError(f"PostgreSQL reads {sql[token.start : token.end + 2]} otherwise.")
 
 
 def _check_sources(trees: Sequence[exp.Expr | None], most: int) -> None:

@@ -37,6 +37,15 @@ def test_an_ordinary_query_is_read_as_sqlglot_reads_it(dialect: str) -> None:
     assert parse_one(sql, dialect) == sqlglot.parse_one(sql, dialect=dialect)
 
 
+@pytest.mark.parametrize("text", ["a <=> b", "1_000", "0xFF", "0b11", "0o17"])
+def test_what_postgresql_reads_otherwise_is_not_read(text: str) -> None:
+    """A query that is derived from such a text would have another meaning."""
+    with pytest.raises(ParseError):
+        parse_one(f"SELECT {text} FROM t", "postgres")
+    # Bits, and a name after a space.
+    assert parse_one("SELECT X'FF', B'1', 1 AS x, 1 y", "postgres").sql("postgres")
+
+
 def test_several_statements_are_several_trees() -> None:
     assert len(parse_statements("SELECT 1; SELECT 2", "postgres")) == 2
     assert isinstance(parse_one("SELECT 1; SELECT 2", "postgres"), exp.Block)

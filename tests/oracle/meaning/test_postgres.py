@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import parse_one
 from sqlglot.errors import SqlglotError
 
 from execution.postgres.embedded import EmbeddedServer
-from nl2sql.sql.parsing import parse_one
 from tests.oracle.meaning.postgres import MeaningTally, find_difference, judge_meanings, open_things
 from tests.oracle.meaning.postgres_texts import TextMaker
 
@@ -40,7 +40,8 @@ def test_the_fuzzer_finds_what_sqlglot_misreads() -> None:
         sql = maker.make()
         try:
             written = parse_one(sql, "postgres").sql("postgres")
-        except SqlglotError:
+        except (SqlglotError, AttributeError, TypeError):
+            # sqlglot's own dialect does not read all of them.
             continue
         if "<=>" in sql and "<=>" not in written and find_difference(sql, written):
             return
