@@ -11,6 +11,7 @@ Not covered: a process that uses processor time but never answers.
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,6 +21,7 @@ import httpx
 from generation.engines.llama_server import LlamaServer
 from nl2sql.errors import EngineUnavailable
 
+_LOG = logging.getLogger("quorumsql")
 _CHECK_S = 1.0
 _HEALTH_CHECK_S = 3.0
 _HEALTH_TIMEOUT_S = 5.0
@@ -41,6 +43,7 @@ class LlamaKeeper:
         self._watch: asyncio.Task[None] | None = None
         self._error: EngineUnavailable | None = None
         self._missed = 0
+        self._heard = time.monotonic()
 
     @property
     def server(self) -> LlamaServer:
@@ -81,31 +84,41 @@ class LlamaKeeper:
             except EngineUnavailable as error:
                 self._error = error
                 raise
+            except OSError as error:
+                # Such as no memory for a process or no room for its log, which may pass too.
+                self._error = EngineUnavailable(f"The engine does not start: {error}.")
+                raise self._error from error
             self._error = None
-            await asyncio.to_thread(dead.stop)
+            with suppress(OSError):
+                await asyncio.to_thread(dead.stop)
 
     def _begin_watch(self) -> None:
         if self._watch is None:
             self._watch = asyncio.create_task(self._keep_running())
 
     async def _keep_running(self) -> None:
-        pause, heard = _CHECK_S, time.monotonic()
+        pause = _CHECK_S
         while True:
             await asyncio.sleep(pause)
-            if not self._server.is_running:
-                try:
-                    await self._restart()
-                    pause = _CHECK_S
-                except EngineUnavailable:
-                    pause = min(2 * pause, _LONGEST_PAUSE_S)
-            elif time.monotonic() - heard >= _HEALTH_CHECK_S:
-                if await _is_healthy(self._server):
-                    self._missed, heard = 0, time.monotonic()
-                    continue
-                self._missed += 1
-                if self._missed == _MOST_MISSED:
-                    self._missed = 0
-                    await asyncio.to_thread(self._server.kill)
+            try:
+                await self._check()
+                pause = _CHECK_S
+            except Exception as error:  # the watch ends with the keeper only
+                _LOG.warning("The engine is watched on: %s", error)
+                pause = min(2 * pause, _LONGEST_PAUSE_S)
+
+    async def _check(self) -> None:
+        """Restarts a server that has died; kills one that hangs, so that the next check does."""
+        if not self._server.is_running:
+            await self._restart()
+        elif time.monotonic() - self._heard >= _HEALTH_CHECK_S:
+            if await _is_healthy(self._server):
+                self._missed, self._heard = 0, time.monotonic()
+                return
+            self._missed += 1
+            if self._missed == _MOST_MISSED:
+                self._missed = 0
+                await asyncio.to_thread(self._server.kill)
 
 
 async def _is_healthy(server: LlamaServer) -> bool:

@@ -10,15 +10,16 @@ Knows nothing of how the repairer makes a repair.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.protocols import Ranker, Repairer
 from nl2sql.settings.repair import RepairSettings
+from nl2sql.shared_work import SharedWork
 from nl2sql.types import Assessment, Candidate, Plan, Question, Ranking, Repair, SchemaContext
 
 _DEFAULTS = RepairSettings()
@@ -53,7 +54,8 @@ class RepairLoop:
         # Candidates that no rule could repair: the rules would give the same result again.
         self._unruled: dict[str, _Tried] = {}
         # By text: different candidates are often repaired to the same query.
-        self._assessing: dict[str, asyncio.Task[Assessment]] = {}
+        self._assessing = SharedWork[Assessment]()
+        self._assessed: dict[str, Assessment] = {}
 
     def finds_work(self, ranking: Ranking) -> bool:
         """True if there are candidates to repair and the settings ask for it."""
@@ -158,11 +160,11 @@ class RepairLoop:
         self, question: Question, candidate: Candidate, context: SchemaContext, plan: Plan
     ) -> Assessment:
         """Assesses each text once per question, however many repairs result in it."""
-        task = self._assessing.get(candidate.sql)
-        if task is None:
-            work = self._assessor.guard_and_assess(question, candidate, context, plan)
-            task = self._assessing[candidate.sql] = asyncio.ensure_future(work)
-        return replace(await task, candidate=candidate)
+        if (assessed := self._assessed.get(candidate.sql)) is None:
+            work = partial(self._assessor.guard_and_assess, question, candidate, context, plan)
+            assessed = await self._assessing.run(candidate.sql, work)
+            self._assessed[candidate.sql] = assessed
+        return replace(assessed, candidate=candidate)
 
     def _find_repairable(self, ranking: Ranking) -> tuple[Assessment, ...]:
         """The assessments that failed, have no repair yet, and have attempts left.

@@ -23,6 +23,8 @@ _MOST_TOKENS = 8000
 # A question often follows directly after the start or the previous answer.
 _QUIET_S = 1.0
 _LOG = logging.getLogger("quorumsql")
+# Database and roles.
+_Key = tuple[str, tuple[str, ...]]
 
 
 class PromptPreparation:
@@ -35,7 +37,8 @@ class PromptPreparation:
         self._retriever = retriever
         self._generator = generator
         self._quiet_s = quiet_s
-        self._versions: dict[tuple[str, tuple[str, ...]], str] = {}
+        self._prepared: dict[_Key, str] = {}
+        self._preparing: dict[_Key, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, database: str, principal: Principal, version: str, turns: Turns) -> None:
@@ -44,38 +47,45 @@ class PromptPreparation:
         An empty version means the current one.
         """
         key = (database, principal.roles)
-        if key in self._versions and (not version or self._versions[key] in ("", version)):
+        known = self._preparing.get(key, self._prepared.get(key))
+        if known is not None and (not version or known in ("", version)):
             return
-        self._versions[key] = version
+        self._preparing[key] = version
         task = asyncio.get_running_loop().create_task(
-            self._run(database, principal, turns),
+            self._run(database, principal, version, turns),
             # It is no part of the request that starts it, nor of that request's trace.
             context=Context(),
         )
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, database: str, principal: Principal, turns: Turns) -> None:
+    async def _run(self, database: str, principal: Principal, version: str, turns: Turns) -> None:
+        key = (database, principal.roles)
         try:
             tokens = await self.prepare(database, principal, turns)
         except QuorumError as error:
-            # The next question fails with the same error and reports it.
+            # The next question fails with the same error and reports it, or prepares again.
             _LOG.info("The prompts of %s are not prepared: %s", database, error)
         else:
             _LOG.info("The prompts of %s are prepared: %d tokens", database, tokens)
+        finally:
+            if self._preparing.get(key) == version:
+                del self._preparing[key]
 
     async def prepare(self, database: str, principal: Principal, turns: Turns) -> int:
         """Prepares the prompts and returns how many tokens the engine processed.
 
         Raises the errors of retrieval and the engine.
         """
-        tokens = 0
+        tokens, version = 0, None
         await self._wait_for_quiet(turns)
         for context in await self._retriever.list_beginnings(database, principal):
-            self._versions[database, principal.roles] = context.version
+            version = context.version
             tokens += await self._read(database, context, turns)
             if tokens >= _MOST_TOKENS:
                 break
+        if version is not None:
+            self._prepared[database, principal.roles] = version
         return tokens
 
     async def _read(self, database: str, context: SchemaContext, turns: Turns) -> int:

@@ -49,13 +49,13 @@ class FakeServer:
 class Starter:
     """Hands out servers and errors in order; ``history`` are the servers."""
 
-    def __init__(self, *outcomes: FakeServer | EngineUnavailable) -> None:
-        self._queue: Iterator[FakeServer | EngineUnavailable] = iter(outcomes)
+    def __init__(self, *outcomes: FakeServer | Exception) -> None:
+        self._queue: Iterator[FakeServer | Exception] = iter(outcomes)
         self.history: list[FakeServer] = []
 
     def __call__(self) -> Any:
         outcome = next(self._queue)
-        if isinstance(outcome, EngineUnavailable):
+        if isinstance(outcome, Exception):
             raise outcome
         self.history.append(outcome)
         return outcome
@@ -69,7 +69,7 @@ def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def keep(
-    *outcomes: FakeServer | EngineUnavailable,
+    *outcomes: FakeServer | Exception,
 ) -> AsyncIterator[tuple[LlamaKeeper, Starter]]:
     """A keeper that watches its first server."""
     start = Starter(*outcomes)
@@ -131,6 +131,38 @@ async def test_a_start_that_fails_is_told_and_tried_again() -> None:
         assert keeper.describe_problem() == "There is no memory."
         await wait_for(lambda: len(start.history) == 2)
         assert keeper.describe_problem() == ""
+
+
+async def test_a_system_error_at_the_start_is_told_and_tried_again() -> None:
+    failure = OSError(12, "Cannot allocate memory")
+    async with keep(FakeServer(), failure, failure, failure, FakeServer()) as (keeper, start):
+        start.history[0].is_running = False
+        with pytest.raises(EngineUnavailable, match="Cannot allocate memory"):
+            await keeper.find()
+        assert "Cannot allocate memory" in keeper.describe_problem()
+        await wait_for(lambda: len(start.history) == 2)
+        assert keeper.describe_problem() == ""
+
+
+@pytest.mark.parametrize("error", [OSError("gone"), ValueError("closed"), RuntimeError("broken")])
+@pytest.mark.parametrize("method", ["kill", "stop"])
+async def test_whatever_fails_the_watch_goes_on(error: Exception, method: str) -> None:
+    class FailingServer(FakeServer):
+        def kill(self) -> None:
+            super().kill()
+            if method == "kill":
+                raise error
+
+        def stop(self) -> None:
+            if method == "stop":
+                raise error
+
+    async with keep(FailingServer(), FakeServer(), FakeServer()) as (keeper, start):
+        start.history[0].hangs = True
+        await wait_for(lambda: len(start.history) == 2)
+        start.history[1].is_running = False
+        await wait_for(lambda: len(start.history) == 3)
+        assert (await keeper.find()).is_running
 
 
 async def test_many_who_ask_start_one() -> None:

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
 from nl2sql.deadline import NEVER, Deadline
+from nl2sql.errors import EngineUnavailable
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.settings.repair import RepairSettings
-from nl2sql.types import Assessment, Candidate, Plan, Ranking, Repair
+from nl2sql.types import (
+    Assessment,
+    Candidate,
+    GuardedQuery,
+    Plan,
+    Principal,
+    Ranking,
+    Repair,
+    Violation,
+)
 from tests.fakes import (
     FakeGuard,
     FakeRanker,
@@ -199,6 +210,43 @@ async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_can
     (ranked,) = ranker.ranked
     assert [*samples(ranked[-2:])] == ["c2r", "c3r"]
     assert {repair.verdict for repair in ranked[-2:]} == {made.verdict}
+
+
+class HangingGuard(FakeGuard):
+    """Never answers the first call, or raises."""
+
+    def __init__(self, *errors: Exception) -> None:
+        super().__init__()
+        self.errors = list(errors)
+        self.calls = 0
+
+    async def guard(
+        self, database: str, sql: str, principal: Principal
+    ) -> GuardedQuery | Violation:
+        self.calls += 1
+        if self.errors:
+            raise self.errors.pop()
+        if self.calls == 1:
+            await asyncio.sleep(60)
+        return await super().guard(database, sql, principal)
+
+
+@pytest.mark.parametrize("errors", [(), (EngineUnavailable("Down."),)], ids=["cancelled", "failed"])
+async def test_an_assessment_that_came_to_nothing_is_made_anew(
+    errors: tuple[Exception, ...],
+) -> None:
+    fixed = build_repair(BAD, "fixed", rows=[(1,)])
+    ranker = FakeRanker({"fixed": fixed}, rank(fixed))
+    guard = HangingGuard(*errors)
+    loop = RepairLoop(CandidateAssessor(guard, ranker), ranker, FakeRepairer("fixed", "fixed"))
+    arguments = build_question(), build_context(), Plan(), rank(BAD)
+    with pytest.raises((TimeoutError, EngineUnavailable)):
+        async with asyncio.timeout(0.05):
+            await loop.run(*arguments)
+    guard.calls = 1
+    ranking, _ = await loop.run(*arguments)
+    assert ranking.winner is not None
+    assert ranking.winner.candidate.sql == "fixed"
 
 
 async def test_after_the_deadline_the_model_is_asked_once_about_the_best() -> None:

@@ -99,11 +99,25 @@ async def test_so_much_is_read_and_no_more() -> None:
     assert (tokens, len(generator.prepared)) == (8000, 8)
 
 
-async def test_an_engine_that_is_gone_is_nobodys_error() -> None:
+async def test_an_engine_that_is_gone_is_nobodys_error_and_what_it_did_not_read_is_read_later() -> (
+    None
+):
     class GoneGenerator(FakeGenerator):
-        async def prepare(self, database: str, context: SchemaContext) -> int:
-            raise EngineUnavailable("Gone.")
+        is_gone = True
 
-    preparation = PromptPreparation(FakeRetriever(), GoneGenerator(), quiet_s=0)
-    preparation.start("shop", ANALYST, "", Turns(1, 1))
-    await let_work()
+        async def prepare(self, database: str, context: SchemaContext) -> int:
+            if self.is_gone and len(self.prepared) == 4:
+                raise EngineUnavailable("Gone.")
+            return await super().prepare(database, context)
+
+    generator, turns = GoneGenerator(), Turns(1, 1)
+    preparation = PromptPreparation(SchoolRetriever(), generator, quiet_s=0)
+    for version in ("", "v1"):
+        preparation.start("shop", ANALYST, version, turns)
+        await let_work()
+        assert len(generator.prepared) == 4
+    generator.is_gone = False
+    for version in ("v1", "v1", ""):
+        preparation.start("shop", ANALYST, version, turns)
+        await let_work()
+        assert len(generator.prepared) == 14
