@@ -194,10 +194,9 @@ class Pipeline:
             repairs=attempts,
             wanted=wanted,
         )
-        is_broken = is_broken or ranking.samples < wanted
-        is_late = deadline.has_passed and (generated.more and not ranking.settled)
-        if is_broken or is_late:
-            note = _describe_end(ranking, trace, is_late=deadline.has_passed)
+        ended_early = ranking.samples < wanted or (generated.more and not ranking.settled)
+        if is_broken or (deadline.has_passed and ended_early):
+            note = _describe_end(ranking, trace, is_broken=is_broken)
             trace = replace(trace, ended_early=True, notes=(*trace.notes, note))
         async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
@@ -268,6 +267,6 @@ class Pipeline:
         return draft.sql, route, context
 
 
-def _describe_end(ranking: Ranking, trace: Trace, *, is_late: bool) -> str:
-    why = f"after {trace.pace.sampling_timeout_s:.0f} s" if is_late else "as the engine failed,"
+def _describe_end(ranking: Ranking, trace: Trace, *, is_broken: bool) -> str:
+    why = "as the engine failed," if is_broken else f"after {trace.pace.sampling_timeout_s:.0f} s"
     return f"Sampling ended {why} with {ranking.samples} of {trace.wanted} candidates."

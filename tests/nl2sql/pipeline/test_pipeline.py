@@ -293,14 +293,6 @@ async def test_without_a_winner_the_engines_failure_is_raised() -> None:
         await build_pipeline(generator, ranker).answer(build_question(k=0))
 
 
-async def test_an_answer_from_fewer_samples_says_so() -> None:
-    drawn = replace(build_generated(GOOD.candidate), samples=3, wanted=4)
-    ranker = FakeRanker(known(GOOD), rank(GOOD, samples=3))
-    trace = (await build_pipeline(FakeGenerator(drawn), ranker).answer(build_question())).trace
-    assert (trace.ended_early, trace.wanted) == (True, 4)
-    assert "3 of 4 candidates" in trace.notes[0]
-
-
 # -- the deadline ----------------------------------------------------------------------------------
 
 
