@@ -3,7 +3,7 @@
 A statement waits for its turn at most half of the time that its request has left, so that as much
 remains for running it and for what follows.
 
-On a database that computes on this machine, one principal gets at most as many turns as there are
+On a database that computes on this machine, one principal gets at most as many turns as occupy all
 processors: more of its statements at a time would end no sooner, and leave others a smaller part of
 the processors than their share.
 """
@@ -25,13 +25,14 @@ _SHORTEST_RETRY_S, _LONGEST_RETRY_S = 1.0, 30.0
 class DatabaseTurns:
     """At most ``most`` statements of the database ``name`` at a time, fairly by principal.
 
-    ``is_here``: it computes on this machine.
+    ``processors`` of this machine can work on one statement; 0: it computes elsewhere.
     """
 
-    def __init__(self, name: str, most: int, *, is_here: bool) -> None:
+    def __init__(self, name: str, most: int, *, processors: int) -> None:
         self._name = name
-        processors = len(os.sched_getaffinity(0))
-        self._turns = FairTurns(most, most_each=processors if is_here else None)
+        present = len(os.sched_getaffinity(0))
+        most_each = max(1, present // processors) if processors else None
+        self._turns = FairTurns(most, most_each=most_each)
         self.give_back = self._turns.give_back
 
     async def take(self, who: str, limits: ExecutionLimits | None = None) -> None:

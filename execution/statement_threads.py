@@ -43,13 +43,23 @@ class Statement(Protocol[Answer]):
 
 
 class StatementThreads:
-    """The threads of one database. ``on_idle`` is called when the last statement has ended."""
+    """The threads of one database, for ``most`` statements at a time.
 
-    def __init__(self, name: str, most: int, on_idle: Callable[[], None] | None = None) -> None:
+    ``on_idle`` is called when the last statement has ended; ``processors`` can work on one.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        most: int,
+        on_idle: Callable[[], None] | None = None,
+        *,
+        processors: int = 1,
+    ) -> None:
         self._name = name
         self._most = most
         self._on_idle = on_idle
-        self._turns = DatabaseTurns(name, most, is_here=True)
+        self._turns = DatabaseTurns(name, most, processors=processors)
         self._threads: ThreadPoolExecutor | None = None
         self._running: set[Statement[object]] = set()
 

@@ -26,7 +26,7 @@ import duckdb
 
 from execution.allowlists import Allowlist, load_allowlist
 from execution.duckdb.errors import describe_error, is_gone
-from execution.duckdb.file import OpenFile, SharedFile, refuse_file
+from execution.duckdb.file import MOST_THREADS, OpenFile, SharedFile, refuse_file
 from execution.duckdb.page import Page, build_description, build_page
 from execution.duckdb.plan import build_explained, check_estimate
 from execution.duckdb.revision import SETTLED_S, read_file_revision
@@ -128,7 +128,9 @@ class DuckDbDatabase:
         self._limits = limits
         self._allowlist = allowlist or load_allowlist("duckdb")
         self._file = SharedFile(name, path, limits)
-        self._threads = StatementThreads(name, limits.pool_size, self._rest)
+        self._threads = StatementThreads(
+            name, limits.pool_size, self._rest, processors=MOST_THREADS
+        )
         # Of its own, so that a probe waits for no query.
         self._probing = StatementThreads(name, 1, self._rest)
         self._closing: asyncio.TimerHandle | None = None

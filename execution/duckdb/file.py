@@ -34,7 +34,7 @@ from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import fold_name
 
 # More threads than this speed up a single query little, at the cost of all others.
-_MOST_THREADS = 4
+MOST_THREADS = 4
 
 _MACROS = "SELECT lower(function_name) FROM duckdb_functions() WHERE NOT internal"
 _COMPUTING = "SELECT schema_name, table_name FROM duckdb_tables() WHERE contains(sql, 'GENERATED')"
@@ -143,7 +143,7 @@ def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
         # would reveal them by the order of the visible ones.
         "disabled_optimizers": "statistics_propagation",
         "memory_limit": f"{limits.duckdb_memory_mib}MiB",
-        "threads": str(min(_MOST_THREADS, len(os.sched_getaffinity(0)))),
+        "threads": str(min(MOST_THREADS, len(os.sched_getaffinity(0)))),
         # In case an interrupt is lost.
         "max_execution_time": str(limits.statement_timeout_ms),
     }

@@ -51,7 +51,7 @@ class ConnectionPool:
     def __init__(self, name: str, url: str, size: int) -> None:
         self._name = name
         self._url = url
-        self._turns = DatabaseTurns(name, size, is_here=_is_here(url))
+        self._turns = DatabaseTurns(name, size, processors=int(_is_here(url)))
         self._idle = IdleConnections(self._connect)
         self._is_checked = False
         # A task without a reference may be garbage-collected before its end.

@@ -46,8 +46,8 @@ class LimitSettings(Section):
         ge=1,
         le=100,
         description="Statements at a time for each database, each with a connection or a thread of "
-        "its own. One principal gets at most three quarters of them; on a database on this machine "
-        "at most as many as there are processors.",
+        "its own. One principal gets at most three quarters of them; on a database that computes "
+        "on this machine at most as many as occupy all processors.",
     )
     cell_bytes: int = Field(
         65_536,
