@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
-from sqlglot.errors import ParseError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from execution.duckdb.dialect import GuardedDuckdb, remove_parentheses
-from execution.duckdb.second_check import parse_statement
 from execution.headings import write_headings
 from execution.parsing.call_spelling import spell_calls
+from execution.parsing.comments import strip_comments
 from execution.postgres.dialect import GuardedPostgres
 from execution.sqlite.dialect import GuardedSqlite
 from execution.sqlite.names import record_spelling, restore_spelling
 from nl2sql.sql import parsing
-from nl2sql.types import Violation
 
 # The names under which sqlglot knows them.
 READERS: dict[str, type[Dialect]] = {
@@ -26,23 +24,20 @@ READERS: dict[str, type[Dialect]] = {
 
 
 def parse_statements(sql: str, dialect: str) -> list[exp.Expr]:
-    """The statements in ``sql``, which has no comments. Raises SqlglotError, RecursionError."""
+    """The statements in ``sql``. Raises SqlglotError, RecursionError."""
+    written, sql = sql, strip_comments(sql, dialect)
     statements = [
         tree
         for tree in parsing.parse_statements(sql, READERS[dialect])
         # A Semicolon node only carries the comment after the last statement.
         if tree is not None and not isinstance(tree, exp.Semicolon)
     ]
-    if dialect == "duckdb":
-        # sqlglot forgives what DuckDB does not, such as a missing parenthesis.
-        reading = parse_statement(sql)
-        if isinstance(reading, Violation) and reading.code == "unparsable":
-            raise ParseError(reading.message)
-        for tree in statements:
-            remove_parentheses(tree)
     for tree in statements:
-        if dialect != "postgres":
+        if dialect == "duckdb":
+            remove_parentheses(tree)
             write_headings(tree, sql, dialect)
+        elif dialect == "sqlite":
+            write_headings(tree, written, dialect)
         spell_calls(tree, dialect, READERS[dialect].parser_class)
     if dialect == "sqlite":
         for tree in statements:

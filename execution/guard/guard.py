@@ -22,6 +22,7 @@ from sqlglot.errors import SqlglotError
 
 from execution.allowlists import Allowlist, load_allowlist
 from execution.duckdb.second_check import check_grammar as check_duckdb
+from execution.duckdb.second_check import parse_statement as parse_duckdb
 from execution.guard.cost_bombs import find_bomb
 from execution.guard.instead import describe_refusal
 from execution.guard.repeatability import is_repeatable
@@ -237,8 +238,8 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
         return Violation("too_long", "", f"The query is longer than {_LONGEST_SQL} characters.")
     if not sql.isascii() and any("\ud800" <= letter <= "\udfff" for letter in sql):
         return Violation("unparsable", "", "It holds half of a surrogate pair.")
-    sql = strip_comments(sql, dialect)
-    if dialect != "duckdb" and (odd := find_odd_space(sql, dialect)):
+    plain = strip_comments(sql, dialect)
+    if dialect != "duckdb" and (odd := find_odd_space(plain, dialect)):
         return Violation("unparsable", odd, f"U+{ord(odd):04X} is no space to the database.")
     try:
         statements = parse_statements(sql, dialect)
@@ -260,7 +261,16 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
         if not allowlist.has_tree_node(type(node)):
             refusal = describe_refusal(kind, f"{kind} is not allowed in a query.")
             return Violation("node_not_allowed", node.sql(READERS[dialect])[:80], refusal)
-    return tree
+    return (_check_duckdb_reads(plain) if dialect == "duckdb" else None) or tree
+
+
+def _check_duckdb_reads(sql: str) -> Violation | None:
+    """What DuckDB does not read, sqlglot may: it forgives a missing parenthesis, for example."""
+    try:
+        reading = parse_duckdb(sql)
+    except RecursionError as error:
+        return Violation("unparsable", "", describe_parse_error(error))
+    return reading if isinstance(reading, Violation) else None
 
 
 def _rewrite(

@@ -44,10 +44,10 @@ _EDGE = re.compile(r"/\*|\*/")
 
 
 def strip_comments(sql: str, dialect: str) -> str:
-    """Replaces each comment in ``sql`` by a space.
+    """Replaces each comment in ``sql`` by spaces; what is behind it stays at its place.
 
-    >>> strip_comments("SELECT 1 -- one\\n, '--' /* a /* b */ c */ ORDER /**/ BY 1", "postgres")
-    "SELECT 1  \\n, '--'   ORDER   BY 1"
+    >>> strip_comments("SELECT 1 -- one\\n, '--' ORDER /**/ BY 1", "postgres")
+    "SELECT 1       \\n, '--' ORDER      BY 1"
     """
     if "--" not in sql and "/*" not in sql:
         return sql
@@ -59,11 +59,11 @@ def strip_comments(sql: str, dialect: str) -> str:
             kept.append(sql[at : match.end()])
             at = match.end()
             continue
-        kept += [sql[at : match.start()], " "]
         end = match.end() if match["line"] else _find_end(sql, match.end(), dialect)
         if end is None:
             # The parser reports the error.
             return sql
+        kept += [sql[at : match.start()], " " * (end - match.start())]
         at = end
     kept.append(sql[at:])
     return "".join(kept)

@@ -15,7 +15,6 @@ from execution.guard_dialects import list_nodes, parse_statements, render_sql
 from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import Source, Unresolved
 from execution.name_resolution.walk import resolve_names
-from execution.parsing.comments import strip_comments
 from execution.policies.grouping import complete_group
 from execution.policies.wrappers import Wrapper
 from nl2sql.catalog import Table
@@ -30,8 +29,7 @@ def expand_view(
     """
     name = view.qualified
     try:
-        query = strip_comments(view.definition, resolver.dialect)
-        statements = parse_statements(query, resolver.dialect)
+        statements = parse_statements(view.definition, resolver.dialect)
     except (SqlglotError, RecursionError) as error:
         raise Unresolved(
             "unparsable", name, f"The query of the view {name} cannot be read."

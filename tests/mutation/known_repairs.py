@@ -9,12 +9,11 @@ REPAIRS: dict[str, dict[str, Entry]] = {
     "execution/guard/guard.py": {
         # sqlglot takes U+3000 and others for spaces, PostgreSQL and SQLite for letters of a name.
         "odd_spaces_are_refused": (
-            'dialect != "duckdb" and (odd := find_odd_space(sql, dialect)):',
+            'dialect != "duckdb" and (odd := find_odd_space(plain, dialect)):',
             "(odd := False):",
         ),
         "a_null_character_ends_no_text": 'if "\\0" in sql:',
         "half_of_a_surrogate_pair_is_refused": ('"\\ud800" <= letter <=', '"" > letter <='),
-        "comments_are_stripped_before_parsing": ("sql = strip_comments(sql, dialect)", "pass"),
         "every_dialect_is_read_again": (
             "return check_wrapped(sql, tables, expected, access.catalog.dialect)",
             "return None",
@@ -90,12 +89,11 @@ REPAIRS: dict[str, dict[str, Entry]] = {
             "True:",
         ),
     },
+    "execution/guard_dialects.py": {
+        "comments_are_stripped_before_parsing": ("strip_comments(sql, dialect)", "sql"),
+    },
     "execution/policies/views.py": {
         "a_view_that_reads_itself_is_refused": "if table.qualified == name:",
-        "comments_in_a_view_are_stripped": (
-            "strip_comments(view.definition, resolver.dialect)",
-            "view.definition",
-        ),
         "tables_of_a_view_are_wrapped": ("        replace_table(node, wrapper.text)\n", ""),
     },
     "execution/policies/filter_parsing.py": {
@@ -120,12 +118,12 @@ REPAIRS: dict[str, dict[str, Entry]] = {
         "names_in_brackets_are_quoted_on_sqlite": ("      | \\[[^\\]]*\\]\n", ""),
         "comments_of_sqlite_do_not_nest": ('elif dialect != "sqlite":', "else:"),
         "a_block_comment_that_does_not_end_is_left": (
-            "return sql\n        at = end",
-            "end = len(sql)\n        at = end",
+            "return sql\n        kept",
+            "end = len(sql)\n        kept",
         ),
-        "a_comment_becomes_a_space": (
-            'kept += [sql[at : match.start()], " "]',
-            "kept += [sql[at : match.start()]]",
+        "a_comment_becomes_spaces": (
+            '" " * (end - match.start())',
+            '""',
         ),
         "a_carriage_return_ends_a_line_comment": ("--[^\\r\\n]*", "--[^\\n]*"),
     },

@@ -7,13 +7,11 @@ from tests.mutation.known_repairs import Entry
 FILE_REPAIRS: dict[str, dict[str, Entry]] = {
     "execution/sqlite/allowed_nodes.py": {
         "x_in_name_reads_no_table": 'if isinstance(node, exp.In) and node.args.get("field"):',
-        "comparisons_within_comparisons_need_parentheses": "if _is_ambiguous(node):",
         "no_distinct_on": 'if isinstance(node, exp.Distinct) and node.args.get("on"):',
         "only_a_cte_names_its_columns": (
             "if isinstance(node, exp.TableAlias) and node.columns and not",
             "if False and not",
         ),
-        "is_distinct_from_and_its_parentheses": "if isinstance(node, _NULL_SAFE):",
     },
     "execution/sqlite/authorizer.py": {
         "a_cte_of_which_no_column_is_read_is_not_a_schema_table": (
@@ -30,12 +28,21 @@ FILE_REPAIRS: dict[str, dict[str, Entry]] = {
             "return read, called",
         ),
     },
-    "execution/sqlite/dialect.py": {
+    "execution/sqlite/operators.py": {
         # A column behind a plus has no affinity and no collation.
         "a_plus_before_a_column_is_kept_on_sqlite": (
-            "            TokenType.PLUS: read_plus,\n",
-            "",
+            'return PrefixOperator(this=operand, operator="+")',
+            "return operand",
         ),
+        "comparisons_within_comparisons_get_parentheses": (
+            "return exp.Paren(this=operand) if isinstance(operand, _COMPARED) else operand",
+            "return operand",
+        ),
+    },
+    "execution/headings.py": {
+        "a_heading_is_the_original_texts": ("        _add_alias(output, name)\n", "        pass\n"),
+    },
+    "execution/sqlite/dialect.py": {
         "a_cast_is_an_affinity": (
             "return f\"CAST({self.sql(expression, 'this')} AS {self.sql(expression, 'to')})\"",
             "return super().cast_sql(expression)",

@@ -165,9 +165,6 @@ REFUSALS: tuple[Refusal, ...] = (
             "another_name_of_rowid": "SELECT _rowid_ FROM orders",
             "in_a_table": "SELECT id FROM orders WHERE id IN secrets",
             "in_a_table_of_main": "SELECT id FROM orders WHERE id IN main.secrets",
-            "double_quotes_that_spell_an_output_without_a_name": (
-                'SELECT "COUNT( * )" FROM (SELECT count(*) FROM orders)'
-            ),
             "bare": "SELECT password FROM customers",
             "qualified": "SELECT c.password FROM customers AS c",
         },

@@ -67,10 +67,9 @@ REFUSALS: tuple[Refusal, ...] = (
     *refused(
         "unparsable",
         {
-            "comparisons_that_parsers_group_differently": (
-                "SELECT id = total NOT IN (1) FROM orders"
-            ),
-            "range_in_a_range": "SELECT id FROM orders WHERE id IN (1) LIKE 'x'",
+            "match_calls_an_application": "SELECT id FROM orders WHERE status MATCH 'x'",
+            "regexp_calls_an_application": "SELECT id FROM orders WHERE status REGEXP 'x'",
+            "ilike": "SELECT id FROM orders WHERE status ILIKE 'x'",
         },
         postgres=None,
         duckdb=None,
@@ -79,7 +78,7 @@ REFUSALS: tuple[Refusal, ...] = (
         "unparsable",
         {"hexadecimal_string": ("SELECT x'00'")},
         postgres=None,
-        sqlite="node_not_allowed",
+        sqlite=None,
     ),
     *refused(
         "unparsable",

@@ -327,7 +327,7 @@ def test_a_table_under_postgresqls_schema_is_no_other_table() -> None:
         "nothing[1]",
         "(nothing)",
         "(nothing || a)",
-        "nothing::text",
+        "(nothing::text)",
         "{'a': nothing}.a",
         "[nothing]",
         "a[nothing]",

@@ -1,0 +1,149 @@
+"""A heading is the name that the original text has on its database, whatever was rewritten.
+
+The policy's constants, masks and hidden columns stand in the text that runs, never in a heading.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from execution.duckdb.database import DuckDbDatabase
+from execution.executor import Database
+from execution.guard.guard import guard_query
+from execution.policies.access import Access, CompiledPolicy
+from execution.policies.policy_file import parse_policy
+from execution.sqlite.database import SqliteDatabase
+from nl2sql.catalog import Catalog
+from nl2sql.settings import LimitSettings
+from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
+from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from tests.execution.expecting import expect
+
+SCHEMA = """
+CREATE TABLE emp (id INTEGER, Name TEXT, sal INTEGER, region TEXT, note TEXT);
+INSERT INTO emp VALUES (1, 'Ann', 700, 'north-777', 'x'), (2, 'Bob', 900, 'south', 'y');
+"""
+POLICY = parse_policy(
+    {
+        "version": 1,
+        "database": "firm",
+        "roles": {
+            "clerk": {
+                "tables": {"visible": "*"},
+                "row_filters": {"main.emp": "region = 'north-777'"},
+                "hidden_columns": ["main.emp.note"],
+                "masked_columns": ["main.emp.sal"],
+            }
+        },
+    }
+)
+LIMITS = LimitSettings(pool_size=1, duckdb_memory_mib=256)
+
+EVERYWHERE = (
+    "SELECT (SELECT max(sal) FROM emp), EXISTS(SELECT 1 FROM emp), id IN (SELECT id FROM emp) "
+    "FROM emp",
+    "SELECT COUNT(*), count( * ), sum(sal)+1, -id, name, NAME, emp.id, (id) FROM emp GROUP BY 5, 6,"
+    " 7, 8, 4",
+    "SELECT * FROM (SELECT (SELECT max(sal) FROM emp), Count(*), id + 1 FROM emp GROUP BY id) AS d",
+    "WITH c AS (SELECT (SELECT count(*) FROM emp), CAST(id AS int) FROM emp) SELECT * FROM c",
+    "SELECT CASE WHEN id = 1 THEN name END, 1, 'it''s', NULL, id||'', x.Name FROM emp AS x",
+    "SELECT id + 1 FROM emp UNION ALL SELECT (SELECT 2 FROM emp LIMIT 1) ORDER BY 1",
+    "SELECT count(*) -- rows\n, 1 FROM emp",
+    "VALUES (1, 2)",
+)
+OF_ONE = {
+    "sqlite": (
+        'SELECT "id", [id], "none such", id COLLATE NOCASE, x\'00\', 0x1F FROM emp',
+        'SELECT * FROM (SELECT "none such", id COLLATE NOCASE, (TRUE), (Name) FROM emp) AS d',
+    ),
+    "duckdb": (
+        "SELECT {'a': id}.a, [id][1], id::TEXT, s.a, (s).a, t.s.a FROM "
+        "(SELECT id, {'a': id} AS s FROM emp) AS t",
+        "SELECT rank() OVER w, sum(id) OVER (w) FROM emp WINDOW w AS (ORDER BY id)",
+        "SELECT count(*) UNION ALL BY NAME SELECT max(id) FROM emp",
+        "FROM emp SELECT name.lower(), id // 2",
+    ),
+}
+
+Run = Callable[[str], tuple[str, ...]]
+
+
+def open_sqlite(path: Path) -> tuple[Catalog, Database, Run]:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(SCHEMA)
+
+    def describe(sql: str) -> tuple[str, ...]:
+        with closing(sqlite3.connect(path)) as connection:
+            return tuple(name for name, *_ in connection.execute(sql).description)
+
+    return (
+        read_sqlite_catalog(path, database="firm"),
+        SqliteDatabase("firm", path, LIMITS),
+        describe,
+    )
+
+
+def open_duckdb(path: Path) -> tuple[Catalog, Database, Run]:
+    with closing(duckdb.connect(path)) as connection:
+        connection.execute(SCHEMA)
+
+    def describe(sql: str) -> tuple[str, ...]:
+        # The file itself is open already.
+        with closing(duckdb.connect(":memory:")) as connection:
+            connection.execute(SCHEMA)
+            return tuple(name for name, *_ in connection.execute(sql).description or ())
+
+    return (
+        read_duckdb_catalog(path, database="firm"),
+        DuckDbDatabase("firm", path, LIMITS),
+        describe,
+    )
+
+
+OPEN = {"sqlite": open_sqlite, "duckdb": open_duckdb}
+CASES = [(dialect, sql) for dialect in OPEN for sql in (*EVERYWHERE, *OF_ONE[dialect])]
+
+
+@pytest.mark.parametrize(("dialect", "sql"), CASES)
+async def test_a_heading_is_the_original_texts(dialect: str, sql: str, tmp_path: Path) -> None:
+    catalog, database, describe = OPEN[dialect](tmp_path / "firm")
+    access = CompiledPolicy(POLICY, catalog).access(Principal("cleo", ("clerk",)))
+    query = expect(GuardedQuery, guard_query(sql, expect(Access, access)))
+    result = expect(ResultSet, await database.execute(query, 10))
+    await database.close()
+    assert result.columns == describe(sql)
+    assert "north-777" not in repr(result.columns)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("sqlite", 'SELECT count(*) FROM emp ORDER BY "count(*)"'),
+        ("sqlite", 'SELECT id + 1 FROM emp WHERE "id + 1" = 2'),
+        ("duckdb", 'SELECT count(*) FROM emp ORDER BY "count_star()"'),
+        ("duckdb", 'SELECT id + 1, "(id + 1)" * 2 FROM emp'),
+    ],
+)
+def test_a_query_cannot_name_its_own_heading(dialect: str, sql: str, tmp_path: Path) -> None:
+    catalog, _, _ = OPEN[dialect](tmp_path / "firm")
+    access = CompiledPolicy(POLICY, catalog).access(Principal("cleo", ("clerk",)))
+    verdict = expect(Violation, guard_query(sql, expect(Access, access)))
+    assert verdict.message.startswith("Give the output "), verdict
+
+
+@pytest.mark.parametrize("dialect", OPEN)
+def test_headings_cannot_make_a_query_long(dialect: str, tmp_path: Path) -> None:
+    catalog, _, _ = OPEN[dialect](tmp_path / "firm")
+    access = expect(Access, CompiledPolicy(POLICY, catalog).access(Principal("cleo", ("clerk",))))
+    inner = f"SELECT '{'x' * 9000}'"
+    for level in range(3):
+        inner = f"SELECT (SELECT x FROM (SELECT ({inner}), 1 AS x) AS d{level})"
+    verdict = expect(Violation, guard_query(inner, access))
+    assert "give them names" in verdict.message, verdict
