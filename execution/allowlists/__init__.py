@@ -66,11 +66,14 @@ def load_allowlist(dialect: str) -> Allowlist:
         key: frozenset[str]().union(*(kinds.get(key, ()) for kinds in value["extensions"].values()))
         for key in (_NAMES if "extensions" in value else ())
     }
+    names = {key: own[key].union(brought.get(key, ())) for key in _NAMES}
     return Allowlist(
         nodes=frozenset(value["nodes"]),
+        functions=names["functions"],
+        types=names["types"],
         tree_nodes=frozenset(_read("tree")["nodes"]).union(value.get("tree_nodes", ())),
-        extended=frozenset[str]().union(*(names - own[key] for key, names in brought.items())),
-        **{key: names.union(brought.get(key, ())) for key, names in own.items()},
+        operators=names["operators"],
+        extended=frozenset[str]().union(*(names[key] - own[key] for key in _NAMES)),
     )
 
 

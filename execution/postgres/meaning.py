@@ -21,8 +21,6 @@ from execution.postgres.trees import PLACES
 from nl2sql.catalog import Catalog
 from nl2sql.types import Violation
 
-READS_DIFFERENTLY = "reads_differently"
-
 _MESSAGE = FieldDescriptor.TYPE_MESSAGE
 _PG = postgast.pg_query_pb2
 # A frame's clause was spelled with BETWEEN.
@@ -65,7 +63,7 @@ def check_meaning(
     except _Different as difference:
         fragment = _quote(difference.node, query)
         return Violation(
-            READS_DIFFERENTLY,
+            "reads_differently",
             fragment,
             f"At {fragment!r} PostgreSQL would not read what was meant: write it in another way.",
         )

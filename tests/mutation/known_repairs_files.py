@@ -87,14 +87,10 @@ FILE_REPAIRS: dict[str, dict[str, Entry]] = {
             "exp.DType.CHAR: _build_char_literal",
             "exp.DType.INET: _build_char_literal",
         ),
-        "a_unit_that_cuts_an_interval_is_refused": (
-            "if unit in _CUTTING_UNITS and",
-            "if False and",
-        ),
-        # INTERVAL '1' DAY (3), which PostgreSQL refuses, became three seconds more.
-        "a_precision_behind_an_intervals_unit_is_refused": (
-            "parse_function_unit=False",
-            "parse_function_unit=True",
+        # A chain of different operators was written with one of them.
+        "each_operator_of_a_chain_is_written": (
+            "{this} {node.args['signs']} {other}",
+            "{generator.binary(node, node.args['signs'])}",
         ),
         "a_plus_before_a_text_is_kept_on_postgres": (
             "            TokenType.PLUS: read_plus,\n",

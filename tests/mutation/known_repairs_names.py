@@ -95,11 +95,15 @@ NAME_REPAIRS: dict[str, dict[str, Entry]] = {
     },
     "execution/postgres/second_check.py": {
         "every_alias_name_is_read_again": (
-            "return check_names(tree.stmts[0].stmt.select_stmt, catalog, reading.is_wrapper)",
-            "return None",
+            "if violation := check_names(select, catalog, reading.is_wrapper):",
+            "if violation := None:",
         ),
         "a_field_of_a_row_is_refused": ('if kind == "A_Indirection" and any(', "if False and any("),
-        "a_qualified_operator_is_refused": 'if kind == "A_Expr" and len(node.name) != 1:',
+        "what_runs_means_what_was_written": (
+            "return check_meaning(query, select, catalog, reading.find_wrapped)",
+            "return None",
+        ),
+        "an_operator_that_is_not_listed_is_refused": "if kind in _OPERATORS and (",
         "a_function_of_another_schema_is_refused": ('parts[0] == "pg_catalog"', "parts[0]"),
         "a_wrapper_is_exactly_the_one_that_was_made": (
             "if any(statement == _parse_wrapper(text) for",

@@ -33,13 +33,20 @@ _COLUMNS = (
     "i integer|k integer|n numeric|x float8|s text|b bool|j jsonb|a integer[]|d date|"
     "t timestamptz|y interval|r int4range|p point|o box|ip inet|v vector(2)"
 )
+
+
+def _build_column(text: str) -> Column:
+    name, _, kind = text.partition(" ")
+    return Column(name, kind)
+
+
 CATALOG = Catalog(
     "meaning",
     (
         Table(
             "meaning",
             "things",
-            tuple(Column(*column.split(" ")) for column in _COLUMNS.split("|")),
+            tuple(_build_column(column) for column in _COLUMNS.split("|")),
         ),
     ),
     search_path=("meaning",),
