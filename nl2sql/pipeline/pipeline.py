@@ -268,5 +268,9 @@ class Pipeline:
 
 
 def _describe_end(ranking: Ranking, trace: Trace, *, is_broken: bool) -> str:
-    why = "as the engine failed," if is_broken else f"after {trace.pace.sampling_timeout_s:.0f} s"
-    return f"Sampling ended {why} with {ranking.samples} of {trace.wanted} candidates."
+    if is_broken:
+        return f"The engine failed. Sampling ended with {ranking.samples} candidates."
+    return (
+        f"Sampling ended after {trace.pace.sampling_timeout_s:.0f} s with {ranking.samples} of "
+        f"{trace.wanted} candidates."
+    )

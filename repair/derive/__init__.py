@@ -23,11 +23,9 @@ from repair.derive.grounded_lists import grounded_lists
 from repair.derive.grounded_values import grounded_values
 from repair.derive.nulls_last import nulls_last
 from repair.derive.original import Original
-from repair.derive.plain_extremes import plain_extremes
 from repair.derive.reversed_order import reversed_order
 from repair.derive.shared_values import shared_values
 from repair.derive.shown_names import shown_names
-from repair.derive.summed_groups import summed_groups
 from repair.derive.unrelated_rows import unrelated_rows
 from repair.derive.unstored_values import unstored_values
 
@@ -43,8 +41,6 @@ RULES: tuple[Rule, ...] = (
     fewer_outputs,
     counted_groups,
     counted_tables,
-    plain_extremes,
-    summed_groups,
     shared_values,
     grounded_lists,
     dropped_joins,

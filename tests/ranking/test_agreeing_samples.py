@@ -99,7 +99,9 @@ async def test_what_finds_nothing_is_not_answered_with_everything(ask: Ask, mode
     answer = await ask(
         "How many customers are in Spain?", model, **{f"{COUNT} WHERE country_code = 'ESP'": 4}
     )
-    winner = answer.trace.ranking.winner if answer.trace else None
+    ranking = answer.trace.ranking
+    assert ranking is not None
+    winner = ranking.winner
     assert winner is not None
     assert winner.candidate.origin == "sample"
 

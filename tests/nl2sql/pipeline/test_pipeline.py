@@ -282,7 +282,7 @@ async def test_what_earlier_rounds_brought_is_answered_when_the_engine_fails_lat
     answer = await build_pipeline(generator, ranker).answer(build_question(k=0))
     assert isinstance(answer, Answered)
     assert answer.trace.ended_early
-    assert answer.trace.notes == ("Sampling ended as the engine failed, with 2 of 2 candidates.",)
+    assert answer.trace.notes == ("The engine failed. Sampling ended with 2 candidates.",)
 
 
 async def test_without_a_winner_the_engines_failure_is_raised() -> None:

@@ -53,7 +53,7 @@ FATES: tuple[dict[str, Any], ...] = (
 @st.composite
 def draw_candidates(draw: st.DrawFn) -> tuple[Assessment, ...]:
     """Sampled, repaired and derived candidates of all fates and scores."""
-    made = []
+    made: list[Assessment] = []
     for number in range(1, draw(st.integers(1, 6)) + 1):
         origin = draw(st.sampled_from(["sample", "repair", "derived"] if made else ["sample"]))
         is_derived = origin == "derived"
