@@ -17,11 +17,12 @@ _NOTHING = "\u00ad\u200b-\u200d\u2060\ufeff"
 # Full-width ! % ( ) * + , - . / ; < = >, in the order of ASCII; letters and digits may be names.
 _WIDE = "\uff01\uff05\uff08-\uff0f\uff1b-\uff1e"
 _WIDE_OFFSET = 0xFF01 - ord("!")
-_QUOTES, _DOUBLE = "\u2018\u2019", "\u201c\u201d"
+_QUOTES, _DOUBLE = "\u2018\u2019\u201a\u2032\u00b4", "\u201c\u201d\u201e\u2033"
+_SIGNS = {"\u2265": ">=", "\u2264": "<=", "\u2260": "<>", "\u2212": "-", "\u2013": "-"}
 _ODD = re.compile(
     rf"(?P<escape>\\[nrt])|(?P<entity>{_ENTITY})|(?P<space>[{_SPACES}])|(?P<nothing>[{_NOTHING}])"
-    rf"|(?P<wide>[{_WIDE}])|[{_QUOTES}](?P<text>[^{_QUOTES}]*)[{_QUOTES}]"
-    rf"|[{_DOUBLE}](?P<name>[^{_DOUBLE}]*)[{_DOUBLE}]",
+    rf"|(?P<wide>[{_WIDE}])|(?P<sign>[\u2265\u2264\u2260\u2212]|\u2013(?=\s*\d))"
+    rf"|[{_QUOTES}](?P<text>[^{_QUOTES}]*)[{_QUOTES}]|[{_DOUBLE}](?P<name>[^{_DOUBLE}]*)[{_DOUBLE}]",
     re.IGNORECASE,
 )
 _TOKEN = re.compile(rf"{LITERAL.pattern}|{_ODD.pattern}", re.DOTALL | re.IGNORECASE)
@@ -57,6 +58,8 @@ def _replace(match: re.Match[str]) -> str:
             return ""
         case "wide":
             return chr(ord(token) - _WIDE_OFFSET)
+        case "sign":
+            return _SIGNS[token]
         case "text":
             return "'" + token[1:-1].replace("'", "''") + "'"
         case "name":

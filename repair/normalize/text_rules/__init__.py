@@ -25,7 +25,6 @@ from repair.normalize.text_rules.regular_words import regular_words
 from repair.normalize.text_rules.semicolons import semicolons
 from repair.normalize.text_rules.separators import separators
 from repair.normalize.text_rules.set_words import set_words
-from repair.normalize.text_rules.smart_quotes import smart_quotes
 from repair.normalize.text_rules.stray_aliases import stray_aliases
 from repair.normalize.text_rules.table_hints import table_hints
 from repair.normalize.text_rules.top import top
@@ -36,7 +35,6 @@ from repair.normalize.text_rules.word_comparisons import word_comparisons
 TextRule = Callable[[str, Facts], str]
 
 RULES: tuple[TextRule, ...] = (
-    smart_quotes,
     backslash_quotes,
     backticks,
     top,
