@@ -118,7 +118,9 @@ class Facts:
         if isinstance(node, exp.Paren | exp.Neg | exp.Filter | exp.Window):
             return self.kind_of(node.this)
         if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Select):
-            return self.kind_of(node.this.expressions[0].unalias())
+            # A query that was cut off may select nothing.
+            outputs = node.this.expressions
+            return self.kind_of(outputs[0].unalias()) if outputs else ""
         if isinstance(node, exp.CurrentDate):
             return "date"
         if isinstance(node, exp.CurrentTimestamp | exp.Localtimestamp):

@@ -80,6 +80,19 @@ def test_broken_queries_break_nothing() -> None:
             assert made is None or made.sql
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("operator", ["=", "IN", "NOT IN", "> ANY", "<= ALL", "+", "BETWEEN"])
+def test_a_query_that_is_cut_off_breaks_nothing(operator: str, target: str) -> None:
+    words = (
+        f"SELECT name , (SELECT max(`year`) FROM people p) FROM people WHERE year {operator} "
+        "(SELECT year FROM people WHERE note IN (SELECT city FROM people) GROUP BY year) "
+        "ORDER BY 1 LIMIT 3"
+    ).split()
+    for end in range(1, len(words)):
+        made = normalize_dialect(" ".join(words[:end]), target, tables=TABLES)
+        assert made is None or made.sql
+
+
 def test_an_aggregates_alias_in_where_becomes_the_aggregate_for_autocorrect_to_move() -> None:
     made = normalize_dialect(
         "SELECT city, COUNT(*) AS n FROM people WHERE n > 1 GROUP BY city", tables=TABLES
