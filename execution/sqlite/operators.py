@@ -106,11 +106,11 @@ class OperatorParser(Parser):
     def _parse_operators(self, lowest: _Level) -> exp.Expr | None:
         """Parses operators that bind as tightly as ``lowest`` or more."""
         left = self._parse_unary()
-        while left is not None and (following := self._parse_operator(left, lowest)) is not None:
+        while left is not None and (following := self._parse_infix(left, lowest)) is not None:
             left = following
         return left
 
-    def _parse_operator(self, left: exp.Expr, lowest: _Level) -> exp.Expr | None:
+    def _parse_infix(self, left: exp.Expr, lowest: _Level) -> exp.Expr | None:
         """Parses one operator after ``left``, with its right side; None if there is none."""
         kind = self._curr.token_type
         if kind in _SHIFTS and self._next.token_type == kind and self._is_doubled():
@@ -166,7 +166,7 @@ class OperatorParser(Parser):
     def _parse_is(self, this: exp.Expr | None) -> exp.Expr:
         is_negated = self._match(TokenType.NOT)
         is_distinct = self._match_text_seq("DISTINCT", "FROM")
-        node = exp.Is
+        node: type[exp.Expr] = exp.Is
         if is_distinct:
             node = exp.NullSafeEQ if is_negated else exp.NullSafeNEQ
         found = self._build(node, self._require(this), _Level.EQUALITY)

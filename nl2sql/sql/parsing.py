@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from sqlglot import exp
@@ -116,7 +117,7 @@ def _parse(
         raise TooComplex(f"It has more than {MOST_TOKENS * times} words and signs.")
     check_depth(tokens)
     _check_dots(tokens, MOST_BEFORE_DOTS * times)
-    if isinstance(reader, Postgres):
+    if type(reader) is Postgres:
         _check_reading(tokens, sql)
     budget = _Budget(reader, _SPARE_STEPS + _STEPS_PER_TOKEN * len(tokens))
     try:
@@ -210,7 +211,8 @@ def _check_reading(tokens: Sequence[Token], sql: str) -> None:
     These are ``<=>`` (pgvector's distance), ``1_000`` and ``0xFF``. The guard's own dialect reads
     them; a candidate that is derived from such a text would have another meaning.
     """
-    for token, behind in zip(tokens, (*tokens[1:], None), strict=True):
+    for token, behind in pairwise((*tokens, None)):
+        assert token is not None
         kind = token.token_type
         is_based = kind in _BASED and sql[token.start] == "0"
         is_cut = (
