@@ -53,7 +53,8 @@ async def test_ordinary_queries_on_postgresql(embedded_server: EmbeddedServer) -
 
         def fetch(sql: str) -> Result:
             cursor = connection.execute(sql.encode())
-            return read(list(cursor.description or ()), cursor.fetchmany(MOST_ROWS))
+            columns = [tuple(column) for column in cursor.description or ()]
+            return read(columns, cursor.fetchmany(MOST_ROWS))
 
         database = PostgresDatabase(DATABASE, url, LIMITS, search_path=MODULES)
         await check(read_ordinary("postgres"), catalog, database, fetch)
@@ -82,7 +83,8 @@ async def test_ordinary_queries_on_duckdb(tmp_path: Path) -> None:
 
         def run(sql: str) -> Result:
             cursor = connection.execute(sql)
-            return read(list(cursor.description or ()), cursor.fetchmany(MOST_ROWS))
+            columns = [tuple(column) for column in cursor.description or ()]
+            return read(columns, cursor.fetchmany(MOST_ROWS))
 
         # One process cannot have the file open in two ways.
         results = {sql: run(sql) for sql in queries}
