@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -115,7 +115,7 @@ async def check(
     assert len(queries) - len(refused) >= LEAST_ANSWERED, "\n".join(refused)
 
 
-def read(described: Iterable[tuple[object, ...]], rows: list[tuple[object, ...]]) -> Result:
+def read(described: Iterable[Sequence[object]], rows: list[tuple[object, ...]]) -> Result:
     return tuple(str(column[0]) for column in described), rows
 
 
