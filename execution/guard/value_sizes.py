@@ -136,9 +136,10 @@ def _measure_power(node: exp.Expr, sizes: Sequence[float]) -> float:
 
 
 def _measure_cast(node: exp.Cast, size: float) -> float:
+    if (padded := measure_padding(node)) > _OTHER_BYTES:
+        return max(size, padded)
     if node.to.this in _FIXED_TYPES:
         return _OTHER_BYTES
-    size = max(size, measure_padding(node))
     inner = node.this.unnest()
     is_composed = (
         isinstance(inner, exp.DPipe | exp.Overlay | exp.Replace) or name_call(inner) in COMPOSING

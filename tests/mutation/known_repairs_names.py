@@ -103,7 +103,10 @@ NAME_REPAIRS: dict[str, dict[str, Entry]] = {
             "return check_meaning(query, select, catalog, reading.find_wrapped)",
             "return None",
         ),
-        "an_operator_that_is_not_listed_is_refused": "if kind in _OPERATORS and (",
+        "an_operator_that_is_not_listed_is_refused": (
+            "if kind in _OPERATORS and (signs := _list_operator(node, kind)):",
+            "if False:",
+        ),
         "a_function_of_another_schema_is_refused": ('parts[0] == "pg_catalog"', "parts[0]"),
         "a_wrapper_is_exactly_the_one_that_was_made": (
             "if any(statement == _parse_wrapper(text) for",
