@@ -16,7 +16,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 from sqlglot import exp
@@ -211,8 +210,7 @@ def _check_reading(tokens: Sequence[Token], sql: str) -> None:
     These are ``<=>`` (pgvector's distance), ``1_000`` and ``0xFF``. The guard's own dialect reads
     them; a candidate that is derived from such a text would have another meaning.
     """
-    for token, behind in pairwise((*tokens, None)):
-        assert token is not None
+    for token, behind in zip(tokens, (*tokens[1:], None), strict=False):
         kind = token.token_type
         is_based = kind in _BASED and sql[token.start] == "0"
         is_cut = (
