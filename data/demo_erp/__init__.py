@@ -1,10 +1,10 @@
 """The demo database: the ERP of Velmark Cycles, a bicycle maker that does not exist.
 
-Ten modules, one schema each, filled by seeded pure-Python code. Nothing reads the clock: the
-ERP's today is ``data.demo_erp.rows.base.TODAY``.
+Ten modules, one schema each. The ERP's today is ``data.demo_erp.rows.TODAY``, whatever the clock
+says.
 
 - ``schema.sql``: schemas, tables, keys, comments, indexes (PostgreSQL)
-- ``generator.py``: ``generate_tables(seed)`` yields the rows of every table, in loading order
+- ``rows.jsonl.xz``: the rows of every table, in loading order; ``rows.py`` reads them
 - ``questions.jsonl``: 40 questions with gold SQL
 - ``business_questions.jsonl``: 30 questions in the words of the business, 28 with gold SQL
 - ``definition_questions.jsonl``: 36 questions that name a definition of ``semantics.yaml``
@@ -16,6 +16,7 @@ ERP's today is ``data.demo_erp.rows.base.TODAY``.
 from importlib.resources import files
 from pathlib import Path
 
+ROWS = files(__name__).joinpath("rows.jsonl.xz")
 SCHEMA_SQL = files(__name__).joinpath("schema.sql")
 QUESTIONS = files(__name__).joinpath("questions.jsonl")
 BUSINESS_QUESTIONS = files(__name__).joinpath("business_questions.jsonl")
@@ -44,6 +45,7 @@ __all__ = [
     "MODULES",
     "POLICY",
     "QUESTIONS",
+    "ROWS",
     "SCHEMA_SQL",
     "SETTINGS",
 ]

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import data.demo_erp
-from data.demo_erp.generator import generate_tables
+from data.demo_erp.rows import read_tables
 from execution.postgres.embedded import EmbeddedServer
 from generation.models.store import RichProgress
 from nl2sql.errors import IndexUnavailable, SettingsError
@@ -136,7 +134,7 @@ def load_demo_databases(settings: Settings, server: EmbeddedServer, reporter: Re
             loaded = server.load(
                 database.reader.embedded_database(name),
                 data.demo_erp.SCHEMA_SQL.read_text(encoding="utf-8"),
-                generate_tables(),
+                read_tables(),
                 version=demo_version(),
                 progress=count,
             )
@@ -144,13 +142,6 @@ def load_demo_databases(settings: Settings, server: EmbeddedServer, reporter: Re
 
 
 def demo_version() -> str:
-    """A hash over the demo's schema and generator, which determine the data."""
-    folder = Path(data.demo_erp.__file__).parent
-    digest = hashlib.sha256()
-    for path in _sources(folder):
-        digest.update(path.read_bytes())
-    return f"demo_erp {digest.hexdigest()[:16]}"
-
-
-def _sources(folder: Path) -> Iterator[Path]:
-    yield from sorted([*folder.rglob("*.py"), *folder.glob("*.sql")])
+    """A hash over the demo's schema and rows."""
+    content = data.demo_erp.SCHEMA_SQL.read_bytes() + data.demo_erp.ROWS.read_bytes()
+    return f"demo_erp {hashlib.sha256(content).hexdigest()[:16]}"

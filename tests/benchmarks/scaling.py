@@ -29,7 +29,7 @@ import httpx
 import yaml
 
 from data.demo_erp import MODULES, SCHEMA_SQL
-from data.demo_erp.generator import generate_tables
+from data.demo_erp.rows import read_tables
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, EmbeddedServer
 from nl2sql.settings import parse_settings
 from serve_app.composition.wiring import Wiring
@@ -82,7 +82,7 @@ def _prepared() -> Iterator[tuple[Path, dict[str, Any]]]:
             settings = _build_settings(home, server)
             parsed = parse_settings(settings)
             schema = SCHEMA_SQL.read_text(encoding="utf-8")
-            server.load(_DATABASE, schema, generate_tables(), version=demo_version())
+            server.load(_DATABASE, schema, read_tables(), version=demo_version())
             asyncio.run(index_databases(Wiring(parsed), [_DATABASE], Silence()))
             yield home, settings
         finally:

@@ -9,7 +9,7 @@ from typing import Any
 
 import data.demo_erp
 from data.demo_erp import MODULES
-from data.demo_erp.generator import generate_tables
+from data.demo_erp.rows import read_tables
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from nl2sql.types import Principal
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
@@ -69,9 +69,7 @@ def open_demo(server: EmbeddedServer, *, timeout_ms: int = 3000) -> PostgresStag
     schema = data.demo_erp.SCHEMA_SQL.read_text(encoding="utf-8")
     views = (_FOLDER / "demo_views.sql").read_text(encoding="utf-8")
     digest = hashlib.sha256((schema + views).encode()).hexdigest()
-    loaded = server.load(
-        DATABASE, f"{schema}\n{views}", generate_tables(), version=f"oracle {digest}"
-    )
+    loaded = server.load(DATABASE, f"{schema}\n{views}", read_tables(), version=f"oracle {digest}")
     if loaded:
         with open_superuser(server, DATABASE) as connection:
             # It was made before there were rows.

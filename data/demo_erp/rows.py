@@ -1,0 +1,57 @@
+"""The rows of the demo ERP: ``rows.jsonl.xz``, one line a table, in loading order.
+
+A line is a JSON object: ``table`` (``schema.table``), ``columns``, and ``values``, the values of
+each column from the first row to the last. Dates, timestamps and decimal numbers are texts, as
+COPY reads them. In a table that refers to itself, parents come first, so that COPY in this order
+satisfies every foreign key. Writes to no database.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from data.demo_erp import ROWS
+
+Row = tuple[str | int | bool | None, ...]
+
+TODAY = date(2025, 6, 30)
+"""The ERP's today: no row is dated later unless it plans ahead."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRows:
+    """The rows of one table: ``table`` is ``schema.table``, each row follows ``columns``."""
+
+    table: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+
+def read_tables() -> Iterator[TableRows]:
+    """Yields every table once, each after those its foreign keys point to."""
+    for line in lzma.decompress(ROWS.read_bytes()).decode().splitlines():
+        value = json.loads(line)
+        rows = tuple(zip(*value["values"], strict=True))
+        yield TableRows(value["table"], tuple(value["columns"]), rows)
+
+
+def pack_tables(tables: Iterable[TableRows]) -> bytes:
+    """The content of the file for these tables, for whoever changes the demo's rows."""
+    lines = (
+        json.dumps(
+            {
+                "table": table.table,
+                "columns": table.columns,
+                "values": list(zip(*table.rows, strict=True)),
+            },
+            ensure_ascii=False,
+            separators=(",", ":"),
+        )
+        for table in tables
+    )
+    content = "".join(f"{line}\n" for line in lines).encode()
+    return lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
