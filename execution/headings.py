@@ -21,6 +21,8 @@ from execution.parsing.output_spans import read_span
 from nl2sql.sql.parsing import MOST_CHARS
 
 _HEADING = "heading"
+# Functions without parentheses, whose names a table may have.
+_BARE_FUNCTIONS = tuple(set(GuardedDuckdb.Parser.NO_PAREN_FUNCTIONS.values()))
 _SEEN_IN = (type(None), exp.CTE, exp.From, exp.Join, exp.Lateral, exp.Table)
 
 
@@ -39,6 +41,9 @@ def write_headings(tree: exp.Expr, sql: str, dialect: str) -> None:
             if isinstance(output, exp.Alias) or output.is_star:
                 continue
             column = output.unnest()
+            if isinstance(column, exp.Dot) and isinstance(column.this, _BARE_FUNCTIONS):
+                # ``current_date.id`` is a column of a table of that name, and stays one.
+                continue
             is_within = around is not None and dialect == "sqlite"
             while is_within and isinstance(column, exp.Collate):
                 # A collation does not count there (sqlite3ColumnsFromExprList in select.c).

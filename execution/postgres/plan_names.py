@@ -110,8 +110,9 @@ def find_unexplained(
     >>> scan = {"Node Type": "Seq Scan", "Schema": "hr", "Relation Name": "secret", "Alias": "s"}
     >>> plan = {**scan, "Output": ["ts_stat(s.memo)", "upper(s.memo)"]}
     >>> query = GuardedQuery("shop", "SELECT …", ("hr.staff",))
-    >>> find_unexplained(plan, query, {"upper"})
-    PlanNames(relations=frozenset({'hr.secret'}), functions=frozenset({'ts_stat'}))
+    >>> found = find_unexplained(plan, query, {"upper"})
+    >>> found.relations, found.functions
+    (frozenset({'hr.secret'}), frozenset({'ts_stat'}))
     """
     allowed = {*functions, *query.functions}
     # A function on the search path is shown without its schema.

@@ -91,7 +91,7 @@ def measure_literals(question: str, query: Query, context: SchemaContext) -> Ite
     >>> from ranking.query import read_query
     >>> query = read_query("SELECT 1 FROM t WHERE a > 5 AND b = 'open'", "sqlite")
     >>> list(measure_literals("over 5 and before 2014", query, SchemaContext((), (), ())))
-    [('literals_unsaid', 0.5), ('values_unsaid', 0.5), ('numbers_missing', 0.5)]
+    [('values_unsaid', 0.5), ('numbers_missing', 0.5)]
     """
     conditions = list(list_conditions(query))
     known = {match.value.strip().lower() for match in context.values}

@@ -167,7 +167,7 @@ def test_each_table_must_stand_in_its_wrapper() -> None:
         wrapper.replace(" = ", " <> "),
         wrapper.replace(" OFFSET 0", ""),
         wrapper.replace(" WHERE", " WHERE true OR"),
-        '"main"."Orders"',
+        'FROM "main"."Orders"',
     ):
         assert check(f"SELECT id FROM ({tampered}) AS orders") == "unfiltered_table"
     assert check("SELECT 1") == "tables_disagree"

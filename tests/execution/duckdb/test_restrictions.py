@@ -252,15 +252,23 @@ async def test_a_filter_that_is_fenced_hides_errors_of_other_rows(
         "SELECT id, salary FROM main.pay AS p "
         "WHERE NOT EXISTS (SELECT 1 FROM range(777, 778) AS hidden (x) WHERE x = p.salary)"
     )
-    for probe, sqlstate in (
-        ("1 // (p.salary - 777) = 0", "22012"),
-        ("CAST(CASE WHEN p.salary = 777 THEN 'it' ELSE '1' END AS INT) = 1", "22P02"),
+    for probe in (
+        "1 // (p.salary - 777) = 0",
+        "CAST(CASE WHEN p.salary = 777 THEN 'it' ELSE '1' END AS INT) = 1",
     ):
-        sql = "SELECT count(*) FROM ({} {}) AS p WHERE {}"
-        # Without the fence the condition comes before the filter: its error tells of hidden rows.
-        bare = await fail(database, sql.format(visible, "", probe), "main.pay")
-        assert bare.sqlstate == sqlstate
-        assert (await run(database, sql.format(visible, "OFFSET 0", probe), 1, "main.pay")).rows
+        # DuckDB 2.0.0 ran the condition before the filter where the fence was missing, so that its
+        # error told of hidden rows; 2.0.1 does not, but promises nothing.
+        sql = f"SELECT count(*) FROM ({visible} OFFSET 0) AS p WHERE {probe}"
+        assert (await run(database, sql, 1, "main.pay")).rows
+
+
+async def test_a_row_with_an_array_is_sorted(path: Path, database: DuckDbDatabase) -> None:
+    """DuckDB 2.0.0 ended the whole process."""
+    write(
+        path, "CREATE TABLE spots AS SELECT i AS id, [i, 1]::FLOAT[2] AS v FROM range(9) AS r (i)"
+    )
+    found = await run(database, "SELECT (1, v) FROM main.spots ORDER BY id", 9, "main.spots")
+    assert len(found.rows) == 9
 
 
 async def test_the_order_of_rows_does_not_tell_of_hidden_values(tmp_path: Path) -> None:
