@@ -37,6 +37,7 @@ def write_headings(tree: exp.Expr, sql: str, dialect: str) -> None:
         around = _find_surroundings(select)
         if not isinstance(around, _SEEN_IN):
             continue
+        windows = _write_windows(select, dialect)
         for at, output in enumerate(select.expressions):
             if isinstance(output, exp.Alias) or output.is_star:
                 continue
@@ -49,13 +50,13 @@ def write_headings(tree: exp.Expr, sql: str, dialect: str) -> None:
                 # A collation does not count there (sqlite3ColumnsFromExprList in select.c).
                 column = column.this.unnest()
             text = read_span(output, sql)
-            length += len(text)
+            length += len(text) + len(windows)
             if isinstance(column, exp.Column):
                 column.meta[_HEADING] = column.name if is_within or dialect == "duckdb" else text
             elif is_within and isinstance(column, exp.Boolean):
                 unnamed.append((output, f"column{at + 1}"))
             else:
-                unnamed.append((output, text + _write_windows(select, dialect)))
+                unnamed.append((output, text + windows))
     if length > MOST_CHARS:
         raise ParseError("The outputs without a name are too long: give them names.")
     names = [name for _, name in unnamed]

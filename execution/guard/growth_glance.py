@@ -30,6 +30,7 @@ from execution.guard.measured_functions import (
 from execution.guard.written_constants import read_number
 from execution.name_resolution.scopes import Resolution
 from execution.parsing.plain_calls import InfixOperator
+from nl2sql.sql.parsing import MOST_CHARS
 
 # The most bytes of one text, and the bytes that are assumed for a column's.
 MOST_BYTES = 10_000_000
@@ -129,10 +130,19 @@ def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
 
 
 def measure_padding(node: exp.Expr) -> float:
-    """The length to which a cast fills up its value, ``char(9)`` or ``bit(9)``; 0 for others."""
-    if not isinstance(node, exp.Cast) or node.to.this not in _PADDED:
+    """The length to which a cast fills up its value, ``char(9)`` or ``bit(9)``; 0 for others.
+
+    That of an array is the sum over as many elements as a query can write.
+    """
+    if not isinstance(node, exp.Cast):
         return 0.0
-    return max((read_number(length.this) or 0.0 for length in node.to.expressions), default=0.0)
+    kind, elements = node.to, 1.0
+    while kind.this == exp.DType.ARRAY and kind.expressions:
+        kind, elements = kind.expressions[0], MOST_CHARS / 2
+    if kind.this not in _PADDED:
+        return 0.0
+    longest = max((read_number(length.this) or 0.0 for length in kind.expressions), default=0.0)
+    return longest * elements
 
 
 def compares(node: exp.Expr) -> bool:

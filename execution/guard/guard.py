@@ -42,6 +42,7 @@ from execution.policies.wrappers import Wrapper
 from execution.postgres.advice import find_advice
 from execution.postgres.second_check import check_grammar, list_extended, list_functions
 from execution.sqlite.allowed_nodes import check_functions as check_sqlite
+from execution.sqlite.syntax import check_syntax
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
 from nl2sql.protocols import CatalogSource
@@ -319,7 +320,7 @@ def _rewrite(
         restricted=access.restricted,
         session=access.session,
         functions=_list_functions(catalog.dialect, texts),
-        extended=list_extended(sql.lower(), allowlist.extended),
+        extended=list_extended(sql, allowlist.extended),
         wrapped=access.view is not None,
         filters=tuple(
             (name, tuple(sorted(columns)))
@@ -385,4 +386,5 @@ def _check_again(
         return check_grammar(query, sql, tables, allowlist, access.catalog, expected)
     if access.catalog.dialect == "duckdb":
         return check_duckdb(sql, tables, allowlist, expected)
-    return check_wrapped(sql, tables, expected, access.catalog.dialect)
+    # Last, since other refusals say more.
+    return check_wrapped(sql, tables, expected, access.catalog.dialect) or check_syntax(query)

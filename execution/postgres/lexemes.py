@@ -58,16 +58,10 @@ def split_operators(signs: str) -> list[str]:
     >>> split_operators("<=>-"), split_operators("*-"), split_operators("@-")
     (['<=>', '-'], ['*', '-'], ['@-'])
     """
-    found = []
-    while signs:
-        length = len(signs)
-        while length > 1 and signs[length - 1] in "+-":
-            if not _FREE_SIGNS.isdisjoint(signs[:length]):
-                break
-            length -= 1
-        found.append(signs[:length])
-        signs = signs[length:]
-    return found
+    if not _FREE_SIGNS.isdisjoint(signs):
+        return [signs]
+    first = signs.rstrip("+-") or signs[:1]
+    return [first, *signs[len(first) :]]
 
 
 def regroup_tokens(tokens: Sequence[Token], sql: str) -> list[Token]:

@@ -155,7 +155,8 @@ def list_functions(text: str) -> frozenset[str]:
 
 def list_extended(text: str, extended: Collection[str]) -> frozenset[str]:
     """Those of the functions, operators and types in ``text`` that extensions must have defined."""
-    if not any(name in text for name in extended):
+    lowered = text.lower()
+    if not any(name in lowered for name in extended):
         return frozenset()
     kinds = {**_OPERATORS, "FuncCall": "funcname", "TypeName": "names"}
     return _list_names(text, kinds).intersection(extended)

@@ -38,6 +38,8 @@ def _check_node(node: exp.Expr, allowlist: Allowlist) -> Violation | None:
     kind = type(node).__name__
     if kind not in allowlist.nodes:
         return _refuse(node, f"{kind} is not allowed in a query.")
+    if isinstance(node, exp.Join) and node.kind in ("ANTI", "SEMI"):
+        return _refuse(node, f"{node.kind} is an alias to SQLite: write AS, or EXISTS.")
     if isinstance(node, exp.In) and node.args.get("field"):
         # `x IN name`: the name of a table, which was not resolved.
         return _refuse(node, "IN needs a list or a subquery.")

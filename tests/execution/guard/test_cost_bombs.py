@@ -45,6 +45,8 @@ BOMBS = {
             "SELECT repeat(t, 10000) FROM (SELECT repeat('x', 10000) AS t) AS a"
         ),
         "lpad": "SELECT lpad('x', 1000000000)",
+        "array_of_padded_texts": "SELECT '{a,b}'::bpchar(8000000)[]",
+        "array_of_arrays_of_bits": "SELECT ARRAY[ARRAY['1']]::bit(8000000)[][]",
         "replace_many_times": "SELECT " + "replace(" * 9 + "'x'" + ", 'x', 'xxxxxxxxxx')" * 9,
         "replace_with_itself": nest(4, "replace(t, 'x', t)"),
         "expression": nest(10, "t || t || t || t"),

@@ -6,6 +6,7 @@ import pytest
 
 from execution.guard.guard import guard_query
 from execution.policies.access import open_access
+from execution.postgres.lexemes import split_operators
 from nl2sql.types import GuardedQuery, Violation
 from tests.execution.expecting import expect
 from tests.fakes import SHOP
@@ -236,3 +237,31 @@ def test_a_text_may_end_where_a_subscript_could_begin(sql: str) -> None:
 def test_a_column_may_be_called_interval(written: str) -> None:
     sql = f"SELECT {written} AS y FROM (SELECT 1 AS interval) AS x"
     assert expect(GuardedQuery, guard_query(sql, open_access(SHOP))).sql == sql
+
+
+def test_a_long_run_of_signs_is_split_at_once() -> None:
+    """The time grew with the cube of its length, in the thread that reads all texts."""
+    assert split_operators("+-" * 9000) == ["+", "-"] * 9000
+    assert split_operators("<" * 9000 + "-") == ["<" * 9000, "-"]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        # It reads the catalog: a number becomes the name of a type, so of any table.
+        "SELECT (ARRAY[pg_typeof(1), 16785])[2]::text",
+        # It cannot be cancelled.
+        "SELECT ts_rank('a:1'::tsvector, 'a'::tsquery)",
+        "SELECT version()",
+        # A path that is a column is not measured, so no text may become one before.
+        "SELECT j @@ p FROM (SELECT jsonb '[[1]]' AS j, jsonpath '$.** == 2' AS p) AS t",
+    ],
+)
+def test_functions_and_types_that_reach_too_far(sql: str) -> None:
+    verdict = guard_query(sql, open_access(SHOP))
+    assert expect(Violation, verdict).code in ("function_not_allowed", "type_not_allowed")
+
+
+def test_letters_that_become_others_in_lower_case_are_no_error() -> None:
+    sql = "SELECT 'vector' AS a FROM customers AS chec\u212a"
+    assert isinstance(guard_query(sql, open_access(SHOP)), GuardedQuery)
