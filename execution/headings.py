@@ -42,8 +42,10 @@ def write_headings(tree: exp.Expr, sql: str, dialect: str) -> None:
             if isinstance(output, exp.Alias) or output.is_star:
                 continue
             column = output.unnest()
-            if isinstance(column, exp.Dot) and isinstance(column.this, _BARE_FUNCTIONS):
-                # ``current_date.id`` is a column of a table of that name, and stays one.
+            first = column.this if isinstance(column, exp.Dot) else column
+            if dialect == "duckdb" and isinstance(first, _BARE_FUNCTIONS):
+                # ``current_date.id`` is a column of a table of that name, and stays one. An alias
+                # ``current_date`` would be what the function's name means to DuckDB.
                 continue
             is_within = around is not None and dialect == "sqlite"
             while is_within and isinstance(column, exp.Collate):

@@ -27,6 +27,7 @@ _UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 # Links and addresses are broken twice, for readers that heed no backslash.
 _LINKS = (("](", "]\\("), ("://", ":\\//"))
 _NUMBERS = (int, float, Decimal)
+_PIECE_CHARS = 10_000
 
 
 def render_csv(result: ResultSet, *, spreadsheet_safe: bool = False) -> str:
@@ -141,7 +142,11 @@ def escape_markdown(text: str) -> str:
     >>> print(escape_markdown("![x](https://a.example/?q)\n```"))
     \!\[x\]\(https:\//a.example/?q)<br>\`\`\`
     """
-    escaped = _UNDERSCORE.sub(r"\\_", text.translate(_MARKDOWN_SPECIAL))
+    # In pieces: one call over a long cell would keep other threads waiting.
+    pieces = (text[at : at + _PIECE_CHARS] for at in range(0, len(text), _PIECE_CHARS))
+    escaped = "".join(
+        _UNDERSCORE.sub(r"\\_", piece.translate(_MARKDOWN_SPECIAL)) for piece in pieces
+    )
     for sign, broken in _LINKS:
         escaped = escaped.replace(sign, broken)
     return "<br>".join(escaped.strip().splitlines())

@@ -128,7 +128,7 @@ ATTACKS: list[Attack] = [
         "operator_of_a_schema",
         "SELECT 1 OPERATOR(main.~~~~) 2 AS n",
         Shows(((3,),)),
-        "operator_not_allowed",
+        "unparsable",
     ),
     # -- time and locks --
     *spread(

@@ -15,6 +15,7 @@ const VIOLATIONS = {
   not_a_query: "Not a reading query",
   multiple_statements: "More than one statement",
   unparsable: "Not valid SQL",
+  reads_differently: UNPROVEN,
   unresolved: "Cannot be understood",
   tables_disagree: UNPROVEN,
   unfiltered_table: UNPROVEN,
