@@ -19,11 +19,13 @@ _CONDITIONS = {
     "sqlite": "abs(-9223372036854775807 - (id = 102)) > 0",
     "duckdb": "instr(product, 'x') >= 0 AND 1 % (id - 102) IS NOT NULL",
 }
-_SQLSTATES = {"postgres": "22012", "sqlite": "22003", "duckdb": "22012"}
+# DuckDB 2.0.0 let the error through without the fence, too; 2.0.1 keeps a condition that can fail
+# behind the filter, but promises nothing.
+_SQLSTATES = {"postgres": "22012", "sqlite": "22003"}
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_only_the_fence_keeps_a_condition_from_a_withheld_row(
+def test_the_fence_keeps_a_condition_from_a_withheld_row(
     engine: str, guarded: Mapping[str, GuardedWay]
 ) -> None:
     way = guarded[engine]
@@ -35,6 +37,8 @@ def test_only_the_fence_keeps_a_condition_from_a_withheld_row(
     assert isinstance(result, ResultSet), result
     assert equal_rows(result.rows, one_column("bolt", "nut"))
 
+    if engine not in _SQLSTATES:
+        return
     bare = way.guard(sql, PRINCIPALS["manager"], fenced=False)
     assert isinstance(bare, GuardedQuery)
     betrayed = way.execute(bare)
