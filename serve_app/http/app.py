@@ -17,9 +17,10 @@ from starlette.types import ASGIApp
 
 from nl2sql.answers import Answer, Answered
 from nl2sql.protocols import Observer
-from nl2sql.rendering import build_pace, build_response
+from nl2sql.rendering import build_response
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import compute_aside
+from nl2sql.trace_rendering import build_pace
 from nl2sql.types import Principal
 from quorumsql.contract import (
     FeedbackRequest,

@@ -6,9 +6,10 @@ from fastapi import FastAPI, Request, Response
 
 from nl2sql.answers import Answer, Answered, Refused
 from nl2sql.errors import InvalidRequest
-from nl2sql.rendering import build_columns, list_predicates
+from nl2sql.rendering import build_columns
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import compute_aside
+from nl2sql.trace_rendering import list_predicates
 from nl2sql.types import GuardedQuery, Principal
 from quorumsql.contract.runs import FormatRequest, FormatResponse, RunRequest, RunResponse
 from serve_app.http.callers import Caller

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from nl2sql.errors import Forbidden, Unavailable
-from nl2sql.rendering import build_pace
 from nl2sql.settings import Settings
+from nl2sql.trace_rendering import build_pace
 from nl2sql.types import Principal
 from quorumsql.contract.service_status import (
     DeploymentResponse,
