@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import postgast
-from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError
+
+from execution.postgres.trees import list_children
 
 # Longer texts than anybody writes are not parsed for an advice.
 _LONGEST = 3000
-_MESSAGE = FieldDescriptor.TYPE_MESSAGE
 _NO_XML = "XML is not supported."
 # By the kind of a node.
 _ADVICE = {
@@ -48,9 +48,7 @@ def find_advice(query: str) -> str:
         node = pending.pop()
         if advice := _advise(node):
             return advice
-        for descriptor, value in node.ListFields():
-            if descriptor.type == _MESSAGE:
-                pending.extend(value if descriptor.is_repeated else (value,))
+        pending.extend(list_children(node))
     return ""
 
 

@@ -7,7 +7,7 @@ it runs; it does not run if its plan expects too many rows, or reads or calls wh
 allow (``plan_verification.py``). Time, rows, bytes and cells are limited.
 
 A query takes four round trips: one opens the transaction, one describes and plans, one fetches the
-page, one rolls back.
+page, one rolls back; one with an extension's names takes one more, before it is planned.
 
 Knows nothing of questions or candidates. Limit: EXPLAIN writes out constants, so the service
 receives a long text completely if a call computes it from constants; the guard refuses such calls.
@@ -33,7 +33,7 @@ from execution.postgres.errors import build_diagnostic, check_text, is_gone
 from execution.postgres.page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
 from execution.postgres.plan import check_estimate
 from execution.postgres.plan_fingerprint import fingerprint_plan
-from execution.postgres.plan_verification import EXPLAIN, ThirdReader, read_plan
+from execution.postgres.plan_verification import EXPLAIN, ThirdReader
 from execution.postgres.pool import Connection, ConnectionPool, pipelined
 from execution.postgres.revision import names_one_server, read_revision
 from execution.postgres.session import apply_settings, assume_identity, begin, build_settings
@@ -89,12 +89,14 @@ class PostgresDatabase:
 
         async def work(connection: Connection) -> Explained | Diagnostic:
             try:
+                if own := await self._reader.check_definitions(connection, query):
+                    return own
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
                     planned = await connection.execute(_encode(EXPLAIN + query.sql), _bind(query))
                     await connection.execute("ROLLBACK")
-                plan = await read_plan(planned)
-                if doubts := self._reader.find_doubts(plan, query):
+                plan, doubts = await self._reader.read(planned, query)
+                if doubts:
                     await self._begin(connection)
                     async with pipelined(connection) as pipeline:
                         await self._assume_identity(connection, pipeline, query)
@@ -136,6 +138,8 @@ class PostgresDatabase:
             running = False
             planned = None
             try:
+                if own := await self._reader.check_definitions(connection, query):
+                    return own
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
                     description = _encode(build_description(query.sql))
@@ -146,8 +150,8 @@ class PostgresDatabase:
                     timeout = ("statement_timeout", str(within.statement_timeout_ms))
                     await apply_settings(connection, [timeout])
                 if planned is not None:
-                    plan = await read_plan(planned)
-                    if doubts := self._reader.find_doubts(plan, query):
+                    plan, doubts = await self._reader.read(planned, query)
+                    if doubts:
                         refusal = await self._reader.settle(connection, plan, doubts, query)
                         if refusal is not None:
                             return refusal

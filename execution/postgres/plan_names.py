@@ -64,31 +64,19 @@ _WRAPPED_ALIAS = re.compile(r"_\d+(?:_\d+)*")
 
 @dataclass(frozen=True, slots=True)
 class PlanNames:
-    """What a plan reads and calls: qualified relations, and functions as the plan spells them.
-
-    ``extended`` are the names of the query that extensions must have defined.
-    """
+    """What a plan reads and calls: qualified relations, and functions as the plan spells them."""
 
     relations: frozenset[str] = frozenset()
     functions: frozenset[str] = frozenset()
-    extended: frozenset[str] = frozenset()
 
     def __bool__(self) -> bool:
-        return bool(self.relations or self.functions or self.extended)
+        return bool(self.relations or self.functions)
 
     def __sub__(self, other: PlanNames) -> PlanNames:
-        return PlanNames(
-            self.relations - other.relations,
-            self.functions - other.functions,
-            self.extended - other.extended,
-        )
+        return PlanNames(self.relations - other.relations, self.functions - other.functions)
 
     def __or__(self, other: PlanNames) -> PlanNames:
-        return PlanNames(
-            self.relations | other.relations,
-            self.functions | other.functions,
-            self.extended | other.extended,
-        )
+        return PlanNames(self.relations | other.relations, self.functions | other.functions)
 
 
 def read_names(plan: Mapping[str, Any]) -> PlanNames:

@@ -29,6 +29,7 @@ from execution.postgres.plan_names import (
     walk_plan,
 )
 from execution.postgres.pool import Connection
+from nl2sql.sql.threads import read_aside
 from nl2sql.types import Diagnostic, GuardedQuery
 
 EXPLAIN = "EXPLAIN (VERBOSE, FORMAT JSON) "
@@ -58,6 +59,8 @@ SELECT DISTINCT name::text FROM (
 _LOG = logging.getLogger("quorumsql.guard")
 # How long the names that a table adds to a plan are cached.
 _KEEP_S = 60.0
+# Bytes. A plan quotes the texts of its query; reading a longer one takes milliseconds.
+_LONGEST_ON_LOOP = 50_000
 
 # Only columns that the role may read: otherwise EXPLAIN would be refused.
 _COLUMNS = """
@@ -87,10 +90,33 @@ class ThirdReader:
         self._brought: dict[tuple[str, str], tuple[float, PlanNames]] = {}
         self.alarms = 0
 
-    def find_doubts(self, plan: Mapping[str, Any], query: GuardedQuery) -> PlanNames:
-        """The names in the plan that the query's text does not explain; usually none."""
-        unexplained = find_unexplained(plan, query, self._functions)
-        return unexplained | PlanNames(extended=query.extended)
+    async def check_definitions(
+        self, connection: Connection, query: GuardedQuery
+    ) -> Diagnostic | None:
+        """Why the query must not even be planned, or None.
+
+        Names that an extension must have defined may be a user's: planning would call an immutable
+        function of constants. ``connection`` is in the query's transaction. Raises psycopg.Error.
+        """
+        if not query.extended:
+            return None
+        cursor = await connection.execute(_OWN, [sorted(query.extended)])
+        own = ", ".join(name for (name,) in await cursor.fetchall())
+        return Diagnostic(OWN_DEFINITION, f"{own}: {_NOT_AN_EXTENSIONS}") if own else None
+
+    async def read(
+        self, planned: AsyncCursor[Any], query: GuardedQuery
+    ) -> tuple[Mapping[str, Any], PlanNames]:
+        """The plan that EXPLAIN returned, and its names that the query does not explain."""
+        assert planned.pgresult is not None
+        text = planned.pgresult.get_value(0, 0) or b""
+        if len(text) > _LONGEST_ON_LOOP:
+            return await read_aside(self._read, text, query)
+        return self._read(text, query)
+
+    def _read(self, text: bytes, query: GuardedQuery) -> tuple[Mapping[str, Any], PlanNames]:
+        plan = _parse_plan(text)
+        return plan, find_unexplained(plan, query, self._functions)
 
     async def settle(
         self,
@@ -103,11 +129,7 @@ class ThirdReader:
 
         ``connection`` is in the query's transaction. Raises psycopg.Error.
         """
-        if doubts.extended:
-            cursor = await connection.execute(_OWN, [sorted(doubts.extended)])
-            if own := ", ".join(name for (name,) in await cursor.fetchall()):
-                return Diagnostic(OWN_DEFINITION, f"{own}: {_NOT_AN_EXTENSIONS}")
-        left = doubts - PlanNames(extended=doubts.extended)
+        left = doubts
         for table in query.tables:
             if not left:
                 return None
@@ -141,7 +163,9 @@ class ThirdReader:
                     sql.SQL(", ").join(columns), sql.Identifier(schema, name)
                 )
                 explain = (sql.SQL(EXPLAIN) + text).as_string(connection)
-                names = read_names(await read_plan(await connection.execute(explain.encode())))
+                planned = await connection.execute(explain.encode())
+                assert planned.pgresult is not None
+                names = read_names(_parse_plan(planned.pgresult.get_value(0, 0) or b""))
                 # A table never explains that its filter is missing.
                 names -= PlanNames(frozenset({table}))
             known = self._brought[key] = (time.monotonic(), names)
@@ -160,10 +184,8 @@ async def _is_in_an_index(
     return any(mentions(text, "", columns) for (text,) in predicates)
 
 
-async def read_plan(planned: AsyncCursor[Any]) -> Mapping[str, Any]:
-    """The root of the plan that ``EXPLAIN`` returned."""
-    ((told,),) = await planned.fetchall()
-    # A plan that quotes a text with many brackets arrives as text, as it seems nested too deeply.
-    (root,) = json.loads(told) if isinstance(told, str) else told
+def _parse_plan(text: bytes) -> Mapping[str, Any]:
+    """The root of the plan in EXPLAIN's JSON."""
+    (root,) = json.loads(text)
     plan: Mapping[str, Any] = root["Plan"]
     return plan

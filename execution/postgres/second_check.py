@@ -14,17 +14,15 @@ from functools import lru_cache
 from typing import Any
 
 import postgast
-from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import DecodeError
 
 from execution.allowlists import Allowlist
 from execution.postgres.meaning import check_meaning
 from execution.postgres.names import check_names
-from execution.postgres.trees import forget_places
+from execution.postgres.trees import forget_places, list_children
 from nl2sql.catalog import Catalog
 from nl2sql.types import Violation
 
-_MESSAGE = FieldDescriptor.TYPE_MESSAGE
 # The kinds of nodes with an operator, and the field with its name.
 _OPERATORS = {"A_Expr": "name", "SubLink": "oper_name", "SortBy": "use_op"}
 # Operators of other languages.
@@ -105,7 +103,7 @@ class _Reading:
                 self._ctes.add(node.ctename)
             if violation := _check_node(node, kind, self._allowlist):
                 return violation
-            pending.extend(_list_children(node))
+            pending.extend(list_children(node))
         if odd := sorted((self._seen ^ self._tables) | (self._bare - self._ctes)):
             names = ", ".join(odd)
             return Violation("tables_disagree", names, f"Two parsers disagree about {names}.")
@@ -170,16 +168,8 @@ def _list_names(text: str, kinds: Mapping[str, str]) -> frozenset[str]:
         node = pending.pop()
         if key := kinds.get(type(node).__name__):
             found.add(_spell([part.string.sval for part in getattr(node, key)]))
-        pending.extend(_list_children(node))
+        pending.extend(list_children(node))
     return frozenset(found)
-
-
-def _list_children(message: Any) -> list[Any]:
-    children: list[Any] = []
-    for descriptor, value in message.ListFields():
-        if descriptor.type == _MESSAGE:
-            children.extend(value if descriptor.is_repeated else (value,))
-    return children
 
 
 def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:

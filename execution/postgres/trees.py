@@ -1,4 +1,4 @@
-"""PostgreSQL's parse trees: what of a node is only its place in the text."""
+"""PostgreSQL's parse trees: the nodes in a node, and what of it is only its place in the text."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ PLACES = frozenset(
 """The fields in which equal statements may differ."""
 
 
+def list_children(node: Any) -> list[Any]:
+    """The nodes directly in a node."""
+    children: list[Any] = []
+    for descriptor, value in node.ListFields():
+        if descriptor.type == FieldDescriptor.TYPE_MESSAGE:
+            children.extend(value if descriptor.is_repeated else (value,))
+    return children
+
+
 def forget_places(message: Any) -> None:
     """Clears the places of a node and of all nodes in it, in place."""
     pending = [message]
     while pending:
         node = pending.pop()
-        for descriptor, value in node.ListFields():
-            if descriptor.name in PLACES:
-                node.ClearField(descriptor.name)
-            elif descriptor.type == FieldDescriptor.TYPE_MESSAGE:
-                if descriptor.is_repeated:
-                    pending.extend(value)
-                else:
-                    pending.append(value)
+        for place in PLACES.intersection(node.DESCRIPTOR.fields_by_name):
+            node.ClearField(place)
+        pending.extend(list_children(node))

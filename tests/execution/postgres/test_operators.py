@@ -29,6 +29,8 @@ CREATE FUNCTION cosd(float8[], float8[]) RETURNS float8 LANGUAGE sql IMMUTABLE A
 CREATE OPERATOR <=> (LEFTARG = float8[], RIGHTARG = float8[], FUNCTION = cosd);
 CREATE TABLE item (id int PRIMARY KEY, emb float8[]);
 INSERT INTO item VALUES (1, '{1,0}'), (2, '{0,1}'), (3, '{0.9,0.1}');
+CREATE FUNCTION cosine_distance(text, text) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN RAISE EXCEPTION 'called'; END $$;
 """
 VECTORS = """
 CREATE EXTENSION vector;
@@ -54,8 +56,11 @@ class Shop:
             allowlist=allowlist,
         )
 
+    def guard(self, sql: str) -> GuardedQuery:
+        return expect(GuardedQuery, guard_query(sql, self._access, self._allowlist))
+
     async def run(self, sql: str) -> ResultSet | Diagnostic:
-        query = expect(GuardedQuery, guard_query(sql, self._access, self._allowlist))
+        query = self.guard(sql)
         explained = await self.database.explain(query)
         return (
             explained
@@ -114,6 +119,19 @@ async def test_an_operator_of_ones_own_runs_only_if_it_is_allowed(
             assert refusal.message.startswith("<=>")
         else:
             assert expect(ResultSet, result).rows == ((2,),)
+
+
+async def test_a_function_of_ones_own_is_not_even_called_while_planning(
+    server: EmbeddedServer,
+) -> None:
+    shop = Shop(server, "own_operator", allowlist=None)
+    query = shop.guard("SELECT cosine_distance('a', 'b') FROM item")
+    try:
+        # Planning calls an immutable function of constants.
+        refusals = [await shop.database.explain(query), await shop.database.execute(query, 10)]
+    finally:
+        await shop.database.close()
+    assert [expect(Diagnostic, found).sqlstate for found in refusals] == [OWN_DEFINITION] * 2
 
 
 def test_the_allowlist_has_the_servers_operators(server: EmbeddedServer) -> None:
