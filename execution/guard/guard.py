@@ -37,7 +37,7 @@ from execution.policies.filter_columns import merge_filters
 from execution.policies.grouping import complete_group
 from execution.policies.policy_file import Policy
 from execution.policies.row_hints import describe_rows
-from execution.policies.views import replace_table
+from execution.policies.views import qualify_table, replace_table
 from execution.policies.wrappers import Wrapper
 from execution.postgres.advice import find_advice
 from execution.postgres.second_check import check_grammar, list_extended, list_functions
@@ -290,7 +290,7 @@ def _rewrite(
     texts: dict[str, set[str]] = {}
     for node, table, source in found.tables:
         if access.view is None:
-            _qualify(node, table.schema, table.name)
+            qualify_table(node, table)
             continue
         wrapper = wrappers[table.qualified] = access.view.wrap(source)
         text = parameters.fill(wrapper.text)
@@ -357,16 +357,6 @@ def _list_functions(dialect: str, texts: Mapping[str, Collection[str]]) -> tuple
         return ()
     called = (list_functions(text) for wrappers in texts.values() for text in wrappers)
     return tuple(sorted(frozenset[str]().union(*called)))
-
-
-def _qualify(node: exp.Table, schema: str, name: str) -> None:
-    """Qualifies the table's name, in place; an alias keeps the name that the query uses."""
-    if not node.alias:
-        alias = node.args.get("alias") or exp.TableAlias()
-        alias.set("this", node.this.copy())
-        node.set("alias", alias)
-    node.set("this", exp.to_identifier(name, quoted=True))
-    node.set("db", exp.to_identifier(schema, quoted=True))
 
 
 def _check_again(

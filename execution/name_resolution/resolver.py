@@ -20,7 +20,7 @@ class NameResolver:
 
     def __init__(self, catalog: Catalog, hidden: Catalog | None = None) -> None:
         """``hidden`` is the whole catalog, of which ``catalog`` is the visible part."""
-        self._catalog = catalog
+        self.catalog = catalog
         self._hidden = hidden or catalog
         self.dialect = catalog.dialect
         self._columns: dict[str, tuple[str, ...]] = {}
@@ -39,7 +39,7 @@ class NameResolver:
         if node.args.get("catalog") or not isinstance(node.this, exp.Identifier):
             raise Unresolved("unknown_table", node.name, f"There is no table {node.name} here.")
         name, within = self._spell(node.this), self._spell(schema) if schema else ""
-        if (table := self._catalog.resolve(name, within)) is not None:
+        if (table := self.catalog.resolve(name, within)) is not None:
             return table
         fragment = f"{within}.{name}" if within else name
         if self._hidden.resolve(name, within) is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import postgast
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -17,7 +18,9 @@ from execution.name_resolution.scopes import Source, Unresolved
 from execution.name_resolution.walk import resolve_names
 from execution.policies.grouping import complete_group
 from execution.policies.wrappers import Wrapper
+from execution.postgres.meaning import check_meaning
 from nl2sql.catalog import Table
+from nl2sql.types import Violation
 
 
 def expand_view(
@@ -37,6 +40,10 @@ def expand_view(
     if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query):
         raise Unresolved("unparsable", name, f"The view {name} is not one query.")
     found = resolve_names(tree, list_nodes(tree), resolver)
+    if resolver.dialect == "postgres":
+        for node, table, _ in found.tables:
+            qualify_table(node, table)
+        _check_meaning(view, render_sql(tree, resolver.dialect), resolver)
     wrappers: list[Wrapper] = []
     for node, table, source in found.tables:
         if table.qualified == name:
@@ -48,6 +55,30 @@ def expand_view(
         for group in found.groups:
             complete_group(group, resolver)
     return render_sql(tree, resolver.dialect), wrappers
+
+
+def _check_meaning(view: Table, text: str, resolver: NameResolver) -> None:
+    """Raises Unresolved unless ``text`` means to PostgreSQL what the view does."""
+    try:
+        (statement,) = postgast.parse(text).stmts
+    except (postgast.PgQueryError, ValueError):
+        difference: Violation | None = Violation("unparsable", "", "")
+    else:
+        select = statement.stmt.select_stmt
+        difference = check_meaning(view.definition, select, resolver.catalog, lambda _: "")
+    if difference is not None:
+        name = view.qualified
+        raise Unresolved(difference.code, name, f"The query of the view {name} cannot be read.")
+
+
+def qualify_table(node: exp.Table, table: Table) -> None:
+    """Qualifies the table's name, in place; an alias keeps the name that the query uses."""
+    if not node.alias:
+        alias = node.args.get("alias") or exp.TableAlias()
+        alias.set("this", node.this.copy())
+        node.set("alias", alias)
+    node.set("this", exp.to_identifier(table.name, quoted=True))
+    node.set("db", exp.to_identifier(table.schema, quoted=True))
 
 
 def replace_table(node: exp.Table, text: str) -> None:

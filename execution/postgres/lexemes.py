@@ -4,8 +4,8 @@ sqlglot knows a list of operators: it reads ``<=>`` as MySQL's comparison and ``
 signs. PostgreSQL reads any sequence of operator signs as one operator, whether it exists or not
 (https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-OPERATORS). So sqlglot's
 tokens are regrouped before they are parsed: signs become operators, digits and what touches them
-one number, ``E'…'``, ``U&'…'``, ``U&"…"`` and ``$$…$$`` plain strings or names with the value that
-PostgreSQL reads.
+one number, ``E'…'``, ``U&'…'``, ``U&"…"``, ``$$…$$`` and strings in parts on several lines plain
+strings or names with the value that PostgreSQL reads.
 
 Knows nothing of grammar. Expects a text without comments.
 """
@@ -95,8 +95,12 @@ def _regroup(tokens: Sequence[Token], sql: str) -> Iterator[Token]:
         elif kind in _ENCODED or _is_encoded_name(tokens, at, sql):
             if kind not in _ENCODED:
                 until = tokens[at + 2].end + 1
-            until = _find_escape(tokens, at, until, sql)
+            until = _find_escape(tokens, at, _find_last_part(tokens, at, until, sql), sql)
             yield _decode(token, sql[token.start : until])
+        elif kind == TokenType.STRING:
+            last = _find_last_part(tokens, at, until, sql)
+            yield token if last == until else _decode(token, sql[token.start : last])
+            until = last
         else:
             yield token
         at += 1
@@ -125,6 +129,19 @@ def _is_encoded_name(tokens: Sequence[Token], at: int, sql: str) -> bool:
     """Whether a name ``U&"…"`` begins with the token."""
     token = tokens[at]
     return at + 2 < len(tokens) and sql[token.start : token.end + 3].upper() == 'U&"'
+
+
+def _find_last_part(tokens: Sequence[Token], at: int, until: int, sql: str) -> int:
+    """The end of the string with its parts on the following lines."""
+    for behind in range(at + 1, len(tokens)):
+        token = tokens[behind]
+        if token.start < until:
+            continue
+        between = sql[until : token.start]
+        if token.token_type != TokenType.STRING or "\n" not in between or not between.isspace():
+            break
+        until = token.end + 1
+    return until
 
 
 def _find_escape(tokens: Sequence[Token], at: int, until: int, sql: str) -> int:

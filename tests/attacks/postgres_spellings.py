@@ -56,7 +56,7 @@ ATTACKS: list[Attack] = [
         "string_in_two_parts",
         "SELECT name FROM employees WHERE name = 'Do'\n'ra'",
         Shows(one_column("Dora")),
-        refused_as="reads_differently",
+        (),
     ),
     _attack(
         "comment_ended_by_a_carriage_return",

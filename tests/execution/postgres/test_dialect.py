@@ -15,6 +15,8 @@ from tests.fakes import SHOP
 WRITTEN = {
     "E'a\\'b'": "'a''b'",
     "E'a\\x41'": "'aA'",
+    "'it''s'\n 'b'\n\n'c'": "'it''sbc'",
+    "E'a\\x41'\n'\\x42'": "'aAB'",
     "$$it's$$": "'it''s'",
     "$t$a$$b$t$": "'a$$b'",
     "U&'\\0041'": "'A'",
