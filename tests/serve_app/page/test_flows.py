@@ -27,7 +27,7 @@ def test_ask_watch_and_follow_up(either: Reader) -> None:
     either.service.pause_s = 0.15
     _start(either)
     either.type_question(LINE)
-    assert "Found the tables" in either.see(".stages .done").inner_text()
+    either.see(".stages .done:has-text('Found the tables')")
     assert either.page.locator(".stage-time").count() > 1
     assert "Trekking bikes earned most" in either.see(".sentence").inner_text()
     either.ask("And how many people work here?")
@@ -405,7 +405,8 @@ def test_the_editor_completes_tables_columns_and_keywords(reader: Reader) -> Non
     reader.see(".cm-tooltip-autocomplete li:has-text('order_lines')")
     assert offered.all_inner_texts() == ["order_lines", "orders"]
     reader.page.keyboard.type("ers WHERE ord")
-    reader.see(".cm-tooltip-autocomplete li:has-text('keyword')")
+    # Not the list that was offered for WHERE.
+    reader.see(".cm-tooltip-autocomplete li:has-text('order_id')")
     assert offered.all_inner_texts() == [
         "order_id",
         "order_dt",
