@@ -16,6 +16,9 @@ _ASCII_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Written without spaces: each character is a word (CJK Unified Ideographs and kana).
 _IDEOGRAPHS = ("\u3040", "\u9fff")
 
+_APOSTROPHES = re.compile("[-'\u2019\u2018`\u00b4\u2010-\u2015]")
+_MARKS = re.compile(r"[^\w\s.]|\.(?!\w)|(?<!\w)\.")
+
 # Function words of questions: comments contain them too, so long comments would rank higher.
 STOP_WORDS = frozenset(
     "a all an and are as at be by did do does each every for from give had has have how i in is it "
@@ -58,6 +61,23 @@ def fold_plural(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+def fold_text(text: str) -> str:
+    """The text in lower case, without accents and punctuation; names keep their dots.
+
+    >>> fold_text("Qu'y a-t-il dans « hr.Employees » ?")
+    'qu y a t il dans hr.employees'
+    """
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    plain = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    return " ".join(_MARKS.sub(" ", _APOSTROPHES.sub(" ", plain)).split())
+
+
+def fold_pattern(pattern: str) -> str:
+    """The pattern with its letters as ``fold_text`` leaves them."""
+    decomposed = unicodedata.normalize("NFKD", pattern)
+    return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
 
 
 def _cut(run: str) -> Iterator[str]:

@@ -1,10 +1,12 @@
 """Stage 0: checks whether a question is about this database at all.
 
-Commands to change data are refused by rule. Clear cases are decided by the results of retrieval,
-without the model: a question near to some table passes; a question that is far from all tables, has
-few words of the schema and names no cell value is refused, and so is small talk. Doubtful questions
-pass, or the model decides. Errors of the model let a question pass, because the gate only saves
-work; protection is the task of the guard. For the thresholds see docs/measurements/retrieval.md.
+Commands to change data are refused by rule; greetings, thanks and "what can I ask?" get a reply by
+rule. Clear cases are decided by the results of retrieval, without the model: a question near to
+some table passes; a question that is far from all tables, has few words of the schema and names no
+cell value is refused, and so are requests for poems. Doubtful questions pass, or the model decides.
+Errors of the model let a question pass, because the gate only saves work; protection is the task of
+the guard. Questions about the tables themselves do not come here: retrieval, which knows them all,
+answers them. For the thresholds see docs/measurements/retrieval.md.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from generation.conversation.commands import asks_to_change
-from generation.conversation.small_talk import is_small_talk
+from generation.conversation.small_talk import Remark, is_small_talk, read_remark, reply
 from generation.conversation.suggestions import describe_subjects, suggest_questions
 from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.prompts import render_text
@@ -48,6 +50,8 @@ class IntentGate:
             return Intent()
         if asks_to_change(question.text):
             return refuse_change(context)
+        if context.tables and (remark := read_remark(question.text)):
+            return answer_remark(remark, context)
         intent = self.weigh(question, context)
         if intent.method != "doubt" or self._settings.gate.model == "off":
             return intent
@@ -153,6 +157,13 @@ def refuse_topic(context: SchemaContext) -> Intent:
         context,
         "score",
     )
+
+
+def answer_remark(remark: Remark, context: SchemaContext) -> Intent:
+    """The reply to a greeting or the like, with suggestions."""
+    suggestions = suggest_questions(context)
+    reason = reply(remark, describe_subjects(context), suggestions)
+    return Intent("small_talk", reason, suggestions, "rule")
 
 
 def refuse_change(context: SchemaContext) -> Intent:

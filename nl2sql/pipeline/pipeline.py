@@ -107,6 +107,12 @@ class Pipeline:
         if context.refusal:
             return Refused(NOT_PERMITTED, context.refusal, replace(trace, timings=clock.timings))
 
+        if context.about:
+            about = Candidate("c1", context.about.sql, origin="catalog")
+            if context.about.note:
+                trace = replace(trace, notes=(context.about.note,))
+            return await self._run_given(about, trace, context, clock)
+
         if context.verified is not None:
             verified = Candidate("c1", context.verified.sql, origin="verified")
             answer = await self._run_given(verified, trace, context, clock)
@@ -230,7 +236,7 @@ class Pipeline:
     async def _run_given(
         self, candidate: Candidate, trace: Trace, context: SchemaContext, clock: StageClock
     ) -> Answer:
-        """Runs a query that a person chose or verified, guarded like any candidate."""
+        """Runs a query that no model wrote, guarded like any candidate."""
         question, ranker = trace.question, self._stages.ranker
         async with clock.time("guard"):
             verdict = await self._assessor.guard(question, candidate)

@@ -63,6 +63,7 @@ from nl2sql.types.ranking import (
 )
 from nl2sql.types.schema import (
     VALUES_MARK,
+    CatalogQuery,
     Definition,
     DefinitionKind,
     FewShot,
@@ -90,6 +91,7 @@ __all__ = [
     "AttributeValue",
     "Candidate",
     "CandidateAssessed",
+    "CatalogQuery",
     "ColumnDetails",
     "Completions",
     "Contents",

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class Intent:
     """The gate's verdict on a question; an empty ``code`` lets it pass.
 
-    ``code`` is ``off_topic`` or ``read_only``; ``reason`` and the suggested questions are for
-    people and name nothing that the principal may not see. ``method`` says what decided: ``rule``,
-    ``score``, ``doubt`` (let pass) or ``model``.
+    ``code`` is ``off_topic``, ``read_only`` or ``small_talk``; ``reason`` and the suggested
+    questions are for people and name nothing that the principal may not see. ``method`` says what
+    decided: ``rule``, ``score``, ``doubt`` (let pass) or ``model``.
     """
 
     code: str = ""

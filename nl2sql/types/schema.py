@@ -76,6 +76,17 @@ class VerifiedQuery:
     source: str
 
 
+@dataclass(frozen=True, slots=True)
+class CatalogQuery:
+    """The query that answers a question about the database itself, such as its tables.
+
+    ``note`` says what it leaves out of a large database; it is empty otherwise.
+    """
+
+    sql: str
+    note: str = ""
+
+
 DefinitionKind = Literal["measure", "dimension", "filter"]
 
 
@@ -139,7 +150,8 @@ class SchemaContext:
     principal may not read it. ``shared`` names the tables that are also shown for other questions,
     whole and before all others: a module, or all of a small database. ``required`` names the tables
     that the query must read. ``definitions`` are those that the question names; their tables are
-    among ``tables``. ``verified`` is the query given for this very question, if there is one.
+    among ``tables``. ``verified`` is the query given for this very question, if there is one;
+    ``about`` is the query that answers a question about the database itself, if it is one.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -158,6 +170,7 @@ class SchemaContext:
     required: tuple[str, ...] = ()
     definitions: tuple[Definition, ...] = ()
     verified: VerifiedQuery | None = None
+    about: CatalogQuery | None = None
 
     @property
     def is_whole(self) -> bool:

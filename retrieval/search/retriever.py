@@ -21,6 +21,7 @@ from nl2sql.protocols import Visibility
 from nl2sql.settings import FlagSettings, RetrievalSettings
 from nl2sql.sql.threads import read_aside
 from nl2sql.types import (
+    CatalogQuery,
     Definition,
     FewShot,
     ModuleRoute,
@@ -34,6 +35,8 @@ from nl2sql.types import (
 )
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.store import IndexStore
+from retrieval.search.catalog_forms import read_request
+from retrieval.search.catalog_queries import find_tables, write_query
 from retrieval.search.draft_query import DraftNames, read_draft
 from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.question_words import read_words
@@ -47,6 +50,8 @@ from retrieval.vocabulary.business_terms import find_business_terms
 
 # The fewest entries of each ranking, so that fusion can choose.
 _DEPTH = 32
+# Tables whose descriptions a question about the database itself reads.
+_MOST_DESCRIBED = 100
 # How often a search is tried if the index is replaced meanwhile.
 _MOST_SEARCHES = 3
 
@@ -92,6 +97,8 @@ class HybridRetriever:
         visible = await self._visibility.visible_catalog(question.database, question.principal)
         if isinstance(visible, Violation):
             return NO_ROUTE, SchemaContext((), (), (), refusal=visible.message)
+        if about := await self._read_catalog_question(question, visible):
+            return NO_ROUTE, SchemaContext((), (), (), dialect=visible.dialect, about=about)
         required = find_required(visible, question.tables)
         async with task_group() as group:
             embedding = group.create_task(self._embed(question))
@@ -121,6 +128,20 @@ class HybridRetriever:
             definitions=definitions,
             verified=verified.result(),
         )
+
+    async def _read_catalog_question(
+        self, question: Question, visible: Catalog
+    ) -> CatalogQuery | None:
+        """The query that answers a question about the database itself; None for all others."""
+        request = read_request(question.text) if self._flags.intent_gate else None
+        if request is None or question.tables:
+            return None
+        tables = await read_aside(find_tables, request, visible)
+        glosses: tuple[tuple[str, str], ...] = ()
+        if tables and self._glossary is not None and request.kind not in ("period", "rows"):
+            described = tables[:_MOST_DESCRIBED]
+            glosses = await self._glossary.describe(question, described, visible)
+        return await read_aside(write_query, request, tables, visible, glosses)
 
     async def list_beginnings(
         self, database: str, principal: Principal

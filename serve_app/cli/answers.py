@@ -83,6 +83,9 @@ def _print_outcome(answer: QueryResponse) -> None:
     for note in answer.notes:
         CONSOLE.print(Text(f"! {note}", style="yellow"))
     if isinstance(answer, AnsweredResponse):
+        if _find_origin(answer) == "catalog":
+            # Its query may list hundreds of names, which are shown as rows.
+            return
         if answer.sql:
             CONSOLE.print(Panel(_build_query(answer.sql), title="SQL", title_align="left"))
         if answer.description:
@@ -136,13 +139,20 @@ def _print_verdict(answer: AnsweredResponse, trace: TraceResponse | None) -> Non
     if not trace:
         return
     winner = trace.candidates[0]
-    if answer.verified or winner.origin == "picked":
+    if winner.origin == "catalog":
+        reason = "the question is about the database itself; the model was not asked"
+    elif answer.verified or winner.origin == "picked":
         reason = _describe_confidence(answer) if answer.verified else "you chose it"
     else:
         agreed = f"{winner.votes} of {trace.samples} samples agree on this result"
         quorum = "a quorum" if answer.quorum else "[yellow]no quorum[/]"
         reason = f"{agreed} ({quorum}); confidence {answer.confidence:.2f}"
     CONSOLE.print(f"Why {winner.id}: {reason}.", highlight=False)
+
+
+def _find_origin(answer: AnsweredResponse) -> str:
+    """The origin of the query; empty if the service told no reasons."""
+    return answer.trace.candidates[0].origin if answer.trace and answer.trace.candidates else ""
 
 
 def _describe_confidence(answer: AnsweredResponse) -> str:

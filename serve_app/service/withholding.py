@@ -40,7 +40,7 @@ _NOT_PICKED = (
 )
 _MAY_NOT = "You may not see what this needs."
 # Codes of the gate, whose reasons say nothing of queries.
-_IN_PLAIN_WORDS = frozenset({"off_topic", "read_only", NOT_PERMITTED})
+_IN_PLAIN_WORDS = frozenset({"off_topic", "read_only", "small_talk", NOT_PERMITTED})
 # Queries as people quote them, and keywords, calls and operators as sqlglot writes them. Prose that
 # looks the same is withheld too, which costs little.
 _SQL = re.compile(

@@ -78,6 +78,8 @@ def _render_answered(answer: Answered) -> list[str]:
         lines.append(
             f"These are {shown} of {of} rows." if shown else f"The {of} rows are too long."
         )
+    if answer.origin == "catalog":
+        return [*lines, "Read from the catalog, without the model."]
     described = escape_markdown(answer.description)
     lines += [_name_query(answer), f"In words: {described}" if described else ""]
     if answer.verified:

@@ -86,7 +86,7 @@ def build_gate(*answers: Any, **settings: Any) -> tuple[IntentGate, FakeEngine]:
             id="far_of_it",
         ),
         pytest.param(
-            build_question(text="Good morning!"), build_near(0.2), "off_topic", "score", id="hello"
+            build_question(text="Good morning!"), build_near(0.5), "small_talk", "rule", id="hello"
         ),
         pytest.param(
             build_question(text="Write a poem."), build_near(0.4), "", "score", id="poems_here"

@@ -17,6 +17,7 @@ from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import (
     Assessment,
     Candidate,
+    CatalogQuery,
     Interpretation,
     Message,
     Prompt,
@@ -120,6 +121,17 @@ async def test_the_query_that_was_given_for_the_question_is_run_and_nothing_is_s
         "assess",
         "vote",
     ]
+
+
+async def test_a_question_about_the_database_is_answered_before_the_gate_and_the_model() -> None:
+    retriever = FakeRetriever(replace(build_context(), about=CatalogQuery("good", "Not all.")))
+    about = replace(GOOD, candidate=replace(GOOD.candidate, origin="catalog"))
+    ranker = FakeRanker(known(about), rank(about))
+    generator = generate(OTHER)
+    answer = await build_pipeline(generator, ranker, retriever=retriever).answer(build_question())
+    assert isinstance(answer, Answered)
+    assert (answer.sql, answer.origin, answer.trace.notes) == ("good", "catalog", ("Not all.",))
+    assert generator.questions == []
 
 
 async def test_a_given_query_that_runs_no_more_gives_way_to_sampling() -> None:

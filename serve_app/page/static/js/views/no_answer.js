@@ -19,8 +19,8 @@ export function Refused({ answer, mine }) {
   const { suggestions } = answer;
   useAction("pick", (event) => (mine() && suggestions[Number(event.key) - 1] && !running.value ? ask(clean(suggestions[Number(event.key) - 1])) : false));
   return html`<div class="no-answer">
-    <p class="sentence">${REFUSALS[answer.code] ?? "This is not answered, on purpose."}</p>
-    <p><${Prose} value=${answer.reason} /></p>
+    ${answer.code === "small_talk" ? html`<p class="sentence"><${Prose} value=${answer.reason} /></p>` : html`<p class="sentence">${REFUSALS[answer.code] ?? "This is not answered, on purpose."}</p>
+    <p><${Prose} value=${answer.reason} /></p>`}
     ${suggestions.length > 0 && html`<h3 class="eyebrow">You could ask</h3>
       <ul class="suggestions">${suggestions.map((question) => html`<li><button type="button" onClick=${() => ask(clean(question))}><${Text} value=${question} /></button></li>`)}</ul>`}
     <${Why} answer=${answer} mine=${mine} />

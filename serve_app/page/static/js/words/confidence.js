@@ -18,6 +18,7 @@ const LEVELS = [
 export function describeConfidence(answer, isPicked) {
   if (isPicked) return { label: "As you chose", level: 0, summary: "You picked this reading of the question. How likely it is right was not estimated." };
   if (answer.origin === "picked") return { label: "As chosen", level: 0, summary: "Whoever asked picked this reading of the question. How likely it is right was not estimated." };
+  if (answer.origin === "catalog") return { label: "From the catalog", level: 4, summary: "It was read from the description of the database. The model was not asked." };
   if (isGiven(answer)) return { label: "Confirmed", level: 4, summary: describeGiven(answer) };
   if (answer.confidence === null || answer.confidence === undefined) return null;
   const [, label, level] = LEVELS.find(([least]) => answer.confidence >= least);
@@ -44,6 +45,7 @@ const findChosen = ({ trace, sql }) => trace?.candidates.find((one) => one.sql =
 export function listGrounds(answer, isPicked) {
   if (isPicked) return ["You chose this reading, so nothing was estimated. The query was checked and run like any other."];
   if (answer.origin === "picked") return ["The reading was chosen, so nothing was estimated. The query was checked and run like any other."];
+  if (answer.origin === "catalog") return ["The model was not asked, and nothing was estimated. The query was checked and run like any other."];
   if (isGiven(answer)) {
     return [
       "The model was not asked, and nothing was estimated. The query was checked and run like any other.",

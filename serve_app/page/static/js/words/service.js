@@ -23,6 +23,7 @@ export const nameOutcome = (outcome) => OUTCOMES[outcome] ?? outcome;
 
 const REASONS = {
   off_topic: "not about the data",
+  small_talk: "a greeting or the like",
   read_only: "asked for a change of the data",
   not_permitted: "not permitted to the person",
   ambiguous: "can mean several things",

@@ -16,12 +16,14 @@ export function Summary({ answer, trace, winner, isChosen, go }) {
   // A query that a person chose or gave is only checked and run: nothing was written or estimated.
   const isPicked = winner?.origin === "picked";
   const isGiven = winner?.origin === "verified";
-  const isSampled = !isPicked && !isGiven;
+  const isCatalog = winner?.origin === "catalog";
+  const isSampled = !isPicked && !isGiven && !isCatalog;
   const link = (tab, text) => html`<button type="button" class="link" onClick=${() => go(tab)}>${text}</button>`;
   return html`<ol class="account">
     ${trace.rewriting && answer.rewritten && html`<li><h4>The question was completed</h4><p>From the questions before it: <${Text} value=${answer.rewritten} /></p></li>`}
     ${isPicked && html`<li><h4>You picked this reading</h4><p>It is a query of the answer before.</p></li>`}
     ${isGiven && html`<li><h4>A person gave the query</h4><p><${Text} value=${describeGiven(answer)} /></p></li>`}
+    ${isCatalog && html`<li><h4>The question is about the database itself</h4><p>The query was made from the tables and columns that you may see.</p></li>`}
     ${isSampled && html`<li><h4>Tables were looked for</h4><p>${link("found", count(trace.tables.length, "table"))} may matter${named.length ? html`, first of all ${named.map((one, at) => html`${at > 0 && ", "}<code><${Text} value=${one.table} /></code>`)}` : ""}.
       ${trace.values.length > 0 && html` Words of the question were found as stored values: ${trace.values.slice(0, 3).map((one, at) => html`${at > 0 && ", "}“<${Text} value=${one.phrase} />” in <code><${Text} value=${`${one.table}.${one.column}`} /></code>`)}.`}
       ${used.length > 0 && html` Agreed definitions that it uses: ${used.map((one, at) => html`${at > 0 && ", "}<strong><${Text} value=${one.name} /></strong>`)}.`}</p></li>`}

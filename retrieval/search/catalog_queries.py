@@ -1,0 +1,222 @@
+"""Writes the query that answers a request about the catalog.
+
+Lists of tables and columns are constants of the query, from the part of the catalog that the
+principal may see; row counts and periods are read. Like every query it passes the guard, so row
+policies apply, and pages, exports and histories need nothing of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from nl2sql.catalog import Catalog, Column, Table
+from nl2sql.sql.column_kinds import find_kind
+from nl2sql.sql.names import quote_name
+from nl2sql.types import CatalogQuery
+from nl2sql.words import split_words
+from retrieval.search.catalog_forms import CatalogRequest, strip_around
+from retrieval.search.required_tables import find_table
+
+Glosses = Sequence[tuple[str, str]]
+"""Pairs of ``schema.table`` or ``schema.table.column`` and a description, several for some."""
+
+# The guard reads no longer queries (``nl2sql/sql/parsing.py``); row filters add to them.
+_MOST_LISTED = 350
+_MOST_COUNTED = 50
+_MOST_CHARS = 16_000
+_MOST_PERIODS = 12
+_LONGEST_TEXT = 200
+_SHORTEST_TEXT = 20
+
+
+def find_tables(request: CatalogRequest, catalog: Catalog) -> tuple[Table, ...]:
+    """The tables that the request is about; none if it means something else in this schema.
+
+    That is so if a table or column bears the word that the request would read as its kind, or if
+    the table or column that it names does not exist.
+    """
+    tables: tuple[Table, ...] = catalog.tables
+    if request.table:
+        table = _resolve(request.table, catalog)
+        tables = (table,) if table else ()
+    if request.column:
+        tables = tuple(table for table in tables if _find_column(table, request.column))
+    means = request.means
+    if any(_bears(table.name, means) for table in catalog.tables) or any(
+        _bears(column.name, means) for table in tables for column in table.columns
+    ):
+        return ()
+    return tables
+
+
+def write_query(
+    request: CatalogRequest, tables: Sequence[Table], catalog: Catalog, glosses: Glosses
+) -> CatalogQuery | None:
+    """The query over ``tables``; None if there is nothing to ask: no table, or no date.
+
+    >>> orders = Table("sales", "orders", (Column("id", "integer"), Column("placed", "date")))
+    >>> shop = Catalog("shop", (orders,), search_path=("sales",))
+    >>> write_query(CatalogRequest("rows", "orders"), (orders,), shop, ()).sql
+    'SELECT count(*) AS "rows" FROM orders'
+    >>> write_query(CatalogRequest("period", "orders"), (orders,), shop, ()).sql
+    'SELECT min(placed) AS "first", max(placed) AS "last" FROM orders'
+    """
+    if not tables:
+        return None
+    match request.kind:
+        case "tables":
+            return _list_tables(tables, catalog, glosses)
+        case "columns" | "column":
+            return _list_columns(request, tables, catalog, glosses)
+        case "period":
+            return _read_periods(request, tables, catalog)
+        case "rows":
+            return _count_rows(request, tables, catalog)
+
+
+def _list_tables(tables: Sequence[Table], catalog: Catalog, glosses: Glosses) -> CatalogQuery:
+    texts = _describe({table.qualified: table.comment for table in tables}, glosses)
+    rows = [
+        (_text(catalog.short_names[table.qualified]), str(len(table.columns))) for table in tables
+    ]
+    return _list_constants(("table", "columns"), rows, list(texts.values()), "tables")
+
+
+def _list_columns(
+    request: CatalogRequest, tables: Sequence[Table], catalog: Catalog, glosses: Glosses
+) -> CatalogQuery:
+    found = {
+        f"{table.qualified}.{column.name}": (table, column)
+        for table in tables
+        for column in table.columns
+        if not request.column or column.name == _find_column(table, request.column)
+    }
+    texts = _describe({name: column.comment for name, (_, column) in found.items()}, glosses)
+    names = (*(("table",) if request.column else ()), "column", "type")
+    rows = [
+        (_text(catalog.short_names[table.qualified]), _text(column.name), _text(column.type))
+        for table, column in found.values()
+    ]
+    return _list_constants(
+        names, [row[-len(names) :] for row in rows], list(texts.values()), "columns"
+    )
+
+
+def _describe(comments: dict[str, str], glosses: Glosses) -> dict[str, str]:
+    """The comments, each followed by what the glosses add."""
+    texts = {name: [comment] if comment else [] for name, comment in comments.items()}
+    for name, gloss in glosses:
+        if name in texts:
+            texts[name].append(gloss)
+    return {name: "; ".join(parts) for name, parts in texts.items()}
+
+
+def _list_constants(
+    names: Sequence[str], rows: Sequence[Sequence[str]], texts: Sequence[str], what: str
+) -> CatalogQuery:
+    """The rows, and the texts as a last column as far as there is room for them."""
+    listed = rows[:_MOST_LISTED]
+    taken = sum(len(cell) + 4 for row in listed for cell in row)
+    room = min(_LONGEST_TEXT, (_MOST_CHARS - taken) // len(listed))
+    if any(texts) and room >= _SHORTEST_TEXT:
+        names = (*names, "description")
+        pairs = zip(listed, texts[:_MOST_LISTED], strict=True)
+        listed = [(*row, _text(text, room)) for row, text in pairs]
+    head = ", ".join(f'"{name}"' for name in names)
+    lines = ", ".join(f"({', '.join(row)})" for row in listed)
+    sql = f"WITH listed({head}) AS (VALUES {lines}) SELECT {head} FROM listed"
+    return CatalogQuery(sql, _note_rest(what, len(rows), len(listed)))
+
+
+def _read_periods(
+    request: CatalogRequest, tables: Sequence[Table], catalog: Catalog
+) -> CatalogQuery | None:
+    dated = [(table, column) for table in tables if (column := _find_date(table, catalog))]
+    if not dated:
+        return None
+    if request.table:
+        return CatalogQuery(_read_period(*dated[0], catalog))
+    keys = _count_keys(catalog)
+    dated.sort(key=lambda one: -keys[one[0].qualified])
+    periods = [_read_period(*one, catalog, named=True) for one in dated[:_MOST_PERIODS]]
+    note = _note_rest("tables with dates", len(dated), len(periods))
+    return CatalogQuery(" UNION ALL ".join(periods), note)
+
+
+def _read_period(table: Table, column: Column, catalog: Catalog, *, named: bool = False) -> str:
+    name, place = quote_name(column.name, catalog.dialect), catalog.short_names[table.qualified]
+    first, last = f"min({name})", f"max({name})"
+    label = ""
+    if named:
+        label = f'{_text(place)} AS "table", {_text(column.name)} AS "column", '
+        if catalog.dialect != "sqlite":
+            first, last = f"CAST({first} AS DATE)", f"CAST({last} AS DATE)"
+    return f'SELECT {label}{first} AS "first", {last} AS "last" FROM {place}'
+
+
+def _count_rows(request: CatalogRequest, tables: Sequence[Table], catalog: Catalog) -> CatalogQuery:
+    if request.table:
+        name = catalog.short_names[tables[0].qualified]
+        return CatalogQuery(f'SELECT count(*) AS "rows" FROM {name}')
+    keys = _count_keys(catalog)
+    counted = sorted(tables, key=lambda table: -keys[table.qualified])[:_MOST_COUNTED]
+    names = [catalog.short_names[table.qualified] for table in counted]
+    counts = " UNION ALL ".join(
+        f'SELECT {_text(name)} AS "table", count(*) AS "rows" FROM {name}' for name in names
+    )
+    note = _note_rest("tables", len(tables), len(counted))
+    return CatalogQuery(f"{counts} ORDER BY 2 DESC, 1", note)
+
+
+def _count_keys(catalog: Catalog) -> Counter[str]:
+    """Keys that start at each table: those of events refer to many others, and come first."""
+    return Counter(key.table for key in (*catalog.foreign_keys, *catalog.inferred_keys))
+
+
+def _note_rest(what: str, total: int, shown: int) -> str:
+    return f"Only {shown} of {total} {what} are listed." if shown < total else ""
+
+
+def _text(text: str, most: int = _LONGEST_TEXT) -> str:
+    plain = " ".join(text.replace("\0", " ").split())
+    if len(plain) > most:
+        plain = f"{plain[: most - 1]}…"
+    return "'" + plain.replace("'", "''") + "'"
+
+
+def _resolve(said: str, catalog: Catalog) -> Table | None:
+    """The table as it is called, or the only one whose name has the same words."""
+    for name in (said, strip_around(said)):
+        if table := find_table(catalog, name):
+            return table
+    words = split_words(strip_around(said))
+    same = [table for table in catalog.tables if split_words(table.name) == words]
+    return same[0] if words and len(same) == 1 else None
+
+
+def _find_column(table: Table, said: str) -> str:
+    """The name of the table's column that is called so; empty if there is none."""
+    words = split_words(said)
+    return next(
+        (
+            column.name
+            for column in table.columns
+            if column.name.lower() == said.lower() or split_words(column.name) == words
+        ),
+        "",
+    )
+
+
+def _find_date(table: Table, catalog: Catalog) -> Column | None:
+    """The first date that every row has, else the first one."""
+    dates = [
+        column
+        for column in table.columns
+        if find_kind(column.type, catalog.dialect) in ("date", "timestamp")
+    ]
+    return next((column for column in dates if not column.nullable), dates[0] if dates else None)
+
+
+def _bears(name: str, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(split_words(name))

@@ -1,0 +1,83 @@
+"""Questions about the database itself: answered without the model, with the asker's rights."""
+# ruff: noqa: RUF001
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.serve_app.http.test_principals import Service, service
+
+__all__ = ["service"]
+
+
+async def ask(service: Service, name: str, question: str) -> dict[str, Any]:
+    answer = await service.ask(name, question, answer_text="rule")
+    assert answer["outcome"] == "answered", (answer.get("reason"), answer.get("attempts"))
+    assert service.engine.prompts == []
+    return answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Show me all tables",
+        "Welche Tabellen gibt es?",
+        "Quelles tables y a-t-il ?",
+        "¿Qué tablas hay?",
+        "Quais tabelas existem?",
+        "Quali tabelle ci sono?",
+        "有哪些表？",
+        "どんなテーブルがありますか？",
+        "ما هي الجداول الموجودة في قاعدة البيانات؟",
+    ],
+)
+async def test_tables_are_those_that_one_may_see(service: Service, question: str) -> None:
+    all_tables = await ask(service, "ada", question)
+    assert [column["name"] for column in all_tables["columns"]] == [
+        "table",
+        "columns",
+        "description",
+    ]
+    names = {row[0] for row in all_tables["rows"]}
+    assert len(names) == 78
+    mine = {row[0] for row in (await ask(service, "mia", question))["rows"]}
+    assert "employees" in mine < names
+    assert "customers" in names - mine
+
+
+async def test_columns_of_a_table_that_one_may_not_see_are_not_listed(service: Service) -> None:
+    listed = await ask(service, "ada", "What columns does payslips have?")
+    assert "gross_amt" in {row[0] for row in listed["rows"]}
+    refused = await service.ask("mia", "What columns does payslips have?")
+    assert "gross_amt" not in repr(refused)
+
+
+async def test_a_column_says_where_it_is_and_what_it_holds(service: Service) -> None:
+    answer = await ask(service, "ada", "Was bedeutet die Spalte orders.status?")
+    ((table, column, _, description),) = answer["rows"]
+    assert (table, column) == ("orders", "status")
+    assert "CXL = cancelled" in description
+    everywhere = await ask(service, "ada", "Which tables have a column hire_dt?")
+    assert [row[:2] for row in everywhere["rows"]] == [["employees", "hire_dt"]]
+
+
+async def test_row_counts_and_periods_are_those_of_the_rows_one_may_see(service: Service) -> None:
+    question = "How many rows are in employees?"
+    ((everybody,),) = (await ask(service, "ada", question))["rows"]
+    ((mine,),) = (await ask(service, "mia", question))["rows"]
+    assert 0 < mine < everybody
+    counted = await ask(service, "ada", "How big is the database?")
+    assert counted["notes"] == ["Only 50 of 78 tables are listed."]
+    assert len(counted["rows"]) == 50
+    assert ["employees", everybody] in counted["rows"]
+    (period,) = (await ask(service, "ada", "Which period does the table orders cover?"))["rows"]
+    assert period[0] < period[1]
+    periods = await ask(service, "ada", "Welchen Zeitraum decken die Daten ab?")
+    assert ["orders", "order_dt", *period] in periods["rows"]
+
+
+async def test_one_who_sees_nothing_learns_nothing(service: Service) -> None:
+    answer = await service.ask("eve", "Show me all tables")
+    assert (answer["outcome"], answer["code"]) == ("refused", "not_permitted")
