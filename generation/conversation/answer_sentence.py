@@ -8,17 +8,22 @@ cannot be mistaken for the service's own words.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+from typing import Any, cast
 
+import yaml
+
+from nl2sql.languages import Language
+from nl2sql.results.headings import NAMELESS, name_columns
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
 
 _MOST_VALUES = 5
 _MOST_COLUMNS = 6
 _LONGEST_CELL = 60
-# What a column is called to which the query gives no name; the second by PostgreSQL.
-_NAMELESS = ("", "?column?")
 # Signs of markup, links and code, and the quotation marks around cells.
 _UNSAYABLE = ("<", ">", "`", "://", "www.", "](", "“", "”", "\\", "{", "}")
 
@@ -31,7 +36,7 @@ def is_small(result: ResultSet) -> bool:
     return (rows == 1 and columns <= _MOST_COLUMNS) or (rows <= _MOST_VALUES and columns == 1)
 
 
-def render_sentence(result: ResultSet) -> str:
+def render_sentence(result: ResultSet, language: Language = "en") -> str:
     """The sentence; empty if there are no rows.
 
     >>> render_sentence(ResultSet(("count",), ("int8",), ((336,),), False, 1.0))
@@ -41,11 +46,12 @@ def render_sentence(result: ResultSet) -> str:
     """
     if not result.rows:
         return ""
+    said = load_sentences(language)
     if is_small(result):
-        sentence = _render_row(result) if len(result.rows) == 1 else _render_values(result)
-        if sentence:
+        render = _render_row if len(result.rows) == 1 else _render_values
+        if sentence := render(result, said):
             return sentence
-    return _render_count(result)
+    return _render_count(result, said)
 
 
 def say_value(value: object) -> str | None:
@@ -76,49 +82,53 @@ def is_sayable(text: str) -> bool:
     )
 
 
-def name_columns(columns: Sequence[str]) -> tuple[str, ...]:
-    """The names for a reader: a column without one is the value, or is called by its position.
-
-    >>> name_columns(("name", "?column?")), name_columns(("?column?", "n", "?column?"))
-    (('name', 'value'), ('column 1', 'n', 'column 3'))
-    """
-    nameless = sum(name in _NAMELESS for name in columns)
-    return tuple(
-        name if name not in _NAMELESS else "value" if nameless == 1 else f"column {position}"
-        for position, name in enumerate(columns, start=1)
-    )
+@cache
+def load_sentences(language: Language) -> Mapping[str, Any]:
+    """The templates of a language (``sentences.yaml``)."""
+    text = files(__package__).joinpath("sentences.yaml").read_text(encoding="utf-8")
+    templates = cast("Mapping[Language, Mapping[str, Any]]", yaml.safe_load(text))
+    return templates[language]
 
 
-def _render_row(result: ResultSet) -> str:
-    values = [say_value(value) for value in result.rows[0]]
+def _render_row(result: ResultSet, said: Mapping[str, Any]) -> str:
+    values = [_say_in(value, said) for value in result.rows[0]]
     names = [name if is_sayable(name) else "" for name in name_columns(result.columns)]
     if len(values) == 1:
-        return f"Answer: {values[0]}." if values[0] else ""
+        return said["answer"].format(value=values[0]) if values[0] else ""
     pairs = list(zip(names, values, strict=True))
     if not all(name and value for name, value in pairs):
         return ""
     return "; ".join(f"{name}: {value}" for name, value in pairs) + "."
 
 
-def _render_values(result: ResultSet) -> str:
-    values = [value for row in result.rows if (value := say_value(row[0]))]
+def _render_values(result: ResultSet, said: Mapping[str, Any]) -> str:
+    values = [value for row in result.rows if (value := _say_in(row[0], said))]
+    if len(values) < len(result.rows):
+        return ""
+    return said["values"].format(count=len(values), values=", ".join(values))
+
+
+def _render_count(result: ResultSet, said: Mapping[str, Any]) -> str:
     count = len(result.rows)
-    return f"{count} values: {', '.join(values)}." if len(values) == count else ""
+    is_nameless = len(result.columns) == 1 and result.columns[0] in NAMELESS
+    forms = said["nameless" if is_nameless else "rows"]
+    what = forms[count != 1].format(count=count)
+    if not is_nameless:
+        names = [name for name in name_columns(result.columns) if is_sayable(name)]
+        if len(names) == len(result.columns) <= _MOST_COLUMNS:
+            what = said["with"].format(what=what, names=_join(names, said["and"]))
+        else:
+            what = said["wide"].format(what=what, columns=len(result.columns))
+    return said["first" if result.truncated else "all"].format(what=what)
 
 
-def _render_count(result: ResultSet) -> str:
-    count = len(result.rows)
-    is_nameless = len(result.columns) == 1 and result.columns[0] in _NAMELESS
-    what = f"{count} {'value' if is_nameless else 'row'}{'' if count == 1 else 's'}"
-    of = "" if is_nameless else _name_all(result.columns)
-    return f"The first {what}{of}; there are more." if result.truncated else f"{what}{of}."
+def _say_in(value: object, said: Mapping[str, Any]) -> str | None:
+    if value is None:
+        return str(said["none"])
+    if isinstance(value, bool):
+        return str(said["true" if value else "false"])
+    return say_value(value)
 
 
-def _name_all(columns: Sequence[str]) -> str:
-    names = [name for name in name_columns(columns) if is_sayable(name)]
-    whole = len(names) == len(columns) <= _MOST_COLUMNS
-    return f" with {_join(names)}" if whole else f" of {len(columns)} columns"
-
-
-def _join(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+def _join(names: Sequence[str], last: str) -> str:
+    return last.join(filter(None, (", ".join(names[:-1]), names[-1])))

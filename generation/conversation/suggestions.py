@@ -1,13 +1,13 @@
-"""Suggests questions about a database, from the tables that the principal may see."""
+"""Suggests questions about a database, from what the principal may see of it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 from nl2sql.catalog import Table
 from nl2sql.sql.column_kinds import find_kind
-from nl2sql.types import SchemaContext
+from nl2sql.types import Definition, SchemaContext
 from nl2sql.words import split_words
 
 _MOST_NAMES = 5
@@ -15,33 +15,86 @@ _MOST_NAMES = 5
 
 def describe_subjects(context: SchemaContext) -> str:
     """The modules, if there are several, and some of the tables."""
-    tables = _list_up([_say(name) for name in context.names[:_MOST_NAMES]], context.catalog_tables)
+    tables = _list_up(
+        [say_name(name) for name in context.names[:_MOST_NAMES]], context.catalog_tables
+    )
     if len(context.modules) < 2:
         return tables
-    modules = [_say(name) for name in context.modules]
+    modules = [say_name(name) for name in context.modules]
     return f"{_list_up(modules[:_MOST_NAMES], len(modules))}; for example {tables}"
 
 
 def suggest_questions(context: SchemaContext, count: int = 2) -> tuple[str, ...]:
-    """Questions that the tables can answer, first about tables that many others refer to."""
-    referred = Counter(key.target for key in context.foreign_keys)
-    tables = sorted(
-        (hit.table for hit in context.tables if _is_sayable(hit.table)),
-        key=lambda table: -referred[table.qualified],
-    )
-    questions: list[str] = []
-    for table in tables:
-        column = _find_label(table, context.dialect)
-        # Counting and listing alternate.
-        if len(questions) % 2 and column:
-            questions.append(
-                f"What is the {_say(column)} of each {_say(table.name, plural=False)}?"
-            )
+    """Questions that somebody would ask: of definitions, then of tables with keys and dates.
+
+    Tables of events come first: those that refer to many others.
+    """
+    questions = [*_ask_definitions(context.definitions), *_ask_tables(context)]
+    return tuple(dict.fromkeys(questions))[:count]
+
+
+def _ask_definitions(definitions: Iterable[Definition]) -> Iterator[str]:
+    """Every measure once, in turn by itself, by a dimension that it can be grouped by, or so."""
+    known = tuple(definitions)
+    dimensions = [each for each in known if each.kind == "dimension"]
+    for number, measure in enumerate(each for each in known if each.kind == "measure"):
+        near = [each for each in dimensions if set(each.tables) & set(measure.tables)]
+        if near and number % 2:
+            dimension = near[number // 2 % len(near)]
+            yield f"What is the {measure.name} by {dimension.name}?"
         else:
-            questions.append(f"How many {_say(table.name, plural=True)} are there?")
-        if len(questions) == count:
-            break
-    return tuple(questions)
+            yield f"What is the {measure.name}?"
+    for condition in (each for each in known if each.kind == "filter"):
+        yield f"How many {condition.name} are there?"
+
+
+def _ask_tables(context: SchemaContext) -> Iterator[str]:
+    """In rounds over the tables: who has most of their rows, how many by year, how many."""
+    leaving = Counter(key.table for key in context.foreign_keys)
+    tables = {hit.table.qualified: hit.table for hit in context.tables if _is_sayable(hit.table)}
+    order = sorted(tables.values(), key=lambda table: -leaving[table.qualified])
+    asking = (_ask_most, _ask_years, _ask_count)
+    for turn in range(len(asking)):
+        # Each table begins with another question, so that the first ones differ.
+        for place, table in enumerate(order):
+            if question := asking[(place + turn) % len(asking)](table, tables, context):
+                yield question
+
+
+def _ask_most(table: Table, tables: Mapping[str, Table], context: SchemaContext) -> str:
+    """Which customer has the most orders? Over the first key to a table with names."""
+    for key in context.foreign_keys:
+        target = tables.get(key.target)
+        if (
+            key.table == table.qualified != key.target
+            and target is not None
+            and _has_name(target, context.dialect)
+        ):
+            one, many = say_name(target.name, plural=False), say_name(table.name, plural=True)
+            return f"Which {one} has the most {many}?"
+    return ""
+
+
+def _ask_years(table: Table, tables: Mapping[str, Table], context: SchemaContext) -> str:
+    """How many orders were there each year? Only where every row has a date."""
+    is_dated = any(
+        find_kind(column.type, context.dialect) in ("date", "timestamp") and not column.nullable
+        for column in table.columns
+    )
+    return f"How many {say_name(table.name, plural=True)} were there each year?" if is_dated else ""
+
+
+def _ask_count(table: Table, tables: Mapping[str, Table], context: SchemaContext) -> str:
+    return f"How many {say_name(table.name, plural=True)} are there?"
+
+
+def _has_name(table: Table, dialect: str) -> bool:
+    """Whether a text column tells its rows apart for people: name, title, last_name."""
+    return any(
+        split_words(column.name)[-1:] in (["name"], ["title"], ["label"])
+        and find_kind(column.type, dialect) == "text"
+        for column in table.columns
+    )
 
 
 def _is_sayable(table: Table) -> bool:
@@ -50,26 +103,13 @@ def _is_sayable(table: Table) -> bool:
     return bool(words) and all(word.isalpha() and len(word) > 2 for word in words)
 
 
-def _find_label(table: Table, dialect: str) -> str:
-    """The first text column whose name is a word and that is not a key."""
-    return next(
-        (
-            column.name
-            for column in table.columns
-            if column.name not in table.primary_key
-            and find_kind(column.type, dialect) == "text"
-            and not column.name.lower().endswith(("_id", "id"))
-            and column.name.replace("_", "").replace(" ", "").isalpha()
-        ),
-        "",
-    )
+def say_name(name: str, *, plural: bool | None = None) -> str:
+    """The words of a name, as it is, in the plural or in the singular.
 
-
-def _say(name: str, *, plural: bool | None = None) -> str:
-    """The words of a name.
-
-    >>> _say("order_lines"), _say("order_lines", plural=False), _say("Singer", plural=True)
-    ('order lines', 'order line', 'singers')
+    >>> say_name("order_lines"), say_name("order_lines", plural=False)
+    ('order lines', 'order line')
+    >>> say_name("Singer", plural=True)
+    'singers'
     """
     words = " ".join(name.rsplit(".", 1)[-1].replace("_", " ").split()).strip('"')
     if plural is None:

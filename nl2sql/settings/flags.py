@@ -12,8 +12,8 @@ class FlagSettings(Section):
 
     intent_gate: bool = Field(
         True,
-        description="Refuse questions that are not about the database, and commands to change it; answer "
-        "those about its tables and columns without the model.",
+        description="Refuse questions that are not about the database, and commands to change it; "
+        "answer those about its tables and columns without the model.",
     )
     follow_ups: bool = Field(
         True,

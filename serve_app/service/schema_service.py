@@ -6,6 +6,7 @@ Knows nothing of FastAPI. What it reads of a database is counted and recorded li
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from generation.conversation.suggestions import suggest_questions
 from nl2sql.browsing import TableBrowser
@@ -142,7 +143,7 @@ class SchemaService:
         return DefinitionsResponse(measures=measures, dimensions=dimensions, filters=filters)
 
     async def suggest(self, database: str, principal: Principal) -> SuggestionsResponse | Refusal:
-        """Questions that can be asked: examples first, then some made from the tables.
+        """Questions that can be asked: examples, then some of definitions and tables.
 
         Raises UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
@@ -153,7 +154,11 @@ class SchemaService:
             if isinstance(described, Violation):
                 return _refuse(described)
             examples = await self._schemas.list_examples(name, principal)
-            made = suggest_questions(_build_context(described), MOST_SUGGESTIONS)
+            definitions = await self._tables.list_definitions(name, principal)
+            if isinstance(definitions, Violation):
+                return _refuse(definitions)
+            context = replace(_build_context(described), definitions=definitions)
+            made = suggest_questions(context, MOST_SUGGESTIONS)
             known = dict.fromkeys((*(example.question for example in examples), *made))
             return tuple(known)[:MOST_SUGGESTIONS]
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from execution.results.exports import escape_markdown, render_markdown
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+from nl2sql.results.headings import name_columns
 from nl2sql.types import Interpretation
 
 # A chat shows some rows; whoever wants all asks POST /query.
@@ -66,7 +67,13 @@ def _render_answered(answer: Answered) -> list[str]:
     result = answer.result
     table, shown = "", min(len(result.rows), _MOST_ROWS)
     while shown:
-        table = render_markdown(replace(result, rows=result.rows[:shown], truncated=False))
+        part = replace(
+            result,
+            columns=name_columns(result.columns),
+            rows=result.rows[:shown],
+            truncated=False,
+        )
+        table = render_markdown(part)
         if len(table) <= _MOST_CHARS:
             break
         table, shown = "", shown // 2

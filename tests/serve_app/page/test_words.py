@@ -37,6 +37,10 @@ def test_a_column_without_a_name_is_called_by_a_word_or_its_place(call: Call) ->
     for names, shown in (
         (["a", "?column?"], ["a", "Value"]),
         (["?column?", "n", ""], ["Column 1", "n", "Column 3"]),
+        (
+            ["COUNT(*)", "count_star()", 'avg(t."price")', "COUNT(DISTINCT city)", "a + b"],
+            ["count", "count", "average price", "count of city", "a + b"],
+        ),
     ):
         assert call("core/names", "nameColumns", build_columns(*names)) == shown
     for name, words in (
@@ -63,6 +67,7 @@ def test_the_sentence_says_what_the_rows_are(call: Call) -> None:
     assert say(["a"], []) == "No rows."
     assert say([*"abcdefg"], twelve) == "12 rows of 7 columns."
     assert say(["a"], [[1]], text="Answer: 1.") == "1."
+    assert say(["a"], [[1]], text="Réponse : 1.") == "1."
 
 
 def test_what_is_asked_back_depends_on_the_readings(call: Call) -> None:

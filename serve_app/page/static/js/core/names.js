@@ -13,7 +13,19 @@ export const isNameless = ({ name }) => NAMELESS.has(name);
  */
 export function nameColumns(columns) {
   const isOne = columns.filter(isNameless).length === 1;
-  return columns.map((column, at) => (isNameless(column) ? (isOne ? "Value" : `Column ${at + 1}`) : column.name));
+  return columns.map((column, at) => (isNameless(column) ? (isOne ? "Value" : `Column ${at + 1}`) : nameCall(column.name)));
+}
+
+const CALL = /^(count|sum|avg|min|max|total|count_star)\(\s*(?:distinct\s+)?(\*|(?:\w+\.|"[^"]+"\.)*(?:\w+|"[^"]+"))?\s*\)$/i;
+const SAID = { count: "count", count_star: "count", sum: "sum", total: "sum", avg: "average", min: "lowest", max: "highest" };
+
+/** SQLite and DuckDB call a column without a name by its expression: COUNT(*) → "count" (`nl2sql/results/headings.py`). */
+function nameCall(name) {
+  const call = CALL.exec(name.trim());
+  if (!call) return name;
+  const said = SAID[call[1].toLowerCase()];
+  const what = (call[2] ?? "*").replace(/^.*\.(?=[^.]+$)/, "").replaceAll('"', "");
+  return what === "*" ? said : `${said}${/^(count|sum)$/.test(said) ? " of" : ""} ${what}`;
 }
 
 /** An identifier in words: "total_revenue" → "total revenue", "netAmount" → "net amount"; any other text as it is. */

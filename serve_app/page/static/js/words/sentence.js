@@ -6,12 +6,14 @@ import { count } from "../core/text.js";
 
 const MOST_COLUMNS = 6;
 const LONGEST_NAME = 60;
+// The beginning of a sentence with one value, in the languages of `generation/conversation/sentences.yaml`.
+const ANSWER = /^(Answer|Antwort|Réponse|Respuesta|Resposta|Risposta|答案|回答|الجواب)\s?[:：]\s?/;
 
 const join = (words) => [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" and ");
 
 /** @param {{text: string, columns: object[], rows: unknown[][], truncated?: boolean}} answer */
 export function writeSentence({ text, columns, rows, truncated }) {
-  if (text) return text.replace(/^Answer: /, "");
+  if (text) return text.replace(ANSWER, "");
   if (rows.length === 0) return "No rows.";
   if (rows.length === 1 && columns.length === 1) {
     const value = rows[0][0];

@@ -1,0 +1,57 @@
+"""The headings of columns for people: a word for what the query gave no name.
+
+Programs keep the names that the database gives: these headings are for sentences, terminals and
+chats. The page has the same rule (``serve_app/page/static/js/core/names.js``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+# What a column is called to which the query gives no name; the second by PostgreSQL.
+NAMELESS = ("", "?column?")
+# SQLite and DuckDB call such a column by its expression: COUNT(*), count_star(), sum(o.amt).
+_CALL = re.compile(
+    r"(?P<function>count|sum|avg|min|max|total|count_star)"
+    r"\(\s*(?P<distinct>distinct\s+)?(?P<what>\*|(?:\w+\.|\"[^\"]+\"\.)*(?:\w+|\"[^\"]+\"))?\s*\)",
+    re.IGNORECASE,
+)
+_SAID = {
+    "count": "count",
+    "count_star": "count",
+    "sum": "sum",
+    "total": "sum",
+    "avg": "average",
+    "min": "lowest",
+    "max": "highest",
+}
+
+
+def name_columns(columns: Sequence[str]) -> tuple[str, ...]:
+    """The headings: a column without a name is the value, or is called by its position.
+
+    >>> name_columns(("name", "?column?")), name_columns(("?column?", "n", "?column?"))
+    (('name', 'value'), ('column 1', 'n', 'column 3'))
+    >>> name_columns(("COUNT(*)", 'avg(t."price")', "COUNT(DISTINCT city)", "a + b"))
+    ('count', 'average price', 'count of city', 'a + b')
+    """
+    nameless = sum(name in NAMELESS for name in columns)
+    return tuple(
+        _say_call(name)
+        if name not in NAMELESS
+        else "value"
+        if nameless == 1
+        else f"column {position}"
+        for position, name in enumerate(columns, start=1)
+    )
+
+
+def _say_call(name: str) -> str:
+    call = _CALL.fullmatch(name.strip())
+    if call is None:
+        return name
+    said, what = _SAID[call["function"].lower()], (call["what"] or "*").rsplit(".", 1)[-1]
+    if what == "*":
+        return said
+    return f"{said}{' of' if said in ('count', 'sum') else ''} {what.strip(chr(34))}"
