@@ -1,4 +1,4 @@
-"""Loads a benchmark by name: one of the demo's, or a path whose format is recognised.
+"""Loads a benchmark by name: one of the demo's, in any of nine languages, or a path whose format is recognised.
 
 Each format has a module in this folder and an entry in ``FORMATS``. Reading a benchmark does not
 open a database.
@@ -13,8 +13,10 @@ from pathlib import Path
 
 import data.demo_erp
 from data.benchmarks import bird, defog, dump, jsonl, spider
+from data.benchmarks.entries import read_json_line_entries
 from data.benchmarks.types import Benchmark
 from nl2sql.errors import SettingsError
+from nl2sql.languages import LANGUAGES
 
 DEMOS = {
     "demo_erp": data.demo_erp.QUESTIONS,
@@ -22,6 +24,8 @@ DEMOS = {
     "demo_erp_definitions": data.demo_erp.DEFINITION_QUESTIONS,
 }
 """Benchmarks about the demo, by name."""
+TRANSLATED = {f"demo_erp_{language}": language for language in LANGUAGES if language != "en"}
+"""Twenty of the demo's questions in another language, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +56,8 @@ def load_benchmark(
 ) -> Benchmark:
     """The benchmark of one of ``DEMOS``, or the one at a path.
 
-    ``name`` is a file or a folder; a prefix (``spider:PATH``) sets the format. ``configured`` names
-    the databases of the settings file. ``one_database`` reads a dump whose questions name schemas
+    ``name`` may also be one of ``TRANSLATED``, or a file or a folder; a prefix (``spider:PATH``)
+    sets the format. ``configured`` names the databases of the settings file. ``one_database`` reads a dump whose questions name schemas
     as a single database. Raises SettingsError for a missing path, an unknown format, or an invalid
     entry.
     """
@@ -62,6 +66,8 @@ def load_benchmark(
     if name in DEMOS:
         with as_file(DEMOS[name]) as path:
             return replace(jsonl.load_jsonl(path, configured), name=name)
+    if name in TRANSLATED:
+        return _load_translated(name, configured)
     prefix, colon, rest = name.partition(":")
     chosen = tuple(format_ for format_ in FORMATS if colon and format_.name == prefix)
     path = Path(rest if chosen else name).expanduser()
@@ -77,6 +83,21 @@ def load_benchmark(
             return format_.load(questions, configured)
     layouts = "; ".join(f"{format_.name}: {format_.layout}" for format_ in formats)
     raise SettingsError(f"{path} has no known format.", hint=f"Looked for {layouts}.")
+
+
+def _load_translated(name: str, configured: Collection[str]) -> Benchmark:
+    """The demo's benchmark with the questions that have a translation, in it."""
+    whole = load_benchmark("demo_erp", configured=configured)
+    with as_file(data.demo_erp.TRANSLATIONS) as path:
+        said = {
+            entry.text("id"): entry.text(TRANSLATED[name]) for entry in read_json_line_entries(path)
+        }
+    examples = tuple(
+        replace(example, question=said[example.id])
+        for example in whole.examples
+        if example.id in said
+    )
+    return replace(whole, name=name, examples=examples)
 
 
 def _load_one_database(name: str) -> Benchmark:

@@ -9,6 +9,7 @@ says.
 - ``business_questions.jsonl``: 30 questions in the words of the business, 28 with gold SQL
 - ``definition_questions.jsonl``: 36 questions that name a definition of ``semantics.yaml``
 - ``examples.jsonl``: verified questions that are shown to the model; none of ``questions.jsonl``
+- ``translations.jsonl``: 20 of the 40 questions in eight other languages
 - ``policy.yaml``: who may see which tables, rows and columns
 - ``quorumsql.yaml``: the settings that name all this, for a folder without any of its own
 """
@@ -22,6 +23,7 @@ QUESTIONS = files(__name__).joinpath("questions.jsonl")
 BUSINESS_QUESTIONS = files(__name__).joinpath("business_questions.jsonl")
 DEFINITION_QUESTIONS = files(__name__).joinpath("definition_questions.jsonl")
 EXAMPLES = files(__name__).joinpath("examples.jsonl")
+TRANSLATIONS = files(__name__).joinpath("translations.jsonl")
 POLICY = files(__name__).joinpath("policy.yaml")
 SETTINGS = Path(__file__).with_name("quorumsql.yaml")
 
@@ -48,4 +50,5 @@ __all__ = [
     "ROWS",
     "SCHEMA_SQL",
     "SETTINGS",
+    "TRANSLATIONS",
 ]

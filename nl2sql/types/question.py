@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from nl2sql.languages.lexicon import say_in_english
 from nl2sql.types.access import UNRESTRICTED, Access
 from nl2sql.types.conversation import Turn
 
@@ -53,5 +54,9 @@ class Question:
 
     @property
     def search_text(self) -> str:
-        """Question and evidence together: the text for retrieval and linking."""
-        return f"{self.text} {self.evidence}".strip()
+        """The text for retrieval and linking: the question, the evidence, and English words.
+
+        The English words are those of a question in another language.
+        """
+        parts = (self.text, self.evidence, say_in_english(self.text))
+        return " ".join(part for part in parts if part)

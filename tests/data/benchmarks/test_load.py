@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from data.benchmarks.load import FORMATS, load_benchmark
+from data.benchmarks.load import FORMATS, TRANSLATED, load_benchmark
 from data.benchmarks.types import Configured
 from nl2sql.errors import SettingsError
+from nl2sql.languages import find_language
 
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 
@@ -86,3 +87,13 @@ def test_the_benchmarks_of_this_machine(
     assert len(benchmark.databases) == databases
     assert sum(len(example.golds) for example in benchmark.examples) == golds
     assert not benchmark.missing
+
+
+def test_the_demo_in_another_language_has_the_same_golds() -> None:
+    whole = {example.id: example for example in load_benchmark("demo_erp", configured=()).examples}
+    for name, language in TRANSLATED.items():
+        translated = load_benchmark(name, configured=())
+        assert (translated.name, len(translated.examples)) == (name, 20)
+        for example in translated.examples:
+            assert example.golds == whole[example.id].golds
+            assert find_language(example.question) == language

@@ -1,7 +1,7 @@
 """Recognises the language of a question: by its script, or by its function words.
 
 Knows the nine languages in which the service answers people. A text in any other one counts as
-English, in which the service then speaks.
+English, in which the service then speaks. ``lexicon.py`` has English words for a question's own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WORDS: dict[Language, frozenset[str]] = {
     for language, words in {
         "en": "how many much what which who whose when where why is are was were the of in by for "
         "and with does do did show list give me each per between from than that have has there "
-        "hello hi hey thanks thank you tell all total average most",
+        "hello hi hey thanks thank you tell all total average most as a an at on to or their this",
         "de": "wie viele viel was welche welcher welches welchen welchem wer wann wo warum ist "
         "sind war waren der die das den dem des im in von fur und mit nach bei zu zur zum auf aus "
         "zeige zeig gib mir je pro jede jeder jedes ein eine einen hat haben wir hallo danke guten "
@@ -56,6 +56,8 @@ def find_language(text: str) -> Language:
         return "zh"
     if _ARABIC.search(text):
         return "ar"
+    if "¿" in text or "¡" in text:
+        return "es"
     words = fold_text(text).split()
     counts = {language: sum(word in known for word in words) for language, known in _WORDS.items()}
     # The first of those with the most.
