@@ -1,4 +1,4 @@
-"""Loads a benchmark by name: one of the demo's, in any of nine languages, or a path whose format is recognised.
+"""Loads a benchmark by name: one of the demo's, or a path whose format is recognised.
 
 Each format has a module in this folder and an entry in ``FORMATS``. Reading a benchmark does not
 open a database.
@@ -57,9 +57,9 @@ def load_benchmark(
     """The benchmark of one of ``DEMOS``, or the one at a path.
 
     ``name`` may also be one of ``TRANSLATED``, or a file or a folder; a prefix (``spider:PATH``)
-    sets the format. ``configured`` names the databases of the settings file. ``one_database`` reads a dump whose questions name schemas
-    as a single database. Raises SettingsError for a missing path, an unknown format, or an invalid
-    entry.
+    sets the format. ``configured`` names the databases of the settings file. ``one_database`` reads
+    a dump whose questions name schemas as a single database. Raises SettingsError for a missing
+    path, an unknown format, or an invalid entry.
     """
     if one_database:
         return _load_one_database(name)

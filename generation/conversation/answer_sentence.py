@@ -105,7 +105,7 @@ def _render_values(result: ResultSet, said: Mapping[str, Any]) -> str:
     values = [value for row in result.rows if (value := _say_in(row[0], said))]
     if len(values) < len(result.rows):
         return ""
-    return said["values"].format(count=len(values), values=", ".join(values))
+    return str(said["values"].format(count=len(values), values=", ".join(values)))
 
 
 def _render_count(result: ResultSet, said: Mapping[str, Any]) -> str:
@@ -119,7 +119,7 @@ def _render_count(result: ResultSet, said: Mapping[str, Any]) -> str:
             what = said["with"].format(what=what, names=_join(names, said["and"]))
         else:
             what = said["wide"].format(what=what, columns=len(result.columns))
-    return said["first" if result.truncated else "all"].format(what=what)
+    return str(said["first" if result.truncated else "all"].format(what=what))
 
 
 def _say_in(value: object, said: Mapping[str, Any]) -> str | None:

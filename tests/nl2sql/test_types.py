@@ -109,6 +109,7 @@ EXAMPLES: tuple[object, ...] = (
     types.Explained(1.0, 2.0),
     types.Feedback("shop", "How many?", "SELECT 1", False, PRINCIPAL, "SELECT 2"),
     types.FeedbackReceipt("stored", "0123456789abcdef"),
+    types.CatalogQuery("SELECT 1", "Only 1 of 2 tables are listed."),
     types.VerifiedQuery("SELECT 1", "mia", datetime(2026, 3, 1, tzinfo=UTC), "feedback"),
     RESULT,
     types.Finding("select_star", "warning", "All columns are selected."),
