@@ -3,9 +3,8 @@
 A statement waits for its turn at most half of the time that its request has left, so that as much
 remains for running it and for what follows.
 
-On a database that computes on this machine, one principal gets at most as many turns as occupy all
-processors: more of its statements at a time would end no sooner, and leave others a smaller part of
-the processors than their share.
+On a database that computes on this machine, one principal gets at most as many turns as occupy half
+of the processors, and at least one: another's statements find the other half idle.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class DatabaseTurns:
     def __init__(self, name: str, most: int, *, processors: int) -> None:
         self._name = name
         present = len(os.sched_getaffinity(0))
-        most_each = max(1, present // processors) if processors else None
+        most_each = max(1, present // (2 * processors)) if processors else None
         self._turns = FairTurns(most, most_each=most_each)
         self.give_back = self._turns.give_back
 

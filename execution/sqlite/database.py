@@ -158,9 +158,7 @@ class SqliteDatabase:
         self.name = name
         self._path = path
         self._limits = limits
-        # A statement's thread also runs Python, to see whether it must stop, and then waits for the
-        # others. With one fewer of a greedy principal, another's take half as long.
-        self._threads = StatementThreads(name, limits.pool_size, processors=2)
+        self._threads = StatementThreads(name, limits.pool_size)
         # Of its own, so that a probe waits for no query.
         self._probing = StatementThreads(name, 1)
         self._revisions = FileRevisions(path)
