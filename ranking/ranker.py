@@ -15,6 +15,7 @@ from nl2sql.types import (
     Assessment,
     Candidate,
     Diagnostic,
+    Display,
     Explained,
     GuardedQuery,
     Plan,
@@ -25,6 +26,7 @@ from nl2sql.types import (
 from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
 from ranking.definition_use import find_uses
+from ranking.display import read_display
 from ranking.empty_result import explain_nothing
 from ranking.interpretations.interpretations import build_interpretations
 from ranking.interpretations.query_words import describe_apart
@@ -188,7 +190,7 @@ def _read(
     context: SchemaContext,
     plan: Plan,
 ) -> tuple[Query | None, Assessment]:
-    """The parsed query; the lint findings, the score and the definitions that it uses."""
+    """The parsed query, and what its text says: findings, score, used definitions, display."""
     query = read_candidate(candidate.sql, context)
     uses = find_uses(query, context) if query else ()
     findings = lint_query(query, uses) if query else ()
@@ -196,4 +198,7 @@ def _read(
         question, candidate, query, verdict, explained, findings, context, plan, uses
     )
     used = tuple(use.definition.name for use in uses if use.is_whole)
-    return query, Assessment(candidate, verdict, findings=findings, score=score, definitions=used)
+    display = read_display(query) if query else Display()
+    return query, Assessment(
+        candidate, verdict, findings=findings, score=score, definitions=used, display=display
+    )

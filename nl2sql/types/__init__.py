@@ -54,6 +54,7 @@ from nl2sql.types.question import (
 from nl2sql.types.ranking import (
     REQUIRED_UNREAD,
     Assessment,
+    Display,
     Finding,
     Interpretation,
     Ranking,
@@ -98,6 +99,7 @@ __all__ = [
     "Definition",
     "DefinitionKind",
     "Diagnostic",
+    "Display",
     "DraftQuery",
     "ExecutionLimits",
     "Explained",

@@ -46,15 +46,34 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
+class Display:
+    """How a query shows its result, as far as the schema tells.
+
+    ``keys`` and ``labels`` are the positions (from 0) of outputs that show the same things twice,
+    by key and by label. ``digits`` are the decimals to which an output is rounded. ``ordered`` is
+    the normal form with the first item of ORDER BY alone, of a query with LIMIT; ``breaks_ties``
+    says that it has more items.
+    """
+
+    keys: tuple[int, ...] = ()
+    labels: tuple[int, ...] = ()
+    digits: int | None = None
+    ordered: str = ""
+    breaks_ties: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Assessment:
     """Everything known about one candidate: guard verdict, EXPLAIN, result, score and vote.
 
     ``diagnostic`` is the first database error, at EXPLAIN or execution. ``group`` is the number of
-    the group with equivalent results (-1: no result); ``votes`` counts its samples and ``weight``
-    is their total weight. ``unrun`` says why a valid query has no result: ``estimate``, its
-    estimated rows are too many; ``timeout``, it exceeded the vote's time limit; ``busy``, it got no
-    turn at the database; ``budget``, the vote's time was used up before. Such queries are grouped
-    by equal plans. ``definitions`` names the definitions of the question that the query uses.
+    the group with results of one reading (-1: no result); ``votes`` counts its samples and
+    ``weight`` is their total weight. ``form`` numbers the groups with equivalent results: several
+    forms are one reading if they differ only in how it is shown. ``unrun`` says why a valid query
+    has no result: ``estimate``, its estimated rows are too many; ``timeout``, it exceeded the
+    vote's time limit; ``busy``, it got no turn at the database; ``budget``, the vote's time was
+    used up before. Such queries are grouped by equal plans. ``definitions`` names the definitions
+    of the question that the query uses.
     """
 
     candidate: Candidate
@@ -69,6 +88,8 @@ class Assessment:
     weight: float = 0.0
     unrun: str = ""
     definitions: tuple[str, ...] = ()
+    display: Display = Display()
+    form: int = -1
 
     @property
     def misses_required(self) -> bool:

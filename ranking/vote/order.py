@@ -8,8 +8,8 @@ runs the candidates before.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence, Set
-from dataclasses import replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import partial
 
 from nl2sql.intervals import wilson_interval
@@ -17,6 +17,7 @@ from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Ranking
 from ranking.vote.early_stop import is_settled
 from ranking.vote.groups import group_assessments
+from ranking.vote.readings import find_bare
 from ranking.vote.unanimity import find_contradicting, is_quorum
 from ranking.vote.weights import weigh_groups
 
@@ -32,13 +33,17 @@ def vote(
     *,
     most_samples: int = 0,
 ) -> Ranking:
-    """The ranking: groups by weight, then score, log-probability, estimated cost; failures last.
+    """The ranking: groups by weight; in a group labels before bare keys and the form with most
+    weight, then score, log-probability, estimated cost; failures last.
 
     ``samples`` is the number of completions so far, the denominator of the agreement;
     ``most_samples`` the largest number that there may be in the end.
     """
     grouped = group_assessments(assessments)
     weights = weigh_groups(grouped)
+    shown = _Forms(
+        find_bare(grouped), weigh_groups([replace(each, group=each.form) for each in grouped])
+    )
     votes: dict[int, int] = {}
     for assessment in grouped:
         votes[assessment.group] = votes.get(assessment.group, 0) + assessment.candidate.samples
@@ -51,7 +56,7 @@ def vote(
         for assessment in grouped
     ]
     contradicting = find_contradicting(grouped, samples)
-    ordered = tuple(sorted(counted, key=partial(_rank_key, contradicting)))
+    ordered = tuple(sorted(counted, key=partial(_rank_key, contradicting, shown)))
     leads = bool(ordered) and _find_class(ordered[0], contradicting) == _ALIVE
     agreeing = ordered[0].votes if leads else 0
     return Ranking(
@@ -71,14 +76,24 @@ def _find_class(assessment: Assessment, contradicting: Set[str]) -> int:
     return _CONTRADICTING if assessment.candidate.id in contradicting else _ALIVE
 
 
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """The forms that show bare keys, and the weight of each form."""
+
+    bare: Set[int]
+    weights: Mapping[int, float]
+
+
 def _rank_key(
-    contradicting: Set[str], assessment: Assessment
-) -> tuple[int, float, bool, float, float, float, str]:
+    contradicting: Set[str], shown: _Forms, assessment: Assessment
+) -> tuple[int, float, bool, bool, float, float, float, float, str]:
     logprob = assessment.candidate.logprob
     return (
         _find_class(assessment, contradicting),
         -assessment.weight,
         assessment.result is None,
+        assessment.form in shown.bare,
+        -shown.weights[assessment.form],
         -assessment.score.total,
         math.inf if logprob is None else -logprob,
         assessment.explained.cost if assessment.explained else math.inf,

@@ -9,10 +9,11 @@ from repair.autocorrect.levels import Level, Source
 from repair.autocorrect.table_lookup import Neighbour, TableLookup
 
 
-def add_join(level: Level, source: Source, neighbour: Neighbour) -> Source | None:
+def add_join(level: Level, source: Source, neighbour: Neighbour, side: str = "") -> Source | None:
     """Joins a neighbour of ``source``, in place; None if its name is used or a ``*`` would grow.
 
-    Unqualified columns that the new table has too are qualified first, to keep their meaning.
+    ``side`` is that of the join, such as LEFT. Unqualified columns that the new table has too are
+    qualified first, to keep their meaning.
     """
     select, visible, table = level.select, level.visible, neighbour.table
     name = visible.fold(table.name)
@@ -24,7 +25,8 @@ def add_join(level: Level, source: Source, neighbour: Neighbour) -> Source | Non
     _qualify(level, columns)
     added = Source(visible.build_identifier(table.name), table, columns)
     condition = build_condition(source, added, neighbour, visible)
-    select.append("joins", exp.Join(this=visible.build_table(table), on=condition))
+    join = exp.Join(this=visible.build_table(table), on=condition, side=side or None)
+    select.append("joins", join)
     level.sources[name] = added
     return added
 

@@ -31,8 +31,10 @@ from repair.derive.unstored_values import unstored_values
 
 Rule = Callable[[Original], Iterator[exp.Expr]]
 
-# The first have made right candidates most often for each candidate that they made.
+# The first says which results are of one reading. Of the others, the first have made right
+# candidates most often for each candidate that they made.
 RULES: tuple[Rule, ...] = (
+    shown_names,
     defined_measures,
     asked_rounding,
     nulls_last,
@@ -47,6 +49,5 @@ RULES: tuple[Rule, ...] = (
     reversed_order,
     unstored_values,
     dropped_conditions,
-    shown_names,
     grounded_values,
 )

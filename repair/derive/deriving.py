@@ -15,6 +15,7 @@ from repair.autocorrect import write_query
 from repair.autocorrect.table_lookup import TableLookup
 from repair.derive import RULES, Rule
 from repair.derive.original import Original
+from repair.derive.shown_names import shown_names
 from repair.limits import MOST_CHARS
 
 
@@ -39,16 +40,20 @@ def derive_queries(
 ) -> tuple[Derived, ...]:
     """At most ``most`` new queries; those of earlier rules, then of earlier queries, first.
 
-    None has the normal form of another or of one that is ``known``. A rule that cannot read a query
-    derives nothing from it.
+    None has the normal form of another or of one that is ``known``, except the names for keys of
+    ``shown_names``, which tell that the known one is of the same reading. A rule that cannot read a
+    query derives nothing from it.
     """
     seen = {normal_form(sql, context.dialect) for sql in (*queries, *known)}
+    named: set[str] = set()
     found: list[Derived] = []
     for derived in _derive_all(queries, question, context, plan, rules):
         if len(found) >= most:
             break
         form = normal_form(derived.sql, context.dialect)
-        if form not in seen:
+        made = named if derived.rule == shown_names.__name__ else seen
+        if form not in made:
+            made.add(form)
             seen.add(form)
             found.append(derived)
     return tuple(found)

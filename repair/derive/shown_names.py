@@ -1,4 +1,10 @@
-"""Names of things, instead of their keys."""
+"""Names of things, instead of their keys: the same rows, shown as a person reads them.
+
+What this rule derives has exactly the rows of its original, with a name in place of a key, so that
+the vote takes both for one reading (``ranking/vote/readings.py``). Therefore a table is added by a
+LEFT JOIN to its primary key, which neither drops nor repeats a row; groups stay those of the key;
+and a query whose groups, order or conditions refer to the output is left alone.
+"""
 
 from __future__ import annotations
 
@@ -6,53 +12,100 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from nl2sql.catalog import Table
-from nl2sql.words import split_words
+from nl2sql.labels import find_label
+from nl2sql.sql.nodes import find_all
 from repair.autocorrect.joining import add_join
 from repair.autocorrect.levels import Level, Source, read_levels
-from repair.derive.original import Original
+from repair.autocorrect.table_lookup import Neighbour
+from repair.derive.original import Original, list_conjuncts
 
 _KEYS = frozenset({"id", "ids", "code", "number", "identifier", "key"})
-_NAMES = frozenset({"name", "title"})
+_CLAUSES = ("group", "order", "having", "qualify", "distinct", "where")
 
 
 def shown_names(original: Original) -> Iterator[exp.Expr]:
-    """``SELECT country_id FROM city`` becomes ``SELECT country.name FROM city JOIN country …``.
+    """``SELECT country_id FROM city`` → ``SELECT country.name FROM city LEFT JOIN country …``.
 
     Only if the question asks for no key. The name is the column ``name``, ``title`` or one that is
     called like its table.
     """
-    if _KEYS & original.words:
+    if _KEYS & original.words or len(original.outermost) != 1:
         return
-    for number, level in enumerate(original.levels):
-        if not any(level is outer for outer in original.outermost):
+    level = original.outermost[0]
+    if not isinstance(original.tree, exp.Select) or _has_ordinals(level.select):
+        return
+    for output in level.select.expressions:
+        column = output.unalias()
+        owner = original.find_owner(column, level) if isinstance(column, exp.Column) else None
+        if owner is None or owner.table is None or _is_used(original, output, level):
             continue
-        for output in level.select.expressions:
-            column = output.unalias()
-            owner = original.find_owner(column, level) if isinstance(column, exp.Column) else None
-            if owner is not None and owner.table is not None:
-                yield from _show(original, number, output, owner)
+        if _is_fixed_in_groups(original, column, owner, level):
+            yield from _show(original, level, output, owner)
 
 
-def _show(original: Original, number: int, output: exp.Expr, owner: Source) -> Iterator[exp.Expr]:
+def _has_ordinals(select: exp.Select) -> bool:
+    """True if groups or order refer to outputs by their numbers, or to all of them."""
+    group, order = select.args.get("group"), select.args.get("order")
+    items = [
+        *(group.expressions if group is not None else ()),
+        *(item.this for item in (order.expressions if order is not None else ())),
+    ]
+    return any(isinstance(item, exp.Literal) for item in items) or (
+        group is not None and any(value for name, value in group.args.items() if name == "all")
+    )
+
+
+def _is_used(original: Original, output: exp.Expr, level: Level) -> bool:
+    """True if another clause may refer to the output by its alias."""
+    if not isinstance(output, exp.Alias):
+        return False
+    alias = original.visible.spell(output.args["alias"])
+    return any(
+        column.args.get("table") is None and original.visible.spell(column.this) == alias
+        for clause in _CLAUSES
+        if (node := level.select.args.get(clause)) is not None
+        for column in find_all(node, exp.Column)
+    )
+
+
+def _is_fixed_in_groups(
+    original: Original, column: exp.Column, owner: Source, level: Level
+) -> bool:
+    """True if no row of the result is of several rows with different keys."""
+    group = level.select.args.get("group")
+    if group is None:
+        return not any(find_all(level.select, exp.AggFunc))
+    name = original.visible.spell(column.this)
+    return any(
+        isinstance(item, exp.Column)
+        and original.visible.spell(item.this) == name
+        and original.find_owner(item, level) is owner
+        for item in group.expressions
+    )
+
+
+def _show(original: Original, level: Level, output: exp.Expr, owner: Source) -> Iterator[exp.Expr]:
     visible, table = original.visible, owner.table
     assert table is not None
+    number = next(at for at, each in enumerate(original.levels) if each is level)
     key = visible.spell(output.unalias().this)
-    if key == original.find_key(table) and (name := _find_name(table)):
+    if key == original.find_key(table) and (name := find_label(table)):
         draft = original.draft()
         copy = read_levels(draft.tree, visible)[number]
         _replace(draft.of(output), original.build_column(owner, visible.fold(name)), copy)
         yield draft.tree
     for neighbour in visible.list_neighbours(table):
-        name = _find_name(neighbour.table)
+        name = find_label(neighbour.table)
         refers = neighbour.key.target == neighbour.table.qualified and len(neighbour.pairs) == 1
         if not name or not refers or visible.fold(neighbour.pairs[0][0]) != key:
             continue
+        if original.find_key(neighbour.table) != visible.fold(neighbour.pairs[0][1]):
+            continue
         draft = original.draft()
         copy = read_levels(draft.tree, visible)[number]
-        there = _find_source(copy, neighbour.table)
-        own = _find_source(copy, table)
-        added = there or (add_join(copy, own, neighbour) if own else None)
+        own = copy.find_source(visible.spell(owner.identifier))
+        there = _find_joined(copy, own, neighbour) if own else None
+        added = there or (add_join(copy, own, neighbour, side="LEFT") if own else None)
         if added is not None:
             _replace(draft.of(output), original.build_column(added, visible.fold(name)), copy)
             yield draft.tree
@@ -66,15 +119,35 @@ def _replace(output: exp.Expr, column: exp.Column, level: Level) -> None:
         group.append("expressions", column.copy())
 
 
-def _find_source(level: Level, table: Table) -> Source | None:
-    return next((source for source, own in level.list_tables() if own is table), None)
-
-
-def _find_name(table: Table) -> str | None:
-    """The column with the name of the table's rows."""
-    own = set(split_words(table.name))
-    for column in table.columns:
-        words = split_words(column.name)
-        if words and (set(words) == own or (words[-1] in _NAMES and set(words[:-1]) <= own)):
-            return column.name
+def _find_joined(level: Level, own: Source, neighbour: Neighbour) -> Source | None:
+    """The source of the neighbour's table that is joined by this very key."""
+    ends = {(id(own), level.visible.fold(neighbour.pairs[0][0]))}
+    for source, table in level.list_tables():
+        if table is not neighbour.table or source is own:
+            continue
+        wanted = ends | {(id(source), level.visible.fold(neighbour.pairs[0][1]))}
+        for join in level.select.args.get("joins") or ():
+            condition = join.args.get("on")
+            for node in list_conjuncts(condition) if condition is not None else ():
+                if isinstance(node, exp.EQ) and _find_ends(level, node) == wanted:
+                    return source
     return None
+
+
+def _find_ends(level: Level, equality: exp.EQ) -> set[tuple[int, str]]:
+    """The sources and columns on both sides of an equality."""
+    ends = set()
+    for side in (equality.this, equality.expression):
+        if not isinstance(side, exp.Column):
+            continue
+        name, qualifier = level.visible.spell(side.this), side.args.get("table")
+        owners = (
+            level.owners(name)
+            if qualifier is None
+            else [source]
+            if (source := level.sources.get(level.visible.spell(qualifier)))
+            else []
+        )
+        if len(owners) == 1:
+            ends.add((id(owners[0]), name))
+    return ends

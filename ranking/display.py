@@ -1,0 +1,105 @@
+"""How a query shows its result: keys beside their labels, rounded figures, the order of ties.
+
+Only what the schema or the query proves: a column is a key or a label of a row if both are columns
+of one table in FROM with a single primary key, or if a join equates the column with that key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from nl2sql.catalog import Table
+from nl2sql.labels import find_label
+from nl2sql.sql.normal_form import normal_form
+from nl2sql.types import Display
+from ranking.query import ColumnUse, Query
+
+# A figure rounded to fewer decimals may say something else: an average of 0.4 is not 0.
+_FEWEST_DECIMALS = 2
+
+_End = tuple[str, str]
+
+
+def read_display(query: Query) -> Display:
+    """The display of a single SELECT; that of anything else is unknown."""
+    select = query.tree
+    if not isinstance(select, exp.Select):
+        return Display()
+    keys, labels = _pair_outputs(query, select)
+    ordered, breaks_ties = _read_order(query, select)
+    return Display(keys, labels, _find_digits(select), ordered, breaks_ties)
+
+
+def _pair_outputs(query: Query, select: exp.Select) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The positions of keys and of labels of the same rows."""
+    outputs = [output.unalias() for output in select.expressions]
+    if any(output.is_star for output in outputs):
+        return (), ()
+    uses = [_resolve(query, select, output) for output in outputs]
+    equal = set(_list_equal(query, select))
+    keys, labels = set(), set()
+    for at, label in enumerate(uses):
+        if label is None or len(label.table.primary_key) != 1:
+            continue
+        key = label.source, label.table.primary_key[0]
+        if label.column.name != find_label(label.table) or label.column.name == key[1]:
+            continue
+        found = {
+            other
+            for other, use in enumerate(uses)
+            if use is not None
+            and ((end := (use.source, use.column.name)) == key or frozenset((end, key)) in equal)
+        }
+        if found:
+            keys |= found
+            labels.add(at)
+    return tuple(sorted(keys)), tuple(sorted(labels))
+
+
+def _resolve(query: Query, select: exp.Select, output: exp.Expr) -> ColumnUse | None:
+    """The column of a table in FROM; of a derived table, two columns may be of different rows."""
+    use = query.resolve(output)
+    if use is None or use.outer:
+        return None
+    return use if isinstance(query.sources(select).get(use.source), Table) else None
+
+
+def _list_equal(query: Query, select: exp.Select) -> Iterator[frozenset[_End]]:
+    """The pairs of columns that joins of FROM equate."""
+    for join in select.args.get("joins") or ():
+        condition = join.args.get("on")
+        for node in condition.flatten() if isinstance(condition, exp.And) else (condition,):
+            if isinstance(node, exp.EQ):
+                left = _resolve(query, select, node.this)
+                right = _resolve(query, select, node.expression)
+                if left is not None and right is not None:
+                    yield frozenset(
+                        ((left.source, left.column.name), (right.source, right.column.name))
+                    )
+
+
+def _find_digits(select: exp.Select) -> int | None:
+    """The fewest decimals of an output that is rounded; None if none is, or to too few."""
+    decimals = []
+    for output in select.expressions:
+        rounded = output.unalias()
+        if isinstance(rounded, exp.Round):
+            count = rounded.args.get("decimals")
+            decimals.append(
+                int(count.name) if isinstance(count, exp.Literal) and count.is_int else 0
+            )
+    fewest = min(decimals, default=0)
+    return fewest if fewest >= _FEWEST_DECIMALS else None
+
+
+def _read_order(query: Query, select: exp.Select) -> tuple[str, bool]:
+    order = select.args.get("order")
+    if order is None or select.args.get("limit") is None:
+        return "", False
+    if len(order.expressions) == 1:
+        return normal_form(select.sql(query.dialect), query.dialect), False
+    copy = select.copy()
+    copy.args["order"].set("expressions", copy.args["order"].expressions[:1])
+    return normal_form(copy.sql(query.dialect), query.dialect), True

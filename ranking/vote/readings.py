@@ -1,0 +1,159 @@
+"""Which forms of a result are one reading: the same figures of the same things, shown differently.
+
+Two forms are one reading in three cases only, each proven from keys of the catalog or from the
+queries themselves, and checked against the rows:
+
+- *Key and label.* One shows a key where the other shows the label of the row with that key. Proof:
+  a candidate derived by ``shown_names``, which has the rows of its original by construction, has
+  the other's rows; or a third result shows both, and without the one or the other has these rows.
+- *A rounded figure.* One is the other, with its numbers rounded to the decimals of a ROUND.
+- *The order of ties.* Both take the first rows of the same query, and one of them orders further.
+
+The correspondence must be one to one: rows with labels that belong to two different results by
+keys (two customers of one name), or rounded figures of two different results, join nothing.
+Everything else is a different reading, also an attribute more: it may be what is asked for.
+Knows nothing of SQL: ``ranking/display.py`` reads the queries.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+
+from nl2sql.types import Assessment, ResultSet
+from ranking.vote.forms import Forms
+
+# The rule that derives the label's form from the key's (repair/derive/shown_names.py).
+_LABELLING = "shown_names"
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A form, what it becomes with less detail, and what distinguishes its rows."""
+
+    form: int
+    shown: int
+    detailed: int
+
+
+def join_forms(assessments: Sequence[Assessment], forms: Forms) -> dict[int, int]:
+    """Form → number of its reading, from 0 in the order of the assessments."""
+    links = defaultdict(list)
+    for link in _list_links(assessments, forms):
+        links[link.shown].append(link)
+    parents: dict[int, int] = {}
+    for shown, found in links.items():
+        if len({link.detailed for link in found} - {shown}) <= 1:
+            for link in found:
+                _join(parents, shown, link.form)
+                _join(parents, shown, link.detailed)
+    for left, right in _list_ties(assessments):
+        _join(parents, left, right)
+    numbers: dict[int, int] = {}
+    readings = {}
+    for assessment in assessments:
+        if assessment.form >= 0:
+            root = _find_root(parents, assessment.form)
+            readings[assessment.form] = numbers.setdefault(root, len(numbers))
+    return readings
+
+
+def find_bare(assessments: Sequence[Assessment]) -> frozenset[int]:
+    """The forms that show keys, where another form of the same reading shows their labels."""
+    known = {assessment.candidate.id: assessment for assessment in assessments}
+    return frozenset(
+        parent.form
+        for child in assessments
+        if (parent := _find_labelled(child, known)) is not None
+        and parent.group == child.group
+        and parent.form != child.form
+    )
+
+
+def _find_labelled(child: Assessment, known: Mapping[str, Assessment]) -> Assessment | None:
+    """What a candidate shows with labels; None unless it shows all of its rows so."""
+    if child.candidate.rule != _LABELLING or child.result is None:
+        return None
+    parent = known.get(child.candidate.derived_from)
+    if parent is None or parent.result is None:
+        return None
+    same = len(parent.result.rows) == len(child.result.rows)
+    same = same and parent.result.truncated == child.result.truncated
+    # A label that is missing, or withheld from the principal, does not say which row it is.
+    return parent if same and _count_nulls(child.result) <= _count_nulls(parent.result) else None
+
+
+def _list_links(assessments: Sequence[Assessment], forms: Forms) -> Iterator[_Link]:
+    known = {assessment.candidate.id: assessment for assessment in assessments}
+    digits = {assessment.display.digits for assessment in assessments} - {None}
+    done = set()
+    for assessment in assessments:
+        if (parent := _find_labelled(assessment, known)) is not None:
+            yield _Link(parent.form, assessment.form, parent.form)
+        result, display = assessment.result, assessment.display
+        if result is None or result.truncated or not result.rows:
+            continue
+        if display.keys:
+            shown = forms.find_rows(_leave_out(result, display.keys))
+            yield _Link(assessment.form, shown, forms.find_rows(_leave_out(result, display.labels)))
+        if assessment.form in done:
+            continue
+        done.add(assessment.form)
+        for decimals in digits:
+            if decimals is not None and (rounded := _round(result, decimals)) is not None:
+                yield _Link(assessment.form, forms.find_rows(rounded), assessment.form)
+
+
+def _list_ties(assessments: Sequence[Assessment]) -> Iterator[tuple[int, int]]:
+    """The forms of queries that a query with a longer ORDER BY goes on from."""
+    plain = {
+        (each.display.ordered, len(each.result.rows)): each.form
+        for each in reversed(assessments)
+        if each.result is not None and each.display.ordered and not each.display.breaks_ties
+    }
+    for each in assessments:
+        if each.result is not None and each.display.breaks_ties:
+            form = plain.get((each.display.ordered, len(each.result.rows)))
+            if form is not None:
+                yield form, each.form
+
+
+def _leave_out(result: ResultSet, positions: Sequence[int]) -> list[tuple[object, ...]]:
+    kept = [at for at in range(len(result.columns)) if at not in positions]
+    return [tuple(row[at] for at in kept) for row in result.rows]
+
+
+def _round(result: ResultSet, decimals: int) -> list[tuple[object, ...]] | None:
+    """The rows with rounded numbers; None if they have no number to round."""
+    step = Decimal(1).scaleb(-decimals)
+    if not any(isinstance(cell, float | Decimal) for row in result.rows for cell in row):
+        return None
+    return [tuple(_round_cell(cell, step) for cell in row) for row in result.rows]
+
+
+def _round_cell(cell: object, step: Decimal) -> object:
+    if not isinstance(cell, float | Decimal):
+        return cell
+    number = Decimal(repr(cell)) if isinstance(cell, float) else cell
+    # A number of more digits than decimal arithmetic has is a whole one.
+    if not number.is_finite() or number.adjusted() > 20:
+        return cell
+    return number.quantize(step, ROUND_HALF_UP)
+
+
+def _count_nulls(result: ResultSet) -> int:
+    return sum(cell is None for row in result.rows for cell in row)
+
+
+def _find_root(parents: Mapping[int, int], form: int) -> int:
+    while (parent := parents.get(form, form)) != form:
+        form = parent
+    return form
+
+
+def _join(parents: dict[int, int], left: int, right: int) -> None:
+    left, right = _find_root(parents, left), _find_root(parents, right)
+    if left != right:
+        parents[right] = left
