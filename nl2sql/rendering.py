@@ -12,6 +12,7 @@ from nl2sql.trace_rendering import build_trace
 from nl2sql.types import (
     Assessment,
     CandidateAssessed,
+    Interpretation,
     Progress,
     QuestionEvent,
     RepairTried,
@@ -85,12 +86,7 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                 reason=answer.reason,
                 confidence=answer.confidence,
                 interpretations=[
-                    InterpretationResponse(
-                        sql=interpretation.sql,
-                        description=interpretation.description,
-                        share=interpretation.share,
-                        reference=interpretation.reference,
-                    )
+                    _build_interpretation(interpretation)
                     for interpretation in answer.interpretations
                 ],
             )
@@ -178,6 +174,20 @@ def _judge(assessment: Assessment) -> tuple[Literal["accepted", "refused", "fail
     if assessment.diagnostic is not None:
         return "failed", assessment.diagnostic.message
     return "accepted", ""
+
+
+def _build_interpretation(interpretation: Interpretation) -> InterpretationResponse:
+    result = interpretation.result
+    return InterpretationResponse(
+        sql=interpretation.sql,
+        description=interpretation.description,
+        share=interpretation.share,
+        reference=interpretation.reference,
+        columns=build_columns(result) if result else [],
+        rows=build_rows(result) if result else [],
+        truncated=result is not None and result.truncated,
+        cut=[list(cell) for cell in result.cut] if result else [],
+    )
 
 
 def build_columns(result: ResultSet) -> list[ResultColumn]:

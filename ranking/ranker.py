@@ -140,7 +140,9 @@ class CandidateRanker:
         )
         if ranking.confidence >= ranking.threshold:
             return ranking
-        interpretations = await read_aside(build_interpretations, ranking, context.dialect)
+        interpretations = await read_aside(
+            build_interpretations, ranking, context.dialect, question.max_rows
+        )
         return replace(ranking, interpretations=interpretations)
 
     async def _explain_nothing(

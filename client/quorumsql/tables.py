@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from quorumsql.contract.answers import AnsweredResponse, ClarifyResponse
+    from quorumsql.contract.answers import (
+        AnsweredResponse,
+        ClarifyResponse,
+        InterpretationResponse,
+    )
 
 _INTEGERS = ("int2", "int4", "int8", "smallint", "integer", "bigint", "tinyint", "oid", "hugeint")
 _DECIMALS = ("numeric", "decimal")
@@ -116,18 +120,13 @@ def to_pandas(answer: AnsweredResponse) -> pd.DataFrame:
 
 def render_answer(answer: AnsweredResponse) -> str:
     """The answer as HTML, for a notebook: the sentence, the first rows, the query."""
-    head = "".join(f"<th>{_escape(column.name)}</th>" for column in answer.columns)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{_escape(_show(value))}</td>" for value in row) + "</tr>"
-        for row in answer.rows[:_MOST_SHOWN]
-    )
     hidden = len(answer.rows) - _MOST_SHOWN
     more = f"{hidden} more rows in to_pandas(). " if hidden > 0 else ""
     more += "The database has more rows than these. " if answer.truncated else ""
     quorum = "with a quorum" if answer.quorum else "without a quorum"
     return (
         f"<p>{_escape(answer.text)}</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        f"{_render_rows(answer)}"
         f"<p>{more}Confidence {answer.confidence:.2f}, {quorum}.</p>"
         f"<details><summary>SQL</summary><pre>{_escape(answer.sql)}</pre></details>"
     )
@@ -141,10 +140,19 @@ def render_reason(outcome: str, reason: str) -> str:
 def render_interpretations(answer: ClarifyResponse) -> str:
     """The interpretations to choose from, as HTML."""
     choices = "".join(
-        f"<li>{_escape(choice.description)}<pre>{_escape(choice.sql)}</pre></li>"
+        f"<li>{_escape(choice.description)}{_render_rows(choice)}<pre>{_escape(choice.sql)}</pre></li>"
         for choice in answer.interpretations
     )
     return f"{render_reason(answer.outcome, answer.reason)}<ol>{choices}</ol>"
+
+
+def _render_rows(answer: AnsweredResponse | InterpretationResponse) -> str:
+    head = "".join(f"<th>{_escape(column.name)}</th>" for column in answer.columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_escape(_show(value))}</td>" for value in row) + "</tr>"
+        for row in answer.rows[:_MOST_SHOWN]
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _show(value: Any) -> str:

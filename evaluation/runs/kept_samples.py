@@ -39,7 +39,8 @@ class KeptSamples:
         self._open_engine = open_engine
         self._engine: Engine | None = None
         self._opening = asyncio.Lock()
-        self._completions: dict[str, Completions] = {}
+        # With the K that was requested: an engine may end a request with fewer samples.
+        self._completions: dict[str, tuple[int, Completions]] = {}
         self._tokens: dict[str, int] = {}
 
     @contextmanager
@@ -57,13 +58,13 @@ class KeptSamples:
     async def sample(self, request: SamplingRequest) -> Completions:
         """The stored completions, or those of the model. Raises as the model does."""
         key = _name_request(request)
-        kept = self._completions.get(key)
-        if kept is None or len(kept.texts) < request.k:
+        drawn, kept = self._completions.get(key, (0, None))
+        if kept is None or drawn < request.k:
             engine = await self._find_engine()
             # Only complete results are stored.
             kept = await engine.sample(replace(request, time_limit_s=None))
-            self._completions[key] = kept
-            self._write({"request": key, **asdict(kept)})
+            self._completions[key] = request.k, kept
+            self._write({"request": key, "k": request.k, **asdict(kept)})
         return _take_first(kept, request.k)
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
@@ -110,9 +111,9 @@ class KeptSamples:
                 line["completion_tokens"],
                 tuple(line["logprobs"]),
             )
-            before = self._completions.get(key)
-            if before is None or len(before.texts) < len(kept.texts):
-                self._completions[key] = kept
+            drawn = line.get("k", len(kept.texts))
+            if drawn > self._completions.get(key, (0,))[0]:
+                self._completions[key] = drawn, kept
 
     def _write(self, line: dict[str, Any]) -> None:
         append_line(self._path, {"model": self._model, **line})
@@ -135,7 +136,7 @@ def _take_first(kept: Completions, k: int) -> Completions:
     >>> _take_first(Completions(("a", "b", "c", "d"), 100, 40, (-1.0, -2.0, -3.0, -4.0)), 2)
     Completions(texts=('a', 'b'), prompt_tokens=100, completion_tokens=20, logprobs=(-1.0, -2.0))
     """
-    if k == len(kept.texts):
+    if k >= len(kept.texts):
         return kept
     return Completions(
         kept.texts[:k],

@@ -24,7 +24,7 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
         ) + (
             "Choose an interpretation, or ask more precisely."
             if len(ranking.interpretations) > 1
-            else "Ask more precisely, or choose the only interpretation found."
+            else "Check the only interpretation found, or ask more precisely."
         )
         return Clarify(reason, ranking.confidence, ranking.interpretations, trace)
     is_verified = winner.candidate.origin == "verified"

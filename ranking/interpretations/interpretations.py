@@ -5,14 +5,23 @@ Their descriptions come from the queries alone, the same for the same query: no 
 
 from __future__ import annotations
 
-from nl2sql.types import Assessment, Interpretation, Ranking
+from nl2sql.types import Assessment, Interpretation, Ranking, ResultSet
 from ranking.interpretations.query_words import describe_apart
+from ranking.vote.page import cut_page
 
 _MOST = 2
+# Enough to see what an interpretation says; whoever picks it gets all rows.
+_MOST_ROWS = 20
 
 
-def build_interpretations(ranking: Ranking, dialect: str) -> tuple[Interpretation, ...]:
-    """One or two interpretations, best first; each is the best candidate of its group that ran."""
+def build_interpretations(
+    ranking: Ranking, dialect: str, max_rows: int = _MOST_ROWS
+) -> tuple[Interpretation, ...]:
+    """One or two interpretations, best first; each is the best candidate of its group that ran.
+
+    Each has the first of the rows that the vote read, at most ``max_rows``: nothing runs again.
+    """
+    most = min(max_rows, _MOST_ROWS)
     best: dict[int, Assessment] = {}
     for assessment in ranking.assessments:
         if assessment.result is not None and not assessment.failed:
@@ -24,6 +33,11 @@ def build_interpretations(ranking: Ranking, dialect: str) -> tuple[Interpretatio
             sql=each.candidate.sql,
             description=text,
             share=round(each.votes / ranking.samples, 4) if ranking.samples else 0.0,
+            result=_cut(each.result, most),
         )
         for each, text in zip(chosen, words, strict=True)
     )
+
+
+def _cut(result: ResultSet | None, most: int) -> ResultSet | None:
+    return cut_page(result, most) if result is not None and len(result.rows) > most else result

@@ -4,8 +4,9 @@ Two forms are one reading in three cases only, each proven from keys of the cata
 queries themselves, and checked against the rows:
 
 - *Key and label.* One shows a key where the other shows the label of the row with that key. Proof:
-  a candidate derived by ``shown_names``, which has the rows of its original by construction, has
-  the other's rows; or a third result shows both, and without the one or the other has these rows.
+  a candidate derived by ``shown_names``, which has the rows of its original by construction and
+  figures equal to it, has the other's rows; or a result shows both, and without the one or the
+  other has these rows.
 - *A rounded figure.* One is the other, with its numbers rounded to the decimals of a ROUND.
 - *The order of ties.* Both take the first rows of the same query, and one of them orders further.
 
@@ -22,6 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+from nl2sql.results.equivalence import are_equivalent
 from nl2sql.types import Assessment, ResultSet
 from ranking.vote.forms import Forms
 
@@ -79,10 +81,19 @@ def _find_labelled(child: Assessment, known: Mapping[str, Assessment]) -> Assess
     parent = known.get(child.candidate.derived_from)
     if parent is None or parent.result is None:
         return None
-    same = len(parent.result.rows) == len(child.result.rows)
-    same = same and parent.result.truncated == child.result.truncated
     # A label that is missing, or withheld from the principal, does not say which row it is.
-    return parent if same and _count_nulls(child.result) <= _count_nulls(parent.result) else None
+    shows_all = _count_nulls(child.result) <= _count_nulls(parent.result)
+    return parent if shows_all and _have_equal_figures(parent.result, child.result) else None
+
+
+def _have_equal_figures(left: ResultSet, right: ResultSet) -> bool:
+    """True if the rows are equal without one column."""
+    width = len(left.columns)
+    if left.truncated != right.truncated or len(right.columns) != width:
+        return False
+    return len(left.rows) == len(right.rows) and any(
+        are_equivalent(_leave_out(left, (at,)), _leave_out(right, (at,))) for at in range(width)
+    )
 
 
 def _list_links(assessments: Sequence[Assessment], forms: Forms) -> Iterator[_Link]:

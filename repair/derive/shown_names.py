@@ -2,8 +2,8 @@
 
 What this rule derives has exactly the rows of its original, with a name in place of a key, so that
 the vote takes both for one reading (``ranking/vote/readings.py``). Therefore a table is added by a
-LEFT JOIN to its primary key, which neither drops nor repeats a row; groups stay those of the key;
-and a query whose groups, order or conditions refer to the output is left alone.
+LEFT JOIN, which drops no row and, to a primary key, repeats none; groups stay those of the key; and
+a query whose groups, order or conditions refer to the output is left alone.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ def _show(original: Original, level: Level, output: exp.Expr, owner: Source) -> 
         refers = neighbour.key.target == neighbour.table.qualified and len(neighbour.pairs) == 1
         if not name or not refers or visible.fold(neighbour.pairs[0][0]) != key:
             continue
-        if original.find_key(neighbour.table) != visible.fold(neighbour.pairs[0][1]):
+        is_unique = original.find_key(neighbour.table) == visible.fold(neighbour.pairs[0][1])
+        # Without a primary key a row may be repeated, which figures and the number of rows show.
+        if not is_unique and level.select.args.get("limit") is not None:
             continue
         draft = original.draft()
         copy = read_levels(draft.tree, visible)[number]

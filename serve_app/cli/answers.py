@@ -25,6 +25,8 @@ from serve_app.cli.safe_text import safe_cell
 from serve_app.cli.terminal import CONSOLE
 
 _MOST_ROWS_SHOWN = 20
+# Of an interpretation that is not the nearest.
+_FIRST_ROWS = 3
 _SQL_WIDTH = 60
 _MOST_NAMES_SHOWN = 10
 
@@ -93,7 +95,8 @@ def _print_outcome(answer: QueryResponse) -> None:
             CONSOLE.print(Text(f"In words: {answer.description}", style="dim"))
     else:
         reason = escape(answer.reason)
-        CONSOLE.print(f"[bold yellow]{answer.outcome}[/]: {reason}", highlight=False)
+        heading = "Not sure" if isinstance(answer, ClarifyResponse) else answer.outcome
+        CONSOLE.print(f"[bold yellow]{heading}[/]: {reason}", highlight=False)
         if isinstance(answer, ClarifyResponse):
             _print_interpretations(answer.interpretations, in_session=answer.session is not None)
 
@@ -124,9 +127,11 @@ def _print_findings(trace: TraceResponse | None) -> None:
 def _print_interpretations(
     interpretations: Sequence[InterpretationResponse], *, in_session: bool
 ) -> None:
-    """Prints the interpretations of a question, and how to choose one."""
+    """Prints the nearest interpretation with its rows, the others with their first rows."""
     for number, interpretation in enumerate(interpretations, start=1):
         parts: list[RenderableType] = [Text(interpretation.description)]
+        if interpretation.columns:
+            parts.append(build_rows(interpretation, most=None if number == 1 else _FIRST_ROWS))
         if interpretation.sql:
             parts.append(_build_query(interpretation.sql))
         title = f"{number}: {interpretation.share:.0%} of the samples"
@@ -190,7 +195,9 @@ def _build_candidates(trace: TraceResponse) -> Table:
     return table
 
 
-def build_rows(answer: AnsweredResponse, *, most: int | None = None) -> Table:
+def build_rows(
+    answer: AnsweredResponse | InterpretationResponse, *, most: int | None = None
+) -> Table:
     """The rows as a table, at most so many of them."""
     more = " (there are more)" if answer.truncated else ""
     more += f" ({len(answer.cut)} cells cut short)" if answer.cut else ""

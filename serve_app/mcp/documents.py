@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from nl2sql.answers import Answer, Answered
+from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.catalog import ForeignKey, Table
 from nl2sql.rendering import build_response
 from nl2sql.results.json_values import to_json_value
@@ -65,9 +65,16 @@ def build_answer(answer: Answer) -> Document:
     if table:
         return document | table | {"notes": [*response.notes, *table["notes"]]}
     if isinstance(response, ClarifyResponse):
+        assert isinstance(answer, Clarify)
         interpretations = [
-            {"number": number, **interpretation.model_dump()}
-            for number, interpretation in enumerate(response.interpretations, start=1)
+            {
+                "number": number,
+                **each.model_dump(include={"sql", "description", "share", "reference"}),
+            }
+            | (build_result(result) if (result := given.result) is not None else {})
+            for number, (each, given) in enumerate(
+                zip(response.interpretations, answer.interpretations, strict=True), start=1
+            )
         ]
         return document | {"interpretations": interpretations, "next": _HOW_TO_PICK}
     if isinstance(response, FailedResponse):

@@ -157,6 +157,9 @@ class Delivered:
         self.ranking = answer.trace.ranking
         if isinstance(answer, Answered):
             self.sql, self.rows = answer.sql, len(answer.result.rows)
+        elif isinstance(answer, Clarify):
+            shown = [each.result for each in answer.interpretations if each.result is not None]
+            self.rows = sum(len(result.rows) for result in shown) if shown else None
 
 
 def build_sinks(settings: AuditSettings, store: AuditStore) -> tuple[AuditSink, ...]:

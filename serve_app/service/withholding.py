@@ -94,6 +94,7 @@ def withhold(answer: Answer, references: Sequence[str] | None = None) -> Answer:
                         description=keep_prose(each.description) or f"Reading {at + 1}.",
                         share=each.share,
                         reference=known[at] if at < len(known) else "",
+                        result=withhold_headings(each.result, each.sql) if each.result else None,
                     )
                     for at, each in numbered
                 ),

@@ -39,8 +39,21 @@ READINGS = [
         "description": "where id is 1. The same in both: shows name; of customers.",
         "share": 0.5,
         "reference": "",
+        "columns": [{"name": "c1", "type": "text"}],
+        "rows": [["a"]],
+        "truncated": False,
+        "cut": [],
     },
-    {"sql": SECOND, "description": "shows name; of customers.", "share": 0.5, "reference": ""},
+    {
+        "sql": SECOND,
+        "description": "shows name; of customers.",
+        "share": 0.5,
+        "reference": "",
+        "columns": [{"name": "c1", "type": "text"}],
+        "rows": [["a"], ["b"]],
+        "truncated": False,
+        "cut": [],
+    },
 ]
 
 

@@ -128,8 +128,12 @@ class InterpretationResponse(ResponseModel):
 
     sql: Text = Field(description=f"The query. {_SQL_OR_NOTHING}")
     description: Text = Field(description="What the query asks for, in words.")
-    share: float = Field(description="The share of the samples that agree on its result.")
+    share: float = Field(description="The share of the samples that agree on this reading.")
     reference: Text = Field("", description=_REFERENCE)
+    columns: list[ResultColumn] = Field([], description="Of its result.")
+    rows: Rows = Field([], description="The first of its rows, at most 20; all rows: pick it.")
+    truncated: bool = Field(False, description="Whether there are more rows than these.")
+    cut: list[list[int]] = Field([], description="[row, column] of each truncated cell, from 0.")
 
 
 class ClarifyResponse(Response):
@@ -139,7 +143,8 @@ class ClarifyResponse(Response):
     reason: Text
     confidence: float
     interpretations: list[InterpretationResponse] = Field(
-        description="Choose one by sending its `sql`, or else its `reference`, as `picked`."
+        description="One or two, the nearest first, with its rows. They differ in what they say. "
+        "Choose one by sending its `sql`, or else its `reference`, as `picked`."
     )
 
     def _repr_html_(self) -> str:

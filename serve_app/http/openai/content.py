@@ -13,10 +13,12 @@ from dataclasses import replace
 from execution.results.exports import escape_markdown, render_markdown
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
 from nl2sql.results.headings import name_columns
-from nl2sql.types import Interpretation
+from nl2sql.types import Interpretation, ResultSet
 
 # A chat shows some rows; whoever wants all asks POST /query.
 _MOST_ROWS = 50
+# Of an interpretation that is not the nearest.
+_FIRST_ROWS = 3
 _MOST_CHARS = 20_000
 _TICKS = re.compile(r"`+")
 
@@ -30,10 +32,7 @@ def render_answer(answer: Answer) -> str:
         case Answered():
             lines += _render_answered(answer)
         case Clarify():
-            lines.append(f"{escape_markdown(answer.reason)} Answer with a number:")
-            for number, choice in enumerate(answer.interpretations, 1):
-                described = escape_markdown(choice.description)
-                lines.append(f"{number}. {described}\n\n{_name_query(choice)}")
+            lines += _render_doubtful(answer)
         case Refused():
             lines.append(escape_markdown(answer.reason))
             lines.append("\n".join(f"- {escape_markdown(each)}" for each in answer.suggestions))
@@ -63,9 +62,20 @@ def _name_query(named: Answered | Interpretation) -> str:
     return render_sql(named.sql) if named.sql else render_reference(named.reference)
 
 
-def _render_answered(answer: Answered) -> list[str]:
-    result = answer.result
-    table, shown = "", min(len(result.rows), _MOST_ROWS)
+def _render_doubtful(answer: Clarify) -> list[str]:
+    """The nearest interpretation with its rows, and the other one with its first rows."""
+    lines = [f"**Not sure.** {escape_markdown(answer.reason)} To choose, answer with a number:"]
+    for number, choice in enumerate(answer.interpretations, 1):
+        lines.append(f"{number}. {escape_markdown(choice.description)}")
+        if choice.result is not None:
+            lines += _render_rows(choice.result, _MOST_ROWS if number == 1 else _FIRST_ROWS)
+        lines.append(_name_query(choice))
+    return lines
+
+
+def _render_rows(result: ResultSet, most: int) -> list[str]:
+    """The first rows as a table, and how many there are."""
+    table, shown = "", min(len(result.rows), most)
     while shown:
         part = replace(
             result,
@@ -77,7 +87,7 @@ def _render_answered(answer: Answered) -> list[str]:
         if len(table) <= _MOST_CHARS:
             break
         table, shown = "", shown // 2
-    lines = [escape_markdown(answer.text), table.rstrip()]
+    lines = [table.rstrip()]
     if not result.rows:
         lines.append("No rows.")
     elif shown < len(result.rows) or result.truncated:
@@ -85,6 +95,11 @@ def _render_answered(answer: Answered) -> list[str]:
         lines.append(
             f"These are {shown} of {of} rows." if shown else f"The {of} rows are too long."
         )
+    return lines
+
+
+def _render_answered(answer: Answered) -> list[str]:
+    lines = [escape_markdown(answer.text), *_render_rows(answer.result, _MOST_ROWS)]
     if answer.origin == "catalog":
         return [*lines, "Read from the catalog, without the model."]
     described = escape_markdown(answer.description)

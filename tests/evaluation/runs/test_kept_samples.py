@@ -60,6 +60,15 @@ async def test_more_samples_than_kept_are_asked_for_anew(tmp_path: Path) -> None
         assert (await kept.sample(_ask(k=2))).texts == ("b", "c")
 
 
+async def test_a_request_that_the_engine_ended_early_is_not_asked_again(tmp_path: Path) -> None:
+    path = tmp_path / "samples.jsonl"
+    with _keep(path, FakeEngine(("a", "b"))).open() as kept:
+        assert (await kept.sample(_ask(k=4))).texts == ("a", "b")
+    with KeptSamples(path, "small", _no_engine).open() as kept:
+        assert (await kept.sample(_ask(k=4))).texts == ("a", "b")
+        assert (await kept.sample(_ask(k=3))).texts == ("a", "b")
+
+
 @pytest.mark.parametrize("other", [_ask("How few?"), _ask(seed=1)], ids=str)
 async def test_another_request_is_another(tmp_path: Path, other: SamplingRequest) -> None:
     engine = FakeEngine(("a",) * 4, ("b",) * 4)

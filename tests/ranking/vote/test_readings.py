@@ -49,7 +49,8 @@ CATALOG = Catalog(
     ("main",),
     "sqlite",
 )
-CONTEXT = build_context(CATALOG, dialect="sqlite")
+# Without the primary key of departments, whose keys may then be repeated.
+KEYLESS = replace(CATALOG, tables=(replace(CATALOG.tables[0], primary_key=()), *CATALOG.tables[1:]))
 SETTINGS = parse_settings(
     {"databases": {"shop": {"reader": {"url": "sqlite:///nothing.sqlite"}}}}
 ).ranking
@@ -101,22 +102,34 @@ def run(database: sqlite3.Connection, sql: str) -> tuple[tuple[object, ...], ...
     return tuple(database.execute(sql).fetchall())
 
 
-def build(departments: Sequence[str], staff: Sequence[tuple[object, ...]]) -> sqlite3.Connection:
+def build(
+    departments: Sequence[str], staff: Sequence[tuple[object, ...]], repeated: str = ""
+) -> sqlite3.Connection:
+    """The tables; ``repeated`` is the name of a second department with the first's key."""
     database = sqlite3.connect(":memory:")
-    database.execute("CREATE TABLE departments (id INTEGER PRIMARY KEY, name TEXT)")
+    database.execute("CREATE TABLE departments (id, name TEXT)")
     database.execute(
         "CREATE TABLE staff (id INTEGER PRIMARY KEY, name TEXT, department_id, boss_id, pay REAL)"
     )
     database.executemany("INSERT INTO departments VALUES (?, ?)", enumerate(departments, 101))
+    if repeated:
+        database.execute("INSERT INTO departments VALUES (101, ?)", (repeated,))
     rows = [(key, *values) for key, values in enumerate(staff, 501)]
     database.executemany("INSERT INTO staff VALUES (?, ?, ?, ?, ?)", rows)
     return database
 
 
-def assess(database: sqlite3.Connection, queries: Sequence[str]) -> list[Assessment]:
+def assess(
+    database: sqlite3.Connection, queries: Sequence[str], catalog: Catalog = CATALOG
+) -> list[Assessment]:
     """The queries and what is derived from them, run."""
     derived = derive_queries(
-        queries, "staff and departments", CONTEXT, Plan(), most=99, rules=(shown_names,)
+        queries,
+        "staff and departments",
+        build_context(catalog, dialect="sqlite"),
+        Plan(),
+        most=99,
+        rules=(shown_names,),
     )
     candidates = [Candidate(f"c{at}", sql) for at, sql in enumerate(queries, 1)]
     candidates += [
@@ -125,7 +138,7 @@ def assess(database: sqlite3.Connection, queries: Sequence[str]) -> list[Assessm
     ]
     assessments = []
     for candidate in candidates:
-        query = read_query(candidate.sql, "sqlite", CATALOG.tables, CATALOG.foreign_keys)
+        query = read_query(candidate.sql, "sqlite", catalog.tables, catalog.foreign_keys)
         rows = run(database, candidate.sql)
         width = len(rows[0]) if rows else 1
         columns = tuple(f"c{at}" for at in range(width))
@@ -147,11 +160,14 @@ def list_readings(database: sqlite3.Connection, *queries: str) -> list[int]:
 def correspond(left: Sequence[tuple[object, ...]], right: Sequence[tuple[object, ...]]) -> bool:
     """True if the figures are equal by key, or by label where one has no key."""
     both = all(row[0] is not None for row in (*left, *right))
-    start = 0 if both else 1
 
     def count(rows: Sequence[tuple[object, ...]]) -> Counter[tuple[object, ...]]:
         return Counter(
-            tuple(round(v, 2) if isinstance(v, float) else v for v in row[start:]) for row in rows
+            tuple(
+                round(v, 2) if isinstance(v, float) else v
+                for v in (row[0] if both else row[1], *row[2:])
+            )
+            for row in rows
         )
 
     return count(left) == count(right)
@@ -162,12 +178,13 @@ def correspond(left: Sequence[tuple[object, ...]], right: Sequence[tuple[object,
     st.lists(DEPARTMENTS, min_size=1, max_size=3),
     st.lists(STAFF, min_size=1, max_size=7),
     st.lists(st.sampled_from(list(QUERIES)), min_size=2, max_size=5, unique=True),
+    st.just("") | DEPARTMENTS,
 )
 def test_whatever_is_one_reading_has_equal_figures_by_the_same_things(
-    departments: list[str], staff: list[tuple[object, ...]], queries: list[str]
+    departments: list[str], staff: list[tuple[object, ...]], queries: list[str], repeated: str
 ) -> None:
-    database = build(departments, staff)
-    assessed = assess(database, queries)
+    database = build(departments, staff, repeated)
+    assessed = assess(database, queries, KEYLESS if repeated else CATALOG)
     texts = {each.candidate.id: each.candidate.sql for each in assessed}
     references = {
         each.candidate.id: run(

@@ -75,7 +75,10 @@ def test_pick_a_suggestion(either: Reader) -> None:
 def test_pick_a_reading(either: Reader) -> None:
     _start(either)
     either.ask("Who are our best customers?")
-    assert either.page.locator(".reading .preview table").first.inner_text()
+    previews = either.page.locator(".reading .preview table")
+    assert [previews.nth(at).locator("tbody tr").count() for at in range(2)] == [12, 3]
+    assert "I am not sure" in either.see(".clarify").inner_text()
+    assert not [path for _, path, _ in either.service.received if path == "/run"]
     either.leave_fields()
     either.do("2", ".reading:nth-child(2) .button.primary")
     assert "You picked this reading" in either.see(".confidence").inner_text()

@@ -75,7 +75,7 @@ def test_what_is_asked_back_depends_on_the_readings(call: Call) -> None:
     for count, confidence, sentence, heading in (
         (0, 0.3, "I am not sure enough to answer.", ""),
         (1, 0.3, "I am not sure enough to answer.", "The nearest reading found"),
-        (2, 0.3, "Which of these do you mean?", ""),
+        (2, 0.3, "I am not sure. Which of these do you mean?", ""),
         (2, 0.04, "I am not sure enough to answer. Do you mean one of these?", ""),
     ):
         answer = {"interpretations": readings[:count], "confidence": confidence}

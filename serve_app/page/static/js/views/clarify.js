@@ -1,8 +1,7 @@
-/** The readings of a question as cards, with a few rows of each; a click picks one. */
+/** A doubtful answer: the nearest reading with its rows, the other with a few; a click picks one. */
 
-import { html, useEffect, useMemo, useState } from "../../vendor/preact.js";
+import { html, useMemo } from "../../vendor/preact.js";
 import { ask, running } from "../core/conversation.js";
-import { requestJson } from "../core/api.js";
 import { refer } from "../core/files.js";
 import { buildFormat } from "../core/format.js";
 import { useAction } from "../core/keys.js";
@@ -13,6 +12,7 @@ import { Prose, Sql, Text } from "../components/text.js";
 import { askBack, describeSupport, orderReadings } from "../words/readings.js";
 import { Why } from "./why_button.js";
 
+const NEAREST_ROWS = 20;
 const PREVIEW_ROWS = 3;
 const PREVIEW_COLUMNS = 4;
 
@@ -46,30 +46,20 @@ function Reading({ one, at, support, Level, database, pick }) {
     <div class="reading-head"><kbd>${at + 1}</kbd><${Level}><${Text} value=${own} /></${Level}></div>
     ${common && html`<p class="faint"><${Text} value=${common} /></p>`}
     <p class=${`faint ${one.share > 0 ? "share-line" : ""}`}>${one.share > 0 && html`<${Bar} share=${one.share} /> `}${support}</p>
-    ${query && html`<${Preview} query=${query} />`}
+    ${one.columns.length > 0 && html`<${Preview} one=${one} most=${at ? PREVIEW_ROWS : NEAREST_ROWS} />`}
     ${rights.value.process && one.sql && html`<details><summary>SQL</summary><${Sql} sql=${one.sql} /></details>`}
     ${query && html`<button type="button" class="button primary" onClick=${pick}>This is what I mean</button>`}
   </li>`;
 }
 
-function Preview({ query }) {
-  const [state, setState] = useState(null);
-  useEffect(() => {
-    const stopper = new AbortController();
-    requestJson("run", { method: "POST", body: { ...query, max_rows: PREVIEW_ROWS }, abort: stopper.signal }).then(
-      (result) => setState({ result }),
-      (problem) => problem.name !== "AbortError" && setState({ problem }),
-    );
-    return () => stopper.abort();
-  }, [JSON.stringify(query)]);
-  if (!state) return html`<p class="faint preview" role="status">Reading a few rows …</p>`;
-  if (state.problem) return html`<p class="faint preview">No preview: <${Prose} value=${state.problem.message} /></p>`;
-  const { columns, rows, truncated } = state.result;
+function Preview({ one, most }) {
+  const { columns, rows, truncated } = one;
   const shown = columns.slice(0, PREVIEW_COLUMNS);
+  const first = rows.slice(0, most);
   const names = nameColumns(columns);
   const formats = shown.map((column, at) => buildFormat(column, rows.map((row) => row[at])));
   if (!rows.length) return html`<p class="faint preview">This reading finds no rows.</p>`;
   return html`<div class="preview"><table><thead><tr>${shown.map((_, at) => html`<th scope="col" class=${formats[at].kind === "number" ? "number" : ""}><${Text} value=${names[at]} /></th>`)}</tr></thead>
-    <tbody>${rows.map((row) => html`<tr>${shown.map((_, at) => html`<td class=${formats[at].kind === "number" ? "number" : ""}>${row[at] === null ? "–" : html`<${Text} value=${formats[at].write(row[at])} />`}</td>`)}</tr>`)}</tbody></table>
-    ${(truncated || columns.length > PREVIEW_COLUMNS) && html`<p class="faint">and more${columns.length > PREVIEW_COLUMNS ? " columns" : " rows"}</p>`}</div>`;
+    <tbody>${first.map((row) => html`<tr>${shown.map((_, at) => html`<td class=${formats[at].kind === "number" ? "number" : ""}>${row[at] === null ? "–" : html`<${Text} value=${formats[at].write(row[at])} />`}</td>`)}</tr>`)}</tbody></table>
+    ${(truncated || rows.length > most || columns.length > PREVIEW_COLUMNS) && html`<p class="faint">and more${columns.length > PREVIEW_COLUMNS ? " columns" : " rows"}</p>`}</div>`;
 }

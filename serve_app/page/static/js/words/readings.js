@@ -9,7 +9,7 @@ const UNSURE = "I am not sure enough to answer.";
 export function askBack({ interpretations, confidence }) {
   if (interpretations.length < 2) return { sentence: UNSURE, heading: interpretations.length ? "The nearest reading found" : "" };
   if (confidence < VERY_UNSURE) return { sentence: `${UNSURE} Do you mean one of these?`, heading: "" };
-  return { sentence: "Which of these do you mean?", heading: "" };
+  return { sentence: "I am not sure. Which of these do you mean?", heading: "" };
 }
 
 /**
