@@ -131,7 +131,11 @@ def _print_interpretations(
     for number, interpretation in enumerate(interpretations, start=1):
         parts: list[RenderableType] = [Text(interpretation.description)]
         if interpretation.columns:
-            parts.append(build_rows(interpretation, most=None if number == 1 else _FIRST_ROWS))
+            rows = build_rows(interpretation, most=None if number == 1 else _FIRST_ROWS)
+            # A title would be as narrow as the table.
+            parts.append(Text(f"{rows.title}"))
+            rows.title = None
+            parts.append(rows)
         if interpretation.sql:
             parts.append(_build_query(interpretation.sql))
         title = f"{number}: {interpretation.share:.0%} of the samples"

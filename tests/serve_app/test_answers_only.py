@@ -221,6 +221,7 @@ async def test_clarify_and_pick(unsure: Parts) -> None:
     first, second = answer["interpretations"]
     assert (first["sql"], second["sql"]) == ("", "")
     assert second["description"] == "shows name; of customers."
+    assert (first["rows"], second["rows"]) == ([["a"]], [["a"], ["b"]])
     body = {"question": QUESTION, "picked": second["reference"]}
     picked = check(await unsure.send("/query", body))
     assert picked["rows"] == [["a"], ["b"]]

@@ -136,6 +136,8 @@ def test_the_command_shows_the_interpretations_and_runs_the_one_that_is_picked(
 
     code, shown = ask("Who has id 1?", "--k", "2")
     assert code == 2
+    assert "Not sure" in shown
+    assert "Rows: 2" in shown
     assert "where id is 1" in shown
     assert "ask --pick 1" in shown
     code, shown = ask("--pick", "2", "--format", "json")

@@ -28,3 +28,15 @@ def test_what_failed_or_did_not_run_is_no_interpretation() -> None:
     (interpretation,) = build_interpretations(Ranking((late, FIRST, broken), samples=8), "postgres")
     assert interpretation.sql == FIRST.candidate.sql
     assert interpretation.description == "shows name; of t; where a is 1."
+
+
+def test_an_interpretation_has_the_first_rows_that_the_vote_read() -> None:
+    many = build_assessment("c1", rows=[(number,) for number in range(30)], group=0)
+    ranking = Ranking((many, SECOND), samples=2)
+    first, second = (each.result for each in build_interpretations(ranking, "postgres"))
+    assert first is not None
+    assert (len(first.rows), first.truncated) == (20, True)
+    assert second is SECOND.result
+    (few, _) = build_interpretations(ranking, "postgres", max_rows=3)
+    assert few.result is not None
+    assert few.result.rows == ((0,), (1,), (2,))

@@ -137,6 +137,7 @@ async def test_a_translation_asks_nobody() -> None:
     async with connect(user) as client:
         document = await call(client, "translate", question="Who has id 1?")
     assert [found["sql"] for found in document["interpretations"]] == [FIRST, SECOND]
+    assert all(found["rows"] for found in document["interpretations"])
     assert user.forms == []
 
 

@@ -99,7 +99,10 @@ def draw_answers(draw: st.DrawFn) -> tuple[Answer, list[str]]:
             return shown, [sql]
         case "clarify":
             other = f"SELECT {text()} y"
-            readings = [Interpretation(each, text(), 0.5) for each in (sql, other)]
+            readings = [
+                Interpretation(each, text(), 0.5, result=build_result((text(), [text()])))
+                for each in (sql, other)
+            ]
             return Clarify(text(), 0.2, tuple(readings), trace), [sql, other]
         case "refused":
             return Refused("off_topic", text(), trace, (text(), text())), []
@@ -209,3 +212,17 @@ async def test_a_literal_is_no_image(min_confidence: float) -> None:
         for tool, key in (("ask", "question"), ("translate", "question"), ("run_sql", "sql")):
             result = await client.call_tool(tool, {key: SECOND if key == "sql" else "Who?"})
             assert not re.search(r"\]\(|://", read_text(result)), result
+
+
+def test_a_doubtful_answer_shows_the_nearest_rows_and_some_of_the_other() -> None:
+    rows = build_result(*((f"row {number}",) for number in range(5)))
+    readings = [Interpretation(f"SELECT {at}", f"reading {at}", 0.5, result=rows) for at in (1, 2)]
+    content = render_answer(
+        Clarify("It is unclear.", 0.2, tuple(readings), Trace(build_question()))
+    )
+    assert content.startswith("**Not sure.** It is unclear.")
+    first, second = content.split("2. reading 2")
+    assert "row 4" in first
+    assert "row 2" in second
+    assert "row 3" not in second
+    assert find_queries(content) == ("SELECT 1", "SELECT 2")
