@@ -18,6 +18,7 @@ from nl2sql.settings.audit import AuditSettings
 from nl2sql.types import (
     Access,
     GuardedQuery,
+    Interpretation,
     Principal,
     Question,
     Ranking,
@@ -215,3 +216,12 @@ def test_the_settings_say_where(store: IndexStore, tmp_path: Path) -> None:
     assert build_sinks(AuditSettings(), log) == ()
     both = build_sinks(AuditSettings(file=tmp_path / "a", table=True), log)
     assert [type(sink) for sink in both] == [AuditFile, AuditTable]
+
+
+async def test_the_rows_of_interpretations_are_counted() -> None:
+    sink = Sink()
+    rows = build_result(("a",), ("b",))
+    readings = tuple(Interpretation("SELECT 1", "one", 0.5, result=each) for each in (rows, rows))
+    await run(sink, Clarify("Which?", 0.1, readings, TRACE))
+    [entry] = sink.entries
+    assert (entry.outcome, entry.row_count) == ("clarify", 4)
