@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import postgast
+from google.protobuf.message import DecodeError
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -20,7 +21,6 @@ from execution.policies.grouping import complete_group
 from execution.policies.wrappers import Wrapper
 from execution.postgres.meaning import check_meaning
 from nl2sql.catalog import Table
-from nl2sql.types import Violation
 
 
 def expand_view(
@@ -60,15 +60,15 @@ def expand_view(
 def _check_meaning(view: Table, text: str, resolver: NameResolver) -> None:
     """Raises Unresolved unless ``text`` means to PostgreSQL what the view does."""
     try:
-        (statement,) = postgast.parse(text).stmts
-    except (postgast.PgQueryError, ValueError):
-        difference: Violation | None = Violation("unparsable", "", "")
+        select = postgast.parse(text).stmts[0].stmt.select_stmt
+    except (postgast.PgQueryError, DecodeError):
+        is_equal = False
     else:
-        select = statement.stmt.select_stmt
         difference = check_meaning(view.definition, select, resolver.catalog, lambda _: "")
-    if difference is not None:
+        is_equal = difference is None
+    if not is_equal:
         name = view.qualified
-        raise Unresolved(difference.code, name, f"The query of the view {name} cannot be read.")
+        raise Unresolved("reads_differently", name, f"The query of the view {name} cannot be read.")
 
 
 def qualify_table(node: exp.Table, table: Table) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psycopg
 import pytest
@@ -38,8 +39,12 @@ async def ask(request: pytest.FixtureRequest, wiring: Wiring) -> AsyncIterator[A
     database, store = wiring.build_databases()["demo_erp"], wiring.build_index_store()
     query = trust("demo_erp", "SELECT count(*), pg_sleep(0.02) FROM employees")
 
+    numbers = itertools.count()
+
     async def ask_data() -> bool:
-        return isinstance(await database.execute(query, 1), ResultSet)
+        # Each by another principal: one alone may not have all connections.
+        asked = replace(query, principal=str(next(numbers)))
+        return isinstance(await database.execute(asked, 1), ResultSet)
 
     async def ask_index() -> bool:
         return await store.head("demo_erp") is not None
