@@ -36,6 +36,7 @@ from dataclasses import dataclass
 import psycopg
 
 from nl2sql.errors import DatabaseUnavailable
+from nl2sql.sql.names import quote_literal
 
 _CONNECT_TIMEOUT_S = 5
 
@@ -170,12 +171,13 @@ def find_reachable(url: str, login: str, database: str) -> tuple[ReachableFuncti
 def render_condition() -> str:
     """The condition that the function ``pg_proc p`` in ``pg_namespace n`` belongs to a family."""
     patterns = "|".join(pattern for group in FAMILIES.values() for pattern in group)
-    return f"{_render_match(_quote(patterns))} AND {_SYSTEM_OR_EXTENSION}"
+    return f"{_render_match(quote_literal(patterns))} AND {_SYSTEM_OR_EXTENSION}"
 
 
 def _render_families() -> str:
     rows = (
-        f"({_quote(family)}, {_quote('|'.join(patterns))})" for family, patterns in FAMILIES.items()
+        f"({quote_literal(family)}, {quote_literal('|'.join(patterns))})"
+        for family, patterns in FAMILIES.items()
     )
     return _render_query(", ".join(rows), _render_match("f.pattern"), _SYSTEM_OR_EXTENSION)
 
@@ -187,7 +189,7 @@ def _render_definers() -> str:
         " AND p.prorettype <> 'pg_catalog.trigger'::pg_catalog.regtype"
         " AND p.prorettype <> 'pg_catalog.event_trigger'::pg_catalog.regtype"
     )
-    return _render_query(f"({_quote(DEFINER)}, '')", "true", where)
+    return _render_query(f"({quote_literal(DEFINER)}, '')", "true", where)
 
 
 def _render_query(families: str, matches: str, where: str) -> str:
@@ -198,7 +200,7 @@ def _render_query(families: str, matches: str, where: str) -> str:
         keyword=KEYWORD,
         matches=matches,
         where=where,
-        order=f"ARRAY[{', '.join(map(_quote, (*FAMILIES, DEFINER)))}]",
+        order=f"ARRAY[{', '.join(map(quote_literal, (*FAMILIES, DEFINER)))}]",
     )
     return query.replace("%", "%%").replace("\0", "%(login)s")
 
@@ -206,7 +208,3 @@ def _render_query(families: str, matches: str, where: str) -> str:
 def _render_match(pattern: str) -> str:
     signature = "p.proname || '(' || pg_catalog.oidvectortypes(p.proargtypes) || ')'"
     return f"{signature} ~ ('^(?:' || {pattern} || ')$')"
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from nl2sql.sql.form_scopes import Scope, Unresolved, fold, list_sources, name_source
-from nl2sql.sql.names import enquote
+from nl2sql.sql.names import enquote, quote_literal
 
 # Expressions that can raise: whether they are evaluated depends on the order of conditions.
 _RAISES = re.compile(r"\b(?:Div|IntDiv|Mod|Anonymous|StrTo\w+)\(|Cast\((?!this=')|\bSELECT ")
@@ -62,7 +62,7 @@ class FormWriter:
 
     def _literal(self, node: exp.Expr, scope: Scope) -> str:
         text = str(node.this)
-        return _quote_text(text) if node.args.get("is_string") else text.lower()
+        return quote_literal(text) if node.args.get("is_string") else text.lower()
 
     def _var(self, node: exp.Expr, scope: Scope) -> str:
         return str(node.this).upper()
@@ -300,10 +300,6 @@ class FormWriter:
 def _has_only(node: exp.Expr, *names: str) -> bool:
     """Whether a node has no other arguments than these."""
     return all(name in names for name, value in node.args.items() if value)
-
-
-def _quote_text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def flatten(node: exp.Expr) -> list[exp.Expr]:

@@ -7,6 +7,7 @@ import re
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from nl2sql.sql.names import quote_literal
 from nl2sql.sql.parsing import read_tokens
 
 _TEXTS = frozenset(
@@ -68,4 +69,4 @@ def _show(token: Token, written: str, dialect: str, known: str) -> str:
     spelled = text.replace(core, found.group())
     if is_name or spelled == text:
         return written if spelled == text else _WITHHELD
-    return "'{}'".format(spelled.replace("'", "''"))
+    return quote_literal(spelled)

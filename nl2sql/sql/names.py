@@ -1,4 +1,4 @@
-"""Quotes names as the databases require, and folds them for comparison.
+"""Quotes names and texts as the databases require, and folds them for comparison.
 
 Knows the dialects by their sqlglot names. Does not resolve a name to a table: ``catalog.py`` does.
 """
@@ -62,6 +62,15 @@ _MISREAD = frozenset(
     "install interval lateral list lock map nullable object partitioned_by qualify range regexp "
     "revoke rlike rollback rollup row struct tablesample uncache values xor".split()
 )
+
+
+def quote_literal(text: str) -> str:
+    """The text as a string literal, valid while ``standard_conforming_strings`` is on.
+
+    >>> quote_literal("it's")
+    "'it''s'"
+    """
+    return "'" + text.replace("'", "''") + "'"
 
 
 def quote_name(name: str, dialect: str = "postgres") -> str:

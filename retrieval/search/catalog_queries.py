@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.sql.column_kinds import find_kind
-from nl2sql.sql.names import quote_name
+from nl2sql.sql.names import quote_literal, quote_name
 from nl2sql.types import CatalogQuery
 from nl2sql.words import split_words
 from retrieval.search.catalog_forms import CatalogRequest, strip_around
@@ -182,7 +182,7 @@ def _text(text: str, most: int = _LONGEST_TEXT) -> str:
     plain = " ".join(text.replace("\0", " ").split())
     if len(plain) > most:
         plain = f"{plain[: most - 1]}…"
-    return "'" + plain.replace("'", "''") + "'"
+    return quote_literal(plain)
 
 
 def _resolve(said: str, catalog: Catalog) -> Table | None:

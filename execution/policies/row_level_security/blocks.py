@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nl2sql.sql.names import quote_literal
+
 # The policy that shows every row to other logins: with row-level security, a row is visible only
 # if some permissive policy shows it.
 OTHERS = "quorumsql_others"
@@ -163,15 +165,6 @@ def render_roles(group: str, roles: Iterable[str], database: str) -> str:
             members=MEMBERS.format(group=quote_literal(group)),
         )
     )
-
-
-def quote_literal(text: str) -> str:
-    """The text as a string literal, valid while ``standard_conforming_strings`` is on.
-
-    >>> quote_literal("it's")
-    "'it''s'"
-    """
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _render_clear(group: str, kept: Iterable[str], drop_group: str) -> str:

@@ -37,7 +37,6 @@ from execution.policies.policy_file import Attribute
 from execution.policies.row_level_security.blocks import (
     GROUP_COMMENT,
     OTHERS,
-    quote_literal,
     render_clearing,
     render_roles,
 )
@@ -58,7 +57,7 @@ from execution.policies.wrappers import (
 )
 from nl2sql.catalog import Column, Table
 from nl2sql.errors import PolicyError
-from nl2sql.sql.names import enquote
+from nl2sql.sql.names import enquote, quote_literal
 
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from execution.policies.row_level_security.blocks import quote_literal, render_block
+from execution.policies.row_level_security.blocks import render_block
 from execution.postgres.functions import KEYWORD, SPELLING, render_condition
+from nl2sql.sql.names import quote_literal
 
 # The prefix of the role's comment; a role of that name without it was not made by us.
 INDEX_COMMENT = "quorumsql index role of "

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from execution.policies.row_level_security.blocks import quote_literal, render_removal, render_roles
+from execution.policies.row_level_security.blocks import render_removal, render_roles
 from execution.policies.row_level_security.ddl import RowSecurity, build_comment, build_row_security
 from execution.policies.row_level_security.script import Statement, render_script
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import PolicyError
+from nl2sql.sql.names import quote_literal
 from tests.execution.policies.shop import compile_shop
 from tests.fakes import ORDERS, SHOP, build_table
 
