@@ -21,7 +21,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --no-loadscope-reorde
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-install: $(INSTALLED) ## Build .venv with the pinned packages: llama.cpp, no torch
+install: $(INSTALLED) ## Build .venv with the pinned packages: OpenVINO, no torch
 
 $(INSTALLED): constraints.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11 …")'
@@ -49,7 +49,7 @@ stop: ## Stop the service that `make serve` left running
 	@test ! -x $(BIN)/quorumsql || $(BIN)/quorumsql stop
 
 weights: $(INSTALLED) ## Fetch the weights of the default model
-	$(BIN)/quorumsql model pull $(MODEL) --engine llama.cpp
+	$(BIN)/quorumsql model pull $(MODEL) --engine openvino
 
 weights-vllm: $(VLLM_INSTALLED) weights ## Bring them into the form of vLLM too
 	$(BIN)/quorumsql model pull $(MODEL) --engine vllm

@@ -1,6 +1,6 @@
 """The engines, which compute completions; only an engine's module imports its library.
 
-``llama_engine`` runs the model in a process, ``vllm_engine`` through vLLM in this process.
+``openvino_engine`` runs the model in a process, ``vllm_engine`` through vLLM in this process.
 ``openai_engine`` uses any server with OpenAI's chat completions, ``anthropic_engine`` one with
 Anthropic's messages. The libraries are imported when an engine is created.
 """

@@ -23,18 +23,18 @@ INSTALL_VLLM = "pip install 'quorumsql[vllm]'; in a checkout on a CPU: make inst
 def resolve_model(settings: ModelSettings, *, on_gpu: bool) -> ModelSettings:
     """The settings with ``auto`` replaced by an engine and its default model.
 
-    The engine is vLLM if it is installed and there is a GPU, or else llama.cpp. Resolved once and
+    The engine is vLLM if it is installed and there is a GPU, or else OpenVINO. Resolved once and
     passed on, so that all stages use the same model.
 
     >>> chosen = resolve_model(ModelSettings(), on_gpu=False)
     >>> chosen.engine, chosen.name
-    ('llama.cpp', 'qwen2.5-coder-0.5b-instruct')
+    ('openvino', 'qwen2.5-coder-0.5b-instruct')
     """
     if settings.is_remote:
         return settings
     engine, name = settings.engine, settings.name
     if engine == "auto":
-        engine = "vllm" if on_gpu and find_spec("vllm") is not None else "llama.cpp"
+        engine = "vllm" if on_gpu and find_spec("vllm") is not None else "openvino"
     if name == "auto":
         name = default_model(has_gpu=on_gpu and engine == "vllm")
     return settings.model_copy(update={"engine": engine, "name": name})

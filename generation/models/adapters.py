@@ -27,18 +27,9 @@ GGUF_ADAPTER = "adapter.gguf"
 PEFT_CONFIG, PEFT_ADAPTER = "adapter_config.json", "adapter_model.safetensors"
 
 
-def find_gguf_adapter(adapter: Path) -> Path:
-    """The file for llama.cpp: the one in the folder ``adapter``, or ``adapter`` itself."""
-    if not adapter.is_dir():
-        return adapter
-    file = adapter / GGUF_ADAPTER
-    # In the store it has the registered name.
-    return file if file.exists() else next(iter(sorted(adapter.glob("*.gguf"))), file)
-
-
-def hash_adapter(adapter: Path, *, gguf: bool, named: str = SETTING) -> str:
+def hash_adapter(adapter: Path, *, named: str = SETTING) -> str:
     """SHA-256 of the file that an engine takes. Raises SettingsError if it cannot be read."""
-    file = find_gguf_adapter(adapter) if gguf else adapter / PEFT_ADAPTER
+    file = adapter / PEFT_ADAPTER
     try:
         return sha256_of(file)
     except OSError as error:

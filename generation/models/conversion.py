@@ -39,7 +39,7 @@ def check_libraries() -> None:
     if missing:
         raise ModelError(
             f"vLLM needs converted weights, and {', '.join(missing)} are missing for that.",
-            hint=f"{INSTALL_VLLM} Or set model.engine: llama.cpp.",
+            hint=f"{INSTALL_VLLM} Or set model.engine: openvino.",
         )
 
 

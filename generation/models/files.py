@@ -35,6 +35,7 @@ class Manifest(BaseModel):
     created_by: str
     created_at: str
     conversion_s: float | None = None
+    weight_bytes: int | None = None
 
 
 def read_manifest(folder: Path) -> Manifest | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from generation.models.adapter_conversion import check_adapter_libraries, convert_adapter
 from generation.models.adapters import PEFT_CONFIG
 from generation.models.conversion import DTYPE, Converter, check_libraries, convert_gguf
+from generation.models.openvino_conversion import convert_to_openvino
 from generation.models.registry import ModelEntry
 from nl2sql.errors import ModelError
 
@@ -18,7 +19,7 @@ from nl2sql.errors import ModelError
 class Form:
     """A form of models. ``suffix`` ends the folder's name; ``dtype`` is recorded in the manifest.
 
-    ``copies``: the result of ``convert`` needs additional space, an entry's ``converted_bytes``.
+    ``copies``: how often ``convert`` needs an entry's ``converted_bytes`` of additional space.
     ``check`` raises ModelError if the form cannot be made on this machine. ``is_model`` checks
     whether a path is a model in this form; ``wanted`` describes such a path.
     """
@@ -26,7 +27,7 @@ class Form:
     suffix: str
     dtype: str
     convert: Converter
-    copies: bool
+    copies: int
     is_model: Callable[[Path], bool]
     wanted: str
     check: Callable[[], None] = lambda: None
@@ -37,7 +38,7 @@ class Form:
 
     def room_bytes(self, entry: ModelEntry) -> int:
         """The space that the form needs in addition to the downloaded file."""
-        return entry.converted_bytes if self.copies else 0
+        return entry.converted_bytes * self.copies
 
 
 def keep_file(file: Path, into: Path) -> None:
@@ -58,26 +59,22 @@ def keep_file(file: Path, into: Path) -> None:
             ) from error
 
 
-def find_weights(path: Path) -> Path:
-    """The file for llama.cpp: the one in the folder ``path``, or ``path`` itself."""
-    return next(path.glob("*.gguf")) if path.is_dir() else path
-
-
-GGUF = Form(
-    suffix=".gguf",
-    dtype="GGUF",
-    convert=keep_file,
-    copies=False,
-    is_model=lambda path: path.is_file() and path.suffix == ".gguf",
-    wanted="a .gguf file",
+OPENVINO = Form(
+    suffix=".openvino",
+    dtype="OpenVINO",
+    convert=convert_to_openvino,
+    # Unpacked twice while it is converted; a third of that stays.
+    copies=2,
+    is_model=lambda path: (path / "openvino_model.xml").is_file(),
+    wanted="a .gguf file, or a folder in OpenVINO's form",
 )
-"""For llama.cpp: the downloaded file."""
+"""For OpenVINO: a folder in its own form."""
 
 SAFETENSORS = Form(
     suffix="",
     dtype=DTYPE,
     convert=convert_gguf,
-    copies=True,
+    copies=1,
     is_model=lambda path: (path / "config.json").is_file(),
     wanted="a folder in the format of transformers",
     check=check_libraries,
@@ -88,7 +85,7 @@ EMBEDDER = Form(
     suffix=".embedder",
     dtype="float32",
     convert=keep_file,
-    copies=False,
+    copies=0,
     is_model=lambda path: path.is_file() and path.suffix == ".safetensors",
     wanted="a .safetensors file",
 )
@@ -98,11 +95,11 @@ PEFT = Form(
     suffix=".peft",
     dtype="float16",
     convert=convert_adapter,
-    copies=True,
+    copies=1,
     is_model=lambda path: (path / PEFT_CONFIG).is_file(),
     wanted="a folder in the format of peft",
     check=check_adapter_libraries,
 )
 """For vLLM: the folder of an adapter."""
 
-FORMS = (GGUF, SAFETENSORS, PEFT)
+FORMS = (OPENVINO, SAFETENSORS, PEFT)

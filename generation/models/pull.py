@@ -21,7 +21,7 @@ from generation.models.files import (
     sha256_of,
     write_manifest,
 )
-from generation.models.forms import GGUF, Form
+from generation.models.forms import Form
 from generation.models.hub import Hub, HubListing
 from generation.models.progress import ProgressReporter, open_meter, watch_growth
 from generation.models.registry import FolderSource, HubSource, ModelEntry, Source, WheelsSource
@@ -71,6 +71,7 @@ class Puller:
             created_by=f"quorumsql {version('quorumsql')}",
             created_at=_now(),
             conversion_s=round(time.monotonic() - started, 1),
+            weight_bytes=_measure(building),
         )
         final = self._finish(entry, building, manifest)
         if fetched.ours:
@@ -99,15 +100,14 @@ class Puller:
         assert entry.file is not None  # otherwise pull() calls _pull_snapshot
         # A file that an earlier pull verified but did not convert, or that the user put there.
         kept = FolderSource(path=self.downloads)
-        other_form = FolderSource(path=self.cache / GGUF.folder_name(entry))
         refusals: list[_Refusal] = []
-        for source in (other_form, kept, *entry.sources):
+        for source in (kept, *entry.sources):
             answer = self._fetch(source, entry, entry.file)
             if isinstance(answer, Fetched):
                 answer = self._verify(answer, entry, entry.file)
             if isinstance(answer, Fetched):
                 return replace(answer, ours=True) if source is kept else answer
-            if source not in (other_form, kept) or answer.wrong:
+            if source is not kept or answer.wrong:
                 refusals.append((source, answer))
         hint = f"Put the file {entry.file} with SHA-256 {entry.sha256} into {self.downloads}."
         raise _no_source(entry, refusals, hint)
@@ -217,6 +217,12 @@ class Puller:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _measure(folder: Path) -> int:
+    """The size of the files with the weights."""
+    files = (*folder.glob("*.safetensors"), *folder.glob("openvino_model.bin"))
+    return sum(file.stat().st_size for file in files)
 
 
 def _label(source: Source) -> str:

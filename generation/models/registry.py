@@ -16,6 +16,8 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
+from generation.models.files import sha256_of
+
 ADAPTERS = Path(__file__).with_name("packaged_adapters")
 """The folder of the packaged adapters and of their registry."""
 
@@ -93,7 +95,7 @@ class ModelEntry(_Strict):
     licence: str
     default_on: Literal["cpu", "gpu"] | None = None
     adapts: str | None = None
-    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]*$")] | None = None
+    file: Annotated[str, Field(pattern=r"^[^/]+$")] | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     bytes: PositiveInt | None = None
     converted_bytes: Annotated[int, Field(ge=0)] = 0
@@ -171,6 +173,22 @@ def default_model(has_gpu: bool) -> str:
     """The registry's default for a machine with or without a GPU."""
     place = "gpu" if has_gpu else "cpu"
     return next(name for name, entry in load_registry().items() if entry.default_on == place)
+
+
+def file_entry(path: Path) -> ModelEntry:
+    """An entry for a GGUF file of the user, which is named by its content."""
+    path = path.expanduser().resolve()
+    digest = sha256_of(path)
+    name = re.sub(r"[^\w.-]", "-", path.stem, flags=re.ASCII).lstrip(".-_") or "model"
+    return ModelEntry(
+        name=f"{name}-{digest[:12]}",
+        licence="see its source",
+        file=path.name,
+        sha256=digest,
+        bytes=path.stat().st_size,
+        converted_bytes=3 * path.stat().st_size,
+        sources=(FolderSource(path=path.parent),),
+    )
 
 
 def hub_entry(repo: str) -> ModelEntry:

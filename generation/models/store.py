@@ -5,7 +5,7 @@
     CACHE/downloads/FILE.partial…   an unfinished download, which the next pull continues
     CACHE/downloads/FILE            verified; deleted after the conversion
     CACHE/downloads/NAME.lock       allows one pull of a model at a time, over all processes
-    CACHE/NAME.gguf/                the downloaded file for llama.cpp, with a manifest.json
+    CACHE/NAME.openvino/            converted for OpenVINO, with a manifest.json
     CACHE/NAME/                     converted for vLLM; finished folders are renamed into place
 
 A name is an entry of ``registry.yaml``, a local file or folder in the form (used in place), or a
@@ -35,7 +35,7 @@ from generation.models.files import (
     read_manifest,
     remove_path,
 )
-from generation.models.forms import FORMS, GGUF, Form
+from generation.models.forms import FORMS, OPENVINO, Form
 from generation.models.hub import Hub, HubClient
 from generation.models.progress import ProgressReporter, RichProgress, SilentProgress
 from generation.models.pull import Puller
@@ -43,6 +43,7 @@ from generation.models.registry import (
     HUB_ID,
     ModelEntry,
     default_model,
+    file_entry,
     hub_entry,
     load_registry,
 )
@@ -165,6 +166,8 @@ class ModelStore:
         """The registry's entry, or one for a hub id; None if the name can only be a path."""
         if name in self._models():
             return self._models()[name]
+        if self._form is OPENVINO and name.endswith(".gguf") and Path(name).is_file():
+            return file_entry(Path(name))
         if self._local_model(name) is None and HUB_ID.fullmatch(name):
             return hub_entry(name)
         return None
@@ -188,7 +191,7 @@ class ModelStore:
     def _check_whole(self, entry: ModelEntry, folder: Path) -> None:
         """Raises ModelCorrupt if the size of the file differs from the registered one."""
         file = folder / (entry.file or "")
-        if self._form is not GGUF or not file.is_file() or file.stat().st_size == entry.bytes:
+        if not file.is_file() or file.stat().st_size == entry.bytes:
             return
         raise ModelCorrupt(
             f"{file} has {file.stat().st_size:,} bytes in place of {entry.bytes:,}.",
@@ -240,10 +243,11 @@ class ModelStore:
             lock.release()
 
     def _pull_locked(self, entry: ModelEntry) -> Path:
-        if entry.file is None and self._form is GGUF:
+        if entry.file is None and self._form is OPENVINO:
             raise UnknownModel(
-                f"{entry.name} is not a GGUF file, and llama.cpp loads no other.",
-                hint="Name a registered model or a .gguf file, or set model.engine: vllm.",
+                f"{entry.name} is a folder of safetensors, which OpenVINO does not load.",
+                hint="Name a registered model, a .gguf file or a folder that `optimum-cli export "
+                "openvino` wrote, or set model.engine: vllm.",
             )
         final = self._cache / self._form.folder_name(entry)
         if read_manifest(final) is not None:

@@ -38,14 +38,13 @@ class ModelSettings(Section):
     adapter: Literal["auto", "none"] | Path = Field(
         "auto",
         description="LoRA adapter for the prompts that ask for SQL: auto takes the packaged one of "
-        "the model, if there is one; none; or a folder that `quorumsql tune` wrote. llama.cpp also "
-        "takes a GGUF file, vLLM a folder in peft's form.",
+        "the model, if there is one; none; or a folder that `quorumsql tune` wrote (vLLM only).",
     )
-    engine: Literal["auto", "llama.cpp", "vllm", "openai", "anthropic"] = Field(
+    engine: Literal["auto", "openvino", "vllm", "openai", "anthropic"] = Field(
         "auto",
-        description="llama.cpp and vllm run the model here; auto is vllm where it is installed and "
-        "there is a GPU, else llama.cpp. openai asks a server that speaks OpenAI's chat "
-        "completions (vLLM, Ollama, TGI, hosted), anthropic one that speaks Anthropic's messages.",
+        description="openvino and vllm run the model here; auto is vllm where it is installed and "
+        "there is a GPU, else openvino. openai asks a server that speaks OpenAI's chat "
+        "completions (llama.cpp, vLLM, Ollama, TGI, hosted), anthropic one that speaks Anthropic's messages.",
     )
     base_url: str = Field(
         "",

@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from generation.models.forms import GGUF, PEFT, SAFETENSORS
+from generation.models.forms import OPENVINO, PEFT, SAFETENSORS
 from generation.models.registry import find_adapter, load_adapters
 from generation.models.store import ModelStatus, ModelStore, RichProgress
 from serve_app.cli.context import CliContext
@@ -26,11 +26,11 @@ app = typer.Typer(no_args_is_help=True)
 class LocalEngine(StrEnum):
     """The engines that run a model on this machine; their formats of weights differ."""
 
-    LLAMA = "llama.cpp"
+    OPENVINO = "openvino"
     VLLM = "vllm"
 
 
-_FORMS = {LocalEngine.LLAMA: (GGUF, GGUF), LocalEngine.VLLM: (SAFETENSORS, PEFT)}
+_FORMS = {LocalEngine.OPENVINO: (OPENVINO, PEFT), LocalEngine.VLLM: (SAFETENSORS, PEFT)}
 
 
 def _find_store(context: typer.Context, name: str, engine: LocalEngine | None = None) -> ModelStore:

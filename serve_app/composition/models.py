@@ -11,13 +11,17 @@ from generation.engines import OpenEngine
 from generation.engines.anthropic_engine import AnthropicEngine
 from generation.engines.checked_engine import CheckedEngine
 from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags, resolve_model
-from generation.engines.llama_checks import check_model, measure_free_memory
-from generation.engines.llama_engine import LlamaEngine
-from generation.engines.llama_server import check_processor, check_system
 from generation.engines.openai_engine import OpenAiEngine
+from generation.engines.openvino_checks import (
+    check_model,
+    check_no_adapter,
+    measure_free_memory,
+)
+from generation.engines.openvino_engine import OpenVinoEngine
+from generation.engines.openvino_server import check_processor
 from generation.engines.vllm_engine import VllmEngine
 from generation.models.adapters import check_peft_adapter, hash_adapter
-from generation.models.forms import EMBEDDER, GGUF, PEFT, SAFETENSORS, Form, find_weights
+from generation.models.forms import EMBEDDER, OPENVINO, PEFT, SAFETENSORS, Form
 from generation.models.registry import find_adapter, load_adapters, load_embedders
 from generation.models.store import ModelEntry, ModelStore, ProgressReporter
 from nl2sql.settings import Settings
@@ -59,14 +63,13 @@ class Models:
         self, progress: ProgressReporter | None = None, *, form: Form | None = None
     ) -> ModelStore:
         """The store of weights under ``home``, in ``form`` or that of the engine used here."""
-        return self._build_store(form or (GGUF if self._is_llama else SAFETENSORS), progress)
+        return self._build_store(form or (OPENVINO if self._is_openvino else SAFETENSORS), progress)
 
     def build_adapter_store(
         self, progress: ProgressReporter | None = None, *, form: Form | None = None
     ) -> ModelStore:
         """The store of the packaged adapters, in ``form`` or that of the engine used here."""
-        form = form or (GGUF if self._is_llama else PEFT)
-        return self._build_store(form, progress, load_adapters())
+        return self._build_store(form or PEFT, progress, load_adapters())
 
     def _build_store(
         self,
@@ -121,10 +124,10 @@ class Models:
             return OpenAiEngine(model)
         if model.engine == "anthropic":
             return AnthropicEngine(model)
-        weights, adapter = self.fetch_weights(), self.find_adapter()
-        if self._is_llama:
-            return LlamaEngine(weights, model, adapter=adapter)
-        return VllmEngine(weights, model, adapter=adapter)
+        folder = self.fetch_weights()
+        if self._is_openvino:
+            return OpenVinoEngine(folder, model)
+        return VllmEngine(folder, model, adapter=self.find_adapter())
 
     def fetch_weights(self, progress: ProgressReporter | None = None) -> Path:
         """Fetches and checks the weights that the engine here loads.
@@ -135,16 +138,15 @@ class Models:
         folder = self.build_model_store(progress).pull(self.model_name())
         self.fetch_adapter(progress)
         self.check_weights(folder)
-        return find_weights(folder) if self._is_llama else folder
+        return folder
 
     def check_weights(self, folder: Path) -> None:
         """Checks that the engine here can run the weights. Raises as ``fetch_weights``."""
         adapter = self.find_adapter()
-        if self._is_llama:
+        if self._is_openvino:
             check_processor(read_cpu_flags())
-            check_system()
-            memory = measure_free_memory()
-            check_model(find_weights(folder), self.settings.model, memory, adapter)
+            check_no_adapter(adapter)
+            check_model(folder, self.settings.model, measure_free_memory())
         elif adapter is not None:
             check_peft_adapter(adapter, folder)
 
@@ -153,12 +155,12 @@ class Models:
         adapter = self.fetch_adapter()
         if adapter is None:
             return self.model_name()
-        digest = hash_adapter(adapter, gguf=self._is_llama)
+        digest = hash_adapter(adapter)
         return f"{self.model_name()} with adapter {digest[:16]}"
 
     @property
-    def _is_llama(self) -> bool:
-        return choose_engine(self.settings.model) == "llama.cpp"
+    def _is_openvino(self) -> bool:
+        return choose_engine(self.settings.model) == "openvino"
 
     def model_name(self) -> str:
         """The configured model; ``auto`` is the default model for this machine's GPU or CPU."""

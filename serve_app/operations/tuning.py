@@ -86,7 +86,7 @@ class TuningPlan:
         """What decides what is learned."""
         plan = asdict(self)
         if self.start is not None:
-            plan["start"] = hash_adapter(self.start, gguf=False, named="--start")
+            plan["start"] = hash_adapter(self.start, named="--start")
         del plan["strength"], plan["licence"], plan["command"]
         del plan["training"]["checkpoint_s"]
         return json.loads(json.dumps(plan))  # type: ignore[no-any-return]
@@ -316,7 +316,7 @@ def _describe(plan: TuningPlan) -> dict[str, str]:
     measured = ", ".join(plan.apart_from)
     start = "the model as it is"
     if plan.start is not None:
-        digest = hash_adapter(plan.start, gguf=False)
+        digest = hash_adapter(plan.start)
         start = f"the adapter {plan.start.name} (SHA-256 {digest}), which its own card describes"
     return {
         "apart_from": f"databases of {measured}, and questions like theirs" if measured else "none",

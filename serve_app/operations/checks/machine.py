@@ -17,7 +17,7 @@ from nl2sql.settings import Settings
 from serve_app.operations.checks.check import Check
 
 # For weights, activations and interpreter of the 0.5B model; vLLM needs its KV cache in addition.
-_ENGINE_GIB = {"vllm": 4, "llama.cpp": 2}
+_ENGINE_GIB = {"vllm": 4, "openvino": 2}
 _MIN_DISK_GB = 4
 
 

@@ -12,7 +12,7 @@ from generation.engines.choice import (
     INSTALL_VLLM,
     read_cpu_flags,
 )
-from generation.engines.llama_server import check_processor, check_system
+from generation.engines.openvino_server import check_processor
 from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings, Settings
 from nl2sql.settings.base_url import is_on_loopback
@@ -43,18 +43,17 @@ def check_vllm() -> Check:
     return Check("vLLM", "failed", "not installed", f"{INSTALL_VLLM} Or set model.engine: auto.")
 
 
-def check_llama() -> Check:
-    """Checks that llama.cpp is installed and runs on this processor."""
+def check_openvino() -> Check:
+    """Checks that OpenVINO is installed and runs on this processor."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
         check_processor(read_cpu_flags())
-        check_system()
-        return Check("llama.cpp", "ok", f"xllamacpp {version('xllamacpp')}")
+        return Check("OpenVINO", "ok", f"openvino-genai {version('openvino-genai')}")
     except PackageNotFoundError:
-        return Check("llama.cpp", "failed", "not installed", "Reinstall quorumsql with pip.")
+        return Check("OpenVINO", "failed", "not installed", "Reinstall quorumsql with pip.")
     except EngineUnavailable as error:
-        return Check("llama.cpp", "failed", error.message, error.hint)
+        return Check("OpenVINO", "failed", error.message, error.hint)
 
 
 def check_server(settings: Settings) -> Iterator[Check]:

@@ -14,7 +14,7 @@ from serve_app.operations.checks.databases import check_databases
 from serve_app.operations.checks.machine import check_cores, check_disk, check_memory
 from serve_app.operations.checks.models import (
     check_embedder,
-    check_llama,
+    check_openvino,
     check_server,
     check_vllm,
     check_weights,
@@ -30,8 +30,8 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     yield check_disk(settings)
     if settings.model.is_remote:
         yield from _guarded("model's server", lambda: list(check_server(settings)))
-    elif choose_engine(settings.model) == "llama.cpp":
-        yield check_llama()
+    elif choose_engine(settings.model) == "openvino":
+        yield check_openvino()
     else:
         yield check_vllm()
     yield from _guarded("embedded PostgreSQL", lambda: check_databases(settings))

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import httpx
 import pytest
-
 from generation.engines.llama_server import LlamaArguments, start_server
+
 from generation.models.forms import GGUF, find_weights
 from generation.models.store import ModelStore
 from nl2sql.catalog import Catalog

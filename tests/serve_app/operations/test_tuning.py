@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 from sqlglot import exp
 
 from data.benchmarks.load import load_benchmark
-from generation.engines.llama_engine import LlamaEngine
+from generation.engines.openvino_engine import OpenVinoEngine
 from generation.engines.vllm_engine import VllmEngine
 from generation.models.adapter_conversion import convert_adapter
 from generation.models.adapters import PEFT_ADAPTER, check_peft_adapter
@@ -132,7 +132,7 @@ async def test_ten_questions_become_an_adapter_for_both_engines(
 
     settings = ModelSettings(max_model_len=4096, kv_cache_gib=1)
     for used in (None, adapter):
-        await check_engine(LlamaEngine(file, settings, adapter=used), used is not None)
+        await check_engine(OpenVinoEngine(file, settings, adapter=used), used is not None)
     await check_engine(VllmEngine(folder, settings, adapter=converted), True)
 
 

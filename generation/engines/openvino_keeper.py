@@ -1,4 +1,4 @@
-"""Keeps one llama.cpp server running: restarts it if it dies or hangs.
+"""Keeps one process of OpenVINO running: restarts it if it dies or hangs.
 
 Checks every second whether the process runs, and every few seconds its health. A process that three
 times in a row does not answer and uses no processor time hangs: it is killed, which closes the
@@ -16,9 +16,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-import httpx
-
-from generation.engines.llama_server import LlamaServer
+from generation.engines.openvino_server import EngineDied, OpenVinoServer
 from nl2sql.errors import EngineUnavailable
 
 _LOG = logging.getLogger("quorumsql")
@@ -29,13 +27,13 @@ _MOST_MISSED = 3
 _LONGEST_PAUSE_S = 60.0
 
 
-class LlamaKeeper:
+class OpenVinoKeeper:
     """Runs servers by ``start``, which blocks until the server is ready.
 
     The first server is started at once, the watch by the first call from an event loop.
     """
 
-    def __init__(self, start: Callable[[], LlamaServer]) -> None:
+    def __init__(self, start: Callable[[], OpenVinoServer]) -> None:
         """Raises what ``start`` raises."""
         self._start = start
         self._server = start()
@@ -46,11 +44,11 @@ class LlamaKeeper:
         self._heard = time.monotonic()
 
     @property
-    def server(self) -> LlamaServer:
+    def server(self) -> OpenVinoServer:
         """The last server that was started; it may have died."""
         return self._server
 
-    async def find(self) -> LlamaServer:
+    async def find(self) -> OpenVinoServer:
         """The running server; waits while one is starting. Raises EngineUnavailable."""
         self._begin_watch()
         if not self._server.is_running:
@@ -70,7 +68,7 @@ class LlamaKeeper:
             self._watch.cancel()
             with suppress(asyncio.CancelledError):
                 await self._watch
-        await self._server.client.aclose()
+        await self._server.disconnect()
         await asyncio.to_thread(self._server.stop)
 
     async def _restart(self) -> None:
@@ -78,7 +76,7 @@ class LlamaKeeper:
             if self._server.is_running:
                 return
             dead = self._server
-            await dead.client.aclose()
+            await dead.disconnect()
             try:
                 self._server = await asyncio.to_thread(self._start)
             except EngineUnavailable as error:
@@ -121,11 +119,11 @@ class LlamaKeeper:
                 await asyncio.to_thread(self._server.kill)
 
 
-async def _is_healthy(server: LlamaServer) -> bool:
+async def _is_healthy(server: OpenVinoServer) -> bool:
     """Whether it answers or, as the machine may be busy, has used processor time meanwhile."""
     cpu_s = server.cpu_s
     try:
-        answer = await server.client.get("/health", timeout=_HEALTH_TIMEOUT_S)
-    except (httpx.HTTPError, RuntimeError):  # RuntimeError: the client was closed meanwhile
+        await asyncio.wait_for(server.count_running(), _HEALTH_TIMEOUT_S)
+    except (EngineDied, OSError, TimeoutError):
         return server.cpu_s > cpu_s or not server.is_running
-    return answer.is_success
+    return True

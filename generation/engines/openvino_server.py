@@ -1,0 +1,289 @@
+"""Starts, observes and ends the process that runs OpenVINO GenAI, and talks to it.
+
+The two share a socket pair that no other process can reach. The process ends when this one does
+(see ``openvino_process.py``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+from generation.engines.choice import read_cpu_flags
+from nl2sql.errors import EngineUnavailable
+
+_PROGRAM = Path(__file__).with_name("openvino_process.py")
+_END_S = 10.0
+_DEATH_S = 1.0
+_MOST_LINE_BYTES = 1 << 24
+_ISA = "ONEDNN_MAX_CPU_ISA"
+"""Limits the instructions that OpenVINO's kernels use; for measurements."""
+
+
+class EngineDied(Exception):
+    """The process ended before it had answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenVinoArguments:
+    """``cache_tokens`` is the room for all sequences, ``slots`` how many run at a time."""
+
+    folder: Path
+    cache_tokens: int
+    slots: int
+    threads: int
+
+    def render(self, flags: frozenset[str]) -> bytes:
+        """The line of JSON that the program reads; ``flags`` are the processor's."""
+        return (
+            json.dumps(
+                {
+                    "folder": str(self.folder),
+                    "cache_tokens": self.cache_tokens,
+                    "slots": self.slots,
+                    "properties": {
+                        "INFERENCE_NUM_THREADS": self.threads,
+                        **choose_properties(flags, os.environ.get(_ISA, "")),
+                    },
+                }
+            ).encode()
+            + b"\n"
+        )
+
+
+def choose_properties(flags: frozenset[str], limit: str = "") -> dict[str, Any]:
+    """OpenVINO's properties for a processor, or for what ``limit`` leaves of it.
+
+    Without AVX-512 it has no kernels for quantised activations on these weights.
+
+    >>> choose_properties(frozenset({"avx2", "avx512f"}))
+    {}
+    """
+    if "avx512f" in flags and not limit.upper().startswith("AVX2"):
+        return {}
+    return {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0}
+
+
+class OpenVinoServer:
+    """One running process, and the requests that wait for it."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], log: IO[bytes], connection: socket.socket
+    ) -> None:
+        self._process = process
+        self._log = log
+        self._connection = connection
+        self._numbers = itertools.count(1)
+        self._sequences = itertools.count(1)
+        self._waiting: dict[int, asyncio.Queue[dict[str, Any] | None]] = {}
+        self._writer: asyncio.StreamWriter | None = None
+        self._reading: asyncio.Task[None] | None = None
+        self._opening = asyncio.Lock()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process runs."""
+        return self._process.poll() is None
+
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    @property
+    def cpu_s(self) -> float:
+        """Its processor time so far, in seconds; 0 if the process has ended."""
+        try:
+            times = psutil.Process(self.pid).cpu_times()
+        except psutil.Error:
+            return 0.0
+        return float(times.user + times.system)
+
+    async def sample(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        """The messages for a request, until its ``k`` sequences end; cancelled when left early.
+
+        Raises EngineDied.
+        """
+        number = next(self._numbers)
+        # Numbers for the library's requests, one for each sequence.
+        first = next(self._sequences) << 16
+        left = body["k"]
+        async with _Waiter(self, number) as queue:
+            await self._send({"id": number, "first": first, **body})
+            try:
+                while left:
+                    message = await self._receive(queue)
+                    left -= sum(output[-1] for output in message.get("outputs", ()))
+                    if "error" in message:
+                        left = 0
+                    yield message
+            finally:
+                if left and self.is_running:
+                    with suppress(EngineDied):
+                        await self._send({"id": 0, "cancel": number})
+
+    async def count_running(self) -> int:
+        """The sequences that it works on. Raises EngineDied."""
+        number = next(self._numbers)
+        async with _Waiter(self, number) as queue:
+            await self._send({"id": number})
+            return int((await self._receive(queue))["running"])
+
+    def wait_for_death(self) -> None:
+        """Waits up to a second, because a dying process closes its socket before it ends."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_DEATH_S)
+
+    def kill(self) -> None:
+        """Kills the process and waits for its end."""
+        self._process.kill()
+        self._process.wait()
+
+    async def disconnect(self) -> None:
+        """Closes the socket, whereupon the process ends."""
+        if self._reading is not None:
+            self._reading.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._reading
+        if self._writer is not None:
+            self._writer.close()
+        self._connection.close()
+
+    def stop(self) -> None:
+        """Waits for the end of the process; kills it if it does not end within 10 s."""
+        self._connection.close()
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        self._log.close()
+
+    async def _send(self, message: Mapping[str, Any]) -> None:
+        async with self._opening:
+            if self._writer is None:
+                reader, self._writer = await asyncio.open_connection(
+                    sock=self._connection, limit=_MOST_LINE_BYTES
+                )
+                self._reading = asyncio.create_task(self._read(reader))
+        if self._reading is None or self._reading.done():
+            raise EngineDied
+        self._writer.write(json.dumps(message).encode() + b"\n")
+
+    async def _receive(self, queue: asyncio.Queue[dict[str, Any] | None]) -> dict[str, Any]:
+        message = await queue.get()
+        if message is None:
+            raise EngineDied
+        return message
+
+    async def _read(self, reader: asyncio.StreamReader) -> None:
+        try:
+            async for line in reader:
+                message = json.loads(line)
+                if (queue := self._waiting.get(message["id"])) is not None:
+                    queue.put_nowait(message)
+        except (OSError, ValueError):  # ValueError: a line cut off by its death
+            pass
+        finally:
+            for queue in self._waiting.values():
+                queue.put_nowait(None)
+
+
+class _Waiter:
+    """The queue of a request, for as long as it waits."""
+
+    def __init__(self, server: OpenVinoServer, number: int) -> None:
+        self._waiting, self._number = server._waiting, number
+
+    async def __aenter__(self) -> asyncio.Queue[dict[str, Any] | None]:
+        return self._waiting.setdefault(self._number, asyncio.Queue())
+
+    async def __aexit__(self, *_: object) -> None:
+        del self._waiting[self._number]
+
+
+def start_server(arguments: OpenVinoArguments) -> OpenVinoServer:
+    """Blocks until the model is loaded. Raises EngineUnavailable with OpenVINO's reason."""
+    flags = read_cpu_flags()
+    check_processor(flags)
+    check_package()
+    log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+    ours, theirs = socket.socketpair()
+    process = subprocess.Popen(
+        # Isolated mode: no module of the working folder may replace a library.
+        [sys.executable, "-I", str(_PROGRAM), str(theirs.fileno())],
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        pass_fds=(theirs.fileno(),),
+        # This process handles Ctrl-C.
+        start_new_session=True,
+    )
+    theirs.close()
+    with suppress(OSError):
+        ours.sendall(arguments.render(flags))
+        if _read_line(ours):
+            return OpenVinoServer(process, log, ours)
+    status = process.wait()
+    reason = read_reason(log) or f"it ended with status {status}"
+    log.close()
+    ours.close()
+    raise EngineUnavailable(
+        f"OpenVINO does not start with {arguments.folder.name}: {reason}.",
+        hint="`quorumsql doctor` checks memory and weights.",
+    )
+
+
+def _read_line(connection: socket.socket) -> bytes:
+    """The first line; nothing follows it before a request. Empty if the process ended."""
+    line = b""
+    while not line.endswith(b"\n"):
+        read = connection.recv(1)
+        if not read:
+            return b""
+        line += read
+    return line
+
+
+def read_reason(log: IO[bytes]) -> str:
+    """The last line of the log that is no place in OpenVINO's source.
+
+    >>> import io
+    >>> read_reason(io.BytesIO(b"RuntimeError: Exception from core.cpp:84:\\nNo such model.\\n\\n"))
+    'No such model'
+    """
+    log.seek(0)
+    lines = [line.strip() for line in log.read().decode(errors="replace").splitlines()]
+    told = [line for line in lines if line and "Exception from" not in line]
+    return told[-1].rstrip(".") if told else ""
+
+
+def check_package() -> None:
+    """Raises EngineUnavailable if OpenVINO GenAI is not installed."""
+    if find_spec("openvino_genai") is None:
+        raise EngineUnavailable(
+            "OpenVINO GenAI is not installed.",
+            hint="Install the package openvino-genai, or set model.engine.",
+        )
+
+
+def check_processor(flags: frozenset[str]) -> None:
+    """Raises EngineUnavailable if the processor is too old for OpenVINO's fast kernels."""
+    if flags and "avx2" not in flags:
+        raise EngineUnavailable(
+            "This processor has no AVX2, without which OpenVINO has no fast kernels.",
+            hint="Set model.engine to openai, with the address of a server on another machine.",
+        )
