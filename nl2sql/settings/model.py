@@ -43,8 +43,8 @@ class ModelSettings(Section):
     engine: Literal["auto", "openvino", "vllm", "openai", "anthropic"] = Field(
         "auto",
         description="openvino and vllm run the model here; auto is vllm where it is installed and "
-        "there is a GPU, else openvino. openai asks a server that speaks OpenAI's chat "
-        "completions (llama.cpp, vLLM, Ollama, TGI, hosted), anthropic one that speaks Anthropic's messages.",
+        "there is a GPU, else openvino. openai asks a server that speaks OpenAI's chat completions "
+        "(llama.cpp, vLLM, Ollama, hosted), anthropic one that speaks Anthropic's messages.",
     )
     base_url: str = Field(
         "",
