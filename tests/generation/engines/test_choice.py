@@ -8,9 +8,9 @@ from generation.engines.choice import choose_engine, has_gpu, read_gpu_names
 from nl2sql.settings import ModelSettings
 
 
-def test_the_default_is_llama_cpp_where_there_is_no_gpu() -> None:
+def test_the_default_is_openvino_where_there_is_no_gpu() -> None:
     if not has_gpu():
-        assert choose_engine(ModelSettings()) == "llama.cpp"
+        assert choose_engine(ModelSettings()) == "openvino"
     assert choose_engine(ModelSettings(engine="vllm")) == "vllm"
 
 

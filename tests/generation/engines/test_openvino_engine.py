@@ -1,0 +1,310 @@
+"""The engine over a server that only plays one, and tests with the real thing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generation.engines.openvino_engine import OpenVinoEngine
+from generation.engines.openvino_server import (
+    EngineDied,
+    OpenVinoArguments,
+    check_processor,
+    choose_properties,
+    start_server,
+)
+from generation.models.forms import OPENVINO
+from generation.models.store import ModelStore
+from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.progress import observed_by
+from nl2sql.settings import ModelSettings
+from nl2sql.types import Message, Progress, Prompt, QuestionEvent, SamplingRequest
+from tests.conftest import ROOT
+from tests.generation.openvino_folder import write_folder
+
+MARK = 1
+# What a server writes: (index, tokens, whether that ends it), or None: nothing more comes.
+Step = tuple[int, int, bool] | None
+
+
+class FakeTokenizer:
+    """A token a character, but for the mark ``<s>``."""
+
+    added_tokens_decoder: Mapping[str, str] = {"1": "<s>"}
+
+    def apply_chat_template(self, chat: Any, *, tokenize: bool, add_generation_prompt: bool) -> str:
+        return "".join(f"<s>{turn['content']}" for turn in chat) + "<s>"
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        return [ord(sign) for sign in text.replace("<s>", chr(MARK))]
+
+    def decode(self, tokens: Sequence[int]) -> str:
+        return "".join(map(chr, tokens))
+
+
+class FakeServer:
+    """Stands for the process; ``dies`` in the middle of its first request."""
+
+    def __init__(self, script: Sequence[Step] = (), *, dies: bool = False, error: str = "") -> None:
+        self._script, self._dies, self._error = script, dies, error
+        self.is_running = True
+        self.cpu_s = 0.0
+        self.history: list[Mapping[str, Any]] = []
+        self.stopped = False
+
+    async def sample(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        self.history.append(body)
+        if self._error:
+            yield {"error": self._error}
+            return
+        script = self._script or [(index, 3, True) for index in range(body["k"])]
+        for step in script:
+            if step is None:
+                await asyncio.sleep(60)
+                continue
+            index, tokens, ends = step
+            ids = [ord("x")] * tokens
+            yield {"read": len(body["ids"]), "outputs": [[index, ids, [-1.0] * tokens, ends]]}
+            if self._dies:
+                self.is_running = False
+                raise EngineDied
+
+    async def count_running(self) -> int:
+        return 0
+
+    def wait_for_death(self) -> None:
+        """It is dead at once."""
+
+    def kill(self) -> None:
+        self.is_running = False
+
+    async def disconnect(self) -> None:
+        """Nothing is connected."""
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+class Starter:
+    """Hands out servers in order."""
+
+    def __init__(self, *servers: FakeServer) -> None:
+        self.queue = list(servers)
+
+    def __call__(self, arguments: OpenVinoArguments) -> Any:
+        if not self.queue:
+            raise EngineUnavailable("OpenVINO does not start.")
+        return self.queue.pop(0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path)
+
+
+def build_engine(folder: Path, *servers: FakeServer, max_model_len: int = 512) -> OpenVinoEngine:
+    tokenizer: Any = FakeTokenizer()
+    settings = ModelSettings(max_model_len=max_model_len)
+    return OpenVinoEngine(folder, settings, Starter(*servers), lambda _: tokenizer)
+
+
+def build_request(
+    content: str = "q", *, k: int = 1, time_limit_s: float | None = None
+) -> SamplingRequest:
+    prompt = Prompt("generate", (Message("user", content),))
+    return SamplingRequest(prompt, k, 7, 0.8, 9, "```", (";",), time_limit_s=time_limit_s)
+
+
+async def test_marks_are_marks_in_the_template_only(folder: Path) -> None:
+    server = FakeServer()
+    await build_engine(folder, server).sample(build_request("a<s>b"))
+    (body,) = server.history
+    assert body["ids"] == [MARK, *map(ord, "a<s>b"), MARK, *map(ord, "```")]
+    assert (body["seed"], body["stop"], body["max_tokens"]) == (7, [";"], 9)
+
+
+async def test_completions_come_with_their_mean_log_probability(folder: Path) -> None:
+    found = await build_engine(folder, FakeServer()).sample(build_request(k=3))
+    assert found.texts == ("xxx",) * 3
+    assert found.logprobs == (-1.0,) * 3
+    assert found.completion_tokens == 9
+
+
+async def test_a_prompt_longer_than_the_context_is_refused(folder: Path) -> None:
+    with pytest.raises(PromptTooLong, match=r"takes 512"):
+        await build_engine(folder, FakeServer()).sample(build_request("x" * 600))
+
+
+async def test_what_a_dead_server_was_asked_is_asked_again(folder: Path) -> None:
+    script = [(1, 9, True), (0, 1, True)]
+    engine = build_engine(folder, FakeServer(script, dies=True), FakeServer(script))
+    found = await engine.sample(build_request(k=2, time_limit_s=60))
+    assert found.texts == ("x", "x" * 9)
+    assert found.completion_tokens == 10
+
+
+async def test_a_request_that_ends_two_servers_is_given_up(folder: Path) -> None:
+    dying = (FakeServer(dies=True) for _ in range(2))
+    engine = build_engine(folder, *dying, FakeServer())
+    with pytest.raises(EngineUnavailable, match="died twice"):
+        await engine.sample(build_request())
+
+
+async def test_a_server_that_does_not_start_again_is_told(folder: Path) -> None:
+    engine = build_engine(folder, FakeServer(dies=True))
+    with pytest.raises(EngineUnavailable, match="does not start"):
+        await engine.sample(build_request())
+    assert await engine.probe() == (("engine", "OpenVINO does not start."),)
+
+
+async def test_what_the_server_refuses_is_told(folder: Path) -> None:
+    with pytest.raises(EngineUnavailable, match="no room"):
+        await build_engine(folder, FakeServer(error="no room")).sample(build_request())
+
+
+async def test_at_the_time_limit_there_are_the_completions_that_are_finished(folder: Path) -> None:
+    script = ((0, 1, False), (2, 2, True), (0, 1, True), (1, 1, False), None)
+    found = await build_engine(folder, FakeServer(script)).sample(
+        build_request(k=3, time_limit_s=0.1)
+    )
+    assert found.texts == ("xx", "xx")
+    # What was begun is counted: it was paid for.
+    assert found.completion_tokens == 5
+
+
+async def test_after_the_time_limit_it_goes_on_to_the_first_completion(folder: Path) -> None:
+    script = ((0, 1, False), (1, 1, False), (1, 1, True), None)
+    found = await build_engine(folder, FakeServer(script)).sample(
+        build_request(k=2, time_limit_s=0.0)
+    )
+    assert found.texts == ("xx",)
+
+
+@pytest.mark.parametrize(
+    ("k", "script", "finished"),
+    [
+        # Two of four are done after 2 and 3 tokens: 19 are not too many, 20 are.
+        (4, [(0, 2), (1, 3), (2, -19), (3, -20), (2, 1)], 3),
+        (4, [(0, 2), (1, 3), (2, -20), (3, -20)], 2),
+        # One is not half of four, and one finished completion is nothing to compare with.
+        (4, [(0, 2), (1, 100), (2, 101), (3, 102)], 4),
+        (2, [(0, 2), (1, 100)], 2),
+    ],
+)
+async def test_what_is_far_longer_than_the_first_half_is_given_up(
+    k: int, script: list[tuple[int, int]], finished: int, folder: Path
+) -> None:
+    """``script``: an index and its further tokens; below zero they do not end it."""
+    steps: list[Step] = [(index, abs(tokens), tokens > 0) for index, tokens in script]
+    hanging = [None] if any(tokens < 0 for _, tokens in script) else []
+    async with asyncio.timeout(5):
+        engine = build_engine(folder, FakeServer([*steps, *hanging]))
+        found = await engine.sample(build_request(k=k))
+    assert len(found.texts) == finished
+
+
+async def test_an_observer_is_told_how_far_it_is(folder: Path) -> None:
+    told: list[QuestionEvent] = []
+
+    class Notes:
+        def observe(self, event: QuestionEvent) -> None:
+            told.append(event)
+
+    with observed_by(Notes()):
+        await build_engine(folder, FakeServer()).sample(build_request(k=2))
+    assert isinstance(told[0], Progress)
+    prompt = told[0].prompt_tokens
+    assert told == [
+        Progress("", 0, 2, 0, prompt),
+        Progress("", 1, 2, prompt, prompt, 3),
+        Progress("", 2, 2, prompt, prompt, 6),
+    ]
+
+
+async def test_the_speed_is_measured_once(folder: Path) -> None:
+    server = FakeServer()
+    engine = build_engine(folder, server, max_model_len=2048)
+    speed, again = await asyncio.gather(engine.speed(), engine.speed())
+    assert speed is again
+    assert len(server.history) == 3
+
+
+async def test_closing_ends_the_process(folder: Path) -> None:
+    server = FakeServer()
+    await build_engine(folder, server).close()
+    assert server.stopped
+
+
+def test_an_old_processor_is_told() -> None:
+    check_processor(frozenset({"sse4_2", "avx2"}))
+    check_processor(frozenset())
+    with pytest.raises(EngineUnavailable, match="AVX2"):
+        check_processor(frozenset({"sse4_2"}))
+
+
+def test_the_processor_decides_how_openvino_computes() -> None:
+    assert choose_properties(frozenset({"avx2"})) == choose_properties(
+        frozenset({"avx2", "avx512f"}), "AVX2"
+    )
+    assert not choose_properties(frozenset({"avx2", "avx512f", "avx512_vnni"}))
+
+
+def test_a_folder_that_cannot_be_loaded_is_told(folder: Path) -> None:
+    (folder / "openvino_model.xml").write_text("nonsense")
+    with pytest.raises(EngineUnavailable, match="does not start"):
+        start_server(OpenVinoArguments(folder, 512, 1, 1))
+
+
+@pytest.fixture(scope="module")
+def weights() -> Path:
+    found = ModelStore(ROOT / ".quorumsql" / "models", OPENVINO).find("qwen2.5-coder-0.5b-instruct")
+    assert found is not None, "run `make weights` first"
+    return found
+
+
+@pytest.mark.model
+async def test_the_real_model_answers_repeats_itself_and_survives_its_death(weights: Path) -> None:
+    engine = OpenVinoEngine(weights, ModelSettings())
+    try:
+        prompt = Prompt("generate", (Message("user", "CREATE TABLE t (id INT); How many rows?"),))
+        request = SamplingRequest(prompt, 2, 7, 0.0, 24, "```sql\n", ("```",))
+        first = await engine.sample(request)
+        assert "count" in first.texts[0].lower()
+        assert "```" not in first.texts[0]
+        assert len(first.texts) == len(first.logprobs) == 2
+        varied = replace(request, k=4, temperature=0.8)
+        assert (await engine.sample(varied)).texts == (await engine.sample(varied)).texts
+        # Texts of any length are counted exactly, and marks in them are plain text.
+        short, mark, long = await engine.count_tokens(("a b c", "<|im_start|>", "x y" * 30_000))
+        assert (short, long) == (3, 60_000)
+        assert mark > 1
+        speed = await engine.speed()
+        assert min(speed.prompt_tokens_per_s, speed.answer_tokens_per_s) > 0
+        # Nobody's completion is worked on: the next one does not wait for 2,000 tokens.
+        endless = SamplingRequest(prompt, 4, 7, 0.8, 2000)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(engine.sample(endless), 2)
+        async with asyncio.timeout(60):
+            while await engine.requests_in_flight():  # noqa: ASYNC110 - of another process
+                await asyncio.sleep(0.1)
+        running = [asyncio.ensure_future(engine.sample(varied)) for _ in range(8)]
+        await asyncio.sleep(0.2)
+        os.kill(engine.pid, signal.SIGKILL)
+        assert all([len((await each).texts) > 0 for each in running])
+    finally:
+        await engine.close()
+
+
+@pytest.mark.model
+async def test_the_process_ends_with_its_parent(weights: Path) -> None:
+    server = start_server(OpenVinoArguments(weights, 512, 1, 1))
+    await server.disconnect()  # as the system does for a parent that was killed
+    server.stop()
+    assert not server.is_running

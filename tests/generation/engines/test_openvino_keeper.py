@@ -1,0 +1,173 @@
+"""A server that dies, hangs or does not start again, and nobody who asks anything."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from generation.engines import openvino_keeper
+from generation.engines.openvino_keeper import OpenVinoKeeper
+from nl2sql.errors import EngineUnavailable
+
+
+class FakeServer:
+    """Lives until it is told otherwise; answers unless it ``hangs``."""
+
+    def __init__(self) -> None:
+        self.is_running = True
+        self.hangs = False
+        self.works = False
+        self.worked_s = 0.0
+        self.stopped = False
+
+    @property
+    def cpu_s(self) -> float:
+        self.worked_s += self.works
+        return self.worked_s
+
+    def kill(self) -> None:
+        self.is_running = False
+
+    def stop(self) -> None:
+        self.stopped = True
+
+    async def count_running(self) -> int:
+        if self.hangs:
+            raise TimeoutError
+        return 0
+
+    async def disconnect(self) -> None:
+        """Nothing is connected."""
+
+
+class Starter:
+    """Hands out servers and errors in order; ``history`` are the servers."""
+
+    def __init__(self, *outcomes: FakeServer | Exception) -> None:
+        self._queue: Iterator[FakeServer | Exception] = iter(outcomes)
+        self.history: list[FakeServer] = []
+
+    def __call__(self) -> Any:
+        outcome = next(self._queue)
+        if isinstance(outcome, Exception):
+            raise outcome
+        self.history.append(outcome)
+        return outcome
+
+
+@pytest.fixture(autouse=True)
+def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openvino_keeper, "_CHECK_S", 0.01)
+    monkeypatch.setattr(openvino_keeper, "_HEALTH_CHECK_S", 0.01)
+
+
+@asynccontextmanager
+async def keep(
+    *outcomes: FakeServer | Exception,
+) -> AsyncIterator[tuple[OpenVinoKeeper, Starter]]:
+    """A keeper that watches its first server."""
+    start = Starter(*outcomes)
+    keeper = OpenVinoKeeper(start)
+    await keeper.find()
+    yield keeper, start
+    await keeper.close()
+
+
+async def wait_for(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.005)
+
+
+async def test_a_server_that_died_is_started_again_though_nobody_asks() -> None:
+    async with keep(FakeServer(), FakeServer()) as (keeper, start):
+        first = await keeper.find()
+        start.history[0].is_running = False
+        assert "restarted" in keeper.describe_problem()
+        await wait_for(lambda: len(start.history) == 2)
+        assert await keeper.find() is not first
+        assert keeper.describe_problem() == ""
+        await wait_for(lambda: start.history[0].stopped)
+    assert start.history[1].stopped
+
+
+async def test_a_server_that_hangs_is_killed_and_started_again() -> None:
+    async with keep(FakeServer(), FakeServer()) as (keeper, start):
+        start.history[0].hangs = True
+        await wait_for(lambda: "does not answer" in keeper.describe_problem())
+        await wait_for(lambda: len(start.history) == 2)
+        assert keeper.describe_problem() == ""
+
+
+async def test_a_server_that_once_gave_no_sign_lives_on() -> None:
+    async with keep(FakeServer()) as (keeper, start):
+        for _ in range(2):
+            start.history[0].hangs = True
+            await wait_for(lambda: "does not answer" in keeper.describe_problem())
+            start.history[0].hangs = False
+            await wait_for(lambda: keeper.describe_problem() == "")
+        assert start.history[0].is_running
+
+
+async def test_a_server_that_is_too_busy_to_answer_lives_on() -> None:
+    async with keep(FakeServer()) as (keeper, start):
+        start.history[0].hangs = start.history[0].works = True
+        await wait_for(lambda: start.history[0].worked_s > 12)
+        assert keeper.describe_problem() == ""
+
+
+async def test_a_start_that_fails_is_told_and_tried_again() -> None:
+    failure = EngineUnavailable("There is no memory.")
+    async with keep(FakeServer(), failure, failure, failure, FakeServer()) as (keeper, start):
+        start.history[0].is_running = False
+        with pytest.raises(EngineUnavailable, match="no memory"):
+            await keeper.find()
+        assert keeper.describe_problem() == "There is no memory."
+        await wait_for(lambda: len(start.history) == 2)
+        assert keeper.describe_problem() == ""
+
+
+async def test_a_system_error_at_the_start_is_told_and_tried_again() -> None:
+    failure = OSError(12, "Cannot allocate memory")
+    async with keep(FakeServer(), failure, failure, failure, FakeServer()) as (keeper, start):
+        start.history[0].is_running = False
+        with pytest.raises(EngineUnavailable, match="Cannot allocate memory"):
+            await keeper.find()
+        assert "Cannot allocate memory" in keeper.describe_problem()
+        await wait_for(lambda: len(start.history) == 2)
+        assert keeper.describe_problem() == ""
+
+
+@pytest.mark.parametrize("error", [OSError("gone"), ValueError("closed"), RuntimeError("broken")])
+@pytest.mark.parametrize("method", ["kill", "stop"])
+async def test_whatever_fails_the_watch_goes_on(error: Exception, method: str) -> None:
+    class FailingServer(FakeServer):
+        def kill(self) -> None:
+            super().kill()
+            if method == "kill":
+                raise error
+
+        def stop(self) -> None:
+            if method == "stop":
+                raise error
+
+    async with keep(FailingServer(), FakeServer(), FakeServer()) as (keeper, start):
+        start.history[0].hangs = True
+        await wait_for(lambda: len(start.history) == 2)
+        start.history[1].is_running = False
+        await wait_for(lambda: len(start.history) == 3)
+        assert (await keeper.find()).is_running
+
+
+async def test_many_who_ask_start_one() -> None:
+    start = Starter(FakeServer(), FakeServer())
+    keeper = OpenVinoKeeper(start)
+    start.history[0].is_running = False
+    servers = await asyncio.gather(*(keeper.find() for _ in range(8)))
+    assert len({id(server) for server in servers}) == 1
+    assert len(start.history) == 2
+    await keeper.close()
