@@ -123,7 +123,9 @@ async def _is_healthy(server: OpenVinoServer) -> bool:
     """Whether it answers or, as the machine may be busy, has used processor time meanwhile."""
     cpu_s = server.cpu_s
     try:
-        await asyncio.wait_for(server.count_running(), _HEALTH_TIMEOUT_S)
+        # Unlike wait_for, this does not swallow the end of the watch at the same moment.
+        async with asyncio.timeout(_HEALTH_TIMEOUT_S):
+            await server.count_running()
     except (EngineDied, OSError, TimeoutError):
         return server.cpu_s > cpu_s or not server.is_running
     return True
