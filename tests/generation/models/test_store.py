@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from generation.models.forms import GGUF, SAFETENSORS, Form, find_weights
+from generation.models.forms import EMBEDDER, OPENVINO, SAFETENSORS, Form
 from generation.models.hub import HubFile, HubListing
 from generation.models.registry import FolderSource, HubSource, ModelEntry, WheelsSource
 from generation.models.sources import Missing
@@ -57,6 +57,11 @@ def build_wheel(folder: Path, part: int, content: bytes | None = None) -> None:
         name = package.replace("_", "-")
         wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         wheel.writestr(f"{info}/RECORD", "")
+
+
+def find_file(folder: Path) -> Path:
+    """The only file of a form that keeps it."""
+    return folder / "tiny.gguf"
 
 
 class FakeConverter:
@@ -388,20 +393,20 @@ def test_a_folder_of_another_registered_file_is_made_again(tmp_path: Path) -> No
     (folder / "tiny.gguf").write_bytes(WEIGHTS)
     old = build_entry(FolderSource(path=folder))
     cache = tmp_path / "cache"
-    ModelStore(cache, GGUF, registry={old.name: old}).pull(old.name)
+    ModelStore(cache, EMBEDDER, registry={old.name: old}).pull(old.name)
     newer = WEIGHTS[::-1]
     (folder / "tiny.gguf").unlink()
     (folder / "tiny.gguf").write_bytes(newer)
     entry = old.model_copy(update={"sha256": hashlib.sha256(newer).hexdigest()})
-    store = ModelStore(cache, GGUF, registry={entry.name: entry})
+    store = ModelStore(cache, EMBEDDER, registry={entry.name: entry})
     assert store.find(entry.name) is None
-    assert find_weights(store.pull(entry.name)).read_bytes() == newer
+    assert find_file(store.pull(entry.name)).read_bytes() == newer
     assert store.find(entry.name) is not None
 
 
-def test_llama_cpp_gets_the_file_as_it_was_fetched(place: Place) -> None:
-    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=GGUF)
-    weights = find_weights(store.pull("tiny-coder"))
+def test_the_embedders_file_is_kept_as_it_was_fetched(place: Place) -> None:
+    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=EMBEDDER)
+    weights = find_file(store.pull("tiny-coder"))
     assert weights.read_bytes() == WEIGHTS
     assert weights.stat().st_nlink == 1
     assert place.leftovers() == ["manifest.json", "tiny.gguf"]
@@ -418,39 +423,39 @@ def test_a_form_that_cannot_be_made_here_is_told_before_anything_is_fetched(plac
     assert hub.history == []
 
 
-def test_a_file_that_is_here_is_not_fetched_for_another_form(place: Place) -> None:
-    place.build(HUB, hub=FakeHub(WEIGHTS), form=GGUF).pull("tiny-coder")
-    offline = FakeHub()
-    store = place.build(HUB, hub=offline)
-    store.pull("tiny-coder")
-    assert offline.history == []
-    assert place.build(HUB, form=GGUF).find("tiny-coder") is not None
-    assert store.remove("tiny-coder")
-    assert place.leftovers() == []
-
-
 def test_a_users_own_file_takes_no_room_and_stays(place: Place) -> None:
     mine = place.write("mine/tiny.gguf")
-    store = place.build(FolderSource(), form=GGUF, free=0, folders=(mine.parent,))
-    assert find_weights(store.pull("tiny-coder")).samefile(mine)
+    store = place.build(FolderSource(), form=EMBEDDER, free=0, folders=(mine.parent,))
+    assert find_file(store.pull("tiny-coder")).samefile(mine)
     assert store.remove("tiny-coder")
     assert mine.read_bytes() == WEIGHTS
-    assert find_weights(store.pull(str(mine))) == mine
 
 
-def test_llama_cpp_is_not_given_a_snapshot(place: Place) -> None:
-    store = place.build(HUB, form=GGUF)
-    with pytest.raises(UnknownModel, match="not a GGUF"):
+def test_openvino_is_not_given_a_snapshot(place: Place) -> None:
+    store = place.build(HUB, form=OPENVINO)
+    with pytest.raises(UnknownModel, match="folder of safetensors"):
         store.pull("org/other")
 
 
 def test_a_file_that_lost_its_end_in_the_store_is_told(place: Place) -> None:
-    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=GGUF)
-    weights = find_weights(store.pull("tiny-coder"))
+    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=EMBEDDER)
+    weights = find_file(store.pull("tiny-coder"))
     weights.write_bytes(WEIGHTS[:-1])
     with pytest.raises(ModelCorrupt, match="in place of") as caught:
         store.pull("tiny-coder")
     assert "quorumsql model remove tiny-coder" in caught.value.hint
     assert store.remove("tiny-coder")
-    again = place.build(HUB, hub=FakeHub(WEIGHTS), form=GGUF)
-    assert find_weights(again.pull("tiny-coder")).read_bytes() == WEIGHTS
+    again = place.build(HUB, hub=FakeHub(WEIGHTS), form=EMBEDDER)
+    assert find_file(again.pull("tiny-coder")).read_bytes() == WEIGHTS
+
+
+def test_a_users_gguf_file_is_converted_once_for_its_content(place: Place) -> None:
+    convert = FakeConverter()
+    mine = place.write("mine/own model.gguf")
+    store = place.build(HUB, form=replace(OPENVINO, convert=convert, copies=0))
+    folder = store.pull(str(mine))
+    assert store.pull(str(mine)) == store.find(str(mine)) == folder
+    assert convert.history == [WEIGHTS]
+    mine.write_bytes(WEIGHTS[::-1])
+    assert store.pull(str(mine)) != folder
+    assert mine.exists()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-import httpx
 import pytest
-from generation.engines.llama_server import LlamaArguments, start_server
 
-from generation.models.forms import GGUF, find_weights
+from generation.engines.chat_encoder import ChatEncoder
+from generation.engines.openvino_tokenizer import OpenVinoTokenizer
+from generation.models.forms import OPENVINO
 from generation.models.store import ModelStore
 from nl2sql.catalog import Catalog
 from nl2sql.errors import EngineUnavailable
@@ -140,31 +139,24 @@ async def test_an_engine_that_does_not_answer_is_not_hidden() -> None:
 
 
 @pytest.fixture(scope="module")
-def real() -> Iterator[RealTokens]:
-    """llama.cpp's own tokenizer over the default model's vocabulary."""
-    folder = ModelStore(ROOT / ".quorumsql" / "models", GGUF).find("qwen2.5-coder-0.5b-instruct")
+def real() -> RealTokens:
+    """The default model's own tokenizer."""
+    folder = ModelStore(ROOT / ".quorumsql" / "models", OPENVINO).find(
+        "qwen2.5-coder-0.5b-instruct"
+    )
     assert folder is not None, "run `make weights` first"
-    server = start_server(LlamaArguments(find_weights(folder), 512, 1, 1, 0))
-    try:
-        key = server.client.headers["Authorization"]
-        with httpx.Client(
-            base_url=server.client.base_url, headers={"Authorization": key}
-        ) as client:
-            yield RealTokens(client)
-    finally:
-        server.stop()
+    return RealTokens(ChatEncoder(OpenVinoTokenizer(folder)))
 
 
 class RealTokens(FakeEngine):
     """Counts as the default model does."""
 
-    def __init__(self, client: httpx.Client) -> None:
+    def __init__(self, chat: ChatEncoder) -> None:
         super().__init__()
-        self._client = client
+        self._chat = chat
 
     def count(self, text: str) -> int:
-        answer = self._client.post("/tokenize", json={"content": text, "parse_special": True})
-        return len(answer.raise_for_status().json()["tokens"])
+        return self._chat.count(text)
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         return tuple(self.count(text) for text in texts)
