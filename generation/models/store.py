@@ -166,7 +166,7 @@ class ModelStore:
         """The registry's entry, or one for a hub id; None if the name can only be a path."""
         if name in self._models():
             return self._models()[name]
-        if self._form is OPENVINO and name.endswith(".gguf") and Path(name).is_file():
+        if self._form.suffix == OPENVINO.suffix and name.endswith(".gguf") and Path(name).is_file():
             return file_entry(Path(name))
         if self._local_model(name) is None and HUB_ID.fullmatch(name):
             return hub_entry(name)

