@@ -56,10 +56,15 @@ def choose_sampling_timeout_s(speed: EngineSpeed | None) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """The model's speed (None: unknown) and the sampling time limit in seconds (None: none)."""
+    """The model's speed (None: unknown) and the sampling time limit in seconds (None: none).
+
+    ``model`` is its name, and ``choice`` says how it suits this machine, if that was measured.
+    """
 
     speed: EngineSpeed | None = None
     sampling_timeout_s: float | None = None
+    model: str = ""
+    choice: str = ""
 
 
 UNKNOWN_PACE = Pace()

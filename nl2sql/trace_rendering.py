@@ -164,6 +164,8 @@ def build_pace(pace: Pace) -> PaceResponse:
         prompt_tokens_per_s=speed.prompt_tokens_per_s if speed else None,
         answer_tokens_per_s=speed.answer_tokens_per_s if speed else None,
         sampling_timeout_ms=None if timeout_s is None else round(timeout_s * 1000),
+        model=pace.model,
+        model_choice=pace.choice,
     )
 
 

@@ -1,12 +1,13 @@
-"""Chooses the engine and number format for this machine's GPU and processor."""
+"""Chooses engine, number format and properties for this machine's GPU and processor."""
 
 from __future__ import annotations
 
+import platform
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
-from generation.models.registry import default_model
 from nl2sql.settings import ModelSettings
 
 _CPU_INFO = Path("/proc/cpuinfo")
@@ -16,33 +17,26 @@ _GPU_DEVICES = (Path("/dev/nvidia0"), Path("/dev/kfd"))
 _GPU_INFO = Path("/proc/driver/nvidia/gpus")
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
 
+ISA_LIMIT = "ONEDNN_MAX_CPU_ISA"
+"""The environment variable that limits OpenVINO's instructions; for measurements."""
+
 INSTALL_VLLM = "pip install 'quorumsql[vllm]'; in a checkout on a CPU: make install-vllm."
 """The hint for a missing vLLM."""
 
 
-def resolve_model(settings: ModelSettings, *, on_gpu: bool) -> ModelSettings:
-    """The settings with ``auto`` replaced by an engine and its default model.
+def choose_engine(settings: ModelSettings, *, on_gpu: bool | None = None) -> str:
+    """The engine; ``auto`` is vLLM if it is installed and there is a GPU, or else OpenVINO.
 
-    The engine is vLLM if it is installed and there is a GPU, or else OpenVINO. Resolved once and
-    passed on, so that all stages use the same model.
+    ``on_gpu`` is that of this machine if it is None.
 
-    >>> chosen = resolve_model(ModelSettings(), on_gpu=False)
-    >>> chosen.engine, chosen.name
-    ('openvino', 'qwen2.5-coder-0.5b-instruct')
+    >>> choose_engine(ModelSettings(), on_gpu=False)
+    'openvino'
     """
-    if settings.is_remote:
-        return settings
-    engine, name = settings.engine, settings.name
-    if engine == "auto":
-        engine = "vllm" if on_gpu and find_spec("vllm") is not None else "openvino"
-    if name == "auto":
-        name = default_model(has_gpu=on_gpu and engine == "vllm")
-    return settings.model_copy(update={"engine": engine, "name": name})
-
-
-def choose_engine(settings: ModelSettings) -> str:
-    """The engine that runs the model on this machine."""
-    return resolve_model(settings, on_gpu=has_gpu()).engine
+    if settings.engine != "auto":
+        return settings.engine
+    if on_gpu is None:
+        on_gpu = has_gpu()
+    return "vllm" if on_gpu and find_spec("vllm") is not None else "openvino"
 
 
 def has_gpu() -> bool:
@@ -65,6 +59,31 @@ def read_cpu_flags(cpu_info: Path = _CPU_INFO) -> frozenset[str]:
     except OSError:
         return frozenset()
     return frozenset(flag for line in lines if line.startswith("flags") for flag in line.split())
+
+
+@cache
+def read_cpu_name(cpu_info: Path = _CPU_INFO) -> str:
+    """The processor's name; its architecture if the system does not tell."""
+    try:
+        lines = cpu_info.read_text().splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.machine()
+
+
+def choose_properties(flags: frozenset[str], threads: int, limit: str = "") -> dict[str, Any]:
+    """OpenVINO's properties for a processor with these instructions, up to ``limit`` of them.
+
+    Without AVX-512 it has no kernels for quantised activations on our weights.
+
+    >>> choose_properties(frozenset({"avx2", "avx512f"}), threads=2)
+    {'INFERENCE_NUM_THREADS': 2}
+    """
+    properties: dict[str, Any] = {"INFERENCE_NUM_THREADS": threads}
+    if "avx512f" not in flags or limit.upper().startswith("AVX2"):
+        properties |= {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0}
+    return properties
 
 
 def choose_cpu_dtype(flags: frozenset[str]) -> str:

@@ -23,15 +23,13 @@ from typing import IO, Any
 
 import psutil
 
-from generation.engines.choice import read_cpu_flags
+from generation.engines.choice import ISA_LIMIT, choose_properties, read_cpu_flags
 from nl2sql.errors import EngineUnavailable
 
 _PROGRAM = Path(__file__).with_name("openvino_process.py")
 _END_S = 10.0
 _DEATH_S = 1.0
 _MOST_LINE_BYTES = 1 << 24
-_ISA = "ONEDNN_MAX_CPU_ISA"
-"""Limits the instructions that OpenVINO's kernels use; for measurements."""
 
 
 class EngineDied(Exception):
@@ -55,27 +53,13 @@ class OpenVinoArguments:
                     "folder": str(self.folder),
                     "cache_tokens": self.cache_tokens,
                     "slots": self.slots,
-                    "properties": {
-                        "INFERENCE_NUM_THREADS": self.threads,
-                        **choose_properties(flags, os.environ.get(_ISA, "")),
-                    },
+                    "properties": choose_properties(
+                        flags, self.threads, os.environ.get(ISA_LIMIT, "")
+                    ),
                 }
             ).encode()
             + b"\n"
         )
-
-
-def choose_properties(flags: frozenset[str], limit: str = "") -> dict[str, Any]:
-    """OpenVINO's properties for a processor, or for what ``limit`` leaves of it.
-
-    Without AVX-512 it has no kernels for quantised activations on these weights.
-
-    >>> choose_properties(frozenset({"avx2", "avx512f"}))
-    {}
-    """
-    if "avx512f" in flags and not limit.upper().startswith("AVX2"):
-        return {}
-    return {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0}
 
 
 class OpenVinoServer:

@@ -88,12 +88,14 @@ Source = Annotated[FolderSource | HubSource | WheelsSource, Field(discriminator=
 class ModelEntry(_Strict):
     """One model: with ``file`` a GGUF to verify and convert, otherwise a hub snapshot.
 
+    ``billions`` is the number of parameters of a model that `model.name: auto` may choose on a CPU.
     ``adapts`` is the model of an adapter.
     """
 
     name: Annotated[str, Field(pattern=rf"^([A-Za-z0-9][\w.-]*|{HUB_ID.pattern})$")]
     licence: str
-    default_on: Literal["cpu", "gpu"] | None = None
+    is_default_on_gpu: bool = False
+    billions: Annotated[float, Field(gt=0)] | None = None
     adapts: str | None = None
     file: Annotated[str, Field(pattern=r"^[^/]+$")] | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
@@ -169,10 +171,9 @@ def find_adapter(model: str) -> ModelEntry | None:
     return next((entry for entry in load_adapters().values() if entry.adapts == model), None)
 
 
-def default_model(has_gpu: bool) -> str:
-    """The registry's default for a machine with or without a GPU."""
-    place = "gpu" if has_gpu else "cpu"
-    return next(name for name, entry in load_registry().items() if entry.default_on == place)
+def default_gpu_model() -> str:
+    """The registry's default for a machine with a GPU."""
+    return next(name for name, entry in load_registry().items() if entry.is_default_on_gpu)
 
 
 def file_entry(path: Path) -> ModelEntry:

@@ -42,7 +42,6 @@ from generation.models.pull import Puller
 from generation.models.registry import (
     HUB_ID,
     ModelEntry,
-    default_model,
     file_entry,
     hub_entry,
     load_registry,
@@ -57,7 +56,6 @@ __all__ = [
     "ProgressReporter",
     "RichProgress",
     "SilentProgress",
-    "default_model",
 ]
 
 

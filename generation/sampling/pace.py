@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from generation.engines.model_choice import describe_choice
 from nl2sql.errors import EngineUnavailable
 from nl2sql.protocols import Engine
 from nl2sql.settings import Settings
@@ -14,6 +15,9 @@ class EnginePace:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._timeout_ms = settings.limits.sampling_timeout_ms
+        model = settings.model
+        self._model = model.served_name if model.is_remote else model.name
+        self._folder = settings.home / "models"
         self._known: Pace | None = None
 
     async def read(self) -> Pace:
@@ -23,9 +27,13 @@ class EnginePace:
         try:
             speed = await self._engine.speed()
         except EngineUnavailable:
-            return Pace(None, self._choose_timeout_s(None))
-        self._known = Pace(speed, self._choose_timeout_s(speed))
+            return self._build(None)
+        self._known = self._build(speed)
         return self._known
+
+    def _build(self, speed: EngineSpeed | None) -> Pace:
+        choice = describe_choice(self._folder, self._model)
+        return Pace(speed, self._choose_timeout_s(speed), self._model, choice)
 
     def _choose_timeout_s(self, speed: EngineSpeed | None) -> float | None:
         if self._timeout_ms is None:

@@ -62,4 +62,5 @@ def _describe_pace(pace: PaceResponse | None) -> str:
     return (
         f"{pace.prompt_tokens_per_s:,.0f} tokens a second of a prompt, "
         f"{pace.answer_tokens_per_s:,.0f} of {MEASURED_K} answers together"
+        f"{f' ({pace.model_choice})' if pace.model_choice else ''}"
     )

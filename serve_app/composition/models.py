@@ -10,7 +10,8 @@ from pathlib import Path
 from generation.engines import OpenEngine
 from generation.engines.anthropic_engine import AnthropicEngine
 from generation.engines.checked_engine import CheckedEngine
-from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags, resolve_model
+from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags
+from generation.engines.model_choice import resolve_model
 from generation.engines.openai_engine import OpenAiEngine
 from generation.engines.openvino_checks import (
     check_model,
@@ -24,7 +25,7 @@ from generation.models.adapters import check_peft_adapter, hash_adapter
 from generation.models.forms import EMBEDDER, OPENVINO, PEFT, SAFETENSORS, Form
 from generation.models.registry import find_adapter, load_adapters, load_embedders
 from generation.models.store import ModelEntry, ModelStore, ProgressReporter
-from nl2sql.settings import Settings
+from nl2sql.settings import ModelSettings, Settings
 from retrieval.embedding.embedder import Embedder, find_installed_weights
 
 
@@ -78,7 +79,7 @@ class Models:
         registry: Mapping[str, ModelEntry] | None = None,
     ) -> ModelStore:
         return ModelStore(
-            self.settings.home / "models",
+            self.folder,
             form,
             progress=progress,
             registry=registry,
@@ -162,7 +163,16 @@ class Models:
     def _is_openvino(self) -> bool:
         return choose_engine(self.settings.model) == "openvino"
 
+    @property
+    def folder(self) -> Path:
+        """Where weights, and the measured speed of the machine, are kept."""
+        return self.settings.home / "models"
+
+    def resolve(self, *, on_gpu: bool) -> ModelSettings:
+        """The settings of the model with ``auto`` replaced, which may measure the machine."""
+        return resolve_model(self.settings.model, self.folder, on_gpu=on_gpu)
+
     def model_name(self) -> str:
-        """The configured model; ``auto`` is the default model for this machine's GPU or CPU."""
-        model = resolve_model(self.settings.model, on_gpu=has_gpu())
+        """The configured model; ``auto`` is the one that suits this machine."""
+        model = self.resolve(on_gpu=has_gpu())
         return model.served_name if model.is_remote else model.name

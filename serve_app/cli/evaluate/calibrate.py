@@ -25,7 +25,6 @@ from evaluation.metrics.figures import CalibrationFigures
 from evaluation.metrics.selective_risk import count_fewest
 from evaluation.runs.manifest import Manifest
 from evaluation.runs.run_folder import read_run
-from generation.models.store import default_model
 from nl2sql.errors import SettingsError
 from ranking.confidence.calibration import load_calibration
 from serve_app.cli.evaluate.show import Folders, show_estimate
@@ -88,7 +87,7 @@ def calibrate(
         asked.setdefault(manifest.benchmark, set()).update(counted)
         samples |= {round(2 ** case.features["samples"]) for case in found}
     manifests = [read_run(folder)[0] for folder in runs]
-    first = load_calibration(start, _name_model(manifests[0]))
+    first = load_calibration(start, str(manifests[0].configuration["model"]["name"]))
     if len(cases) < _FEWEST_CASES or (first is None and len({case.right for case in cases}) < 2):
         raise SettingsError(
             f"{len(cases)} answers are too few to fit a confidence.",
@@ -126,7 +125,7 @@ def _describe(
     return {
         "runs": [folder.name for folder in runs],
         "benchmarks": sorted({manifest.benchmark for manifest in manifests}),
-        "models": sorted({_name_model(manifest) for manifest in manifests}),
+        "models": sorted({str(manifest.configuration["model"]["name"]) for manifest in manifests}),
         "start": start,
         "questions": figures.questions,
         "answered": figures.answered,
@@ -149,14 +148,6 @@ def _describe(
             for found in (figures.pooled, *figures.kinds)
         },
     }
-
-
-def _name_model(manifest: Manifest) -> str:
-    """The model of a run; ``auto`` is resolved for the run's machine."""
-    name = str(manifest.configuration["model"]["name"])
-    if name != "auto":
-        return name
-    return default_model(has_gpu=manifest.machine.get("accelerators", "none") != "none")
 
 
 def _print(figures: CalibrationFigures, value: dict[str, Any], risk: float) -> None:

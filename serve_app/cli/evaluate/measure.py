@@ -14,6 +14,7 @@ from data.benchmarks.halves import take_half
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Benchmark
 from evaluation.runs.variants import Variant, build_variants, override, parse_count
+from generation.engines.choice import has_gpu
 from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
@@ -21,6 +22,7 @@ from serve_app.cli.evaluate import options as opt
 from serve_app.cli.evaluate.show import describe_run, print_runs
 from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import prepare_benchmark, select
 from serve_app.operations.measuring import MeasureOptions, check_service, draw_sample, measure
@@ -81,6 +83,8 @@ def run(
     """
     cli: CliContext = context.obj
     settings = override(cli.settings, set_ or ())
+    if not service:  # so that the manifest names the model
+        settings = Wiring(settings).resolve_model(on_gpu=has_gpu()).settings
     variants = build_variants(
         settings, [parse_count(part) for part in _split(k)], baseline, _split(without)
     )

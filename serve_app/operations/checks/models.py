@@ -12,6 +12,7 @@ from generation.engines.choice import (
     INSTALL_VLLM,
     read_cpu_flags,
 )
+from generation.engines.model_choice import describe_choice
 from generation.engines.openvino_server import check_processor
 from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings, Settings
@@ -103,8 +104,14 @@ def check_weights(settings: Settings) -> Check:
         return Check("weights", "warning", f"{name} is not downloaded", remedy)
     if not is_ready(service_url(settings)):  # a running service uses the memory it would need
         wiring.models.check_weights(folder)
+    choice = describe_choice(wiring.models.folder, name)
     adapter = wiring.models.adapter_name() or settings.model.own_adapter
-    return Check("weights", "ok", f"{folder}, with adapter {adapter}" if adapter else str(folder))
+    told = [
+        str(folder),
+        *([f"with adapter {adapter}"] if adapter else ()),
+        *filter(None, (choice,)),
+    ]
+    return Check("weights", "ok", "; ".join(told))
 
 
 def check_embedder(settings: Settings) -> Check:

@@ -17,7 +17,6 @@ from generation.engines.openvino_server import (
     EngineDied,
     OpenVinoArguments,
     check_processor,
-    choose_properties,
     start_server,
 )
 from generation.models.forms import OPENVINO
@@ -250,10 +249,11 @@ def test_an_old_processor_is_told() -> None:
 
 
 def test_the_processor_decides_how_openvino_computes() -> None:
-    assert choose_properties(frozenset({"avx2"})) == choose_properties(
-        frozenset({"avx2", "avx512f"}), "AVX2"
-    )
-    assert not choose_properties(frozenset({"avx2", "avx512f", "avx512_vnni"}))
+    wide = frozenset({"avx2", "avx512f", "avx512_vnni"})
+    limited = choose_properties(wide, 2, "AVX2")
+    assert choose_properties(frozenset({"avx2"}), 2) == limited
+    assert limited["INFERENCE_PRECISION_HINT"] == "f32"
+    assert choose_properties(wide, 2) == {"INFERENCE_NUM_THREADS": 2}
 
 
 def test_a_folder_that_cannot_be_loaded_is_told(folder: Path) -> None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from generation.models.registry import WheelsSource, load_registry, parse_registry
-from generation.models.store import default_model
+from generation.models.registry import (
+    WheelsSource,
+    default_gpu_model,
+    load_registry,
+    parse_registry,
+)
 
 ENTRY = f"""
 models:
@@ -19,9 +23,8 @@ models:
 """
 
 
-def test_the_defaults_are_in_the_registry() -> None:
-    assert default_model(has_gpu=False) == "qwen2.5-coder-0.5b-instruct"
-    assert default_model(has_gpu=True) == "qwen2.5-coder-7b-instruct"
+def test_the_default_on_a_gpu_is_in_the_registry() -> None:
+    assert default_gpu_model() == "qwen2.5-coder-7b-instruct"
 
 
 def test_wheels_are_named_in_order() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from execution.executor import ReadOnlyExecutor
-from generation.models.registry import load_embedders
+from generation.models.registry import load_embedders, load_registry
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings, load_settings, parse_settings
 from nl2sql.types import GuardedQuery, Principal, ResultSet
@@ -126,13 +126,12 @@ def test_weights_are_checked_before_anything_starts(tmp_path: Path) -> None:
     assert (check.status, "incomplete" in check.message) == ("failed", True)
 
 
-def test_the_model_is_resolved_once_for_all_replicas() -> None:
+def test_the_model_is_resolved_once_for_all_replicas(tmp_path: Path) -> None:
     """A replica without a GPU would choose another model, and so another calibration."""
-    wiring = Wiring(SETTINGS).resolve_model(on_gpu=False)
-    assert (wiring.settings.model.engine, wiring.models.model_name()) == (
-        "llama.cpp",
-        "qwen2.5-coder-0.5b-instruct",
-    )
+    settings = SETTINGS.model_copy(update={"home": tmp_path})
+    wiring = Wiring(settings).resolve_model(on_gpu=False)
+    assert wiring.settings.model.engine == "openvino"
+    assert wiring.models.model_name() in load_registry()
     named = SETTINGS.model_copy(update={"model": ModelSettings(engine="vllm")})
     on_gpu = Wiring(named).resolve_model(on_gpu=True)
     assert on_gpu.models.model_name() == "qwen2.5-coder-7b-instruct"

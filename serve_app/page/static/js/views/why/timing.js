@@ -16,5 +16,5 @@ export function Timing({ trace, answer }) {
       <td class="number">${stage.prompt_tokens ? formatNumber(stage.prompt_tokens) : ""}</td><td class="number">${stage.completion_tokens ? formatNumber(stage.completion_tokens) : ""}</td></tr>`)}</tbody>
     <tfoot><tr><th scope="row">Together</th><td class="number">${formatMs(sum("ms"))}</td><td></td><td class="number">${formatNumber(sum("prompt_tokens"))}</td><td class="number">${formatNumber(sum("completion_tokens"))}</td></tr></tfoot>
   </table></div>
-  ${pace.answer_tokens_per_s && html`<p class="faint">The model reads ${formatNumber(Math.round(pace.prompt_tokens_per_s ?? 0))} and writes ${formatNumber(Math.round(pace.answer_tokens_per_s))} tokens a second here. A token is a piece of a word. Asked with the same seed (${trace.seed}), the model writes the same again.</p>`}`;
+  ${pace.answer_tokens_per_s && html`<p class="faint">${pace.model || "The model"} reads ${formatNumber(Math.round(pace.prompt_tokens_per_s ?? 0))} and writes ${formatNumber(Math.round(pace.answer_tokens_per_s))} tokens a second here. ${pace.model_choice && `${pace.model_choice}. `}A token is a piece of a word. Asked with the same seed (${trace.seed}), the model writes the same again.</p>`}`;
 }

@@ -1,0 +1,85 @@
+"""Which model ``auto`` means here, and what is kept of this machine's speed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from generation.engines.machine_speed import MachineSpeed, find_machine_speed, measure_machine
+from generation.engines.model_choice import (
+    choose_cpu_model,
+    choose_model,
+    describe_choice,
+    resolve_model,
+)
+from generation.models.registry import load_registry
+from nl2sql.settings import ModelSettings
+
+SMALL, LARGE = "qwen2.5-coder-0.5b-instruct", "qwen2.5-coder-1.5b-instruct"
+FAST = MachineSpeed("", prompt_ms=3.0, step_ms=40.0)
+MUCH = 64 * 2**30
+
+
+def measure(machine: str) -> MachineSpeed:
+    return MachineSpeed(machine, FAST.prompt_ms, FAST.step_ms)
+
+
+@pytest.mark.parametrize(
+    ("speed", "memory_bytes", "name"),
+    [
+        (FAST, MUCH, LARGE),
+        (MachineSpeed("", 6.0, 80.0), MUCH, SMALL),
+        (FAST, 6 * 2**30, SMALL),
+        (MachineSpeed("", 600.0, 800.0), 2**30, SMALL),
+    ],
+    ids=["fast", "slow", "little memory", "neither"],
+)
+def test_the_largest_that_is_fast_enough_and_fits(
+    speed: MachineSpeed, memory_bytes: int, name: str
+) -> None:
+    assert choose_model(load_registry().values(), speed, memory_bytes).name == name
+
+
+def test_the_speed_is_measured_once_for_each_machine(tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    measured: list[str] = []
+
+    def count(machine: str) -> MachineSpeed:
+        measured.append(machine)
+        return measure(machine)
+
+    assert find_machine_speed(folder) is None
+    assert choose_cpu_model(folder, count) == choose_cpu_model(folder, count)
+    (machine,) = measured
+    file = folder / "speed.json"
+    file.write_text(file.read_text().replace(machine, "another one"))
+    choose_cpu_model(folder, count)
+    file.write_text("nonsense")
+    choose_cpu_model(folder, count)
+    assert measured == [machine] * 3
+
+
+def test_it_is_said_what_the_next_larger_would_cost(tmp_path: Path) -> None:
+    assert describe_choice(tmp_path, SMALL) == ""
+    choose_cpu_model(tmp_path, measure)
+    told = describe_choice(tmp_path, SMALL)
+    assert told.startswith(f"{SMALL} takes about 2 s for a question; {LARGE} takes about 7 s")
+    assert describe_choice(tmp_path, "something else") == ""
+
+
+def test_only_auto_is_replaced(tmp_path: Path) -> None:
+    choose_cpu_model(tmp_path, measure)
+    chosen = resolve_model(ModelSettings(), tmp_path, on_gpu=False)
+    assert chosen.engine == "openvino"
+    assert chosen.name in (SMALL, LARGE)
+    named = ModelSettings(engine="vllm", name="org/model")
+    assert resolve_model(named, tmp_path, on_gpu=False) == named
+    on_gpu = resolve_model(ModelSettings(engine="vllm"), tmp_path, on_gpu=True)
+    assert on_gpu.name == "qwen2.5-coder-7b-instruct"
+
+
+def test_this_machine_can_be_measured() -> None:
+    speed = measure_machine("this one")
+    assert speed.machine == "this one"
+    assert 0 < speed.prompt_ms < speed.step_ms
