@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from generation.engines.choice import choose_properties
 from generation.engines.openvino_engine import OpenVinoEngine
 from generation.engines.openvino_server import (
     EngineDied,
