@@ -75,14 +75,17 @@ def read_cpu_name(cpu_info: Path = _CPU_INFO) -> str:
 def choose_properties(flags: frozenset[str], threads: int, limit: str = "") -> dict[str, Any]:
     """OpenVINO's properties for a processor with these instructions, up to ``limit`` of them.
 
-    Without AVX-512 it has no kernels for quantised activations on our weights.
+    Without AVX-512 it has no kernels for quantised activations on our weights; with a limit it
+    asks for bfloat16 all the same.
 
-    >>> choose_properties(frozenset({"avx2", "avx512f"}), threads=2)
+    >>> choose_properties(frozenset({"avx2", "avx512f", "avx512_bf16"}), threads=2)
     {'INFERENCE_NUM_THREADS': 2}
     """
     properties: dict[str, Any] = {"INFERENCE_NUM_THREADS": threads}
+    if limit or not flags & _BFLOAT16_FLAGS:
+        properties["INFERENCE_PRECISION_HINT"] = "f32"
     if "avx512f" not in flags or limit.upper().startswith("AVX2"):
-        properties |= {"INFERENCE_PRECISION_HINT": "f32", "DYNAMIC_QUANTIZATION_GROUP_SIZE": 0}
+        properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = 0
     return properties
 
 

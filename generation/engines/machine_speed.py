@@ -31,7 +31,7 @@ _PROMPT_ROWS, _ANSWER_ROWS = 256, 4
 _TIMES = 5
 # A whole model's time over that of its matrices: attention, sampling, the passage of tokens. See
 # docs/measurements/engines.md.
-_PROMPT_FACTOR, _STEP_FACTOR = 1.2, 1.2
+_PROMPT_FACTOR, _STEP_FACTOR = 1.1, 1.4
 # The usual question on a database with prepared beginnings: tokens of the prompt that are not in
 # the cache, and steps of four answers at a time. Medians of the demo's questions.
 _PROMPT_TOKENS, _STEPS = 450, 75

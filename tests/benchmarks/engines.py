@@ -1,15 +1,15 @@
 """Compares the local engines: prompt speed, K, concurrent questions, memory.
 
-``python -m tests.benchmarks.engines [--engines llama.cpp,vllm] [--runs 3]
-[--sizes 220,500,1000,2000] [--ks 1,4,8] [--at-once 16] [--tokens 32] [--avx2]
+``python -m tests.benchmarks.engines [--engines openvino:MODEL,vllm:MODEL] [--runs 3]
+[--sizes 220,500,1000,2000] [--ks 1,4,8] [--at-once 16] [--tokens 32] [--isa AVX2]
 [--config quorumsql.yaml] [--json FILE]`` prints a table in Markdown, below the processor's name. In
 every run each engine is started in a separate process, one after the other, so that figures are
 paired; a row shows the medians and the median of the runs' ratios. Nothing else should run on the
 machine.
 
 A prompt is *cold* if it shares no beginning with earlier ones, *warm* when it is asked again.
-``--avx2`` prevents vLLM's libraries from using AVX-512 and makes it compute in float32, as on a
-processor without AVX-512; llama.cpp's package is built for AVX2 only.
+``--isa`` limits the instructions of oneDNN, which both engines use (``AVX2``,
+``AVX512_CORE_VNNI``); vLLM then computes in float32.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ import psutil
 
 from evaluation.runs.environment import describe_machine
 from generation.engines import OpenEngine, vllm_engine
-from generation.engines.choice import read_cpu_flags
+from generation.engines.choice import ISA_LIMIT, read_cpu_flags
 from nl2sql.settings import load_settings
 from nl2sql.types import Completions, Message, Prompt, SamplingRequest
 from serve_app.composition.wiring import Wiring
 
-_AVX2 = {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
 _FLAGS = ("avx2", "fma", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "amx_int8")
 _AT_ONCE_TOKENS = 500
+_MODEL = "qwen2.5-coder-0.5b-instruct"
 
 Figures = Mapping[str, float]
 
@@ -108,8 +108,9 @@ def measure_memory() -> float:
 async def run_child(arguments: argparse.Namespace) -> dict[str, float]:
     """One engine in this process, from its start."""
     settings = load_settings(arguments.config)
-    model = settings.model.model_copy(update={"engine": arguments.child})
-    if arguments.avx2:
+    name, _, weights = arguments.child.partition(":")
+    model = settings.model.model_copy(update={"engine": name, "name": weights or _MODEL})
+    if arguments.isa:
         vars(vllm_engine)["read_cpu_flags"] = lambda: frozenset({"avx2"})
     start = time.perf_counter()
     engine = Wiring(settings.model_copy(update={"model": model})).models.open_engine()
@@ -125,10 +126,12 @@ async def run_child(arguments: argparse.Namespace) -> dict[str, float]:
         await engine.close()
 
 
-def run_engine(engine: str, arguments: Sequence[str], *, avx2: bool) -> Figures:
+def run_engine(engine: str, arguments: Sequence[str], isa: str) -> Figures:
     """The figures of one run of an engine in a separate process."""
     command = [sys.executable, "-m", "tests.benchmarks.engines", *arguments, "--child", engine]
-    environment = os.environ | (_AVX2 if avx2 else {})
+    environment = os.environ | ({ISA_LIMIT: isa} if isa else {})
+    if isa == "AVX2":
+        environment["ATEN_CPU_CAPABILITY"] = "avx2"
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, text=True)
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return figures
@@ -155,11 +158,11 @@ def render_table(runs: Mapping[str, Sequence[Figures]]) -> str:
     return "\n".join(lines)
 
 
-def describe_processor(*, avx2: bool) -> str:
+def describe_processor(isa: str) -> str:
     """The line above the table."""
     machine = describe_machine()
     flags = " ".join(flag for flag in _FLAGS if flag in read_cpu_flags())
-    limit = "; held to AVX2, vLLM in float32" if avx2 else ""
+    limit = f"; held to {isa}" if isa else ""
     return f"{machine['processor']}, {machine['cores']} cores ({flags}){limit}"
 
 
@@ -170,13 +173,13 @@ def _read_numbers(text: str) -> tuple[int, ...]:
 def main() -> None:
     """Runs the engines in turn and prints the table; with ``--child`` one engine's figures."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--engines", default="llama.cpp,vllm")
+    parser.add_argument("--engines", default=f"openvino:{_MODEL}")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--sizes", type=_read_numbers, default=(220, 500, 1000, 2000))
     parser.add_argument("--ks", type=_read_numbers, default=(1, 4, 8))
     parser.add_argument("--at-once", type=int, default=16)
     parser.add_argument("--tokens", type=int, default=32)
-    parser.add_argument("--avx2", action="store_true")
+    parser.add_argument("--isa", default="")
     parser.add_argument("--config", type=Path, default=Path("quorumsql.yaml"))
     parser.add_argument("--json", type=Path)
     parser.add_argument("--child", default="", help=argparse.SUPPRESS)
@@ -187,8 +190,8 @@ def main() -> None:
     runs: dict[str, list[Figures]] = {name: [] for name in arguments.engines.split(",")}
     for _ in range(arguments.runs):
         for name, figures in runs.items():
-            figures.append(run_engine(name, sys.argv[1:], avx2=arguments.avx2))
-    print(describe_processor(avx2=arguments.avx2) + "\n")
+            figures.append(run_engine(name, sys.argv[1:], arguments.isa))
+    print(describe_processor(arguments.isa) + "\n")
     print(render_table(runs))
     if arguments.json:
         arguments.json.write_text(json.dumps(runs, indent=1) + "\n")

@@ -250,10 +250,11 @@ def test_an_old_processor_is_told() -> None:
 
 
 def test_the_processor_decides_how_openvino_computes() -> None:
-    wide = frozenset({"avx2", "avx512f", "avx512_vnni"})
+    wide = frozenset({"avx2", "avx512f", "avx512_vnni", "avx512_bf16"})
     limited = choose_properties(wide, 2, "AVX2")
     assert choose_properties(frozenset({"avx2"}), 2) == limited
     assert limited["INFERENCE_PRECISION_HINT"] == "f32"
+    assert choose_properties(wide - {"avx512_bf16"}, 2) == choose_properties(wide, 2, "VNNI")
     assert choose_properties(wide, 2) == {"INFERENCE_NUM_THREADS": 2}
 
 
