@@ -1,10 +1,9 @@
 """Converts a GGUF file to a folder for OpenVINO: 8-bit weights, tokenizer, chat template.
 
 OpenVINO's own reader knows few of GGUF's packings, so the weights are unpacked to float16 first. Of
-its result every large matrix is packed again: with a scale for each row in 8 bits, or in 4 bits
-with a scale for each 128 weights (the first and last layer in 8). Both were measured as the fastest
-forms for models of that size, see docs/measurements/engines.md. OpenVINO's compression tool writes
-the same forms, but brings 100 MB of packages.
+its result every large matrix is packed again, in 8 bits with a scale for each row: of the forms
+that lose nothing it is the fastest, see docs/measurements/engines.md. OpenVINO's compression tool
+writes the same form, but brings 100 MB of packages.
 
 Does not download, verify, or write into the final folder: the caller passes an empty one.
 """
@@ -20,14 +19,10 @@ from typing import Any
 from generation.models.files import is_disk_full, make_readable
 from nl2sql.errors import ModelCorrupt, ModelError
 
-_GROUP = 128
-# Larger models are limited by the memory's speed even for four answers at a time.
-_MOST_PARAMETERS_IN_8_BITS = 1_000_000_000
 # Kinds of tokens in GGUF that text can contain as marks: control and user-defined ones.
 _MARKS = (3, 4)
 # Tokens that end a turn in some model, beside the one that the file names.
 _ENDS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "<end_of_turn>")
-_IN_8_BITS = ("embed_tokens", "lm_head")
 _UNLIMITED = 2**31 - 1
 
 
@@ -43,10 +38,10 @@ def convert_to_openvino(gguf: Path, into: Path) -> None:
     try:
         reader = _open(gguf)
         _write_configs(gguf, reader, into)
-        parameters = _unpack(reader, file)
+        _unpack(reader, file)
         _read_by_openvino(file)
         file.unlink()
-        _pack(unpacked, into, in_8_bits=parameters <= _MOST_PARAMETERS_IN_8_BITS)
+        _pack(unpacked, into)
         for name in ("openvino_tokenizer", "openvino_detokenizer"):
             for suffix in (".xml", ".bin"):
                 (unpacked / f"{name}{suffix}").replace(into / f"{name}{suffix}")
@@ -134,8 +129,8 @@ def _write(file: Path, content: Mapping[str, Any]) -> None:
     file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def _unpack(reader: Any, file: Path) -> int:
-    """Writes the same model in float16; returns the number of its parameters."""
+def _unpack(reader: Any, file: Path) -> None:
+    """Writes the same model in float16."""
     import numpy as np
     from gguf import GGMLQuantizationType, GGUFValueType, GGUFWriter
     from gguf.quants import dequantize
@@ -168,7 +163,6 @@ def _unpack(reader: Any, file: Path) -> int:
         values = tensor.data if is_plain else dequantize(tensor.data, tensor.tensor_type)
         writer.write_tensor_data(values if is_plain else values.astype(np.float16))
     writer.close()
-    return sum(int(tensor.n_elements) for tensor in reader.tensors)
 
 
 def _read_by_openvino(file: Path) -> None:
@@ -178,7 +172,7 @@ def _read_by_openvino(file: Path) -> None:
     openvino_genai.LLMPipeline(str(file), "CPU", enable_save_ov_model=True)
 
 
-def _pack(source: Path, into: Path, *, in_8_bits: bool) -> None:
+def _pack(source: Path, into: Path) -> None:
     """Packs the large matrices of the model in ``source``."""
     import numpy as np
     import openvino
@@ -194,10 +188,7 @@ def _pack(source: Path, into: Path, *, in_8_bits: bool) -> None:
         used = {each.get_node().get_type_name() for each in users[0].output(0).get_target_inputs()}
         if not used <= {"MatMul", "Gather"}:
             continue
-        weights = constant.data.astype(np.float32)
-        small = in_8_bits or any(name in constant.friendly_name for name in _IN_8_BITS)
-        pack = _pack_in_8_bits if small or weights.shape[1] % _GROUP else _pack_in_4_bits
-        packed = pack(weights)
+        packed = _pack_in_8_bits(constant.data.astype(np.float32))
         packed.friendly_name = constant.friendly_name
         users[0].input(0).replace_source_output(packed.output(0))
     openvino.save_model(model, into / "openvino_model.xml", compress_to_fp16=False)
@@ -214,29 +205,6 @@ def _pack_in_8_bits(weights: Any) -> Any:
     return operations.multiply(
         operations.convert(operations.constant(packed), "f16"), operations.constant(scale)
     )
-
-
-def _pack_in_4_bits(weights: Any) -> Any:
-    """A scale for each group, of -8 to 7, so that the weight farthest from 0 becomes -8."""
-    import numpy as np
-    import openvino
-    from openvino import opset13 as operations
-
-    rows, columns = weights.shape
-    groups = weights.reshape(rows, columns // _GROUP, _GROUP)
-    low, high = groups.min(2, keepdims=True), groups.max(2, keepdims=True)
-    scale = (np.where(-low >= high, low, high) / -8).astype(np.float16)
-    scale[scale == 0] = 1
-    values = np.clip(np.rint(groups / scale.astype(np.float32)), -8, 7).astype(np.int8)
-    pairs = values.reshape(-1, 2)
-    tensor = openvino.Tensor(openvino.Type.i4, openvino.Shape(groups.shape))
-    tensor.data.reshape(-1)[:] = ((pairs[:, 0] & 15) | ((pairs[:, 1] & 15) << 4)).view(
-        tensor.data.dtype
-    )
-    unpacked = operations.multiply(
-        operations.convert(operations.constant(tensor), "f16"), operations.constant(scale)
-    )
-    return operations.reshape(unpacked, np.array([rows, columns], np.int64), False)
 
 
 def _lift_length(folder: Path) -> None:
