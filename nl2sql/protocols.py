@@ -152,7 +152,7 @@ class Generator(Protocol):
         Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...
 
-    async def prepare(self, database: str, context: SchemaContext) -> int:
+    async def prepare(self, context: SchemaContext) -> int:
         """Make the engine cache the beginning of prompts on these tables; return its tokens.
 
         Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""

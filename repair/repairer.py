@@ -224,7 +224,6 @@ class CandidateRepairer:
         )
         written = await self._writer.write(
             context,
-            database=question.database,
             beside=[message.content for message in render(schema="").messages],
             answer_tokens=self._settings.sampling.max_tokens,
         )

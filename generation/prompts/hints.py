@@ -1,6 +1,6 @@
 """Renders the part of a prompt between schema and question.
 
-It consists of examples, evidence, values, plan and definitions.
+It consists of examples, evidence, values and definitions.
 
 It differs from question to question, so it comes after the schema, which the prefix cache serves.
 """
@@ -14,7 +14,6 @@ from nl2sql.schema_text.view import SchemaView
 from nl2sql.sql.names import quote_name
 from nl2sql.types import Definition, FewShot, Plan, Question, SchemaContext, ValueMatch
 
-_MOST_LINKS_SHOWN = 8
 _MOST_NOTES = 8
 
 
@@ -29,21 +28,13 @@ def render_example(example: FewShot) -> str:
     return f"{text}\n\n"
 
 
-def render_hints(
-    question: Question, context: SchemaContext, plan: Plan, left_out: Collection[str] = ()
-) -> str:
+def render_hints(question: Question, context: SchemaContext, left_out: Collection[str] = ()) -> str:
     """A line for each hint, without tables that are ``left_out``; empty if there are no hints."""
     names = {
         hit.table.qualified: name
         for hit, name in zip(context.tables, context.names, strict=True)
         if hit.table.qualified not in left_out
     }
-    columns = [
-        f"{names[link.table]}.{link.column}"
-        for link in plan.links.links
-        # Columns of definitions are in these.
-        if link.column and link.table in names and link.method != "definition"
-    ][:_MOST_LINKS_SHOWN]
     lines = [f"Hint: {question.evidence}"] if question.evidence else []
     shown = {
         f"{hit.table.qualified}.{column.name}"
@@ -67,10 +58,6 @@ def render_hints(
             "Already limited to the rows that the user may see, add no filter for it: "
             + ", ".join(f"{table} ({text})" if text else table for table, text in rules)
         )
-    if columns:
-        lines.append(f"Columns that may matter: {', '.join(columns)}")
-    if plan.joins.skeleton:
-        lines.append(f"Tables join like this, where needed:\n{plan.joins.skeleton}")
     definitions = [
         render_definition(definition, brief=not context.is_whole)
         for definition in context.definitions

@@ -1,4 +1,4 @@
-"""Builds the prompt of a question in any variant: schema, examples, hints, question."""
+"""Builds the prompt of a question: schema, examples, hints, question."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from generation.prompts.hints import choose_examples, render_example, render_hints, render_notes
 from generation.prompts.relative_dates import render_today
-from generation.prompts.worked_examples import render_worked_examples
 from nl2sql.prompts import render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
-from nl2sql.schema_text import MESSAGE_MARKS, SchemaWriter, TokenCounts
+from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.settings.prompt_variants import PromptVariant
-from nl2sql.types import Message, Plan, Prompt, Question, SchemaContext
+from nl2sql.settings.sampling import Variant
+from nl2sql.types import Plan, Prompt, Question, SchemaContext
 
 PROMPTS = "generation.prompts"
 # Examples may take a quarter of the model's context window.
@@ -28,25 +27,20 @@ class PromptBuilder:
         self._writer = SchemaWriter(tokens, settings)
 
     async def build(
-        self, question: Question, context: SchemaContext, plan: Plan, variant: PromptVariant
+        self, question: Question, context: SchemaContext, plan: Plan, variant: Variant
     ) -> tuple[Prompt, tuple[str, ...]]:
         """The prompt, and the tables that did not fit into it.
 
         The order is schema, examples, notes and hints, question. Raises EngineUnavailable.
         """
-        sampling = self._settings.sampling
         context = reduce_context(context, self._settings.model.sends)
-        if variant.narrow:
+        if variant == "narrow":
             context = narrow_context(context, plan)
-        form = variant.schema_form or sampling.schema_form
-        show_plan = sampling.show_plan if variant.show_plan is None else variant.show_plan
-        turns = render_worked_examples(context.dialect, form) if variant.worked else ()
-        examples = await self._render_examples(context) if variant.show_examples else ""
+        examples = await self._render_examples(context)
         today = self._render_today(question)
 
         def render(schema: str, left_out: tuple[str, ...] = ()) -> Prompt:
             comments = self._settings.flags.comments
-            shown = plan if show_plan else Plan()
             return render_prompt(
                 PROMPTS,
                 "generate",
@@ -55,34 +49,26 @@ class PromptBuilder:
                 schema=schema,
                 notes=render_notes(context, plan, left_out, comments=comments),
                 examples=examples,
-                hints=today + render_hints(question, context, shown, left_out),
+                hints=today + render_hints(question, context, left_out),
                 question=question.text,
             )
 
         written = await self._writer.write(
             context,
-            database=question.database,
-            beside=read_texts(render(""), *turns),
-            answer_tokens=sampling.max_tokens + MESSAGE_MARKS * len(turns),
+            beside=read_texts(render("")),
+            answer_tokens=self._settings.sampling.max_tokens,
             plan=plan,
-            form=form,
-            order=variant.order,
         )
-        prompt = render(written.text, written.left_out)
-        system, *rest = prompt.messages
-        return replace(prompt, messages=(system, *turns, *rest)), written.left_out
+        return render(written.text, written.left_out), written.left_out
 
-    async def build_beginning(self, database: str, context: SchemaContext) -> Prompt:
+    async def build_beginning(self, context: SchemaContext) -> Prompt:
         """The common beginning of all prompts about the tables of ``context``.
 
         Raises EngineUnavailable.
         """
         context = reduce_context(context, self._settings.model.sends)
         written = await self._writer.write(
-            context,
-            database=database,
-            beside=(),
-            answer_tokens=self._settings.sampling.max_tokens,
+            context, beside=(), answer_tokens=self._settings.sampling.max_tokens
         )
         return render_prompt(
             PROMPTS,
@@ -138,6 +124,6 @@ def narrow_context(context: SchemaContext, plan: Plan) -> SchemaContext:
     )
 
 
-def read_texts(prompt: Prompt, *turns: Message) -> list[str]:
-    """The texts of a prompt and of the turns before it."""
-    return [message.content for message in (*prompt.messages, *turns)]
+def read_texts(prompt: Prompt) -> list[str]:
+    """The texts of a prompt's messages."""
+    return [message.content for message in prompt.messages]

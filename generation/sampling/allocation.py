@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nl2sql.settings.prompt_variants import PromptVariant
+from nl2sql.settings.sampling import Variant
 
+# What the settings leave open is divided among these, if each has so many candidates: two prompts
+# are better than one from eight candidates on, and no better with four.
+DEFAULT_VARIANTS: tuple[Variant, ...] = ("standard", "narrow")
+FEWEST_EACH = 4
 # Seeds of different requests are this far apart, since engines use seed + i for sample i.
 _SEED_STEP = 1009
 # OpenAI-compatible servers accept seeds below this.
@@ -17,7 +21,7 @@ _SEEDS = 2**31
 class Draw:
     """One request: ``k`` samples of one variant's prompt."""
 
-    variant: PromptVariant
+    variant: Variant
     k: int
     seed: int
     temperature: float
@@ -25,7 +29,7 @@ class Draw:
 
 def deal_samples(
     k: int,
-    variants: Sequence[PromptVariant],
+    variants: Sequence[Variant],
     *,
     seed: int,
     temperature: float,
@@ -39,10 +43,9 @@ def deal_samples(
     with the next variant and has other seeds. A single sample is drawn at temperature 0; with
     ``greedy_first``, so is the first of several.
 
-    >>> two = (PromptVariant("a"), PromptVariant("b", temperature=1.0))
-    >>> draws = deal_samples(5, two, seed=0, temperature=0.7)
-    >>> [(draw.variant.name, draw.k, draw.seed, draw.temperature) for draw in draws]
-    [('a', 3, 0, 0.7), ('b', 2, 1009, 1.0)]
+    >>> draws = deal_samples(5, DEFAULT_VARIANTS, seed=0, temperature=0.7)
+    >>> [(draw.variant, draw.k, draw.seed) for draw in draws]
+    [('standard', 3, 0), ('narrow', 2, 1009)]
     """
     turn = round_number % len(variants)
     order = (*variants[turn:], *variants[:turn])
@@ -56,7 +59,7 @@ def deal_samples(
             variant,
             share,
             (seed + _SEED_STEP * number) % _SEEDS,
-            temperature if variant.temperature is None else variant.temperature,
+            temperature,
         )
         for variant, share, number in zip(order, shares, numbers, strict=True)
         if share

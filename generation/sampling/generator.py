@@ -10,7 +10,7 @@ from generation.conversation.intent_gate import IntentGate
 from generation.prompts.hints import render_hints
 from generation.prompts.prompt_builder import PROMPTS, PromptBuilder, read_texts
 from generation.sampling.adaptive_k import count_round
-from generation.sampling.allocation import deal_samples
+from generation.sampling.allocation import DEFAULT_VARIANTS, FEWEST_EACH, deal_samples
 from generation.sampling.merging import merge_candidates
 from generation.sampling.pace import EnginePace
 from nl2sql.concurrency import gather_all
@@ -20,7 +20,6 @@ from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.settings.prompt_variants import DEFAULT_VARIANTS, FEWEST_EACH, parse_variant
 from nl2sql.speed import Pace
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.threads import read_aside
@@ -58,7 +57,7 @@ class CandidateGenerator:
         self._writer = SchemaWriter(tokens, settings)
         self._builder = PromptBuilder(tokens, settings)
         chosen = settings.sampling.variants
-        self._variants = tuple(map(parse_variant, chosen or DEFAULT_VARIANTS))
+        self._variants = chosen or DEFAULT_VARIANTS
         self._least = 1 if chosen else FEWEST_EACH
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
@@ -87,12 +86,11 @@ class CandidateGenerator:
             "draft",
             dialect=context.dialect,
             contains=measure_context(context),
-            hints=render_hints(question, context, Plan()),
+            hints=render_hints(question, context),
             question=question.text,
         )
         written = await self._writer.write(
             context,
-            database=question.database,
             beside=read_texts(render(schema="")),
             answer_tokens=most,
             form="names",
@@ -110,12 +108,12 @@ class CandidateGenerator:
             completions.completion_tokens,
         )
 
-    async def prepare(self, database: str, context: SchemaContext) -> int:
+    async def prepare(self, context: SchemaContext) -> int:
         """Fills the prefix cache with the beginning of prompts about these tables.
 
         Returns its number of tokens. Raises PromptTooLong, EngineUnavailable.
         """
-        prompt = await self._builder.build_beginning(database, context)
+        prompt = await self._builder.build_beginning(context)
         read = await self._sample(prompt, k=1, seed=0, temperature=0.0, max_tokens=1)
         return read.prompt_tokens
 
@@ -147,17 +145,17 @@ class CandidateGenerator:
         )
         prompts = dict(before.prompts) if before else {}
         chosen = dict.fromkeys(draw.variant for draw in draws)
-        missing = [variant for variant in chosen if variant.name not in prompts]
+        missing = [variant for variant in chosen if variant not in prompts]
         written = await gather_all(
             self._builder.build(question, context, plan, variant) for variant in missing
         )
         for variant, (prompt, _) in zip(missing, written, strict=True):
-            prompts[variant.name] = prompt
+            prompts[variant] = prompt
         left_out = before.left_out if before else written[0][1]
         results = await deadline.gather(
             [
                 self._sample(
-                    prompts[draw.variant.name],
+                    prompts[draw.variant],
                     k=draw.k,
                     seed=draw.seed,
                     temperature=draw.temperature,
@@ -169,7 +167,7 @@ class CandidateGenerator:
             lambda completions: bool(completions.texts),
         )
         named = [
-            (draw.variant.name, completions)
+            (draw.variant, completions)
             for draw, completions in zip(draws, results, strict=True)
             if completions is not None
         ]

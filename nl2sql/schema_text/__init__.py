@@ -1,6 +1,6 @@
-"""Renders the schema for a prompt: in three forms, in name order, within the context window.
+"""Renders the schema for a prompt: in two forms, in name order, within the context window.
 
-``view`` chooses what is shown, ``ddl``, ``m_schema`` and ``names_only`` render it, ``fitting``
+``view`` chooses what is shown, ``ddl`` and ``names_only`` render it, ``fitting``
 decides what is left out, ``writer`` combines these for a prompt.
 """
 

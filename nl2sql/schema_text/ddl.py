@@ -58,11 +58,9 @@ def _build_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> Tabl
     return TableText(
         table=table.qualified,
         head=head + _render_comment(comment) + "\n",
-        columns=tuple(
-            (name, f"  {text},{_render_comment(notes)}") for name, text, notes in columns
-        ),
+        columns=tuple((name, f" {text},{_render_comment(notes)}") for name, text, notes in columns),
         separator="\n",
-        tail="".join(f"\n  {line or f'-- {note}'}" for line, note in constraints) + "\n);\n",
+        tail="".join(f"\n {line or f'-- {note}'}" for line, note in constraints) + "\n);\n",
     )
 
 

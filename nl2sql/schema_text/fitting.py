@@ -40,7 +40,7 @@ def measure(text: SchemaText, tokens: Mapping[str, int]) -> SchemaSizes:
             for name, piece in table.column_pieces().items()
         },
         frames={table.table: sum(tokens[piece] for piece in table.frame) for table in text.tables},
-        fixed=tokens[text.opening] + tokens[text.closing],
+        fixed=tokens[text.closing],
     )
 
 

@@ -35,21 +35,20 @@ class TableText:
 
 @dataclass(frozen=True, slots=True)
 class SchemaText:
-    """A schema: ``opening``, tables in name order, ``closing``."""
+    """A schema: tables in name order, then ``closing``."""
 
     tables: tuple[TableText, ...]
-    opening: str = ""
     closing: str = ""
 
     def render(self) -> str:
         """The whole text, without a trailing line break."""
         tables = "".join(table.render() for table in self.tables)
-        return f"{self.opening}{tables}{self.closing}".removesuffix("\n")
+        return f"{tables}{self.closing}".removesuffix("\n")
 
     def pieces(self) -> list[str]:
         """All pieces. The sum of their token counts is at least that of the whole text: pieces end
         at line breaks, commas and brackets, where tokenizers of code models split anyway."""
-        found = [self.opening, self.closing]
+        found = [self.closing]
         for table in self.tables:
             found += (*table.frame, *table.column_pieces().values())
         return found

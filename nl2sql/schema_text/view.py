@@ -6,7 +6,6 @@ Every form renders a view, so that all forms show the same schema.
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -35,15 +34,13 @@ class SchemaView:
     ``columns`` maps a qualified table name to the columns that are kept; other tables keep all.
     ``left_out`` names tables (``schema.table``) and columns (``schema.table.column``) that are not
     shown. ``comments`` switches the database's comments; the glosses of ``context`` are always
-    shown. ``order`` 0 sorts by name, any other number gives a different shuffle.
+    shown.
     """
 
     context: SchemaContext
     columns: Mapping[str, Collection[str]] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
     comments: bool = True
-    database: str = ""
-    order: int = 0
     _names: dict[str, str] = field(init=False, repr=False)
     _shown: dict[str, tuple[Column, ...]] = field(init=False, repr=False)
     _glosses: dict[str, list[str]] = field(init=False, repr=False)
@@ -79,13 +76,11 @@ class SchemaView:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables that are shown, shared ones first, then by name or ``order``."""
-        return tuple(sorted((hit.table for hit in self.hits), key=self._place))
-
-    def _place(self, table: Table) -> tuple[bool, int, str]:
-        name = table.qualified
-        number = zlib.crc32(f"{self.order} {name}".encode()) if self.order else 0
-        return (not self.is_shared(name), number, name)
+        """The tables that are shown, shared ones first, then by name."""
+        tables = (hit.table for hit in self.hits)
+        return tuple(
+            sorted(tables, key=lambda table: (not self.is_shared(table.qualified), table.qualified))
+        )
 
     def is_shared(self, qualified: str) -> bool:
         """Whether the table is shown for other questions too, with the same text."""
@@ -137,18 +132,16 @@ class SchemaView:
 
     @property
     def is_brief(self) -> bool:
-        """Whether tables are written briefly, because only part of the database is shown.
+        """Whether tables are written on one line, because only part of the database is shown.
 
-        A database that is shown whole is written in full: of 56 questions on Spider's small ones,
-        the 0.5B model got seven right that it did not get in the brief form, and lost none.
+        A database that is shown whole has a line for each column: of 56 questions on Spider's small
+        ones, the 0.5B model got seven right that it did not get in the brief form, and lost none.
         """
         return not self.context.is_whole
 
     def type_of(self, column: Column) -> str:
-        """The column's type on one line, in its shortest spelling where the view is brief."""
+        """The column's type on one line, in its shortest spelling."""
         kind = shorten(column.type, _LONGEST_TYPE)
-        if not self.is_brief:
-            return kind
         # The brackets hold a length, or the values of an enumeration, which queries need.
         plain = kind if "'" in kind else _LENGTH.sub("", kind)
         return _SHORT_TYPES.get(plain.lower(), plain)

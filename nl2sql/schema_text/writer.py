@@ -38,29 +38,24 @@ class SchemaWriter:
         self,
         context: SchemaContext,
         *,
-        database: str,
         beside: Sequence[str],
         answer_tokens: int,
         plan: Plan | None = None,
-        form: Form | None = None,
-        order: int = 0,
+        form: Form = "ddl",
     ) -> WrittenSchema:
         """Writes a schema that fits into the window with the texts ``beside`` it and the answer.
 
         If it is too long, the least relevant columns are left out first, then the tables of the
         lowest rank; keys and linked columns of the best table are always kept, and so are the
-        tables of definitions. ``order`` is that of
-        the tables, see ``SchemaView``. Raises EngineUnavailable.
+        tables of definitions. Raises EngineUnavailable.
         """
         plan = plan or Plan()
         view = SchemaView(
             context,
             columns=dict(plan.columns),
             comments=self._settings.flags.comments and context.is_whole,
-            database=database,
-            order=order,
         )
-        build = FORMS[form or self._settings.sampling.schema_form]
+        build = FORMS[form]
         whole = build(view)
         room = self._settings.model.max_model_len - answer_tokens - CHAT_MARKS
         text = whole.render()

@@ -6,8 +6,10 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from nl2sql.settings.prompt_variants import parse_variant
 from nl2sql.settings.section import Section
+
+Variant = Literal["standard", "narrow"]
+"""Which tables the prompt shows: all that were found, or those that the question names."""
 
 
 class SamplingSettings(Section):
@@ -32,27 +34,18 @@ class SamplingSettings(Section):
     k_max: int = Field(
         8, ge=1, le=64, description="With k=0: most candidates in all rounds together."
     )
-    variants: tuple[str, ...] | None = Field(
+    variants: tuple[Variant, ...] | None = Field(
         None,
         min_length=1,
-        max_length=16,
-        description="Prompt variants among which the candidates are divided, such as "
-        "m_schema+plan; standard: as these settings say. Unset: standard, and from 8 candidates "
-        "on narrow for every second one.",
+        description="Prompts among which the candidates are divided: standard, and narrow with "
+        "only the tables that the question names or that join them. Unset: standard, and from 8 "
+        "candidates on narrow for every second one.",
     )
     greedy_first: bool = Field(
         False, description="With more than one candidate, the first is sampled greedily."
     )
-    schema_form: Literal["ddl", "m_schema"] = Field(
-        "ddl", description="How the schema is written for the model."
-    )
     temperature: float = Field(
         0.7, ge=0, le=2, description="For k > 1; a single candidate is sampled greedily."
-    )
-    show_plan: bool = Field(
-        False,
-        description="Show linked columns and the join skeleton to the model. Off, because on the "
-        "demo the 0.5B model joined whatever it was shown.",
     )
     max_tokens: int = Field(
         320, ge=16, le=4096, description="Longest answer of the model, in tokens."
@@ -61,12 +54,8 @@ class SamplingSettings(Section):
 
     @field_validator("variants")
     @classmethod
-    def _variants_are_known(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if names is None:
-            return None
-        for name in names:
-            parse_variant(name)
-        if len(set(names)) < len(names):
+    def _variants_differ(cls, names: tuple[Variant, ...] | None) -> tuple[Variant, ...] | None:
+        if names is not None and len(set(names)) < len(names):
             raise ValueError("a variant is listed twice")
         return names
 

@@ -42,7 +42,6 @@ from nl2sql.concurrency import gather_all
 from nl2sql.errors import SettingsError
 from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.settings.prompt_variants import DEFAULT_VARIANTS, parse_variant
 from nl2sql.types import Question, SchemaContext
 from nl2sql.words import fold_plural
 from retrieval.vocabulary.abbreviations import load_names
@@ -236,7 +235,6 @@ class _ExampleWriter:
         self._builder = PromptBuilder(TokenCounts(parts.engine), settings)
         self._principal = settings.identity.principal()
         self._plan = plan
-        self._variant = parse_variant(DEFAULT_VARIANTS[0])
 
     async def write(self, example: Example) -> TuningExample | None:
         question = Question(
@@ -250,7 +248,7 @@ class _ExampleWriter:
         if sql is None:
             return None
         plan = await self._planner.plan(question, context)
-        prompt, _ = await self._builder.build(question, context, plan, self._variant)
+        prompt, _ = await self._builder.build(question, context, plan, "standard")
         return TuningExample(
             example.id,
             example.database,

@@ -81,17 +81,17 @@ class PromptPreparation:
         await self._wait_for_quiet(turns)
         for context in await self._retriever.list_beginnings(database, principal):
             version = context.version
-            tokens += await self._read(database, context, turns)
+            tokens += await self._read(context, turns)
             if tokens >= _MOST_TOKENS:
                 break
         if version is not None:
             self._prepared[database, principal.roles] = version
         return tokens
 
-    async def _read(self, database: str, context: SchemaContext, turns: Turns) -> int:
+    async def _read(self, context: SchemaContext, turns: Turns) -> int:
         while True:
             question = asyncio.ensure_future(turns.wait_until_busy())
-            reading = asyncio.ensure_future(self._generator.prepare(database, context))
+            reading = asyncio.ensure_future(self._generator.prepare(context))
             try:
                 await asyncio.wait((question, reading), return_when=asyncio.FIRST_COMPLETED)
                 if reading.done():

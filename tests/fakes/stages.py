@@ -91,7 +91,7 @@ class FakeGenerator:
         self._rewritings = rewritings
         self._pace = pace
         self.recalled: list[tuple[Turn, ...]] = []
-        self.prepared: list[str] = []
+        self.prepared: list[SchemaContext] = []
         self.questions: list[Question] = []
         self.handed_on: list[Generated | None] = []
         self.deadlines: list[Deadline] = []
@@ -113,9 +113,9 @@ class FakeGenerator:
         """How many rows there are, at 100 prompt tokens and 10 completion tokens."""
         return AnswerText(f"{len(result.rows)} rows.", question.answer_text, 100, 10)
 
-    async def prepare(self, database: str, context: SchemaContext) -> int:
-        """Counts 100 tokens; ``prepared`` has the databases."""
-        self.prepared.append(database)
+    async def prepare(self, context: SchemaContext) -> int:
+        """Counts 100 tokens; ``prepared`` has the contexts."""
+        self.prepared.append(context)
         return 100
 
     async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from generation.prompts.prompt_builder import PromptBuilder
+from generation.sampling.allocation import DEFAULT_VARIANTS
 from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.settings.prompt_variants import DEFAULT_VARIANTS, parse_variant
 from nl2sql.types import Plan, Prompt, Question, SchemaContext
 from tests.fakes import FakeEngine
 
@@ -15,6 +15,5 @@ async def write_prompt(
 ) -> tuple[Prompt, tuple[str, ...]]:
     """The prompt of the first variant, and what of the schema did not fit into it."""
     builder = PromptBuilder(TokenCounts(FakeEngine()), settings)
-    return await builder.build(
-        question, context, plan, parse_variant((settings.sampling.variants or DEFAULT_VARIANTS)[0])
-    )
+    (variant, *_) = settings.sampling.variants or DEFAULT_VARIANTS
+    return await builder.build(question, context, plan, variant)

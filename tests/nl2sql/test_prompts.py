@@ -35,8 +35,7 @@ async def test_the_prompt_to_generate_is_the_golden_one() -> None:
             skeleton="FROM customers\nJOIN orders ON orders.customer_id = customers.id",
         ),
     )
-    settings = build_settings(sampling={"show_plan": True})
-    prompt, _ = await write_prompt(settings, QUESTION, CONTEXT, plan)
+    prompt, _ = await write_prompt(build_settings(), QUESTION, CONTEXT, plan)
     assert render_golden(prompt) == load_text("prompt_generate.txt")
 
 
@@ -58,8 +57,7 @@ async def test_the_prompt_with_definitions_is_the_golden_one(tables: int, golden
             )
         )
     )
-    settings = build_settings(sampling={"show_plan": True})
-    prompt, _ = await write_prompt(settings, question, context, plan)
+    prompt, _ = await write_prompt(build_settings(), question, context, plan)
     assert render_golden(prompt) == load_text(golden)
 
 
@@ -90,7 +88,7 @@ async def test_a_prompt_begins_as_what_is_read_ahead_of_its_module() -> None:
     shared = ("sales.orders", "sales.order_lines")
     module = build_context(tables=shared, shared=shared, catalog_tables=90)
     engine = FakeEngine(["x"])
-    await CandidateGenerator(engine, build_settings()).prepare("shop", module)
+    await CandidateGenerator(engine, build_settings()).prepare(module)
     (ahead,) = (request.prompt for request in engine.requests)
     context = build_context(
         tables=("sales.customers", *shared),

@@ -221,7 +221,7 @@ async def run_all(engine: Engine, sends: Contents) -> Answered:
     alone = replace(question, session="")
     for technique in ("tcsl", "scsl"):
         await Wiring(settle(sends, technique)).build_planner(engine).plan(alone, context)
-    await CandidateGenerator(engine, settings).prepare("shop", context)
+    await CandidateGenerator(engine, settings).prepare(context)
     catalogs = FakeCatalogs(CATALOG)
     baseline = PlainBaseline(
         engine, catalogs, guard, database, settings.sampling, settings.model.sends

@@ -25,7 +25,7 @@ def match(table: str, column: str, value: str, phrase: str = "x") -> ValueMatch:
 )
 def test_a_value_of_what_is_not_shown_is_not_told(hidden: ValueMatch) -> None:
     context = build_context(tables=("sales.orders",), values=(hidden,))
-    assert render_hints(QUESTION, context, Plan()) == ""
+    assert render_hints(QUESTION, context) == ""
 
 
 def test_a_value_is_told_as_sql_spells_it() -> None:
@@ -36,7 +36,7 @@ def test_a_value_is_told_as_sql_spells_it() -> None:
             match("sales.customers", "country", "Germany", "Germany"),
         ),
     )
-    assert render_hints(QUESTION, context, Plan()).splitlines() == [
+    assert render_hints(QUESTION, context).splitlines() == [
         "customers.\"Loyalty Tier\" holds 'Gold''s' (the question says \"gold\")",
         "customers.country holds 'Germany'",
     ]
@@ -56,11 +56,11 @@ def test_limits_of_rows_are_told_of_tables_that_are_shown() -> None:
     context = build_context(
         tables=("sales.customers", "sales.orders", "stock.products"), row_rules=rules
     )
-    assert render_hints(QUESTION, context, Plan()) == (
+    assert render_hints(QUESTION, context) == (
         "Already limited to the rows that the user may see, add no filter for it: "
         "customers (country = 'DE'), orders\n"
     )
-    left_out = render_hints(QUESTION, context, Plan(), ("sales.customers",))
+    left_out = render_hints(QUESTION, context, ("sales.customers",))
     assert left_out.endswith("for it: orders\n")
 
 
@@ -116,5 +116,5 @@ def test_no_more_than_eight_are_told() -> None:
 
 def test_required_tables_are_named() -> None:
     context = build_context(required=("stock.returns", "sales.orders"))
-    text = render_hints(build_question(), context, Plan())
+    text = render_hints(build_question(), context)
     assert text == "The query must read: returns, orders\n"

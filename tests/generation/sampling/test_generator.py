@@ -16,7 +16,6 @@ from nl2sql.types import (
     DraftQuery,
     FewShot,
     Generated,
-    JoinPlan,
     Plan,
     Prompt,
     SamplingRequest,
@@ -58,56 +57,28 @@ async def test_an_error_of_the_engine_passes_through() -> None:
 
 
 async def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:
-    settings = build_settings(flags=flags, sampling={"show_plan": True})
+    settings = build_settings(flags=flags)
     prompt, _ = await write_prompt(settings, build_question(text="How many orders?"), context, plan)
     return prompt.messages[1].content
 
 
 async def test_the_schema_stands_before_the_hints_and_the_question_at_the_end() -> None:
-    plan = Plan(
-        SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),)),
-        JoinPlan(skeleton="FROM orders"),
-    )
-    text = await read_user_message(CONTEXT, plan)
-    marks = ["CREATE TABLE returns", "Columns that may matter", "FROM orders", "Question: "]
+    match = ValueMatch("germany", "sales.customers", "country", "Germany", 1.0)
+    text = await read_user_message(build_context(values=(match,)), Plan())
+    marks = ["CREATE TABLE returns", "customers.country holds 'Germany'", "Question: "]
     places = [text.index(mark) for mark in marks]
     assert places == sorted(places)
     assert text.endswith("Question: How many orders?")
 
 
 async def test_questions_on_the_same_tables_share_their_prefix() -> None:
-    settings = build_settings(sampling={"show_plan": True})
+    settings = build_settings()
     prompts = [
         (await write_prompt(settings, build_question(text=text), CONTEXT, Plan()))[0]
         for text in ("How many?", "Which ones?")
     ]
     one, two = (prompt.messages[1].content for prompt in prompts)
     assert two == f"{one.removesuffix('How many?')}Which ones?"
-
-
-async def test_hints_name_columns_of_tables_in_sight_and_no_tables() -> None:
-    links = SchemaLinks(
-        (
-            SchemaLink("order", "sales.orders", "", 1.0),
-            SchemaLink("total", "sales.orders", "total", 1.0),
-            SchemaLink("price", "stock.products", "price", 1.0),
-        )
-    )
-    text = await read_user_message(build_context(tables=("sales.orders",)), Plan(links))
-    assert "Columns that may matter: orders.total\n" in text
-
-
-async def test_at_most_eight_columns_are_named() -> None:
-    links = tuple(SchemaLink("x", "sales.orders", f"c{number}", 1.0) for number in range(20))
-    text = await read_user_message(CONTEXT, Plan(SchemaLinks(links)))
-    (line,) = (line for line in text.splitlines() if line.startswith("Columns"))
-    assert line.count("orders.c") == 8
-
-
-async def test_an_empty_plan_gives_no_hints() -> None:
-    text = await read_user_message(CONTEXT, Plan())
-    assert "may matter" not in text
-    assert "join like" not in text
 
 
 @pytest.mark.parametrize("comments", [True, False])
@@ -145,12 +116,6 @@ async def test_pruned_columns_are_not_shown() -> None:
     text = await read_user_message(CONTEXT, Plan(columns=(("sales.orders", ("id", "total")),)))
     assert "placed_at" not in text
     assert "quantity" in text
-
-
-async def test_the_schema_comes_in_the_form_of_the_setting() -> None:
-    settings = build_settings(sampling={"schema_form": "m_schema"})
-    prompt, _ = await write_prompt(settings, build_question(), CONTEXT, Plan())
-    assert prompt.messages[1].content.startswith("Schema:\n【DB_ID】 shop\n【Schema】\n# Table: ")
 
 
 FEW = tuple(FewShot(f"How many {name}?", f"SELECT count(*) FROM {name}") for name in "abc")
@@ -245,7 +210,7 @@ class SlowEngine(FakeEngine):
 
 
 async def test_at_the_deadline_the_variants_that_are_finished_stand_for_all() -> None:
-    variants = {"variants": ["standard", "m_schema"]}
+    variants = {"variants": ["standard", "narrow"]}
     engine = SlowEngine(["SELECT 1", "SELECT 1"])
     generated = await generate(engine, 4, deadline=Deadline(0.0), sampling=variants)
     assert [request.time_limit_s for request in engine.requests] == [0.0, 0.0]

@@ -30,13 +30,13 @@ def test_a_candidate_is_as_likely_as_its_likeliest_sample() -> None:
 
 def test_equal_queries_of_two_variants_are_one_candidate_of_the_first() -> None:
     drawn = [
-        ("ddl", Completions(("SELECT a FROM t",), 9, 9)),
-        ("m_schema", Completions(("SELECT b FROM t", "SELECT t.a FROM t"), 9, 9)),
+        ("standard", Completions(("SELECT a FROM t",), 9, 9)),
+        ("narrow", Completions(("SELECT b FROM t", "SELECT t.a FROM t"), 9, 9)),
     ]
     merged = merge_candidates(drawn, "postgres")
     assert [(candidate.id, candidate.samples, candidate.variant) for candidate in merged] == [
-        ("c1", 2, "ddl"),
-        ("c2", 1, "m_schema"),
+        ("c1", 2, "standard"),
+        ("c2", 1, "narrow"),
     ]
 
 

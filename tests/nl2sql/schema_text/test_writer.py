@@ -46,13 +46,13 @@ async def write(
     context: SchemaContext = CONTEXT,
     *,
     window: int = 6144,
-    form: Form | None = None,
+    form: Form = "ddl",
     plan: Plan | None = None,
     beside: tuple[str, ...] = BESIDE,
 ) -> WrittenSchema:
     settings = build_settings(model={"max_model_len": window}, sampling={"max_tokens": 100})
     return await SchemaWriter(TokenCounts(engine), settings).write(
-        context, database="shop", beside=beside, answer_tokens=100, form=form, plan=plan
+        context, beside=beside, answer_tokens=100, form=form, plan=plan
     )
 
 
@@ -69,7 +69,7 @@ async def test_what_may_not_fit_is_counted_in_one_call_and_shown_whole_where_it_
     assert set(BESIDE) <= set(engine.counted[0])
 
 
-@pytest.mark.parametrize("form", ["ddl", "m_schema", "names"])
+@pytest.mark.parametrize("form", ["ddl", "names"])
 async def test_what_does_not_fit_is_left_out_and_named(form: Form) -> None:
     context = build_context(ODD)
     written = await write(FakeEngine(), context, window=640, form=form)
@@ -163,7 +163,7 @@ class RealTokens(FakeEngine):
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("form", ["ddl", "m_schema", "names"])
+@pytest.mark.parametrize("form", ["ddl", "names"])
 async def test_the_whole_prompt_keeps_to_the_window_and_uses_it(
     real: RealTokens, form: Form
 ) -> None:
@@ -184,12 +184,12 @@ async def test_the_whole_prompt_keeps_to_the_window_and_uses_it(
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("form", ["ddl", "m_schema", "names"])
+@pytest.mark.parametrize("form", ["ddl", "names"])
 def test_pieces_never_count_less_than_the_whole(real: RealTokens, form: Form) -> None:
     from nl2sql.schema_text.forms import FORMS
     from nl2sql.schema_text.view import SchemaView
 
     for context in (CONTEXT, build_context(ODD)):
-        text = FORMS[form](SchemaView(context, database="shop"))
+        text = FORMS[form](SchemaView(context))
         whole, pieces = real.count(text.render()), sum(map(real.count, text.pieces()))
         assert whole <= pieces <= whole * 1.02 + 3 * len(text.tables)

@@ -33,11 +33,10 @@ async def test_comments_and_types_stay_short_and_on_their_line(
     database = OddDatabase(catalog)
     await database.index()
     walked = await database.ask("notes")
-    ddl, m_schema, _ = walked.texts
+    ddl, _ = walked.texts
     columns = sum(len(table.columns) for table in catalog.tables)
     assert len(ddl.splitlines()) == columns + 2 * len(catalog.tables)
-    assert len(m_schema.splitlines()) == columns + 3 * len(catalog.tables) + 2
-    for line in (*ddl.splitlines(), *m_schema.splitlines()):
+    for line in ddl.splitlines():
         assert len(line) < 400
         assert not line.startswith(("DROP", "-- and"))
 
@@ -57,9 +56,7 @@ async def test_the_last_of_1600_columns_is_found_and_shown(tmp_path: Path) -> No
         }
     )
     writer = SchemaWriter(TokenCounts(FakeEngine()), settings)
-    written = await writer.write(
-        walked.context, database="wide", beside=(), answer_tokens=256, plan=walked.plan
-    )
+    written = await writer.write(walked.context, beside=(), answer_tokens=256, plan=walked.plan)
     assert "shoe_size" in written.text
     assert len(written.left_out) > 1000
 

@@ -32,7 +32,7 @@ from tests.fakes import FakeCatalogs, FakeEmbedder, FakeIndexStore
 
 ASKER = Principal("asker")
 
-_FORMS: tuple[Form, ...] = ("ddl", "m_schema", "names")
+_FORMS: tuple[Form, ...] = ("ddl", "names")
 
 # A query may be 20,000 characters long.
 _LONGEST_LIST = 15_000

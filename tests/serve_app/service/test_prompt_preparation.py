@@ -27,8 +27,8 @@ class SchoolRetriever(FakeRetriever):
 class LargeGenerator(FakeGenerator):
     """Each module has a thousand tokens."""
 
-    async def prepare(self, database: str, context: SchemaContext) -> int:
-        return 10 * await super().prepare(database, context)
+    async def prepare(self, context: SchemaContext) -> int:
+        return 10 * await super().prepare(context)
 
 
 async def let_work() -> None:
@@ -44,7 +44,7 @@ async def test_every_module_is_read_once_for_each_index() -> None:
     await let_work()
     preparation.start("shop", Principal("ravi", ("analyst",)), "v1", turns)
     await let_work()
-    assert generator.prepared == ["shop"] * 10
+    assert len(generator.prepared) == 10
     retriever.version = "v2"
     preparation.start("shop", ANALYST, "v2", turns)
     await let_work()
@@ -57,7 +57,7 @@ async def test_other_roles_see_other_tables() -> None:
     preparation.start("shop", ANALYST, "", turns)
     preparation.start("shop", Principal("ravi", ("manager",)), "", turns)
     await let_work()
-    assert generator.prepared == ["shop", "shop"]
+    assert len(generator.prepared) == 2
 
 
 async def test_nothing_is_read_while_a_question_is_worked_on() -> None:
@@ -68,27 +68,27 @@ async def test_nothing_is_read_while_a_question_is_worked_on() -> None:
         await let_work()
         assert generator.prepared == []
     await let_work()
-    assert generator.prepared == ["shop"]
+    assert len(generator.prepared) == 1
 
 
 async def test_a_question_ends_the_reading_which_begins_again_after_it() -> None:
     class SlowGenerator(FakeGenerator):
         begun = 0
 
-        async def prepare(self, database: str, context: SchemaContext) -> int:
+        async def prepare(self, context: SchemaContext) -> int:
             self.begun += 1
             if self.begun == 1:
                 await asyncio.Event().wait()
-            return await super().prepare(database, context)
+            return await super().prepare(context)
 
     generator, turns = SlowGenerator(), Turns(1, 1)
     PromptPreparation(FakeRetriever(), generator, quiet_s=0).start("shop", ANALYST, "", turns)
     await let_work()
     async with turns.take():
         await let_work()
-        assert (generator.begun, generator.prepared) == (1, [])
+        assert (generator.begun, len(generator.prepared)) == (1, 0)
     await let_work()
-    assert (generator.begun, generator.prepared) == (2, ["shop"])
+    assert (generator.begun, len(generator.prepared)) == (2, 1)
 
 
 async def test_so_much_is_read_and_no_more() -> None:
@@ -105,10 +105,10 @@ async def test_an_engine_that_is_gone_is_nobodys_error_and_what_it_did_not_read_
     class GoneGenerator(FakeGenerator):
         is_gone = True
 
-        async def prepare(self, database: str, context: SchemaContext) -> int:
+        async def prepare(self, context: SchemaContext) -> int:
             if self.is_gone and len(self.prepared) == 4:
                 raise EngineUnavailable("Gone.")
-            return await super().prepare(database, context)
+            return await super().prepare(context)
 
     generator, turns = GoneGenerator(), Turns(1, 1)
     preparation = PromptPreparation(SchoolRetriever(), generator, quiet_s=0)
