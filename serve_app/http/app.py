@@ -7,6 +7,9 @@ stream of events that reports progress. When a client disconnects, the work for 
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -183,6 +186,14 @@ def build_routes(
 
     The principal is expected in the scope's state.
     """
+
+    @asynccontextmanager
+    async def run(_: FastAPI) -> AsyncIterator[None]:
+        # The engine prepares prompts even if nobody asks whether the service is ready.
+        waiting = asyncio.create_task(service.wait_until_ready())
+        yield
+        waiting.cancel()
+
     # Identification reads the token; here it is only declared for /docs.
     token = HTTPBearer(auto_error=False, description="A token of one of the principals.")
     app = FastAPI(
@@ -190,6 +201,7 @@ def build_routes(
         description="Questions in plain language, answered with guarded, read-only SQL. Every "
         "response has the header QuorumSQL-Trace-Id, which the log and traces contain too.",
         dependencies=[Security(token)] if settings.identity.needs_token else [],
+        lifespan=run,
     )
     install_problem_handlers(app)
 

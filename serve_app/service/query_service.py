@@ -263,6 +263,11 @@ class QueryService:
         # A caller may be cancelled while others wait for the same task.
         return await asyncio.shield(self._probing)
 
+    async def wait_until_ready(self) -> None:
+        """Returns when questions can be answered; prompts are being prepared from then on."""
+        while not self.list_ready(await self.readiness()):  # noqa: ASYNC110 - no part announces it
+            await asyncio.sleep(_PROBE_INTERVAL_S)
+
     def list_ready(self, parts: Mapping[str, str]) -> tuple[str, ...]:
         """The databases about which questions can be answered, by what ``readiness`` found.
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+from nl2sql.answers import Answer
 from nl2sql.errors import EngineUnavailable
-from nl2sql.types import Principal, SchemaContext
+from nl2sql.types import Principal, Question, SchemaContext
+from serve_app.http.app import build_routes
 from serve_app.service.prompt_preparation import PromptPreparation
+from serve_app.service.query_service import QueryService
 from serve_app.service.turns import Turns
-from tests.fakes import FakeGenerator, FakeRetriever, build_context
+from tests.fakes import FakeGenerator, FakeRetriever, build_context, build_settings
 
 ANALYST = Principal("mia", ("analyst",))
 
@@ -29,6 +32,13 @@ class LargeGenerator(FakeGenerator):
 
     async def prepare(self, context: SchemaContext) -> int:
         return 10 * await super().prepare(context)
+
+
+class NoAnswerer:
+    """Is asked nothing."""
+
+    async def answer(self, question: Question) -> Answer:
+        raise AssertionError(question)
 
 
 async def let_work() -> None:
@@ -89,6 +99,16 @@ async def test_a_question_ends_the_reading_which_begins_again_after_it() -> None
         assert (generator.begun, len(generator.prepared)) == (1, 0)
     await let_work()
     assert (generator.begun, len(generator.prepared)) == (2, 1)
+
+
+async def test_it_begins_when_the_service_is_ready_though_nobody_asks() -> None:
+    generator, settings = FakeGenerator(), build_settings()
+    preparation = PromptPreparation(SchoolRetriever(), generator, quiet_s=0)
+    queries = QueryService(settings, NoAnswerer(), {}, preparation=preparation)
+    routes = build_routes(settings, queries)
+    async with routes.router.lifespan_context(routes):
+        await let_work()
+        assert len(generator.prepared) == 10
 
 
 async def test_so_much_is_read_and_no_more() -> None:
