@@ -22,6 +22,7 @@ DEMOS = {
     "demo_erp": data.demo_erp.QUESTIONS,
     "demo_erp_business": data.demo_erp.BUSINESS_QUESTIONS,
     "demo_erp_definitions": data.demo_erp.DEFINITION_QUESTIONS,
+    "demo_erp_first": data.demo_erp.FIRST_QUESTIONS,
 }
 """Benchmarks about the demo, by name."""
 TRANSLATED = {f"demo_erp_{language}": language for language in LANGUAGES if language != "en"}

@@ -8,6 +8,7 @@ says.
 - ``questions.jsonl``: 40 questions with gold SQL
 - ``business_questions.jsonl``: 30 questions in the words of the business, 28 with gold SQL
 - ``definition_questions.jsonl``: 36 questions that name a definition of ``semantics.yaml``
+- ``first_questions.jsonl``: 30 questions that newcomers ask, in three languages, 23 with gold SQL
 - ``examples.jsonl``: verified questions that are shown to the model; none of ``questions.jsonl``
 - ``translations.jsonl``: 20 of the 40 questions in eight other languages
 - ``policy.yaml``: who may see which tables, rows and columns
@@ -22,6 +23,7 @@ SCHEMA_SQL = files(__name__).joinpath("schema.sql")
 QUESTIONS = files(__name__).joinpath("questions.jsonl")
 BUSINESS_QUESTIONS = files(__name__).joinpath("business_questions.jsonl")
 DEFINITION_QUESTIONS = files(__name__).joinpath("definition_questions.jsonl")
+FIRST_QUESTIONS = files(__name__).joinpath("first_questions.jsonl")
 EXAMPLES = files(__name__).joinpath("examples.jsonl")
 TRANSLATIONS = files(__name__).joinpath("translations.jsonl")
 POLICY = files(__name__).joinpath("policy.yaml")
@@ -44,6 +46,7 @@ __all__ = [
     "BUSINESS_QUESTIONS",
     "DEFINITION_QUESTIONS",
     "EXAMPLES",
+    "FIRST_QUESTIONS",
     "MODULES",
     "POLICY",
     "QUESTIONS",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from sqlglot import exp
 
 from data.benchmarks.gold_variants import expand_gold
 from data.benchmarks.load import load_benchmark
-from data.demo_erp import BUSINESS_QUESTIONS, QUESTIONS
+from data.demo_erp import BUSINESS_QUESTIONS, FIRST_QUESTIONS, QUESTIONS
 from evaluation.metrics.gold_schema import find_gold_schema
 from execution.executor import ReadOnlyExecutor
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
@@ -34,6 +35,9 @@ ERP86_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp86/business_qu
 ERP2377_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp2377/business_questions.json"
 DEMO: list[dict[str, Any]] = [
     json.loads(line) for line in BUSINESS_QUESTIONS.read_text().splitlines()
+]
+FIRST: list[dict[str, Any]] = [
+    json.loads(line) for line in FIRST_QUESTIONS.read_text().splitlines()
 ]
 ERP86: list[dict[str, Any]] = json.loads(ERP86_QUESTIONS.read_text())
 # What these ask for is right when nothing is found.
@@ -94,6 +98,14 @@ def test_none_is_a_question_of_the_other_set() -> None:
     }
 
 
+def test_the_first_questions_have_a_gold_or_say_what_should_come() -> None:
+    assert Counter(entry["language"] for entry in FIRST) == {"en": 14, "de": 8, "es": 8}
+    for entry in FIRST:
+        assert bool(entry.get("query")) != bool(entry.get("outcome")), entry["id"]
+    examples = load_benchmark("demo_erp_first", configured={"demo_erp"}).examples
+    assert len(examples) == sum("query" in entry for entry in FIRST) == 23
+
+
 def test_the_demo_set_has_a_name() -> None:
     benchmark = load_benchmark("demo_erp_business", configured={"demo_erp"})
     assert benchmark.name == "demo_erp_business"
@@ -130,7 +142,10 @@ def test_the_erp2377_set_loads_beside_a_dump_with_a_database_for_each_division(
 async def test_golds_of_the_demo_give_rows_through_the_guard(wiring: Wiring, most: int) -> None:
     store = wiring.build_index_store()
     try:
-        assert await run_golds(wiring, "demo_erp", IndexedCatalogs(store), DEMO, most) == set()
+        assert (
+            await run_golds(wiring, "demo_erp", IndexedCatalogs(store), [*DEMO, *FIRST], most)
+            == set()
+        )
     finally:
         await store.close()
 

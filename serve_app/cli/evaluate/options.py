@@ -11,9 +11,9 @@ BenchmarkName = Annotated[
     str,
     typer.Argument(
         metavar="BENCHMARK",
-        help="demo_erp, demo_erp_business, demo_erp_definitions, or a path: Spider's dev.json, "
-        "BIRD's folder, a defog CSV, a questions.json beside a dump, JSON lines of your own. "
-        "FORMAT:PATH names an ambiguous format.",
+        help="demo_erp, demo_erp_business, demo_erp_definitions, demo_erp_first, or a path: "
+        "Spider's dev.json, BIRD's folder, a defog CSV, a questions.json beside a dump, "
+        "JSON lines of your own. FORMAT:PATH names an ambiguous format.",
     ),
 ]
 Overrides = Annotated[

@@ -52,7 +52,7 @@ def test_spiders_training_questions_are_apart_from_all_that_is_measured() -> Non
         return load_benchmark(str(Path(BENCH) / name), configured=())
 
     measured = [load(name) for name in MEASURED]
-    for name in ("demo_erp", "demo_erp_business", "demo_erp_definitions"):
+    for name in ("demo_erp", "demo_erp_business", "demo_erp_definitions", "demo_erp_first"):
         measured.append(load_benchmark(name, configured={"demo_erp"}))
     train = load("spider/train.json")
     left = leave_out(train, measured)
