@@ -11,6 +11,8 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import pairwise
 
+from nl2sql.languages import load_lexicon
+
 _RUN = re.compile(r"[^\W\d_]+|\d+")
 _ASCII_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Written without spaces: each character is a word (CJK Unified Ideographs and kana).
@@ -20,11 +22,7 @@ _APOSTROPHES = re.compile("[-'\u2019\u2018`\u00b4\u2010-\u2015]")
 _MARKS = re.compile(r"[^\w\s.]|\.(?!\w)|(?<!\w)\.")
 
 # Function words of questions: comments contain them too, so long comments would rank higher.
-STOP_WORDS = frozenset(
-    "a all an and are as at be by did do does each every for from give had has have how i in is it "
-    "its list many me much of on or our per show tell than that the their them there these they "
-    "this to was we were what when where which who whose will with".split()
-)
+STOP_WORDS = frozenset(load_lexicon()["stop"]["en"].split())
 
 
 def split_words(text: str) -> list[str]:

@@ -165,7 +165,7 @@ class CandidateRanker:
         self, question: Question, assessments: tuple[Assessment, ...], samples: int
     ) -> Ranking:
         assessments = tuple(
-            replace(assessment, score=score_result(question.text, assessment))
+            replace(assessment, score=score_result(question.english, assessment))
             for assessment in assessments
         )
         if self._flags.reranker:

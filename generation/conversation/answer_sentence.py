@@ -11,12 +11,10 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
-from importlib.resources import files
 from typing import Any, cast
 
-import yaml
-
 from nl2sql.languages import Language
+from nl2sql.packaged import read_packaged
 from nl2sql.results.headings import NAMELESS, name_columns
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
@@ -85,9 +83,7 @@ def is_sayable(text: str) -> bool:
 @cache
 def load_sentences(language: Language) -> Mapping[str, Any]:
     """The templates of a language (``sentences.yaml``)."""
-    text = files(__package__).joinpath("sentences.yaml").read_text(encoding="utf-8")
-    templates = cast("Mapping[Language, Mapping[str, Any]]", yaml.safe_load(text))
-    return templates[language]
+    return cast("Mapping[str, Any]", read_packaged(__package__, "sentences.yaml")[language])
 
 
 def _render_row(result: ResultSet, said: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from generation.conversation.answer_check import check_text, clean_text
 from generation.conversation.answer_sentence import is_small, render_sentence
 from generation.conversation.headline import render_headline
 from nl2sql.errors import PromptTooLong, Unavailable
-from nl2sql.languages import find_language
+from nl2sql.languages.detection import find_language
 from nl2sql.prompts import render_text
 from nl2sql.protocols import Engine
 from nl2sql.results.headings import name_columns

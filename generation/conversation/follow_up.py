@@ -10,14 +10,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from generation.conversation.follow_up_signs import depends_on_context
+from generation.conversation.follow_up_signs import depends_on_context, list_beginnings
 from nl2sql.errors import PromptTooLong, Unavailable
+from nl2sql.languages import list_words, load_lexicon
+from nl2sql.languages.detection import list_stop_words
 from nl2sql.prompts import render_text
 from nl2sql.protocols import Engine
 from nl2sql.settings import Settings
 from nl2sql.sql.literals import mask_texts
 from nl2sql.types import Contents, Message, Prompt, Question, Rewriting, SamplingRequest, Turn
-from nl2sql.words import STOP_WORDS, split_words
+from nl2sql.words import fold_text, split_words
 
 _MOST_SQL_CHARS = 600
 _MOST_QUESTION_CHARS = 600
@@ -36,13 +38,19 @@ _FILLING = frozenset(
 _ANSWER_START = "Whole question:"
 # Lines of the prompt; an answer that begins like one is not used.
 _ECHOES = ("Before:", "Its query:", "Follow-up:")
-_PICK = re.compile(
-    r"(?:i mean|i meant|take|use|pick|choose|it's|it is|yes)?[\s,]*(?:the|number|no\.?|reading|"
-    r"option|query|#|\s)*(?P<which>\d{1,2}|first|second|former|latter|last|one|two)"
-    r"(?:st|nd)?(?: (?:one|reading|option|query))?[\s.!]*",
-    re.IGNORECASE,
-)
-_PLACES = {"first": 1, "former": 1, "one": 1, "second": 2, "two": 2, "latter": -1, "last": -1}
+_PLACES = {
+    fold_text(word): place
+    for place, section, key in (
+        (1, "ordinals", "1"),
+        (1, "numbers", "1"),
+        (2, "ordinals", "2"),
+        (2, "numbers", "2"),
+        (-1, "which", "last"),
+    )
+    for word in list_words(section, key)
+} | {"latter": -1}
+_DIGITS = re.compile(r"(\d{1,2})(?:st|nd)?")
+_PICKING = frozenset(" ".join(load_lexicon()["picking"].values()).split())
 
 
 class FollowUps:
@@ -131,10 +139,12 @@ def read_rewriting(text: str, asked: str, turns: Iterable[Turn]) -> str:
     if not whole.isprintable() or re.match(r"(?:select|with)\b.*\bfrom\b", whole, re.IGNORECASE):
         return ""
     words = set(split_words(whole))
-    required = set(split_words(asked)) - STOP_WORDS - _CONNECTING
+    # Its own function words, which are no words of business in any language, may come and go.
+    free = _CONNECTING | list_stop_words(asked) | list_beginnings(asked)
+    required = set(split_words(asked)) - free
     if not all(_is_among(word, words) for word in required):
         return ""
-    known = set(split_words(asked)) | STOP_WORDS | _CONNECTING | _FILLING
+    known = set(split_words(asked)) | free | _FILLING
     for turn in turns:
         known.update(split_words(f"{turn.question} {turn.sql}"))
     return whole if all(_is_among(word, known) for word in words) else ""
@@ -143,18 +153,25 @@ def read_rewriting(text: str, asked: str, turns: Iterable[Turn]) -> str:
 def pick_interpretation(text: str, interpretations: Sequence[str]) -> str:
     """The query of the interpretation that the text chooses; empty if it chooses none.
 
-    >>> texts = ("the second one", "2", "3", "Second-hand?")
+    >>> texts = ("the second one", "2", "3", "Second-hand?", "die zweite", "第二个")
     >>> [pick_interpretation(text, ["A", "B"]) for text in texts]
-    ['B', 'B', '', '']
+    ['B', 'B', '', '', 'B', 'B']
     """
-    match = _PICK.fullmatch(text.strip())
-    if match is None:
+    words = fold_text(text).split()
+    if len(words) > 1 and words[-1] == "one":
+        words.pop()
+    places = [place for word in words if (place := _read_place(word)) is not None]
+    if len(places) != 1 or not all(_read_place(word) or word in _PICKING for word in words):
         return ""
-    which = match["which"].lower()
-    place = _PLACES.get(which) or int(which)
+    (place,) = places
     if place < 0:
         return interpretations[-1] if interpretations else ""
     return interpretations[place - 1] if 1 <= place <= len(interpretations) else ""
+
+
+def _read_place(word: str) -> int | None:
+    found = _DIGITS.fullmatch(word)
+    return int(found[1]) if found else _PLACES.get(word)
 
 
 def _is_among(word: str, words: Iterable[str]) -> bool:

@@ -7,15 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-_UNITS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_SMALL = {word: number for number, word in enumerate(_UNITS)} | {
-    word: 10 * number for number, word in enumerate(_TENS, start=2)
-}
-_SMALL |= {"dozen": 12, "once": 1, "twice": 2, "double": 2, "triple": 3}
+from nl2sql.languages.english import NUMBER_WORDS
+
+_SMALL = {**NUMBER_WORDS, "dozen": 12, "once": 1, "twice": 2, "double": 2, "triple": 3}
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9}
 _SCALES_SHORT = {"k": 10**3, "m": 10**6, "bn": 10**9}
 _TOKEN = re.compile(

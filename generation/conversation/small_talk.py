@@ -11,12 +11,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Literal, cast
 
-import yaml
-
 from nl2sql.languages import Language
+from nl2sql.packaged import read_packaged
 from nl2sql.words import fold_pattern, fold_text
 
 Kind = Literal["greeting", "thanks", "farewell", "help"]
@@ -82,8 +80,7 @@ def is_small_talk(text: str) -> bool:
 
 @cache
 def _load() -> dict[Language, Any]:
-    text = files(__package__).joinpath("small_talk.yaml").read_text(encoding="utf-8")
-    return cast("dict[Language, Any]", yaml.safe_load(text))
+    return cast("dict[Language, Any]", read_packaged(__package__, "small_talk.yaml"))
 
 
 @cache

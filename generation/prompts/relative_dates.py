@@ -11,11 +11,14 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
-_NUMBERS = "two three four five six seven eight nine ten eleven twelve".split()
+from nl2sql.languages.english import NUMBER_WORDS
+from nl2sql.languages.phrases import read_phrases
+
 _UNIT = r"(?P<unit>day|week|month|quarter|year)"
+_COUNT = rf"(?P<count>\d{{1,4}}|{'|'.join(NUMBER_WORDS)})"
 _PERIOD = re.compile(
     rf"\b(?P<which>last|past|previous|prior|preceding|this|current|next)\s+"
-    rf"(?:(?P<count>\d{{1,4}}|{'|'.join(_NUMBERS)})\s+{_UNIT}s|{_UNIT.replace('unit', 'one')})\b",
+    rf"(?:{_COUNT}\s+{_UNIT}s|{_UNIT.replace('unit', 'one')})\b",
     re.IGNORECASE,
 )
 _TO_DATE = re.compile(r"\b(?P<unit>year|quarter|month)[\s-]to[\s-]date\b", re.IGNORECASE)
@@ -35,24 +38,40 @@ def render_today(question: str, today: date) -> str:
 
     >>> render_today("Orders of last quarter?", date(2025, 6, 30))
     'Today is 2025-06-30. "last quarter" is from 2025-01-01 to 2025-03-31.'
+    >>> render_today("Bestellungen im letzten Quartal?", date(2025, 6, 30))
+    'Today is 2025-06-30. "letzten quartal" is from 2025-01-01 to 2025-03-31.'
     >>> render_today("Which invoices are overdue?", date(2025, 6, 30))
     'Today is 2025-06-30.'
     >>> render_today("Orders of 2024?", date(2025, 6, 30))
     ''
     """
     spans: dict[str, tuple[date, date]] = {}
-    for found in _PERIOD.finditer(question):
-        span = _find_period(found, today)
-        if span is not None:
-            spans[found.group().lower()] = span
-    for found in _TO_DATE.finditer(question):
-        spans[found.group().lower()] = _find_start(today, found["unit"].lower()), today
-    days = [found.group().lower() for found in _DAY.finditer(question)]
-    spans |= {day: (_shift_days(today, _AROUND_TODAY[day]),) * 2 for day in days if day != "today"}
-    if not spans and not days and not _TODAY_ALONE.search(question):
+    is_told = False
+    for text, own in _list_texts(question):
+        # The hint quotes the question's own words.
+        for found in _PERIOD.finditer(text):
+            span = _find_period(found, today)
+            if span is not None:
+                spans[own or found.group().lower()] = span
+        for found in _TO_DATE.finditer(text):
+            start = _find_start(today, found["unit"].lower())
+            spans[own or found.group().lower()] = start, today
+        for found in _DAY.finditer(text):
+            day = found.group().lower()
+            is_told = True
+            if day != "today":
+                spans[own or day] = (_shift_days(today, _AROUND_TODAY[day]),) * 2
+        is_told = is_told or _TODAY_ALONE.search(text) is not None
+    if not spans and not is_told:
         return ""
     told = [f'"{words}" is {_render_span(*span)}.' for words, span in spans.items()]
     return " ".join([f"Today is {today}.", *told])
+
+
+def _list_texts(question: str) -> list[tuple[str, str]]:
+    """What can be read in English, and the question's own words for it where they are others."""
+    phrases = [(phrase.english, phrase.said) for phrase in read_phrases(question)]
+    return phrases or [(question, "")]
 
 
 def _find_period(found: re.Match[str], today: date) -> tuple[date, date] | None:
@@ -106,7 +125,7 @@ def _shift_days(day: date, count: int) -> date:
 
 
 def _read_number(text: str) -> int:
-    return int(text) if text.isdigit() else _NUMBERS.index(text.lower()) + 2
+    return int(text) if text.isdigit() else NUMBER_WORDS[text.lower()]
 
 
 def _render_span(first: date, last: date) -> str:

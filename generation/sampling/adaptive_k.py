@@ -25,7 +25,7 @@ def rate_difficulty(question: Question, plan: Plan) -> int:
     return (
         min(len(plan.joins.keys), _MOST_JOIN_POINTS)
         + (len(linked) >= _MANY_TABLES)
-        + (len(question.text.split()) >= _MANY_WORDS)
+        + (question.length >= _MANY_WORDS)
     )
 
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-NUMBER_WORDS = {
-    word: number
-    for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
-}
+from nl2sql.languages.english import NUMBER_WORDS
+
 _FIGURE = rf"\$?\s*(\d[\d,]*(?:\.\d+)?|{'|'.join(NUMBER_WORDS)})\b"
 _YEAR = r"(?:the\s+)?(?:year\s+)?"
 _UP = r"more|greater|higher|larger|older|bigger|longer|heavier|taller|later|better"

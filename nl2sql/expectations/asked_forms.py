@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from nl2sql.expectations.asked_comparisons import NUMBER_WORDS
+from nl2sql.languages.english import NUMBER_WORDS
 
 _NUMBER = rf"(?P<number>\d|{'|'.join(NUMBER_WORDS)})"
 _ROUNDED = re.compile(

@@ -13,13 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nl2sql.expectations.asked_columns import count_columns
-from nl2sql.expectations.asked_comparisons import (
-    NUMBER_WORDS,
-    Comparison,
-    add_opposite,
-    list_comparisons,
-)
+from nl2sql.expectations.asked_comparisons import Comparison, add_opposite, list_comparisons
 from nl2sql.expectations.asked_forms import read_decimals
+from nl2sql.languages.english import NUMBER_WORDS
 
 _SUPERLATIVE = (
     r"(?:most|least|fewest|highest|lowest|largest|smallest|biggest|greatest|oldest|youngest|latest|"

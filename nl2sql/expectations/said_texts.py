@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import re
 
+from nl2sql.languages.english import NUMBER_WORDS, ORDINAL_WORDS, TIMES_WORDS
 from nl2sql.words import fold_plural
 
 _NUMBER_WORDS = {
     word: str(number)
-    for number, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
-    )
-} | {
-    word: str(number)
-    for words in ("once twice thrice", "first second third fourth fifth sixth seventh eighth ninth")
-    for number, word in enumerate(words.split(), 1)
+    for word, number in (*NUMBER_WORDS.items(), *ORDINAL_WORDS.items(), *TIMES_WORDS.items())
 }
 # Values of flag columns, which questions do not mention in these words.
 _FLAGS = frozenset("y n t f yes no true false".split())

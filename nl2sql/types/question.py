@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from nl2sql.languages.lexicon import say_in_english
+from nl2sql.languages.phrases import say_in_english
 from nl2sql.types.access import UNRESTRICTED, Access
 from nl2sql.types.conversation import Turn
 
@@ -51,6 +51,16 @@ class Question:
     answer_text: str = ""
     history: tuple[Turn, ...] = ()
     tables: tuple[str, ...] = ()
+
+    @property
+    def english(self) -> str:
+        """The text for rules that read English: the question, or what it is in English."""
+        return say_in_english(self.text) or self.text
+
+    @property
+    def length(self) -> int:
+        """The number of words; in English where the question's own are written without spaces."""
+        return max(len(self.text.split()), len(self.english.split()))
 
     @property
     def search_text(self) -> str:

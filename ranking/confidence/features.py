@@ -92,12 +92,12 @@ def _measure_question(question: Question, context: SchemaContext) -> dict[str, f
     return {
         "cosine": cosines[0] if cosines else None,
         "cosine_gap": cosines[0] - cosines[1] if len(cosines) > 1 else None,
-        "words": math.log2(1 + len(question.text.split())),
+        "words": math.log2(1 + question.length),
     }
 
 
 def _measure_named(question: Question, winner: Assessment) -> float | None:
     """The share of the question's content words that the query contains, as a name or a value."""
-    asked = set(content_words(question.text))
+    asked = set(content_words(question.english))
     written = {word for run in _WORD.findall(winner.candidate.sql) for word in split_words(run)}
     return len(asked & written) / len(asked) if asked else None

@@ -66,8 +66,8 @@ def score_candidate(
     measured += [(f"lint:{finding.rule}", 1.0) for finding in findings]
     measured += measure_origin(candidate)
     if query is not None:
-        expected = read_expectations(question.text)
-        if asks_for_groups(question.text) and any(
+        expected = read_expectations(question.english)
+        if asks_for_groups(question.english) and any(
             each.kind == "measure" for each in context.definitions
         ):
             expected = replace(expected, grouped=True)
@@ -78,9 +78,9 @@ def score_candidate(
             measure_form(expected, query),
             measure_conjunction(expected, query),
             measure_conditions(question.search_text, expected, query),
-            measure_outputs(question.text, query),
-            measure_asked_outputs(question.text, query),
-            measure_coverage(question.search_text, candidate.sql, query, uses),
+            measure_outputs(question.english, query),
+            measure_asked_outputs(question.english, query),
+            measure_coverage(f"{question.english} {question.evidence}", candidate.sql, query, uses),
             measure_naming(question.search_text, query, uses),
             measure_plan(query, guarded, plan),
             measure_required(query, guarded, context),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from nl2sql.expectations.asked_comparisons import NUMBER_WORDS
+from nl2sql.languages.english import NUMBER_WORDS
 from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
 from repair.autocorrect.levels import Level

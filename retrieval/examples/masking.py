@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from nl2sql.languages.english import MONTHS, NUMBER_WORDS
 from nl2sql.sql.parsing import parse_one
 
 # To be raised with every change of the masking: the examples are then embedded again.
@@ -24,10 +25,7 @@ _VERSION = 1
 
 VALUE, NUMBER, DATE, NAME = "[value]", "[number]", "[date]", "[name]"
 
-_MONTH = (
-    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|"
-    r"Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)\.?"
-)
+_MONTH = rf"(?:{'|'.join(MONTHS)})\.?"
 _YEAR = r"(?:1[89]|20)\d\d"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _QUOTED = re.compile(
@@ -41,7 +39,7 @@ _DATE = re.compile(
 )
 _NUMBER = re.compile(
     r"(?<![\w\[])[-+]?[€$£]?\d[\d,.]*(?:\s?%|st|nd|rd|th)?(?!\w)"
-    r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|fifty"
+    rf"|\b(?:{'|'.join(word for word, number in NUMBER_WORDS.items() if number > 1)}"
     r"|hundred|thousand|million)\b",
     re.IGNORECASE,
 )

@@ -14,7 +14,8 @@ from functools import lru_cache
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from nl2sql.words import STOP_WORDS, content_words, split_words
+from nl2sql.languages.detection import list_stop_words
+from nl2sql.words import content_words, split_words
 from retrieval.vocabulary.abbreviations import expand_words
 from retrieval.vocabulary.general_synonyms import related_words
 
@@ -130,20 +131,21 @@ def read_question(text: str) -> QuestionWords:
     >>> list(question_words.words), question_words.compounds["airport"]
     (['air', 'port', 'company', 'use'], 'air ports')
     """
+    stops = list_stop_words(text)
     tokens = [(token, parts) for token in _TOKEN.findall(text) if (parts := split_words(token))]
     words: dict[str, str] = {}
     written_out: dict[str, str] = {}
     compounds: dict[str, str] = {}
     for at, (token, parts) in enumerate(tokens):
         for part in parts:
-            if part not in STOP_WORDS and part not in _ENDINGS:
+            if part not in stops and part not in _ENDINGS:
                 words.setdefault(part, token)
         for part in expand_words(parts):
-            if part not in STOP_WORDS and part not in _ENDINGS:
+            if part not in stops and part not in _ENDINGS:
                 written_out.setdefault(part, token)
         if at and len(parts) == len(tokens[at - 1][1]) == 1:
             before, (first,) = tokens[at - 1]
-            if STOP_WORDS.isdisjoint((first, parts[0])):
+            if stops.isdisjoint((first, parts[0])):
                 compounds.setdefault(first + parts[0], f"{before} {token}")
     # A word of the question takes precedence over an expanded abbreviation.
     return QuestionWords(written_out | words, compounds)

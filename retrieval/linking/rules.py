@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nl2sql.catalog import Column, Table
+from nl2sql.languages.english import TIME_WORDS
 from nl2sql.sql.column_kinds import TIMES, find_kind
 from nl2sql.types import Definition, SchemaContext, SchemaLink, ValueMatch
 from nl2sql.words import split_words
@@ -41,7 +42,6 @@ _LAST_WORD_WEIGHT = 1.5
 _LONE_COLUMN = 0.8
 _REFERENCE = 0.6
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
-_TIME_WORDS = frozenset("date day month quarter week year when latest earliest recent".split())
 # A gloss contains marks such as [DATE] besides its phrases.
 _HINT = re.compile(r"\[[^\]]*\]")
 _PHRASE_END = re.compile(r"[;,.()/|:]|\bor\b")
@@ -271,7 +271,7 @@ def mentions_time(question: str) -> str:
     """
     if year := _YEAR.search(question):
         return year.group()
-    return next((word for word in split_words(question) if word in _TIME_WORDS), "")
+    return next((word for word in split_words(question) if word in TIME_WORDS), "")
 
 
 def is_time(column: Column, dialect: str) -> bool:
@@ -282,7 +282,7 @@ def is_time(column: Column, dialect: str) -> bool:
     [True, True, False]
     """
     words = read_name(column.name)
-    return find_kind(column.type, dialect) in TIMES or not _TIME_WORDS.isdisjoint(words)
+    return find_kind(column.type, dialect) in TIMES or not TIME_WORDS.isdisjoint(words)
 
 
 def _is_generic(word: str) -> bool:

@@ -10,11 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any, Literal, cast
 
-import yaml
-
+from nl2sql.packaged import read_packaged
 from nl2sql.words import fold_pattern, fold_text, split_words
 
 Kind = Literal["tables", "columns", "column", "period", "rows"]
@@ -83,8 +81,7 @@ class _Forms:
 
 @cache
 def _load() -> _Forms:
-    text = files(__package__).joinpath("catalog_forms.yaml").read_text(encoding="utf-8")
-    loaded = cast("dict[str, Any]", yaml.safe_load(text))
+    loaded = cast("dict[str, Any]", read_packaged(__package__, "catalog_forms.yaml"))
     words, around, polite = loaded.pop("words"), loaded.pop("around"), loaded.pop("polite")
     # A form with a name comes after all without one.
     forms = sorted(

@@ -9,11 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-import yaml
-
+from nl2sql.packaged import read_packaged
 from nl2sql.words import split_words
 from retrieval.values.normal_form import fold_text
 from retrieval.vocabulary.abbreviations import load_codes
@@ -65,6 +63,5 @@ def _read_comment(comment: str) -> list[tuple[str, str]]:
 
 @cache
 def _load() -> Mapping[str, Any]:
-    text = files(__package__).joinpath("meanings.yaml").read_text(encoding="utf-8")
-    lists: Mapping[str, Any] = yaml.load(text, yaml.BaseLoader)
+    lists: Mapping[str, Any] = read_packaged(__package__, "meanings.yaml")
     return lists

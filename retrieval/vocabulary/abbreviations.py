@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 
-import yaml
-
+from nl2sql.packaged import read_packaged
 from nl2sql.words import split_words
 
 
@@ -25,9 +23,7 @@ def load_codes() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def _load() -> Mapping[str, Mapping[str, str]]:
-    text = files(__package__).joinpath("abbreviations.yaml").read_text(encoding="utf-8")
-    # YAML's safe loader would read "no" as false.
-    lists: Mapping[str, Mapping[str, str]] = yaml.load(text, yaml.BaseLoader)
+    lists: Mapping[str, Mapping[str, str]] = read_packaged(__package__, "abbreviations.yaml")
     return lists
 
 

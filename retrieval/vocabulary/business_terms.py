@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
-import yaml
-
+from nl2sql.packaged import read_packaged
 from nl2sql.words import split_words
 
 Words = tuple[str, ...]
@@ -51,9 +49,8 @@ def find_business_terms(text: str) -> tuple[BusinessTerm, ...]:
 @cache
 def _load() -> Mapping[str, Sequence[tuple[Words, BusinessTerm]]]:
     """First word → the phrases that begin with it, and their terms."""
-    text = files(__package__).joinpath("business.yaml").read_text(encoding="utf-8")
     found: dict[str, list[tuple[Words, BusinessTerm]]] = {}
-    for entry in yaml.safe_load(text):
+    for entry in read_packaged(__package__, "business.yaml"):
         term = BusinessTerm(_split(entry["say"]), _split(entry["tables"]))
         for phrase in term.phrases:
             found.setdefault(phrase[0], []).append((phrase, term))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 
-import yaml
-
+from nl2sql.packaged import read_packaged
 from nl2sql.words import fold_plural
 
 _NONE: frozenset[str] = frozenset()
@@ -24,9 +22,8 @@ def related_words(word: str) -> frozenset[str]:
 
 @cache
 def _load() -> Mapping[str, frozenset[str]]:
-    text = files(__package__).joinpath("synonyms.yaml").read_text(encoding="utf-8")
     related: dict[str, frozenset[str]] = {}
-    for line in yaml.safe_load(text):
+    for line in read_packaged(__package__, "synonyms.yaml"):
         group = frozenset(fold_plural(word) for word in line.split())
         for word in group:
             related[word] = related.get(word, _NONE) | group - {word}

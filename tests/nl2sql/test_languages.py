@@ -6,8 +6,9 @@ import json
 
 import pytest
 
-from nl2sql.languages import LANGUAGES, find_language
-from nl2sql.languages.lexicon import say_in_english
+from nl2sql.languages import LANGUAGES
+from nl2sql.languages.detection import find_language
+from nl2sql.languages.phrases import say_in_english
 from tests.conftest import ROOT
 from tests.fakes import build_question
 
@@ -52,4 +53,4 @@ def test_words_of_business(question: str, words: str) -> None:
 
 def test_the_evidence_and_the_words_follow_the_question() -> None:
     question = build_question(text="Wie viele Kunden?", evidence="A is active")
-    assert question.search_text == "Wie viele Kunden? A is active customer"
+    assert question.search_text == "Wie viele Kunden? A is active how many customer"

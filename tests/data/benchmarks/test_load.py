@@ -11,7 +11,7 @@ import pytest
 from data.benchmarks.load import FORMATS, TRANSLATED, load_benchmark
 from data.benchmarks.types import Configured
 from nl2sql.errors import SettingsError
-from nl2sql.languages import find_language
+from nl2sql.languages.detection import find_language
 
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 

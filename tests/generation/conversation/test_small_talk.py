@@ -9,7 +9,8 @@ import pytest
 
 from generation.conversation.intent_gate import IntentGate
 from generation.conversation.small_talk import Remark, read_remark, reply
-from nl2sql.languages import LANGUAGES, find_language
+from nl2sql.languages import LANGUAGES
+from nl2sql.languages.detection import find_language
 from tests.conftest import ROOT
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
 
