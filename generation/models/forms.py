@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from generation.models.adapter_conversion import check_adapter_libraries, convert_adapter
-from generation.models.adapters import PEFT_CONFIG
 from generation.models.conversion import DTYPE, Converter, check_libraries, convert_gguf
 from generation.models.openvino_conversion import convert_to_openvino
 from generation.models.registry import ModelEntry
@@ -91,15 +89,4 @@ EMBEDDER = Form(
 )
 """For the embedder: the downloaded file."""
 
-PEFT = Form(
-    suffix=".peft",
-    dtype="float16",
-    convert=convert_adapter,
-    copies=1,
-    is_model=lambda path: (path / PEFT_CONFIG).is_file(),
-    wanted="a folder in the format of peft",
-    check=check_adapter_libraries,
-)
-"""For vLLM: the folder of an adapter."""
-
-FORMS = (OPENVINO, SAFETENSORS, PEFT)
+FORMS = (OPENVINO, SAFETENSORS)

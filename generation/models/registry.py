@@ -18,9 +18,6 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from generation.models.files import sha256_of
 
-ADAPTERS = Path(__file__).with_name("packaged_adapters")
-"""The folder of the packaged adapters and of their registry."""
-
 # The characters that the hub allows in "org/name". No part starts with a dot, so that no name can
 # leave its folder.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
@@ -89,14 +86,12 @@ class ModelEntry(_Strict):
     """One model: with ``file`` a GGUF to verify and convert, otherwise a hub snapshot.
 
     ``billions`` is the number of parameters of a model that `model.name: auto` may choose on a CPU.
-    ``adapts`` is the model of an adapter.
     """
 
     name: Annotated[str, Field(pattern=rf"^([A-Za-z0-9][\w.-]*|{HUB_ID.pattern})$")]
     licence: str
     is_default_on_gpu: bool = False
     billions: Annotated[float, Field(gt=0)] | None = None
-    adapts: str | None = None
     file: Annotated[str, Field(pattern=r"^[^/]+$")] | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     bytes: PositiveInt | None = None
@@ -147,28 +142,6 @@ def load_registry() -> Mapping[str, ModelEntry]:
 def load_embedders() -> Mapping[str, ModelEntry]:
     """The embedding models that the store can download: the default one."""
     return parse_registry(files(__package__).joinpath("embedders.yaml").read_text("utf-8"))
-
-
-@lru_cache(maxsize=1)
-def load_adapters() -> Mapping[str, ModelEntry]:
-    """The packaged adapters; paths of their sources are relative to the folder of adapters."""
-    found = parse_registry(ADAPTERS.joinpath("adapters.yaml").read_text("utf-8"))
-    return {name: _locate(entry) for name, entry in found.items()}
-
-
-def _locate(entry: ModelEntry) -> ModelEntry:
-    sources = tuple(
-        source.model_copy(update={"path": ADAPTERS / source.path})
-        if isinstance(source, FolderSource) and source.path is not None
-        else source
-        for source in entry.sources
-    )
-    return entry.model_copy(update={"sources": sources})
-
-
-def find_adapter(model: str) -> ModelEntry | None:
-    """The packaged adapter of a model of the registry."""
-    return next((entry for entry in load_adapters().values() if entry.adapts == model), None)
 
 
 def default_gpu_model() -> str:

@@ -182,7 +182,7 @@ class ModelStore:
         manifest = read_manifest(folder)
         if manifest is None:
             return None
-        # A newer version of the package may register another file of this name: an adapter.
+        # A newer version of the package may register another file of this name.
         is_current = entry.file is None or manifest.sha256.get(entry.file) == entry.sha256
         return folder if is_current else None
 

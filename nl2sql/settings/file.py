@@ -47,7 +47,7 @@ def load_settings(path: Path) -> Settings:
     model = settings.model
     found_files = {
         "folders": tuple(locate(folder) for folder in model.folders),
-        "adapter": locate(model.own_adapter) if model.own_adapter else model.adapter,
+        "adapter": locate(model.adapter) if model.adapter else None,
     }
     identity, audit = settings.identity, settings.audit
     if identity.jwt.jwks_file is not None:

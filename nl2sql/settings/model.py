@@ -35,10 +35,10 @@ class ModelSettings(Section):
         0.9, gt=0, le=1, description="Share of the GPU memory to use."
     )
     tensor_parallel_size: int = Field(1, ge=1, description="GPUs that share one model.")
-    adapter: Literal["auto", "none"] | Path = Field(
-        "auto",
-        description="LoRA adapter for the prompts that ask for SQL: auto takes the packaged one of "
-        "the model, if there is one; none; or a folder that `quorumsql tune` wrote (vLLM only).",
+    adapter: Path | None = Field(
+        None,
+        description="Folder of a LoRA adapter in peft's form, for the prompts that ask for SQL "
+        "(vLLM only); none: no adapter.",
     )
     engine: Literal["auto", "openvino", "vllm", "openai", "anthropic"] = Field(
         "auto",
@@ -70,11 +70,6 @@ class ModelSettings(Section):
     )
 
     @property
-    def own_adapter(self) -> Path | None:
-        """The adapter that the settings name by its path."""
-        return None if isinstance(self.adapter, str) else self.adapter
-
-    @property
     def is_remote(self) -> bool:
         """True if a server runs the model, so that no weights and no GPU are needed here."""
         return self.engine in ("openai", "anthropic")
@@ -98,8 +93,8 @@ class ModelSettings(Section):
     @field_validator("adapter", mode="before")
     @classmethod
     def _no_adapter(cls, value: object) -> object:
-        # YAML reads "no" as false, and nothing as null.
-        return "none" if value is None or value is False else value
+        # YAML reads "no" as false.
+        return None if value is False or value == "none" else value
 
     @model_validator(mode="after")
     def _server_is_named(self) -> ModelSettings:

@@ -84,7 +84,6 @@ COMMANDS: Mapping[str, CommandPlace] = {
         "batch", "app", "Answer a file of questions as one job; continue it, and show its figures."
     ),
     "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),
-    "tune": CommandPlace("tune", "tune", "Train an adapter for the model on a benchmark."),
 }
 
 

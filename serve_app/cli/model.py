@@ -11,13 +11,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from generation.models.forms import OPENVINO, PEFT, SAFETENSORS
-from generation.models.registry import find_adapter, load_adapters
+from generation.models.forms import OPENVINO, SAFETENSORS
 from generation.models.store import ModelStatus, ModelStore, RichProgress
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
-from serve_app.composition.models import Models
 from serve_app.composition.wiring import Wiring
 
 app = typer.Typer(no_args_is_help=True)
@@ -30,20 +28,13 @@ class LocalEngine(StrEnum):
     VLLM = "vllm"
 
 
-_FORMS = {LocalEngine.OPENVINO: (OPENVINO, PEFT), LocalEngine.VLLM: (SAFETENSORS, PEFT)}
+_FORMS = {LocalEngine.OPENVINO: OPENVINO, LocalEngine.VLLM: SAFETENSORS}
 
 
-def _find_store(context: typer.Context, name: str, engine: LocalEngine | None = None) -> ModelStore:
-    """The store that keeps what has this name, a model or an adapter."""
-    whole, adapter = (None, None) if engine is None else _FORMS[engine]
-    if name in load_adapters():
-        return _find_models(context).build_adapter_store(RichProgress(), form=adapter)
-    return _find_models(context).build_model_store(RichProgress(), form=whole)
-
-
-def _find_models(context: typer.Context) -> Models:
+def _find_store(context: typer.Context, engine: LocalEngine | None = None) -> ModelStore:
     cli: CliContext = context.obj
-    return Wiring(cli.settings).models
+    form = None if engine is None else _FORMS[engine]
+    return Wiring(cli.settings).models.build_model_store(RichProgress(), form=form)
 
 
 @app.command("pull")
@@ -55,14 +46,8 @@ def pull(
         LocalEngine | None, typer.Option(help="The engine to fetch it for; default: as configured.")
     ] = None,
 ) -> Output:
-    """Fetch the weights, check them, and convert them to the engine's format.
-
-    A model's packaged adapter comes with it.
-    """
-    if (adapter := find_adapter(name)) is not None:
-        # First, so that where the model is ready its adapter is too.
-        _find_store(context, adapter.name, engine).pull(adapter.name)
-    folder = _find_store(context, name, engine).pull(name)
+    """Fetch the weights, check them, and convert them to the engine's format."""
+    folder = _find_store(context, engine).pull(name)
     return Output(
         {"model": name, "path": folder},
         lambda: CONSOLE.print(f"Ready in {folder}", highlight=False, markup=False),
@@ -72,10 +57,8 @@ def pull(
 @app.command("list")
 @prints
 def list_models(context: typer.Context) -> Output:
-    """List the registered models and adapters, and which of them are downloaded."""
-    models, known = _find_models(context), load_adapters()
-    adapters = [each for each in models.build_adapter_store().entries() if each.name in known]
-    entries = [*models.build_model_store().entries(), *adapters]
+    """List the registered models, and which of them are downloaded."""
+    entries = _find_store(context).entries()
     document = [
         {"model": entry.name, "downloaded": entry.present, "bytes": entry.bytes}
         for entry in entries
@@ -99,7 +82,7 @@ def remove(
     context: typer.Context, name: Annotated[str, typer.Argument(help="The model to remove.")]
 ) -> Output:
     """Delete the weights from the cache; `pull` fetches them again."""
-    removed = _find_store(context, name).remove(name)
+    removed = _find_store(context).remove(name)
     told = f"Removed {name}." if removed else f"{name} was not downloaded."
     return Output(
         {"model": name, "removed": removed},

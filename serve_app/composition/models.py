@@ -21,9 +21,9 @@ from generation.engines.openvino_checks import (
 from generation.engines.openvino_engine import OpenVinoEngine
 from generation.engines.openvino_server import check_processor
 from generation.engines.vllm_engine import VllmEngine
-from generation.models.adapters import check_peft_adapter, hash_adapter
-from generation.models.forms import EMBEDDER, OPENVINO, PEFT, SAFETENSORS, Form
-from generation.models.registry import find_adapter, load_adapters, load_embedders
+from generation.models.adapters import check_adapter, hash_adapter
+from generation.models.forms import EMBEDDER, OPENVINO, SAFETENSORS, Form
+from generation.models.registry import load_embedders
 from generation.models.store import ModelEntry, ModelStore, ProgressReporter
 from nl2sql.settings import ModelSettings, Settings
 from retrieval.embedding.embedder import Embedder, find_installed_weights
@@ -66,12 +66,6 @@ class Models:
         """The store of weights under ``home``, in ``form`` or that of the engine used here."""
         return self._build_store(form or (OPENVINO if self._is_openvino else SAFETENSORS), progress)
 
-    def build_adapter_store(
-        self, progress: ProgressReporter | None = None, *, form: Form | None = None
-    ) -> ModelStore:
-        """The store of the packaged adapters, in ``form`` or that of the engine used here."""
-        return self._build_store(form or PEFT, progress, load_adapters())
-
     def _build_store(
         self,
         form: Form,
@@ -86,27 +80,10 @@ class Models:
             folders=self.settings.model.folders,
         )
 
-    def adapter_name(self) -> str:
-        """The packaged adapter that is used here; empty without one, or for one by its path."""
-        model = self.settings.model
-        if model.adapter != "auto" or model.is_remote:
-            return ""
-        entry = find_adapter(self.model_name())
-        return "" if entry is None else entry.name
-
-    def fetch_adapter(self, progress: ProgressReporter | None = None) -> Path | None:
-        """The adapter that the engine here loads, made ready if it is not. Raises ModelError."""
-        name = self.adapter_name()
-        return self.build_adapter_store(progress).pull(name) if name else self._own_adapter
-
-    def find_adapter(self) -> Path | None:
-        """The adapter that the engine here loads, if it is ready."""
-        name = self.adapter_name()
-        return self.build_adapter_store().find(name) if name else self._own_adapter
-
     @property
-    def _own_adapter(self) -> Path | None:
-        return None if self.settings.model.is_remote else self.settings.model.own_adapter
+    def adapter(self) -> Path | None:
+        """The adapter that the engine here loads."""
+        return None if self.settings.model.is_remote else self.settings.model.adapter
 
     def open_engine(self) -> OpenEngine:
         """The configured engine, which gets nothing but what ``model.send`` allows.
@@ -128,7 +105,7 @@ class Models:
         folder = self.fetch_weights()
         if self._is_openvino:
             return OpenVinoEngine(folder, model)
-        return VllmEngine(folder, model, adapter=self.find_adapter())
+        return VllmEngine(folder, model, adapter=self.adapter)
 
     def fetch_weights(self, progress: ProgressReporter | None = None) -> Path:
         """Fetches and checks the weights that the engine here loads.
@@ -137,27 +114,23 @@ class Models:
         this model does not support.
         """
         folder = self.build_model_store(progress).pull(self.model_name())
-        self.fetch_adapter(progress)
         self.check_weights(folder)
         return folder
 
     def check_weights(self, folder: Path) -> None:
         """Checks that the engine here can run the weights. Raises as ``fetch_weights``."""
-        adapter = self.find_adapter()
         if self._is_openvino:
             check_processor(read_cpu_flags())
-            check_no_adapter(adapter)
+            check_no_adapter(self.adapter)
             check_model(folder, self.settings.model, measure_free_memory())
-        elif adapter is not None:
-            check_peft_adapter(adapter, folder)
+        elif self.adapter is not None:
+            check_adapter(self.adapter, folder)
 
     def name_samples(self) -> str:
         """The name under which samples are kept: that of the model and of its adapter."""
-        adapter = self.fetch_adapter()
-        if adapter is None:
+        if self.adapter is None:
             return self.model_name()
-        digest = hash_adapter(adapter)
-        return f"{self.model_name()} with adapter {digest[:16]}"
+        return f"{self.model_name()} with adapter {hash_adapter(self.adapter)[:16]}"
 
     @property
     def _is_openvino(self) -> bool:

@@ -287,9 +287,8 @@ class Wiring:
         choice = self.settings.ranking.calibration
         if choice != AUTO:
             return load_calibration(choice, "")
-        # An adapter changes how often agreement is right. With one of the user's own, the model's
-        # calibration is the nearest.
-        return load_calibration(choice, self.models.adapter_name() or self.models.model_name())
+        # An adapter changes how often agreement is right; the model's calibration is the nearest.
+        return load_calibration(choice, self.models.model_name())
 
     def build_repairer(self, engine: Engine) -> CandidateRepairer:
         """Stage 7."""

@@ -20,7 +20,7 @@ from serve_app.operations.background import is_ready, service_url
 from serve_app.operations.preparation import pull_model
 from serve_app.ray.running import start_service, stop_service
 from tests.conftest import ROOT
-from tests.generation.gguf_files import write_gguf
+from tests.generation.openvino_folder import write_folder
 
 pytestmark = [pytest.mark.model, pytest.mark.long, pytest.mark.timeout(1800)]
 
@@ -129,15 +129,15 @@ def test_a_killed_replica_of_the_engine_comes_back_under_questions(url: str) -> 
 def test_an_engine_that_cannot_start_is_told_and_leaves_nothing(
     wiring: Wiring, tmp_path_factory: pytest.TempPathFactory, url: str
 ) -> None:
-    """Last, since it ends the service. llama.cpp alone knows that there is no such architecture."""
+    """Last, since it ends the service. OpenVINO alone notices that the file holds no model."""
     stop_service()
-    weights = write_gguf(tmp_path_factory.mktemp("weights") / "tiny.gguf")
+    weights = write_folder(tmp_path_factory.mktemp("weights"))
     model = wiring.settings.model.model_copy(
         update={"engine": "openvino", "name": str(weights), "max_model_len": 2048}
     )
     settings = wiring.settings.model_copy(update={"model": model})
     before = threading.active_count()
-    with pytest.raises(Unavailable, match=r"did not start: .*unknown model architecture: 'tiny'"):
+    with pytest.raises(Unavailable, match=r"did not start: .*Unable to read the model"):
         start_service(replace(wiring, settings=settings))
     assert not find_processes("raylet")
     assert not is_ready(service_url(settings))

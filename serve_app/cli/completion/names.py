@@ -78,6 +78,5 @@ def _list_benchmarks() -> Iterable[str]:
 
 
 def _list_models() -> Iterable[Any]:
-    folder = files("generation.models")
-    registries = (folder / "registry.yaml", folder / "packaged_adapters" / "adapters.yaml")
-    return [entry["name"] for file in registries for entry in _read_yaml(file)["models"]]
+    registry = _read_yaml(files("generation.models") / "registry.yaml")
+    return [entry["name"] for entry in registry["models"]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from serve_app.cli.evaluate import calibrate, fit_score, measure, retrieval, show, sizing
+from serve_app.cli.evaluate import calibrate, fit_score, measure, pairs, retrieval, show, sizing
 
 app = typer.Typer(no_args_is_help=True)
 app.command("run")(measure.run)
@@ -14,4 +14,5 @@ app.command("fit-score")(fit_score.fit_score_points)
 app.command("report")(show.report)
 app.command("compare")(show.compare)
 app.command("sizing")(sizing.sizing)
+app.command("export-pairs")(pairs.export_pairs)
 app.command("list")(show.list_runs)

@@ -105,7 +105,7 @@ def check_weights(settings: Settings) -> Check:
     if not is_ready(service_url(settings)):  # a running service uses the memory it would need
         wiring.models.check_weights(folder)
     choice = describe_choice(wiring.models.folder, name)
-    adapter = wiring.models.adapter_name() or settings.model.own_adapter
+    adapter = wiring.models.adapter
     told = [
         str(folder),
         *([f"with adapter {adapter}"] if adapter else ()),

@@ -13,7 +13,7 @@ from evaluation.runs.environment import collect_versions, describe_machine, find
 def test_versions_name_what_figures_depend_on() -> None:
     versions = collect_versions()
     assert versions["python"] == platform.python_version()
-    assert {"quorumsql", "sqlglot", "xllamacpp", "sqlite-library"} <= set(versions)
+    assert {"quorumsql", "sqlglot", "openvino-genai", "sqlite-library"} <= set(versions)
 
 
 def test_the_machine_is_described_and_not_named() -> None:

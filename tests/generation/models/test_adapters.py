@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from generation.models.adapters import (
-    check_peft_adapter,
-    find_gguf_adapter,
-    hash_adapter,
-    read_adapter_rank,
-)
+from generation.models.adapters import check_adapter, hash_adapter, read_adapter_rank
 from nl2sql.errors import SettingsError
 
 NAME = "base_model.model.model.layers.{}.self_attn.q_proj.lora_A.weight"
@@ -38,7 +33,7 @@ def write_adapter(folder: Path, layer: int = 1, width: int = 64) -> Path:
 
 def test_an_adapter_of_this_model_is_taken(model: Path, tmp_path: Path) -> None:
     adapter = write_adapter(tmp_path / "a")
-    check_peft_adapter(adapter, model)
+    check_adapter(adapter, model)
     assert read_adapter_rank(adapter) == 8
 
 
@@ -51,22 +46,21 @@ def test_an_adapter_of_another_model_is_told(
 ) -> None:
     adapter = write_adapter(tmp_path / "a", layer, width)
     with pytest.raises(SettingsError, match=message):
-        check_peft_adapter(adapter, model)
+        check_adapter(adapter, model)
 
 
 @pytest.mark.parametrize("left_out", ["adapter_config.json", "adapter_model.safetensors"])
 def test_half_an_adapter_is_told(left_out: str, model: Path, tmp_path: Path) -> None:
     adapter = write_adapter(tmp_path / "a")
     (adapter / left_out).unlink()
-    with pytest.raises(SettingsError, match=r"model\.adapter: .* holds no adapter for vLLM"):
-        check_peft_adapter(adapter, model)
+    with pytest.raises(SettingsError, match=r"model\.adapter: .* holds no adapter in peft's form"):
+        check_adapter(adapter, model)
 
 
-def test_each_engine_has_its_form(tmp_path: Path) -> None:
+def test_an_adapter_is_known_by_its_weights(tmp_path: Path) -> None:
     adapter = write_adapter(tmp_path / "a")
-    assert find_gguf_adapter(adapter) == adapter / "adapter.gguf"
-    assert find_gguf_adapter(tmp_path / "own.gguf") == tmp_path / "own.gguf"
     file = adapter / "adapter_model.safetensors"
-    assert hash_adapter(adapter, gguf=False) == hashlib.sha256(file.read_bytes()).hexdigest()
-    with pytest.raises(SettingsError, match=r"adapter\.gguf cannot be read"):
-        hash_adapter(adapter, gguf=True)
+    assert hash_adapter(adapter) == hashlib.sha256(file.read_bytes()).hexdigest()
+    file.unlink()
+    with pytest.raises(SettingsError, match="holds no adapter in peft's form"):
+        hash_adapter(adapter)

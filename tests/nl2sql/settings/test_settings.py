@@ -238,13 +238,13 @@ def test_a_contradictory_database_is_refused(url: str, keys: dict[str, Any], mes
 def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     settings = load(
         tmp_path,
-        "home: here\nmodel: {folders: [weights], adapter: lora.gguf}\n"
+        "home: here\nmodel: {folders: [weights], adapter: lora}\n"
         "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}, semantics: terms.yaml}}\n",
     )
     folder = tmp_path.resolve()
     assert settings.home == folder / "here"
     assert settings.model.folders == (folder / "weights",)
-    assert settings.model.adapter == settings.model.own_adapter == folder / "lora.gguf"
+    assert settings.model.adapter == folder / "lora"
     assert settings.databases["shop"].reader.sqlite_path == folder / "data/shop.sqlite"
     assert settings.databases["shop"].semantics == folder / "terms.yaml"
 
@@ -260,11 +260,8 @@ def test_a_calibration_of_its_own_is_relative_to_the_file(
     assert settings.ranking.calibration == found.format(folder=tmp_path.resolve())
 
 
-@pytest.mark.parametrize(
-    ("text", "adapter"),
-    [("adapter: none", "none"), ("adapter:", "none"), ("adapter: no", "none"), ("name: a", "auto")],
-)
-def test_adapters_that_are_no_path(text: str, adapter: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["adapter: none", "adapter:", "adapter: no", "name: a"])
+def test_no_adapter(text: str, tmp_path: Path) -> None:
     databases = "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}}}"
     model = load(tmp_path, f"{databases}\nmodel:\n  {text}\n").model
-    assert (model.adapter, model.own_adapter) == (adapter, None)
+    assert model.adapter is None

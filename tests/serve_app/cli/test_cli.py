@@ -129,7 +129,7 @@ def test_checks_pass_where_all_is_there(
     statuses = {check.name: check.status for check in run_checks(demo_settings)}
     assert statuses["database demo_erp"] == "ok"
     assert statuses["database second"] == "ok"
-    assert statuses["llama.cpp"] == statuses["embedder"] == "ok"
+    assert statuses["OpenVINO"] == statuses["embedder"] == "ok"
 
 
 def test_checks_tell_what_to_do(demo_settings: Settings) -> None:

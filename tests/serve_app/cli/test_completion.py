@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from data.benchmarks.load import DEMOS
-from generation.models.registry import load_adapters, load_registry
+from generation.models.registry import load_registry
 from serve_app.cli.app import COMMANDS
 from serve_app.cli.completion.description import FILE
 from serve_app.cli.completion.names import list_names
@@ -74,7 +74,7 @@ def test_what_is_known_of_the_commands_is_up_to_date() -> None:
         ("keys create ann --role ", ["sales", "hr"]),
         ("ask --format p", ["parquet"]),
         ("eval run ", list(DEMOS)),
-        ("model pull ", [*load_registry(), *load_adapters()]),
+        ("model pull ", [*load_registry()]),
         ("eval report ", []),
     ],
 )

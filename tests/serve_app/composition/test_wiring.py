@@ -19,7 +19,8 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks.run import run_checks
 from tests.execution.duckdb.shop import build_shop
 from tests.fakes import FakeCatalogs
-from tests.generation.gguf_files import write_gguf
+from tests.generation.models.test_adapters import write_adapter
+from tests.generation.openvino_folder import write_folder
 
 SETTINGS = parse_settings(
     {
@@ -110,20 +111,38 @@ def build_wiring(model: dict[str, object]) -> Wiring:
 
 
 def test_weights_are_checked_before_anything_starts(tmp_path: Path) -> None:
-    path = write_gguf(tmp_path / "tiny.gguf")
-    model: dict[str, object] = {"engine": "llama.cpp", "name": str(path), "max_model_len": 2048}
-    assert build_wiring(model).models.fetch_weights() == path
+    folder = write_folder(tmp_path)
+    model: dict[str, object] = {"engine": "openvino", "name": str(folder), "max_model_len": 2048}
+    assert build_wiring(model).models.fetch_weights() == folder
     with pytest.raises(SettingsError, match="trained for"):
         build_wiring({**model, "max_model_len": 4096}).models.fetch_weights()
-    with pytest.raises(SettingsError, match="cannot be read"):
-        build_wiring({**model, "adapter": "/none.gguf"}).models.fetch_weights()
-    path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ModelCorrupt, match="incomplete"):
+    (folder / "openvino_model.bin").unlink()
+    with pytest.raises(ModelCorrupt, match="cannot be read"):
         build_wiring(model).models.fetch_weights()
     check = next(
         check for check in run_checks(build_wiring(model).settings) if check.name == "weights"
     )
-    assert (check.status, "incomplete" in check.message) == ("failed", True)
+    assert (check.status, "cannot be read" in check.message) == ("failed", True)
+
+
+def test_an_adapter_is_checked_before_anything_starts(tmp_path: Path) -> None:
+    folder, fits, other = write_folder(tmp_path), tmp_path / "fits", tmp_path / "other"
+    write_adapter(fits)
+    write_adapter(other, width=96)
+
+    def fetch(engine: str, adapter: Path) -> str:
+        model = {"engine": engine, "name": str(folder), "max_model_len": 2048}
+        models = build_wiring({**model, "adapter": str(adapter)}).models
+        models.fetch_weights()
+        return models.name_samples()
+
+    assert "with adapter" in fetch("vllm", fits)
+    with pytest.raises(SettingsError, match="made for another model"):
+        fetch("vllm", other)
+    with pytest.raises(SettingsError, match="holds no adapter"):
+        fetch("vllm", tmp_path)
+    with pytest.raises(SettingsError, match="OpenVINO cannot use"):
+        fetch("openvino", fits)
 
 
 def test_the_model_is_resolved_once_for_all_replicas(tmp_path: Path) -> None:

@@ -42,17 +42,7 @@ def spell_query(
     speller = _Speller(tables, names, dialect)
     if not isinstance(tree, exp.Query) or not speller.spell(tree):
         return None
-    return write_query(tree, dialect)
-
-
-def write_query(tree: exp.Expr, dialect: str) -> str:
-    """The query as text, in one line."""
-    return _find_writer(dialect)(dialect=dialect, normalize_functions="upper").generate(tree)
-
-
-def build_name(name: str, dialect: str) -> exp.Identifier:
-    """The name as a node, quoted where the dialect wants it."""
-    return exp.Identifier(this=name, quoted=quote_name(name, dialect) != name)
+    return _write(tree, dialect)
 
 
 @cache
@@ -102,8 +92,8 @@ class _Speller:
             table, has_schema = self._tables[key]
             read.append(table)
             tables[self._fold(node.this)] = table.name
-            node.set("this", build_name(table.name, self._dialect))
-            node.set("db", build_name(table.schema, self._dialect) if has_schema else None)
+            node.set("this", _build_name(table.name, self._dialect))
+            node.set("db", _build_name(table.schema, self._dialect) if has_schema else None)
         columns = {
             fold_name(column.name, self._dialect): column.name
             for table in read
@@ -125,14 +115,14 @@ class _Speller:
             for name in join.args.get("using") or ():
                 if self._fold(name) not in columns:
                     return False
-                name.replace(build_name(columns[self._fold(name)], self._dialect))
+                name.replace(_build_name(columns[self._fold(name)], self._dialect))
         for node in list(tree.find_all(exp.Column)):
             if not isinstance(node.this, exp.Identifier):
                 continue
             source = node.args.get("table")
             key = self._fold(node.this)
             if key in columns:
-                node.set("this", build_name(columns[key], self._dialect))
+                node.set("this", _build_name(columns[key], self._dialect))
             elif key not in made:
                 is_text = self._dialect == "sqlite" and node.this.args.get("quoted")
                 if source is not None or not is_text:
@@ -141,7 +131,7 @@ class _Speller:
                 node.replace(exp.Literal.string(node.this.name))
                 continue
             if source is not None and self._fold(source) in tables:
-                node.set("table", build_name(tables[self._fold(source)], self._dialect))
+                node.set("table", _build_name(tables[self._fold(source)], self._dialect))
         return True
 
     def _fold(self, identifier: exp.Identifier) -> str:
@@ -149,3 +139,13 @@ class _Speller:
         if self._dialect not in ("sqlite", "duckdb") and not identifier.args.get("quoted"):
             name = name.lower()
         return fold_name(name, self._dialect)
+
+
+def _write(tree: exp.Expr, dialect: str) -> str:
+    """The query as text, in one line."""
+    return _find_writer(dialect)(dialect=dialect, normalize_functions="upper").generate(tree)
+
+
+def _build_name(name: str, dialect: str) -> exp.Identifier:
+    """The name as a node, quoted where the dialect wants it."""
+    return exp.Identifier(this=name, quoted=quote_name(name, dialect) != name)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.tuning.overlap import find_overlaps
+from data.benchmarks.overlaps import find_overlaps
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.tuning.targets import spell_query
+from generation.prompts.target_queries import spell_query
 from nl2sql.catalog import Column, Table
 
 SINGER = Table(

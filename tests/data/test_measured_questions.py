@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from data.benchmarks.load import load_benchmark
+from data.benchmarks.overlaps import leave_out
 from data.benchmarks.types import Benchmark, Example, SqliteFile
 from nl2sql.errors import SettingsError
-from serve_app.operations.tuning import leave_out
 
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 MEASURED = (

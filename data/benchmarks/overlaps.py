@@ -1,14 +1,36 @@
-"""Finds questions that must not be trained on, because others like them are measured."""
+"""Leaves out what must not be trained on, because it or the like of it is measured."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from rapidfuzz import fuzz, process
 
+from data.benchmarks.types import Benchmark
+from nl2sql.errors import SettingsError
 from nl2sql.words import split_words
 
 _ALIKE = 90.0
+
+
+def leave_out(benchmark: Benchmark, measured: Sequence[Benchmark]) -> Benchmark:
+    """The benchmark without the databases and the questions that are in one of ``measured``.
+
+    A question is in there if one like it is, see ``find_overlaps``. Raises SettingsError if none is
+    left.
+    """
+    databases = {each.database for other in measured for each in other.examples}
+    rest = [each for each in benchmark.examples if each.database not in databases]
+    asked = [each.question for other in measured for each in other.examples]
+    overlaps = find_overlaps([each.question for each in rest], asked)
+    kept = tuple(each for at, each in enumerate(rest) if at not in overlaps)
+    if not kept:
+        raise SettingsError(
+            f"All questions of {benchmark.name} are also among those that are measured.",
+            hint="Take other questions, or leave out --apart-from.",
+        )
+    return replace(benchmark, examples=kept)
 
 
 def find_overlaps(

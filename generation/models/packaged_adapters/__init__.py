@@ -1,1 +1,0 @@
-"""The adapters that come with the package, and their registry ``adapters.yaml``: only data."""

@@ -1,1 +1,0 @@
-"""Trains a LoRA adapter for a model from questions with the queries that answer them."""

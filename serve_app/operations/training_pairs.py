@@ -1,0 +1,111 @@
+"""Pairs to train a model on: prompts as the pipeline writes them, and the right queries as answers.
+
+So what is learned is what will be asked: the same schema text, with tables that are not needed,
+with values and hints.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from data.benchmarks.types import Benchmark, Example
+from evaluation.runs.variants import override
+from generation.prompts.prompt_builder import PromptBuilder
+from generation.prompts.target_queries import spell_query
+from nl2sql.concurrency import gather_all
+from nl2sql.prompts import ANSWER_END, ANSWER_START
+from nl2sql.protocols import Engine
+from nl2sql.schema_text import TokenCounts
+from nl2sql.settings import Settings
+from nl2sql.settings.prompt_variants import DEFAULT_VARIANTS, parse_variant
+from nl2sql.types import Message, Question
+from serve_app.composition.local import LocalParts, open_parts
+from serve_app.operations.benchmarks import prepare_benchmark
+from serve_app.reporting import Reporter
+
+_CONCURRENCY = 16
+
+Pair = Mapping[str, Any]
+"""A pair in the form of its line: ``id`` and ``database`` of the question, and ``messages``, the
+last of which is the assistant's."""
+
+
+async def export_pairs(
+    settings: Settings,
+    benchmark: Benchmark,
+    file: Path,
+    reporter: Reporter,
+    *,
+    engine: Engine | None = None,
+) -> int:
+    """Writes the pairs of all questions of ``benchmark`` and returns how many there are.
+
+    The configured model counts the tokens of prompts, unless ``engine`` does. Left out are
+    questions whose right query reads a table that the prompt does not show: they would teach to
+    invent names. Raises SettingsError, ModelError, Unavailable.
+    """
+    ready = await prepare_benchmark(settings, benchmark, reporter)
+    wanted = [each for each in benchmark.examples if each.database not in ready.benchmark.missing]
+    found: dict[str, Pair] = {}
+    async with open_parts(ready.wiring, reporter, engine=engine) as parts:
+        writer = _PairWriter(parts)
+        waiting = iter(wanted)
+        with reporter.step("Writing prompts") as progress:
+            done = 0
+
+            async def work() -> None:
+                nonlocal done
+                for example in waiting:
+                    if (pair := await writer.write(example)) is not None:
+                        found[example.id] = pair
+                    done += 1
+                    progress.update(done, len(wanted))
+
+            await gather_all(work() for _ in range(_CONCURRENCY))
+            progress.finish(f"{len(found)} of {len(wanted)} questions")
+    _write_lines(file, (found[example.id] for example in wanted if example.id in found))
+    return len(found)
+
+
+def _write_lines(file: Path, pairs: Iterable[Pair]) -> None:
+    """Writes the file, whole or not at all."""
+    fresh = file.with_name(f"{file.name}.new")
+    with fresh.open("w", encoding="utf-8") as lines:
+        for pair in pairs:
+            lines.write(json.dumps(pair, ensure_ascii=False) + "\n")
+    fresh.replace(file)
+
+
+class _PairWriter:
+    def __init__(self, parts: LocalParts) -> None:
+        # A prompt must not contain its own answer as an example.
+        settings = override(parts.wiring.settings, ["retrieval.same_question=false"])
+        parts.embedder.load()
+        self._retriever = parts.build_retriever(settings)
+        self._planner = parts.build_planner(settings)
+        self._builder = PromptBuilder(TokenCounts(parts.engine), settings)
+        self._principal = settings.identity.principal()
+        self._variant = parse_variant(DEFAULT_VARIANTS[0])
+
+    async def write(self, example: Example) -> Pair | None:
+        """The pair; None if the query reads what the prompt does not show."""
+        question = Question(
+            example.question, example.database, self._principal, k=1, seed=0, max_rows=1
+        )
+        _, context = await self._retriever.retrieve(question)
+        tables = [hit.table for hit in context.tables]
+        sql = spell_query(example.golds[0], tables, context.names, context.dialect)
+        if sql is None:
+            return None
+        plan = await self._planner.plan(question, context)
+        prompt, _ = await self._builder.build(question, context, plan, self._variant)
+        answer = Message("assistant", f"{ANSWER_START}{sql}\n{ANSWER_END}")
+        return {
+            "id": example.id,
+            "database": example.database,
+            "messages": [asdict(message) for message in (*prompt.messages, answer)],
+        }
