@@ -21,7 +21,6 @@ from nl2sql.prompts import ANSWER_END, ANSWER_START
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.settings.prompt_variants import DEFAULT_VARIANTS, parse_variant
 from nl2sql.types import Message, Question
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.operations.benchmarks import prepare_benchmark
@@ -89,7 +88,6 @@ class _PairWriter:
         self._planner = parts.build_planner(settings)
         self._builder = PromptBuilder(TokenCounts(parts.engine), settings)
         self._principal = settings.identity.principal()
-        self._variant = parse_variant(DEFAULT_VARIANTS[0])
 
     async def write(self, example: Example) -> Pair | None:
         """The pair; None if the query reads what the prompt does not show."""
@@ -102,7 +100,7 @@ class _PairWriter:
         if sql is None:
             return None
         plan = await self._planner.plan(question, context)
-        prompt, _ = await self._builder.build(question, context, plan, self._variant)
+        prompt, _ = await self._builder.build(question, context, plan, "standard")
         answer = Message("assistant", f"{ANSWER_START}{sql}\n{ANSWER_END}")
         return {
             "id": example.id,
