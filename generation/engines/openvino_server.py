@@ -14,7 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -97,7 +97,7 @@ class OpenVinoServer:
             return 0.0
         return float(times.user + times.system)
 
-    async def sample(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
+    async def sample(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
         """The messages for a request, until its ``k`` sequences end; cancelled when left early.
 
         Raises EngineDied.
