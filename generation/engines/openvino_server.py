@@ -97,7 +97,7 @@ class OpenVinoServer:
             return 0.0
         return float(times.user + times.system)
 
-    async def sample(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any], None]:
+    async def sample(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """The messages for a request, until its ``k`` sequences end; cancelled when left early.
 
         Raises EngineDied.
