@@ -16,7 +16,7 @@ class SamplingSettings(Section):
     """How candidates are drawn."""
 
     k: int = Field(
-        4,
+        8,
         ge=0,
         le=64,
         description="Candidates if the request names no k; 0: as many as the question needs.",
