@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+from nl2sql.results.headings import name_columns
 from nl2sql.results.json_values import to_json_value
 from nl2sql.trace_rendering import build_trace
 from nl2sql.types import (
@@ -193,8 +194,10 @@ def _build_interpretation(interpretation: Interpretation) -> InterpretationRespo
 def build_columns(result: ResultSet) -> list[ResultColumn]:
     """The columns as clients get them."""
     return [
-        ResultColumn(name=name, type=kind)
-        for name, kind in zip(result.columns, result.types, strict=True)
+        ResultColumn(name=name, type=kind, heading=heading)
+        for name, kind, heading in zip(
+            result.columns, result.types, name_columns(result.columns, result.units), strict=True
+        )
     ]
 
 

@@ -33,6 +33,7 @@ from ranking.interpretations.query_words import describe_apart
 from ranking.lint import lint_query
 from ranking.query import Query, read_candidate
 from ranking.score.score import score_candidate, score_result, score_values
+from ranking.units import add_units
 from ranking.value_verification import ValueVerifier
 from ranking.vote.order import vote
 from ranking.vote.page import fetch_page, find_unrun_leader, run_whole
@@ -122,6 +123,10 @@ class CandidateRanker:
         if winner is None:
             return ranking
         page = await fetch_page(self._executor, winner, question.max_rows)
+        if page.result is not None:
+            sql = winner.candidate.sql
+            told = await read_aside(add_units, page.result, sql, context)
+            page = replace(page, result=told)
         features = measure_features(question, context, ranking)
         calibrated = self._calibration.estimate(features) if self._calibration else None
         if winner.misses_required:
@@ -141,7 +146,7 @@ class CandidateRanker:
         if ranking.confidence >= ranking.threshold:
             return ranking
         interpretations = await read_aside(
-            build_interpretations, ranking, context.dialect, question.max_rows
+            build_interpretations, ranking, context, question.max_rows
         )
         return replace(ranking, interpretations=interpretations)
 

@@ -22,6 +22,7 @@ from nl2sql.types import ResultSet
 _MOST_VALUES = 5
 _MOST_COLUMNS = 6
 _LONGEST_CELL = 60
+_MOST_DIGITS = 40
 # Signs of markup, links and code, and the quotation marks around cells.
 _UNSAYABLE = ("<", ">", "`", "://", "www.", "](", "“", "”", "\\", "{", "}")
 
@@ -52,12 +53,18 @@ def render_sentence(result: ResultSet, language: Language = "en") -> str:
     return _render_count(result, said)
 
 
-def say_value(value: object) -> str | None:
+def say_value(value: object, unit: str = "", marks: str = ",.") -> str | None:
     """The text of a cell for a sentence; None if it must not be in one.
+
+    A number with a unit is written with ``marks``, those between thousands and before decimals.
 
     >>> say_value("Ann"), say_value(Decimal("12.50")), say_value(None), say_value("<b>")
     ('“Ann”', '12.50', 'no value', None)
+    >>> say_value(Decimal("1234.50"), "EUR", ".,")
+    '1.234,50 EUR'
     """
+    if unit and (number := read_number(value)) is not None:
+        return f"{format_number(number, marks)} {unit}"
     if value is None:
         return "no value"
     if isinstance(value, bool):
@@ -65,10 +72,23 @@ def say_value(value: object) -> str | None:
     if isinstance(value, str):
         return f"“{value}”" if is_sayable(value) else None
     if isinstance(value, Decimal):
-        return format(value, "f") if value.is_finite() and abs(value.adjusted()) < 40 else None
+        return None if read_number(value) is None else format(value, "f")
     if isinstance(value, int | float | dt.date | dt.time | dt.timedelta):
         return str(to_json_value(value))
     return None
+
+
+def read_number(cell: object) -> Decimal | None:
+    """The number in a cell; None for anything else, and for what is not finite."""
+    if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
+        return None
+    number = Decimal(str(cell))
+    return number if number.is_finite() and abs(number.adjusted()) < _MOST_DIGITS else None
+
+
+def format_number(number: Decimal, marks: str) -> str:
+    """The number with ``marks`` between thousands and before its decimals."""
+    return f"{number:,f}".translate(dict(zip(map(ord, ",."), marks, strict=True)))
 
 
 def is_sayable(text: str) -> bool:
@@ -87,7 +107,8 @@ def load_sentences(language: Language) -> Mapping[str, Any]:
 
 
 def _render_row(result: ResultSet, said: Mapping[str, Any]) -> str:
-    values = [_say_in(value, said) for value in result.rows[0]]
+    units = result.units or ("",) * len(result.columns)
+    values = [_say_in(*cell, said) for cell in zip(result.rows[0], units, strict=True)]
     names = [name if is_sayable(name) else "" for name in name_columns(result.columns)]
     if len(values) == 1:
         return said["answer"].format(value=values[0]) if values[0] else ""
@@ -98,7 +119,9 @@ def _render_row(result: ResultSet, said: Mapping[str, Any]) -> str:
 
 
 def _render_values(result: ResultSet, said: Mapping[str, Any]) -> str:
-    values = [value for row in result.rows if (value := _say_in(row[0], said))]
+    values = [
+        value for row in result.rows if (value := _say_in(row[0], "".join(result.units), said))
+    ]
     if len(values) < len(result.rows):
         return ""
     return str(said["values"].format(count=len(values), values=", ".join(values)))
@@ -118,12 +141,12 @@ def _render_count(result: ResultSet, said: Mapping[str, Any]) -> str:
     return str(said["first" if result.truncated else "all"].format(what=what))
 
 
-def _say_in(value: object, said: Mapping[str, Any]) -> str | None:
+def _say_in(value: object, unit: str, said: Mapping[str, Any]) -> str | None:
     if value is None:
         return str(said["none"])
     if isinstance(value, bool):
         return str(said["true" if value else "false"])
-    return say_value(value)
+    return say_value(value, unit, said["marks"])
 
 
 def _join(names: Sequence[str], last: str) -> str:

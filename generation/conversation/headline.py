@@ -14,7 +14,12 @@ from decimal import Decimal
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from generation.conversation.answer_sentence import is_sayable, load_sentences, say_value
+from generation.conversation.answer_sentence import (
+    is_sayable,
+    load_sentences,
+    read_number,
+    say_value,
+)
 from generation.conversation.suggestions import say_name
 from nl2sql.languages import Language
 from nl2sql.results.headings import name_columns
@@ -57,7 +62,7 @@ def render_headline(sql: str, result: ResultSet, dialect: str, language: Languag
     is_part = result.truncated or query.args.get("limit") is not None
     if measure.descends is None and (is_part or len(result.rows) < 2):
         return ""
-    numbers = [_read_number(row[measure.at]) for row in result.rows]
+    numbers = [read_number(row[measure.at]) for row in result.rows]
     known = [number for number in numbers if number is not None]
     if len(known) < len(numbers) or (len(numbers) == 1 and not query.args.get("limit")):
         return ""
@@ -67,12 +72,14 @@ def render_headline(sql: str, result: ResultSet, dialect: str, language: Languag
         return ""
     row = result.rows[known.index(best)]
     labels = [say_value(cell) for at, cell in enumerate(row) if at != measure.at]
-    value = say_value(row[measure.at])
+    said = load_sentences(language)
+    unit = result.units[measure.at] if result.units else ""
+    value = say_value(row[measure.at], unit, said["marks"])
     if not value or not all(labels) or any(cell is None for cell in row):
         return ""
-    said = load_sentences(language)
     if measure.is_additive and not is_part and not goes_up and min(known) >= 0:
-        value = said["of"].format(value=value, total=format(sum(known, Decimal(0)), "f"))
+        total = say_value(sum(known, Decimal(0)), unit, said["marks"])
+        value = said["of"].format(value=value.removesuffix(f" {unit}"), total=total)
     form = (
         ("fewest" if goes_up else "most")
         if measure.is_count
@@ -94,7 +101,7 @@ def _find_measure(query: exp.Select, result: ResultSet) -> _Measure | None:
     numbers = [
         at
         for at in range(len(outputs))
-        if _read_number(result.rows[0][at]) is not None and not _is_key(result.columns[at])
+        if read_number(result.rows[0][at]) is not None and not _is_key(result.columns[at])
     ]
     chosen = computed or numbers
     if len(chosen) != 1 or (computed and not query.args.get("group")):
@@ -158,10 +165,3 @@ def _say_words(name: str) -> str:
 
 def _is_key(name: str) -> bool:
     return name.lower().endswith(("id", "_no", "_nr", "code", "year", "month", "number"))
-
-
-def _read_number(cell: object) -> Decimal | None:
-    if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
-        return None
-    number = Decimal(str(cell))
-    return number if number.is_finite() else None

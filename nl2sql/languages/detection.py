@@ -15,7 +15,7 @@ _ARABIC = re.compile("[\u0600-\u06ff]")
 
 
 def _load_words(section: str) -> Mapping[Language, frozenset[str]]:
-    words: Mapping[Language, str] = load_lexicon()[section]
+    words: Mapping[str, str] = load_lexicon()[section]
     return {language: frozenset(words.get(language, "").split()) for language in LANGUAGES}
 
 

@@ -19,7 +19,9 @@ ORDINAL_WORDS = _list_english("ordinals")
 """First to ninth, in lower case."""
 TIMES_WORDS = _list_english("times_said")
 """Once, twice and thrice."""
-MONTHS = _list_english("months")
+MONTH_WORDS = _list_english("months")
 """The names of the months and their abbreviations, capitalised."""
+MONTHS = tuple(str(said["en"]).split(",")[0] for said in load_lexicon()["months"].values())
+"""The twelve names."""
 TIME_WORDS = frozenset(str(load_lexicon()["times"]["en"]).split())
 """Words that say that something is about a time."""

@@ -110,7 +110,8 @@ class ResultSet:
     """A page of rows. ``truncated`` says that a limit left out further rows. ``ms``: milliseconds.
 
     ``cut`` lists the cells (row, column, from 0) that exceeded the limit: text and bytes are
-    truncated, any other value is replaced by None.
+    truncated, any other value is replaced by None. ``units`` has that of each column, empty where
+    none is known; it is empty itself where nobody looked.
     """
 
     columns: tuple[str, ...]
@@ -119,3 +120,4 @@ class ResultSet:
     truncated: bool
     ms: float
     cut: tuple[tuple[int, int], ...] = ()
+    units: tuple[str, ...] = ()

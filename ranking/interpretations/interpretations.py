@@ -5,8 +5,9 @@ Their descriptions come from the queries alone, the same for the same query: no 
 
 from __future__ import annotations
 
-from nl2sql.types import Assessment, Interpretation, Ranking, ResultSet
+from nl2sql.types import Assessment, Interpretation, Ranking, ResultSet, SchemaContext
 from ranking.interpretations.query_words import describe_apart
+from ranking.units import add_units
 from ranking.vote.page import cut_page
 
 _MOST = 2
@@ -15,7 +16,7 @@ _MOST_ROWS = 20
 
 
 def build_interpretations(
-    ranking: Ranking, dialect: str, max_rows: int = _MOST_ROWS
+    ranking: Ranking, context: SchemaContext, max_rows: int = _MOST_ROWS
 ) -> tuple[Interpretation, ...]:
     """One or two interpretations, best first; each is the best candidate of its group that ran.
 
@@ -27,17 +28,21 @@ def build_interpretations(
         if assessment.result is not None and not assessment.failed:
             best.setdefault(assessment.group, assessment)
     chosen = list(best.values())[:_MOST]
-    words = describe_apart([each.candidate.sql for each in chosen], dialect)
+    words = describe_apart([each.candidate.sql for each in chosen], context.dialect)
     return tuple(
         Interpretation(
             sql=each.candidate.sql,
             description=text,
             share=round(each.votes / ranking.samples, 4) if ranking.samples else 0.0,
-            result=_cut(each.result, most),
+            result=_show(each, context, most),
         )
         for each, text in zip(chosen, words, strict=True)
     )
 
 
-def _cut(result: ResultSet | None, most: int) -> ResultSet | None:
-    return cut_page(result, most) if result is not None and len(result.rows) > most else result
+def _show(assessment: Assessment, context: SchemaContext, most: int) -> ResultSet | None:
+    """The first rows, with the units of the columns."""
+    result = assessment.result
+    if result is not None and len(result.rows) > most:
+        result = cut_page(result, most)
+    return add_units(result, assessment.candidate.sql, context) if result is not None else None

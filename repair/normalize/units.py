@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.languages.english import MONTHS
 from repair.normalize.calls import as_time, write
 from repair.normalize.facts import Facts
 
@@ -26,9 +27,6 @@ _NAMES = {
     "dayname": "dayname",
 }
 _BY_NAME = {name: unit for unit, names in _NAMES.items() for name in names.split()}
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
-)
 _DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split()
 
 _EXTRACTED = {
@@ -59,7 +57,7 @@ _SQLITE = {
     "dayofweek": "CAST(STRFTIME('%w', {x}) AS INTEGER) + 1",
     "weekday": "(CAST(STRFTIME('%w', {x}) AS INTEGER) + 6) % 7",
     "monthname": "CASE CAST(STRFTIME('%m', {x}) AS INTEGER) "
-    + " ".join(f"WHEN {number} THEN '{name}'" for number, name in enumerate(_MONTHS, start=1))
+    + " ".join(f"WHEN {number} THEN '{name}'" for number, name in enumerate(MONTHS, start=1))
     + " END",
     "dayname": "CASE CAST(STRFTIME('%w', {x}) AS INTEGER) "
     + " ".join(f"WHEN {number} THEN '{name}'" for number, name in enumerate(_DAYS))

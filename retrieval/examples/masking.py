@@ -17,15 +17,15 @@ from collections.abc import Iterable
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from nl2sql.languages.english import MONTHS, NUMBER_WORDS
+from nl2sql.languages.english import MONTH_WORDS, NUMBER_WORDS
 from nl2sql.sql.parsing import parse_one
 
 # To be raised with every change of the masking: the examples are then embedded again.
-_VERSION = 1
+_VERSION = 2
 
 VALUE, NUMBER, DATE, NAME = "[value]", "[number]", "[date]", "[name]"
 
-_MONTH = rf"(?:{'|'.join(MONTHS)})\.?"
+_MONTH = rf"(?:{'|'.join(MONTH_WORDS)})\.?"
 _YEAR = r"(?:1[89]|20)\d\d"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
 _QUOTED = re.compile(
@@ -75,7 +75,7 @@ def name_vectors(embedder: str) -> str:
     """Names the vectors of masked questions; only vectors of the same name can be compared.
 
     >>> name_vectors("all-MiniLM-L6-v2")
-    'all-MiniLM-L6-v2, masked by 1'
+    'all-MiniLM-L6-v2, masked by 2'
     """
     return f"{embedder}, masked by {_VERSION}"
 

@@ -12,13 +12,13 @@ from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import IndexUnavailable
 from nl2sql.protocols import Visibility
 from nl2sql.types import Question
+from nl2sql.units import find_unit
 from retrieval.glosses.build import write_out
 from retrieval.glosses.enumerations import render_enumeration
 from retrieval.glosses.kinds import find_mark
 from retrieval.per_catalog import PerCatalog
 from retrieval.values.memory import ValueMemory
 from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
-from retrieval.vocabulary.units import find_unit
 
 
 class IndexedGlossary:

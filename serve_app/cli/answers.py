@@ -12,7 +12,6 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from nl2sql.results.headings import name_columns
 from quorumsql.contract.answers import (
     AnsweredResponse,
     ClarifyResponse,
@@ -208,10 +207,9 @@ def build_rows(
     table = Table(
         title=f"Rows: {len(answer.rows)}{more}", box=box.SIMPLE_HEAD, title_justify="left"
     )
-    headings = name_columns([column.name for column in answer.columns])
-    for column, heading in zip(answer.columns, headings, strict=True):
+    for column in answer.columns:
         justify: JustifyMethod = "right" if is_numeric(column.type) else "left"
-        table.add_column(Text(heading), justify=justify)
+        table.add_column(Text(column.heading or column.name), justify=justify)
     shown = answer.rows if most is None else answer.rows[:most]
     for row in shown:
         table.add_row(*(Text(safe_cell(value)) for value in row))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
-from nl2sql.languages import LANGUAGES
+from nl2sql.expectations.expectations import read_expectations
+from nl2sql.languages import LANGUAGES, load_lexicon
 from nl2sql.languages.detection import find_language
-from nl2sql.languages.phrases import say_in_english
+from nl2sql.languages.phrases import read_phrases, say_in_english
 from tests.conftest import ROOT
 from tests.fakes import build_question
 
+PRODUCT = ("nl2sql", "retrieval", "generation", "ranking", "repair", "execution", "serve_app")
 DEMO = ROOT / "data" / "demo_erp"
 
 
@@ -54,3 +57,82 @@ def test_words_of_business(question: str, words: str) -> None:
 def test_the_evidence_and_the_words_follow_the_question() -> None:
     question = build_question(text="Wie viele Kunden?", evidence="A is active")
     assert question.search_text == "Wie viele Kunden? A is active how many customer"
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("Die drei besten Kunden nach Umsatz", 3),
+        ("Quels sont les 5 clients les plus anciens ?", 5),
+        ("¿Cuáles son los tres productos más caros?", 3),
+        ("Quais são os dez produtos mais vendidos?", 10),
+        ("Quali sono i due fornitori più vecchi?", 2),
+        ("销售额最高的五个客户是哪些？", 5),  # noqa: RUF001
+        ("売上の上位5の顧客を教えてください", 5),
+        ("من هم العملاء الثلاثة الأعلى إنفاقًا؟", 3),
+        ("Welche Kunden haben mehr als drei Aufträge?", None),
+        ("¿Qué pedidos de 2024 son los más caros?", None),
+        ("Zeige eine Liste der teuersten Produkte", None),
+        ("Liste die 30 Produkte", None),
+    ],
+)
+def test_a_number_is_a_limit_beside_a_superlative_alone(question: str, rows: int | None) -> None:
+    assert read_expectations(build_question(text=question).english).rows == rows
+
+
+@pytest.mark.parametrize(
+    ("question", "pairs"),
+    [
+        ("Kunden mit mehr als drei Aufträgen", {(">", "3"), (">=", "4")}),
+        ("Fournisseurs avec au moins 1.500 commandes", {(">=", "1500"), (">", "1499")}),
+        ("Proveedores con menos de dos contratos", {("<", "2"), ("<=", "1")}),
+        ("金额超过5000的发票", {(">", "5000"), (">=", "5001")}),
+        ("5000以上の請求書", {(">=", "5000"), (">", "4999")}),
+        ("عملاء لديهم أكثر من خمسة طلبات", {(">", "5"), (">=", "6")}),
+    ],
+)
+def test_comparisons_are_read_in_any_language(question: str, pairs: set[tuple[str, str]]) -> None:
+    assert read_expectations(build_question(text=question).english).comparisons == (frozenset(pairs),)
+
+
+@pytest.mark.parametrize(
+    ("question", "one_number", "grouped", "descending"),
+    [
+        ("Wie viele Mitarbeiter haben wir?", True, False, None),
+        ("Wie viele Mitarbeiter gibt es pro Abteilung?", False, True, None),
+        ("¿Cuántos pedidos hubo por canal?", False, False, None),
+        ("Combien de factures par mois, par ordre décroissant ?", False, False, True),
+        ("各部门有多少员工？从多到少", False, True, True),  # noqa: RUF001
+        ("部門ごとの従業員は何人ですか？", False, True, None),  # noqa: RUF001
+        ("合同总金额是多少？", False, False, None),  # noqa: RUF001
+    ],
+)
+def test_counts_groups_and_orders(
+    question: str, one_number: bool, grouped: bool, descending: bool | None
+) -> None:
+    expected = read_expectations(build_question(text=question).english)
+    assert expected.one_number == one_number
+    assert (expected.grouped, expected.descending) == (grouped, descending)
+
+
+def test_a_question_in_english_has_no_phrases_and_is_its_own_english() -> None:
+    question = build_question(text="Which three customers spent most last year?")
+    assert read_phrases(question.text) == ()
+    assert question.english == question.text
+    assert question.length == 7
+    assert build_question(text="去年各部门有多少员工").length == 8
+
+
+def test_no_list_of_words_is_written_anywhere_else() -> None:
+    """Five words of a list in a string of code are a second list."""
+    lists = [
+        [str(said["en"]) for said in load_lexicon()[section].values()][:8]
+        for section in ("numbers", "ordinals", "months")
+    ]
+    for path in ROOT.rglob("*.py"):
+        if path.relative_to(ROOT).parts[0] not in PRODUCT:
+            continue
+        text = path.read_text("utf-8")
+        for words in lists:
+            found = sum(re.search(rf"\b{word.split(',')[0]}\b", text) is not None for word in words)
+            assert found < 5, (path, words)

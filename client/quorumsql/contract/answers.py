@@ -44,6 +44,11 @@ class ResultColumn(ResponseModel):
 
     name: Text
     type: Text = Field(description="The database's name of the type.")
+    heading: Text = Field(
+        "",
+        description="What it is called for people: a word where the query gives no name, and its "
+        "unit where the schema or a definition tells it.",
+    )
 
 
 _EXAMPLE: JsonDict = {
@@ -55,7 +60,7 @@ _EXAMPLE: JsonDict = {
     "quorum": True,
     "text": "Answer: 302.",
     "text_source": "rule",
-    "columns": [{"name": "count", "type": "int8"}],
+    "columns": [{"name": "count", "type": "int8", "heading": "count"}],
     "rows": [[302]],
     "truncated": False,
     "cut": [],

@@ -79,7 +79,7 @@ def _render_rows(result: ResultSet, most: int) -> list[str]:
     while shown:
         part = replace(
             result,
-            columns=name_columns(result.columns),
+            columns=name_columns(result.columns, result.units),
             rows=result.rows[:shown],
             truncated=False,
         )

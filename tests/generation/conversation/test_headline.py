@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from generation.conversation.answer_sentence import load_sentences, render_sentence
 from generation.conversation.headline import render_headline
 from nl2sql.languages import LANGUAGES, Language
+from nl2sql.results.headings import name_columns
 from nl2sql.types import ResultSet
 
 COUNTED = "SELECT country, COUNT(*) FROM customers GROUP BY country"
@@ -138,3 +140,26 @@ def test_every_language_has_every_sentence(language: Language) -> None:
         assert "{" not in sentence
     answer = render_sentence(build((336,), columns="n"), language)
     assert (answer == "Answer: 336.") == (language == "en")
+
+
+def test_figures_with_a_unit_are_written_as_in_the_language() -> None:
+    rows = ResultSet(
+        ("name", "revenue"),
+        ("text", "numeric"),
+        (("Ann", Decimal("1234567.50")), ("Bo", Decimal(2))),
+        False,
+        1.0,
+        units=("", "EUR"),
+    )
+    sql = "SELECT name, sum(amt) AS revenue FROM sales GROUP BY 1 ORDER BY 2 DESC"
+    assert render_headline(sql, rows, "postgres") == (
+        "“Ann” has the highest revenue: 1,234,567.50 of 1,234,569.50 EUR."
+    )
+    assert render_headline(sql, rows, "postgres", "de") == (
+        "Den höchsten Wert (revenue) hat “Ann”: 1.234.567,50 von 1.234.569,50 EUR."
+    )
+    one = replace(rows, columns=("revenue",), types=("numeric",), rows=((Decimal("-5.5"),),))
+    assert render_sentence(replace(one, units=("EUR",)), "fr") == "Réponse : -5,5 EUR."
+    # Without a unit a number may be a year.
+    assert render_sentence(replace(one, units=(), rows=((2024,),))) == "Answer: 2024."
+    assert name_columns(rows.columns, rows.units) == ("name", "revenue (EUR)")

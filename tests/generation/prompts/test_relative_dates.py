@@ -31,6 +31,18 @@ TODAY = date(2025, 6, 30)
         ("Sales in the Last 30 Days", '"last 30 days" is from 2025-05-31 to 2025-06-30.'),
         ("Past 6 months?", '"past 6 months" is from 2024-12-30 to 2025-06-30.'),
         ("Year-to-date revenue", '"year-to-date" is from 2025-01-01 to 2025-06-30.'),
+        ("Umsatz im letzten Jahr", '"letzten jahr" is from 2024-01-01 to 2024-12-31.'),
+        ("Bestellungen der letzten 30 Tage", '"letzten 30 tage" is from 2025-05-31 to 2025-06-30.'),
+        ("Les commandes du mois dernier ?", '"mois dernier" is from 2025-05-01 to 2025-05-31.'),
+        (
+            "Pedidos de los últimos tres meses",
+            '"ultimos tres meses" is from 2025-03-30 to 2025-06-30.',
+        ),
+        ("As vendas do ano passado", '"ano passado" is from 2024-01-01 to 2024-12-31.'),
+        ("Gli ordini di ieri", '"ieri" is 2025-06-29.'),
+        ("去年的销售额", '"去年" is from 2024-01-01 to 2024-12-31.'),
+        ("先月の注文", '"先月" is from 2025-05-01 to 2025-05-31.'),
+        ("طلبات العام الماضي", '"عام الماضي" is from 2024-01-01 to 2024-12-31.'),
         ("Calls of yesterday", '"yesterday" is 2025-06-29.'),
         (
             "This year against last year",
@@ -45,7 +57,13 @@ def test_the_days_that_a_question_means_are_told(question: str, told: str) -> No
 
 @pytest.mark.parametrize(
     "question",
-    ["Which invoices are overdue?", "Open tickets as of today", "Costs of this fiscal year"],
+    [
+        "Which invoices are overdue?",
+        "Welche Rechnungen sind überfällig?",
+        "逾期发票",
+        "Open tickets as of today",
+        "Costs of this fiscal year",
+    ],
 )
 def test_today_alone_is_told_where_no_days_follow_from_it(question: str) -> None:
     assert render_today(question, TODAY) == "Today is 2025-06-30."
@@ -55,6 +73,9 @@ def test_today_alone_is_told_where_no_days_follow_from_it(question: str) -> None
     "question",
     [
         "Orders in 2024?",
+        "Bestellungen im März 2024 pro Monat",
+        "¿Cuál es el último apellido de cada cliente?",
+        "2024年3月の注文",
         "The last name of each customer",
         "How many days does a delivery take on average?",
         "Employees with more than 3 years in the company",

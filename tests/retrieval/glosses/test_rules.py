@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.catalog import Catalog, Column
+from nl2sql.units import find_unit
 from retrieval.glosses import Synonyms, build_glosses
 from retrieval.glosses.enumerations import render_enumeration
 from retrieval.glosses.kinds import find_mark
 from retrieval.vocabulary.abbreviations import expand_name, load_codes, load_names
 from retrieval.vocabulary.general_synonyms import related_words
-from retrieval.vocabulary.units import find_unit
 from tests.fakes import build_table
 
 

@@ -1,7 +1,7 @@
 /** The sentence of an answer: the service's own, or one by rule where the rows were read again. */
 
 import { buildFormat, exact } from "../core/format.js";
-import { isNameless, nameColumns, writeWords } from "../core/names.js";
+import { nameColumns, writeWords } from "../core/names.js";
 import { count } from "../core/text.js";
 
 const MOST_COLUMNS = 6;
@@ -27,8 +27,7 @@ export function writeSentence({ text, columns, rows, truncated }) {
 export const writeReading = (description) => (description.startsWith("shows ") ? `This ${description}` : description && `In words: ${description}`);
 
 function describeAll(columns, total) {
-  if (columns.length === 1 && isNameless(columns[0])) return count(total, "value");
-  const names = nameColumns(columns).map((name, at) => (isNameless(columns[at]) ? name.toLowerCase() : writeWords(name)));
+  const names = nameColumns(columns).map(writeWords);
   const canName = names.length <= MOST_COLUMNS && names.every((name) => name.length <= LONGEST_NAME);
   return `${count(total, "row")}${canName ? ` with ${join(names)}` : ` of ${count(names.length, "column")}`}`;
 }

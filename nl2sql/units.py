@@ -1,6 +1,8 @@
-"""The unit of measure that a column's name ends with."""
+"""The unit of measure that a column's name or its comment tells."""
 
 from __future__ import annotations
+
+import re
 
 from nl2sql.words import split_words
 
@@ -48,6 +50,37 @@ _UNITS = {
     "jpy": "JPY",
     "cent": "cents",
 }
+# Units whose signs are those of any language.
+_SIGNS = {
+    "percent": "%",
+    "kilograms": "kg",
+    "kg": "kg",
+    "grams": "g",
+    "pounds": "lb",
+    "kilometres": "km",
+    "km": "km",
+    "metres": "m",
+    "cm": "cm",
+    "mm": "mm",
+    "litres": "l",
+    "kW": "kW",
+    "kWh": "kWh",
+    "MB": "MB",
+    "GB": "GB",
+    "km/h": "km/h",
+    "hours": "h",
+    "minutes": "min",
+    "seconds": "s",
+    "milliseconds": "ms",
+}
+# ISO 4217: the currencies that are traded most.
+_CURRENCIES = (
+    "EUR|USD|GBP|CHF|JPY|CNY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|INR|BRL|MXN|KRW|SGD|HKD|TRY|ZAR"
+)
+# "Amount, EUR", "weight in kilograms"; not "not in EUR", "EUR for one unit", "in hours a week".
+_TOLD = re.compile(
+    rf"(?<!\bnot )(?:,\s*|\bin |\()(?P<unit>{_CURRENCIES}|{'|'.join(_SIGNS)})(?=\s*(?:[.,;:()]|$))"
+)
 # "hire_day" is a day, "lead_days" a number of days.
 _PLURAL_ONLY = frozenset("day week month year hour minute second hr cent mile".split())
 
@@ -63,3 +96,16 @@ def find_unit(name: str) -> str:
     if last in _PLURAL_ONLY and not name.lower().rstrip("_").endswith("s"):
         return ""
     return _UNITS.get(last, "")
+
+
+def read_unit(name: str, comment: str) -> str:
+    """The sign of the unit that the comment tells, or else the name; empty if neither does.
+
+    >>> read_unit("amt", "Order total without tax, EUR: the sum"), read_unit("share_pct", "")
+    ('EUR', '%')
+    >>> read_unit("price", "Price of one unit"), read_unit("amt", "In its currency, not in EUR")
+    ('', '')
+    """
+    told = _TOLD.search(comment)
+    unit = told["unit"] if told else find_unit(name)
+    return _SIGNS.get(unit, unit if unit.isupper() else "")
