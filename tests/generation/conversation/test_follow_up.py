@@ -106,6 +106,23 @@ def test_a_rewriting_of_known_words_is_taken(asked: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "asked", "said"),
+    [
+        (
+            "Wie viele Bestellungen gab es 2023?",
+            "Und letztes Jahr?",
+            "Wie viele Bestellungen gab es im letzten Jahr?",
+        ),
+        ("¿Cuántos pedidos hubo en 2023?", "¿Y en 2024?", "¿Cuántos pedidos hubo en 2024?"),
+    ],
+)
+def test_a_rewriting_in_another_language_is_taken(before: str, asked: str, said: str) -> None:
+    turns = [Turn(before, "answered")]
+    assert read_rewriting(said, asked, turns) == said
+    assert read_rewriting(f"{said} Gehälter", asked, turns) == ""
+
+
+@pytest.mark.parametrize(
     ("text", "picked"),
     [
         ("1", "SELECT 1"),
@@ -116,6 +133,14 @@ def test_a_rewriting_of_known_words_is_taken(asked: str, said: str) -> None:
         ("reading 2", "SELECT 2"),
         ("option #1", "SELECT 1"),
         ("the last one", "SELECT 2"),
+        ("die zweite", "SELECT 2"),
+        ("Ich meine das erste.", "SELECT 1"),
+        ("la segunda", "SELECT 2"),
+        ("le premier", "SELECT 1"),
+        ("第二个", "SELECT 2"),
+        ("the second customer", ""),
+        ("last year", ""),
+        ("die zweite Abteilung", ""),
         ("3", ""),
         ("0", ""),
         ("What did the second customer spend?", ""),

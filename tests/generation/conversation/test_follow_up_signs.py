@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from data.demo_erp import TRANSLATIONS
 from generation.conversation.follow_up_signs import depends_on_context
 
 FOLLOW_UPS = """
@@ -75,3 +78,44 @@ def test_a_whole_question_is_left_alone(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "  ", "?", "!!!"])
 def test_nothing_leans_on_nothing(text: str) -> None:
     assert not depends_on_context(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Und letztes Jahr?",
+        "nur in Deutschland",
+        "Et en 2023 ?",
+        "¿Y el año pasado?",
+        "e no ano passado?",
+        "E l'anno scorso?",
+        "那去年呢？",  # noqa: RUF001
+        "では先月は？",  # noqa: RUF001
+        "وماذا عن العام الماضي؟",
+    ],
+)
+def test_follow_ups_in_other_languages(text: str) -> None:
+    assert depends_on_context(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wie viele Kunden?",
+        "Où sont les entrepôts ?",
+        "¿Cuántos clientes tenemos?",
+        "Quantos clientes temos?",
+        "Quanti clienti abbiamo?",
+        "有多少客户？",  # noqa: RUF001
+        "従業員は何人ですか？",  # noqa: RUF001
+        "كم عدد العملاء؟",
+    ],
+)
+def test_whole_questions_in_other_languages_stand_alone(text: str) -> None:
+    assert not depends_on_context(text)
+
+
+def test_the_demos_translated_questions_stand_alone() -> None:
+    for line in TRANSLATIONS.read_text("utf-8").splitlines():
+        entry = json.loads(line)
+        assert not [text for key, text in entry.items() if key != "id" and depends_on_context(text)]

@@ -33,16 +33,9 @@ def build_columns(*names: str) -> list[dict[str, str]]:
     return [{"name": name, "type": ""} for name in names]
 
 
-def test_a_column_without_a_name_is_called_by_a_word_or_its_place(call: Call) -> None:
-    for names, shown in (
-        (["a", "?column?"], ["a", "Value"]),
-        (["?column?", "n", ""], ["Column 1", "n", "Column 3"]),
-        (
-            ["COUNT(*)", "count_star()", 'avg(t."price")', "COUNT(DISTINCT city)", "a + b"],
-            ["count", "count", "average price", "count of city", "a + b"],
-        ),
-    ):
-        assert call("core/names", "nameColumns", build_columns(*names)) == shown
+def test_columns_are_called_as_the_service_says(call: Call) -> None:
+    columns = [{"name": "?column?", "heading": "revenue (EUR)"}, {"name": "n"}]
+    assert call("core/names", "nameColumns", columns) == ["revenue (EUR)", "n"]
     for name, words in (
         ("total_revenue", "total revenue"),
         ("netAmount", "net amount"),
@@ -61,8 +54,7 @@ def test_the_sentence_says_what_the_rows_are(call: Call) -> None:
         return call("words/sentence", "writeSentence", answer)
 
     assert say(["day", "net_amt"], twelve) == "12 rows with day and net amt."
-    assert say(["day", "?column?"], twelve) == "12 rows with day and value."
-    assert say(["?column?"], twelve, truncated=True) == "The first 12 values; there are more."
+    assert say(["day"], twelve, truncated=True) == "The first 12 rows with day; there are more."
     assert say(["?column?"], [[1234]]) == "1,234"
     assert say(["a"], []) == "No rows."
     assert say([*"abcdefg"], twelve) == "12 rows of 7 columns."

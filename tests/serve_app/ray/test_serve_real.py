@@ -94,7 +94,7 @@ def test_answers_over_http_with_a_trace(url: str) -> None:
     assert response.status_code == 200
     answer = response.json()
     assert answer["outcome"] == "answered"
-    assert answer["columns"] == [{"name": "n", "type": "int8"}]
+    assert answer["columns"] == [{"name": "n", "type": "int8", "heading": "n"}]
     assert answer["trace"]["candidates"][0]["votes"] == 2
     assert {"retrieve", "generate", "assess", "vote"} <= {
         stage["stage"] for stage in answer["trace"]["stages"]
