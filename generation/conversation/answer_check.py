@@ -17,30 +17,19 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 from generation.conversation.answer_sentence import is_sayable
 from generation.conversation.number_words import SpokenNumber, find_numbers
+from nl2sql.languages.english import list_english
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
 from nl2sql.words import split_words
 
 MOST_CHARS = 400
-_PLAIN = frozenset(
-    "a about above according after all also altogether among an and answer any are as at average "
-    "be been before being below beside between both but by combined count data database day "
-    "different each either equal every few fewest first followed following for found from given "
-    "greater greatest had has have having he her highest his how in including is it item its "
-    "largest last least less list listed lowest many maximum mean minimum month more most much "
-    "name named of on one only or order other out over per percent quarter query question record "
-    "respectively result return row same second she show shown smallest so sum than that the "
-    "their them then there these they third this those to together top total under until up value "
-    "was week were what when where which while who whose with year you your".split()
-)
+_PLAIN = list_english("plain")
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _ADDRESS = re.compile(r"(?:\b\w+://|\bwww\.)\S+", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_BEFORE_YEARS = frozenset(
-    "in of since from until during year by and to between after before".split()
-)
+_BEFORE_YEARS = list_english("before_years")
 _QUOTED = re.compile(r"“[^“”]*”")
 
 

@@ -14,6 +14,7 @@ from generation.conversation.follow_up_signs import depends_on_context, list_beg
 from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.languages import list_words, load_lexicon
 from nl2sql.languages.detection import list_stop_words
+from nl2sql.languages.english import list_english
 from nl2sql.prompts import render_text
 from nl2sql.protocols import Engine
 from nl2sql.settings import Settings
@@ -25,16 +26,9 @@ _MOST_SQL_CHARS = 600
 _MOST_QUESTION_CHARS = 600
 _ANSWER_TOKENS = 96
 # Words that a rewriting may drop, since they only connect the follow-up with earlier turns.
-_CONNECTING = frozenset(
-    "about again also but else however if instead just more next no not now ok okay one only other "
-    "out please previous rest same so then those too well why without yes he him she his her it "
-    "their".split()
-)
+_CONNECTING = list_english("connecting")
 # Words that a rewriting may add.
-_FILLING = frozenset(
-    "can could number count total average amount value only ordered sorted grouped between during "
-    "since until after before most least per not but or if any other their name list".split()
-)
+_FILLING = list_english("filling")
 _ANSWER_START = "Whole question:"
 # Lines of the prompt; an answer that begins like one is not used.
 _ECHOES = ("Before:", "Its query:", "Follow-up:")
@@ -48,7 +42,7 @@ _PLACES = {
         (-1, "which", "last"),
     )
     for word in list_words(section, key)
-} | {"latter": -1}
+} | {"former": 1, "latter": -1}
 _DIGITS = re.compile(r"(\d{1,2})(?:st|nd)?")
 _PICKING = frozenset(" ".join(load_lexicon()["picking"].values()).split())
 

@@ -10,6 +10,7 @@ import re
 
 from nl2sql.languages import Language, load_lexicon
 from nl2sql.languages.detection import find_language
+from nl2sql.languages.english import list_english
 from nl2sql.words import STOP_WORDS, fold_text
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
@@ -30,18 +31,12 @@ _BACKWARD = re.compile(
     r"too|as well)\b",
     re.IGNORECASE,
 )
-_PRONOUNS = frozenset(
-    "it its they them their theirs those these he him his she her hers this that".split()
-)
+_PRONOUNS = list_english("pronouns")
 # "this year", "those who" and "those employees whose" do not refer to an earlier question.
 _TIMES = frozenset((*load_lexicon()["unit"], "morning", "decade", "century"))
-_RELATIVE = frozenset("who whose whom which where that with".split())
-_PREPOSITIONS = frozenset("in for of on at among from to by with per since until after".split())
-_QUESTION_WORDS = frozenset(
-    "how what which who whom whose where when why is are was were do does did has have had can "
-    "could show list give find count return tell name get display compute calculate report select "
-    "identify determine provide print retrieve sum compare".split()
-)
+_RELATIVE = list_english("relative")
+_PREPOSITIONS = list_english("prepositions")
+_QUESTION_WORDS = list_english("questioning")
 _FRAGMENT_WORDS = 3
 _SHORT_WORDS = 8
 # Chinese and Japanese, where a word is a sign or two.

@@ -1,1 +1,1 @@
-"""What the words of a question expect of its answer. English only; no word raises an error."""
+"""What the words of a question expect of its answer. Reads English; no word raises an error."""

@@ -1,7 +1,7 @@
 """Derives from the words of a question what its answer should look like.
 
 Conservative: words that are not recognised raise no expectation, and so count against no answer.
-English only; a question in another language raises none. docs/measurements/ranking.md gives, for
+Reads English: of a question in another language, its phrases. docs/measurements/ranking.md gives, for
 each expectation, how often it is raised and how often it is right on Spider's training questions,
 from which the patterns were made.
 """

@@ -5,7 +5,12 @@ from __future__ import annotations
 from nl2sql.languages import load_lexicon
 
 
-def _list_english(section: str) -> dict[str, int]:
+def list_english(section: str) -> frozenset[str]:
+    """The English words of a section, which says what they are."""
+    return frozenset(load_lexicon()[section]["en"].split())
+
+
+def _count_english(section: str) -> dict[str, int]:
     return {
         word.strip(): int(number)
         for number, said in load_lexicon()[section].items()
@@ -13,15 +18,15 @@ def _list_english(section: str) -> dict[str, int]:
     }
 
 
-NUMBER_WORDS = _list_english("numbers")
+NUMBER_WORDS = _count_english("numbers")
 """Zero to nineteen and the tens, in lower case."""
-ORDINAL_WORDS = _list_english("ordinals")
+ORDINAL_WORDS = _count_english("ordinals")
 """First to ninth, in lower case."""
-TIMES_WORDS = _list_english("times_said")
+TIMES_WORDS = _count_english("times_said")
 """Once, twice and thrice."""
-MONTH_WORDS = _list_english("months")
+MONTH_WORDS = _count_english("months")
 """The names of the months and their abbreviations, capitalised."""
 MONTHS = tuple(str(said["en"]).split(",")[0] for said in load_lexicon()["months"].values())
 """The twelve names."""
-TIME_WORDS = frozenset(str(load_lexicon()["times"]["en"]).split())
+TIME_WORDS = list_english("times")
 """Words that say that something is about a time."""

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from nl2sql.expectations.expectations import Expectations
+from nl2sql.languages.english import list_english
 from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
 from ranking.query import Query
@@ -24,7 +25,7 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.NEQ: "<>",
 }
 _TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
-_TIMES = frozenset("year date birth born birthday founded opened".split())
+_TIMES = list_english("ages")
 _EXTREMES = {"max": exp.Max, "min": exp.Min}
 
 

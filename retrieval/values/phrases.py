@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from nl2sql.languages.english import list_english
 from nl2sql.words import STOP_WORDS
 from retrieval.values.normal_form import fold_text, fold_words
 
@@ -19,15 +20,7 @@ _MOST_TOKENS = 120
 _SHORTEST = 3
 
 # Lower case, singular: words of asking, counting and comparing, and values that mean "no value".
-GENERIC = frozenset(
-    "after amount any average avg before between biggest both code column common count current "
-    "data date day different earliest entry etc exactly false field find first full get greatest "
-    "group high highest id information item key kind large largest last latest least less like "
-    "low lowest max maximum min minimum month more most name new next no none null number old "
-    "oldest one only order ordered other over per percent percentage please quarter record return "
-    "row same second share small smallest some sort sorted sum table three time today top total "
-    "true two type under unique unknown up use value week year yes yesterday yet youngest".split()
-)
+GENERIC = list_english("generic")
 
 _QUOTED = re.compile(
     r"""(?<!\w)(?:"(?P<a>[^"]{1,200})"|“(?P<b>[^”]{1,200})”|'(?P<c>[^']{1,200})'|"""
