@@ -18,8 +18,8 @@ class ModelSettings(Section):
 
     name: str = Field(
         "auto",
-        description="A registered name, a folder or a hub id; auto: the largest that is fast enough "
-        "on this machine, by its measured speed.",
+        description="A registered name, a folder or a hub id; auto: the largest that is fast "
+        "enough on this machine, by its measured speed.",
     )
     folders: tuple[Path, ...] = Field(
         default=(),
