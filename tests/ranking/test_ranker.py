@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from evaluation.runs.variants import override
+from nl2sql.catalog import Column, Table
 from nl2sql.errors import Busy, DatabaseUnavailable, IndexUnavailable
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.conclusion import describe_unread
+from nl2sql.rendering import build_columns
 from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import (
     Assessment,
@@ -17,6 +19,8 @@ from nl2sql.types import (
     GuardedQuery,
     Plan,
     Ranking,
+    RetrievedTable,
+    SchemaContext,
     Violation,
 )
 from ranking.confidence.calibration import Calibration, Weight
@@ -344,3 +348,17 @@ async def test_where_none_reads_the_required_tables_nothing_is_sure() -> None:
     assert (ranking.confidence, ranking.quorum, ranking.settled) == (0.0, False, False)
     note = describe_unread(ranking, REQUIRING)
     assert note == "No query that could be run reads all required tables: orders, customers."
+
+
+async def test_the_winners_result_has_the_units_of_its_columns() -> None:
+    orders = Table("sales", "orders", (Column("amt", "numeric", comment="Total, EUR"),))
+    context = SchemaContext((RetrievedTable(orders, 1.0),), (), ("orders",))
+    ranker = build_ranker(FakeGuard(), FakeExecutor())
+    winner = build_assessment("c1", sql="SELECT sum(amt) FROM orders", samples=4, rows=[(9,)])
+    ranking = await ranker.rank(QUESTION, (winner,), samples=4)
+    concluded = await ranker.conclude(QUESTION, context, ranking)
+    assert concluded.winner is not None
+    assert concluded.winner.result is not None
+    assert concluded.winner.result.units == ("EUR",)
+    (column,) = build_columns(concluded.winner.result)
+    assert column.heading == f"{column.name} (EUR)"
