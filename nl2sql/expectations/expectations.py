@@ -2,8 +2,8 @@
 
 Conservative: words that are not recognised raise no expectation, and so count against no answer.
 Reads English: of a question in another language, its phrases. docs/measurements/ranking.md gives,
-for each expectation, how often it is raised and how often it is right on Spider's training questions,
-from which the patterns were made.
+for each expectation, how often it is raised and how often it is right on Spider's training
+questions, from which the patterns were made.
 """
 
 from __future__ import annotations
