@@ -26,7 +26,7 @@ class RetrievalSettings(Section):
         16, ge=0, le=200, description="A database of at most so many tables is shown whole."
     )
     module_tables: int = Field(
-        0,
+        12,
         ge=0,
         le=200,
         description="The best table's module is shown whole if it has at most so many tables; the "

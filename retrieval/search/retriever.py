@@ -258,14 +258,18 @@ class HybridRetriever:
     ) -> tuple[RetrievedTable, ...]:
         """At most ``max_tables``: those of the draft, then the best, the first of them in full.
 
-        The required tables and those between them come first, even if they are more. The tables of
-        ``definitions`` and the ``shared`` ones are added at the end if they are not among these.
+        The ``shared`` ones count too, and come last if they are not among the best. The required
+        tables and those between them come first, even if they are more. The tables of
+        ``definitions`` are added.
         """
         demanded = [space.numbers[name] for name in required if name in space.numbers]
         leading = connect_tables(demanded, space.neighbours)
         first = [space.numbers[name] for name in drafted.tables if name in space.numbers]
         order = list(dict.fromkeys((*leading, *first, *ranking.order)))
-        best = order[: max(self._settings.max_tables, len(leading))]
+        most = max(self._settings.max_tables, len(leading))
+        others = [number for number in order[:most] if number not in shared]
+        left_out = others[max(self._settings.max_tables - len(shared), len(leading)) :]
+        best = [number for number in order[:most] if number not in left_out]
         names = [name for definition in definitions for name in definition.tables]
         defined = [space.numbers[name] for name in names if name in space.numbers]
         chosen = list(dict.fromkeys((*best, *defined, *shared)))

@@ -57,6 +57,8 @@ def build_retriever(
 ) -> HybridRetriever:
     flags = {name: value for name, value in settings.items() if isinstance(value, bool)}
     numbers = {name: value for name, value in settings.items() if name not in flags}
+    # Most tests are about single tables, and the shop's modules are small.
+    numbers.setdefault("module_tables", 0)
     chosen = build_settings(flags=flags, retrieval=numbers)
     return HybridRetriever(
         store,
@@ -213,6 +215,18 @@ async def test_the_module_of_the_best_table_is_shown_whole_and_shared() -> None:
     unasked = [hit.table.name for hit in context.tables if hit.via == "module"]
     assert "employees" in unasked
     assert not context.is_whole
+
+
+@pytest.mark.parametrize(("most", "others"), [(5, 1), (4, 0), (1, 0)])
+async def test_the_tables_of_the_module_count_to_those_that_are_shown(
+    most: int, others: int
+) -> None:
+    _, context = await retrieve(
+        "customer country", max_tables=most, whole_tables=0, module_tables=4, fk_expansion_limit=4
+    )
+    shown = [hit.table.qualified for hit in context.tables]
+    assert shown[0] == "sales.customers"
+    assert len(shown) == len(context.shared) + others == 4 + others
 
 
 async def test_a_module_that_is_too_large_is_not_shown_whole() -> None:
