@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from nl2sql.answers import Answer
 from nl2sql.errors import EngineUnavailable
 from nl2sql.types import Principal, Question, SchemaContext
+from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_routes
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.query_service import QueryService
 from serve_app.service.turns import Turns
-from tests.fakes import FakeGenerator, FakeRetriever, build_context, build_settings
+from tests.fakes import FakeEngine, FakeGenerator, FakeRetriever, build_context, build_settings
 
 ANALYST = Principal("mia", ("analyst",))
 
@@ -109,6 +112,22 @@ async def test_it_begins_when_the_service_is_ready_though_nobody_asks() -> None:
     async with routes.router.lifespan_context(routes):
         await let_work()
         assert len(generator.prepared) == 10
+
+
+@pytest.mark.parametrize(
+    ("model", "prepares"),
+    [
+        ({"engine": "openvino"}, True),
+        ({"engine": "vllm"}, True),
+        ({"engine": "openai", "base_url": "http://h/v1", "served_name": "m"}, False),
+        ({"engine": "anthropic", "served_name": "m"}, False),
+    ],
+    ids=lambda value: value["engine"] if isinstance(value, dict) else "",
+)
+def test_only_an_engine_of_our_own_prepares(model: dict[str, str], prepares: bool) -> None:
+    wiring = Wiring(build_settings(model=model))
+    preparation = wiring.build_prompt_preparation(FakeEngine(), FakeRetriever())
+    assert (preparation is not None) is prepares
 
 
 async def test_so_much_is_read_and_no_more() -> None:
