@@ -14,7 +14,7 @@ from nl2sql.schema_text.view import SchemaView
 from nl2sql.sql.names import quote_name
 from nl2sql.types import Definition, FewShot, Plan, Question, SchemaContext, ValueMatch
 
-_MOST_NOTES = 8
+_MOST_NOTES = 4
 
 
 def render_example(example: FewShot) -> str:
