@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-TOKENIZER_CONFIG = "tokenizer_config.json"
+from nl2sql.errors import ModelCorrupt
+
+_TOKENIZER_CONFIG, _TOKENIZER = "tokenizer_config.json", "tokenizer.json"
 
 
 class OpenVinoTokenizer:
@@ -20,10 +22,7 @@ class OpenVinoTokenizer:
         import openvino_genai
 
         self._tokenizer = openvino_genai.Tokenizer(str(folder))
-        config = json.loads((folder / TOKENIZER_CONFIG).read_text("utf-8"))
-        self.added_tokens_decoder: Mapping[str, str] = {
-            number: token["content"] for number, token in config["added_tokens_decoder"].items()
-        }
+        self.added_tokens_decoder: Mapping[str, str] = read_marks(folder)
 
     def apply_chat_template(self, chat: Any, *, tokenize: bool, add_generation_prompt: bool) -> str:
         """The chat as text."""
@@ -48,3 +47,22 @@ class OpenVinoTokenizer:
         """The text of the tokens, without special ones."""
         text: str = self._tokenizer.decode(list(tokens)) if tokens else ""
         return text
+
+
+def read_marks(folder: Path) -> Mapping[str, str]:
+    """The tokens that a text can contain as marks, by number.
+
+    Since transformers 5, exported folders have them in ``tokenizer.json`` alone. Raises
+    ModelCorrupt if they are nowhere: a text could then imitate the marks of turns.
+    """
+    try:
+        config = json.loads((folder / _TOKENIZER_CONFIG).read_text("utf-8"))
+        if (named := config.get("added_tokens_decoder")) is not None:
+            return {number: token["content"] for number, token in named.items()}
+        tokens = json.loads((folder / _TOKENIZER).read_text("utf-8"))["added_tokens"]
+        return {str(token["id"]): token["content"] for token in tokens}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelCorrupt(
+            f"The tokenizer in {folder} does not say its special tokens ({error!r}).",
+            hint="Name a folder with a model in OpenVINO's form, or a GGUF file.",
+        ) from error
