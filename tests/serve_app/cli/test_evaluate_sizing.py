@@ -21,11 +21,11 @@ def test_deployment_is_found() -> None:
 
 
 def test_given_deployment_is_predicted() -> None:
-    options = "--replicas 1 --engines 1 --engine llama.cpp-0.5b-2-cores".split()
+    options = "--replicas 1 --engines 1 --engine openvino-0.5b-2-cores".split()
 
     result = CliRunner().invoke(app, ["eval", "sizing", "--questions-per-minute", "5", *options])
 
-    assert "llama.cpp, two cores of an AMD EPYC (Zen 3) (measured)" in " ".join(
+    assert "OpenVINO, two cores of an AMD EPYC (measured)" in " ".join(
         result.output.split()
     )
 
