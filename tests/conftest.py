@@ -112,6 +112,8 @@ def demo_settings() -> Iterator[Settings]:
                 "second": {**database, "schemas": ["hr", "sales"]},
             },
             "limits": {"statement_timeout_ms": 3000, "explain_timeout_ms": 2000},
+            # The small one, on whatever machine.
+            "model": {"name": "qwen2.5-coder-0.5b-instruct"},
             # Scripted queries are answers, whatever few samples say of them.
             "ranking": {"min_confidence": 0.0},
             # Tests ask many questions at a time, on machines with other work.

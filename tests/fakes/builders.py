@@ -31,7 +31,9 @@ def build_settings(**overrides: Any) -> Settings:
     """Settings with one embedded database ``shop``; ``overrides`` are whole top-level sections."""
     embedded = {"url": "embedded"}
     databases = {"shop": {"reader": embedded, "indexer": embedded}}
-    return parse_settings({"databases": databases, **overrides})
+    # On whatever machine: `auto` measures it.
+    model = {"name": "qwen2.5-coder-0.5b-instruct"}
+    return parse_settings({"databases": databases, "model": model, **overrides})
 
 
 def build_question(**overrides: Any) -> Question:

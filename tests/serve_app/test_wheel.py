@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from generation.engines.machine_speed import MachineSpeed, read_machine_speed
 from generation.models.registry import load_embedders
 from retrieval.embedding.embedder import find_installed_weights
 from tests.conftest import ROOT
@@ -111,7 +112,9 @@ def home(folder: Path) -> Path:
     """A home whose cache holds the weights already, and nothing else."""
     models = folder / "home" / ".cache" / "quorumsql" / "models"
     models.mkdir(parents=True)
-    (models / f"{MODEL}.gguf").symlink_to(ROOT / ".quorumsql" / "models" / f"{MODEL}.gguf")
+    (models / f"{MODEL}.openvino").symlink_to(ROOT / ".quorumsql" / "models" / f"{MODEL}.openvino")
+    # So slow a machine that `auto` is the small one.
+    read_machine_speed(models, lambda machine: MachineSpeed(machine, 1000.0, 1000.0))
     (entry,) = load_embedders().values()
     assert entry.file is not None
     (models / "downloads").mkdir()

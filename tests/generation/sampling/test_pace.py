@@ -10,6 +10,7 @@ from nl2sql.speed import EngineSpeed, Pace
 from tests.fakes import FakeEngine, build_settings
 
 SPEED = EngineSpeed(100, 40)
+MODEL = "qwen2.5-coder-0.5b-instruct"
 
 
 class MeasuredEngine(FakeEngine):
@@ -37,11 +38,11 @@ async def test_the_time_out_is_the_one_set_or_follows_from_the_speed(
 ) -> None:
     engine = MeasuredEngine()
     pace = EnginePace(engine, build_settings(limits=limits))
-    assert await pace.read() == await pace.read() == Pace(SPEED, seconds, "auto")
+    assert await pace.read() == await pace.read() == Pace(SPEED, seconds, MODEL)
     assert engine.asked == 1
 
 
 async def test_an_engine_that_does_not_answer_is_asked_again() -> None:
     pace = EnginePace(MeasuredEngine(failures=1), build_settings())
-    assert await pace.read() == Pace(None, 60.0, "auto")
+    assert await pace.read() == Pace(None, 60.0, MODEL)
     assert (await pace.read()).speed == SPEED

@@ -25,9 +25,7 @@ def test_given_deployment_is_predicted() -> None:
 
     result = CliRunner().invoke(app, ["eval", "sizing", "--questions-per-minute", "5", *options])
 
-    assert "OpenVINO, two cores of an AMD EPYC (measured)" in " ".join(
-        result.output.split()
-    )
+    assert "OpenVINO, two cores of an AMD EPYC (measured)" in " ".join(result.output.split())
 
 
 def test_engines_alone_are_an_error() -> None:
