@@ -27,19 +27,19 @@ _FILE = "speed.json"
 # Those of Qwen2.5's 1.5B, of which eight are larger than any processor's cache.
 _WIDTH, _INNER_WIDTH, _PAIRS = 1536, 8960, 8
 _BILLIONS = 2 * _WIDTH * _INNER_WIDTH * _PAIRS / 1e9
-_PROMPT_ROWS, _ANSWER_ROWS = 256, 4
+_PROMPT_ROWS, _ANSWER_ROWS = 256, 8
 _TIMES = 8
 # A whole model's time over that of its matrices: attention, sampling, the passage of tokens. See
 # docs/measurements/engines.md.
 _PROMPT_FACTOR, _STEP_FACTOR = 1.1, 1.4
 # The usual question on a database with prepared beginnings: tokens of the prompt that are not in
-# the cache, and steps of four answers at a time. Medians of the demo's questions.
+# the cache, and steps of eight answers at a time. Medians of the demo's questions.
 _PROMPT_TOKENS, _STEPS = 450, 75
 
 
 @dataclass(frozen=True, slots=True)
 class MachineSpeed:
-    """Milliseconds for a billion parameters: a token of the prompt, and a step of four answers."""
+    """Milliseconds for a billion parameters: a token of the prompt, and a step of eight answers."""
 
     machine: str
     prompt_ms: float
