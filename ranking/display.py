@@ -1,4 +1,4 @@
-"""How a query shows its result: keys beside their labels, rounded figures, the order of ties.
+"""How a query shows its result: keys beside labels, ranking and rounded figures, order of ties.
 
 Only what the schema or the query proves: a column is a key or a label of a row if both are columns
 of one table in FROM with a single primary key, or if a join equates the column with that key.
@@ -29,7 +29,8 @@ def read_display(query: Query) -> Display:
         return Display()
     keys, labels = _pair_outputs(query, select)
     ordered, breaks_ties = _read_order(query, select)
-    return Display(keys, labels, _find_digits(select), ordered, breaks_ties)
+    ranked = _find_ranked(select)
+    return Display(keys, labels, ranked, _find_digits(select), ordered, breaks_ties)
 
 
 def _pair_outputs(query: Query, select: exp.Select) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -92,6 +93,30 @@ def _find_digits(select: exp.Select) -> int | None:
             )
     fewest = min(decimals, default=0)
     return fewest if fewest >= _FEWEST_DECIMALS else None
+
+
+def _find_ranked(select: exp.Select) -> tuple[int, ...]:
+    """The positions of outputs that choose the first rows, beside outputs that say which they are.
+
+    >>> from sqlglot import parse_one
+    >>> _find_ranked(parse_one("SELECT name, COUNT(*) AS n FROM t GROUP BY 1 ORDER BY n LIMIT 5"))
+    (1,)
+    """
+    order = select.args.get("order")
+    if order is None or select.args.get("limit") is None:
+        return ()
+    outputs = [output.unalias() for output in select.expressions]
+    by_name = {output.alias.lower(): output.unalias() for output in select.expressions}
+    chosen = []
+    for item in order.expressions:
+        by = item.this
+        if isinstance(by, exp.Literal) and by.is_int and 0 < int(by.name) <= len(outputs):
+            by = outputs[int(by.name) - 1]
+        elif isinstance(by, exp.Column) and not by.table:
+            by = by_name.get(by.name.lower(), by)
+        chosen.append(by)
+    ranked = tuple(at for at, output in enumerate(outputs) if output in chosen)
+    return ranked if len(ranked) < len(outputs) else ()
 
 
 def _read_order(query: Query, select: exp.Select) -> tuple[str, bool]:

@@ -50,13 +50,15 @@ class Display:
     """How a query shows its result, as far as the schema tells.
 
     ``keys`` and ``labels`` are the positions (from 0) of outputs that show the same things twice,
-    by key and by label. ``digits`` are the decimals to which an output is rounded. ``ordered`` is
-    the normal form with the first item of ORDER BY alone, of a query with LIMIT; ``breaks_ties``
-    says that it has more items.
+    by key and by label. ``ranked`` are those by which a query with LIMIT orders its rows.
+    ``digits`` are the decimals to which an output is rounded. ``ordered`` is the normal form with
+    the first item of ORDER BY alone, of a query with LIMIT; ``breaks_ties`` says that it has more
+    items.
     """
 
     keys: tuple[int, ...] = ()
     labels: tuple[int, ...] = ()
+    ranked: tuple[int, ...] = ()
     digits: int | None = None
     ordered: str = ""
     breaks_ties: bool = False

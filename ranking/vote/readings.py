@@ -1,6 +1,6 @@
 """Which forms of a result are one reading: the same figures of the same things, shown differently.
 
-Two forms are one reading in three cases only, each proven from keys of the catalog or from the
+Two forms are one reading in four cases only, each proven from keys of the catalog or from the
 queries themselves, and checked against the rows:
 
 - *Key and label.* One shows a key where the other shows the label of the row with that key. Proof:
@@ -8,6 +8,8 @@ queries themselves, and checked against the rows:
   figures equal to it, has the other's rows; or a result shows both, and without the one or the
   other has these rows.
 - *A rounded figure.* One is the other, with its numbers rounded to the decimals of a ROUND.
+- *The figure that ranks.* One shows the first rows by a figure, the other the same rows without the
+  figure: it says which rows are meant, whether it is shown or not.
 - *The order of ties.* Both take the first rows of the same query, and one of them orders further.
 
 The correspondence must be one to one: rows with labels that belong to two different results by
@@ -53,6 +55,13 @@ def join_forms(assessments: Sequence[Assessment], forms: Forms) -> dict[int, int
                 _join(parents, shown, link.detailed)
     for left, right in _list_ties(assessments):
         _join(parents, left, right)
+    ranked = defaultdict(set)
+    for form, shown in _list_ranked(assessments, forms):
+        ranked[shown].add(form)
+    for shown, whole in ranked.items():
+        if len({_find_root(parents, form) for form in whole} - {_find_root(parents, shown)}) <= 1:
+            for form in whole:
+                _join(parents, shown, form)
     numbers: dict[int, int] = {}
     readings = {}
     for assessment in assessments:
@@ -129,6 +138,14 @@ def _list_ties(assessments: Sequence[Assessment]) -> Iterator[tuple[int, int]]:
             form = plain.get((each.display.ordered, len(each.result.rows)))
             if form is not None:
                 yield form, each.form
+
+
+def _list_ranked(assessments: Sequence[Assessment], forms: Forms) -> Iterator[tuple[int, int]]:
+    """The forms with a figure that ranks, and what they are without it."""
+    for each in assessments:
+        result = each.result
+        if result is not None and result.rows and not result.truncated and each.display.ranked:
+            yield each.form, forms.find_rows(_leave_out(result, each.display.ranked))
 
 
 def _leave_out(result: ResultSet, positions: Sequence[int]) -> list[tuple[object, ...]]:

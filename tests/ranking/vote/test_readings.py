@@ -78,6 +78,12 @@ QUERIES: dict[str, str] = {
     "SELECT id FROM staff WHERE pay > 21": "SELECT id, name, 0 FROM staff WHERE pay > 21",
     "SELECT name FROM staff WHERE pay > 21": "SELECT id, name, 0 FROM staff WHERE pay > 21",
     "SELECT id, name FROM staff WHERE pay >= 22": "SELECT id, name, 0 FROM staff WHERE pay >= 22",
+    f"SELECT d.name FROM {JOINED} GROUP BY d.id ORDER BY COUNT(*) DESC, d.id LIMIT 2": (
+        BY_KEY.format("0") + " ORDER BY COUNT(*) DESC, d.id LIMIT 2"
+    ),
+    f"SELECT d.id, COUNT(*) AS n FROM {JOINED} GROUP BY d.id ORDER BY n DESC, d.id LIMIT 2": (
+        BY_KEY.format("0") + " ORDER BY COUNT(*) DESC, d.id LIMIT 2"
+    ),
     "SELECT boss_id FROM staff WHERE pay > 21": (
         "SELECT boss_id, (SELECT b.name FROM staff b WHERE b.id = s.boss_id), 0 FROM staff s "
         "WHERE pay > 21"
@@ -214,6 +220,8 @@ KEYS = "SELECT department_id, COUNT(*) FROM staff GROUP BY department_id"
 LABELS = f"SELECT d.name, COUNT(*) FROM {JOINED} GROUP BY d.id"
 BOTH = f"SELECT d.id, d.name, COUNT(*) FROM {JOINED} GROUP BY d.id"
 GROUPED_LABELS = f"SELECT d.name, COUNT(*) FROM {JOINED} GROUP BY d.name"
+RANKED = f"SELECT {{}} FROM {JOINED} GROUP BY d.id ORDER BY {{}} DESC LIMIT 1"
+BY_COUNT = RANKED.format("d.name, COUNT(*) AS n", "n")
 TOP = "SELECT name FROM staff ORDER BY {} LIMIT 1"
 
 
@@ -230,6 +238,27 @@ TOP = "SELECT name FROM staff ORDER BY {} LIMIT 1"
         (PLAIN, ("SELECT AVG(pay) FROM staff", "SELECT ROUND(AVG(pay), 2) FROM staff"), [0, 0]),
         (PLAIN, ("SELECT AVG(pay) FROM staff", "SELECT ROUND(AVG(pay)) FROM staff"), [0, 1]),
         (PLAIN, ("SELECT name FROM staff", "SELECT name, pay FROM staff"), [0, 1]),
+        (PLAIN, (RANKED.format("d.name", "COUNT(*)"), BY_COUNT), [0, 0]),
+        (
+            PLAIN,
+            (
+                RANKED.format("d.id", "COUNT(*)"),
+                RANKED.format("d.id, d.name, COUNT(*)", "3"),
+                RANKED.format("d.name", "COUNT(*)"),
+                BY_COUNT,
+            ),
+            [0, 0, 0, 0],
+        ),
+        (
+            PLAIN,
+            (
+                RANKED.format("d.name", "COUNT(*)"),
+                BY_COUNT,
+                RANKED.format("d.name, SUM(s.id)", "SUM(s.id)"),
+            ),
+            [0, 1, 2],
+        ),
+        (PLAIN, (LABELS, LABELS.replace(", COUNT(*)", "")), [0, 1]),
         (TWINS, (TOP.format("pay"), TOP.format("pay, name DESC")), [0, 0]),
         (TWINS, (TOP.format("pay, id"), TOP.format("pay, name DESC")), [0, 1]),
         (PLAIN, (TOP.format("pay"), TOP.format("pay DESC")), [0, 1]),
