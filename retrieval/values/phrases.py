@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from nl2sql.languages.detection import list_stop_words
 from nl2sql.languages.english import list_english
 from nl2sql.words import STOP_WORDS
 from retrieval.values.normal_form import fold_text, fold_words
@@ -72,7 +73,8 @@ def find_phrases(question: str) -> list[Phrase]:
     ]
     tokens = list(_TOKEN.finditer(question))[:_MOST_TOKENS]
     words = [(fold_words(token.group()) or [""])[0] for token in tokens]
-    stops = [word in STOP_WORDS for word in words]
+    function_words = list_stop_words(question)
+    stops = [word in function_words for word in words]
     specific = [
         not (stop or word in GENERIC or word.isdigit())
         for word, stop in zip(words, stops, strict=True)

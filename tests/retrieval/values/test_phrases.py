@@ -35,6 +35,12 @@ def test_words_of_asking_and_numbers_do_not_stand_alone() -> None:
     assert "Boeing 747" in texts("flights of a Boeing 747")
 
 
+def test_function_words_are_those_of_the_questions_language() -> None:
+    found = find_phrases("Wie viele Lieferanten haben wir pro Land?")
+    assert "pro" not in {phrase.text for phrase in found}
+    assert [phrase.text for phrase in found if not phrase.exact_only] == ["Lieferanten", "Land"]
+
+
 def test_capitals_are_codes_but_not_in_a_shouted_question() -> None:
     assert [p.text for p in find_phrases("sold in the US") if p.exact_case] == ["US"]
     assert [p.text for p in find_phrases("SOLD IN THE US") if p.exact_case] == []
