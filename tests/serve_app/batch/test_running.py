@@ -87,7 +87,8 @@ def test_each_question_has_one_row_whatever_comes_of_it(wiring: Wiring, tmp_path
         assert (row["outcome"], row["sql"]) == ("answered", question.question)
         assert json.loads(row["rows"])[0][0] == number
         assert row["index_version"]
-        assert (row["prompt_tokens"], row["row_count"], row["truncated"]) == (1, 1, False)
+        # Eight candidates come from two prompts.
+        assert (row["prompt_tokens"], row["row_count"], row["truncated"]) == (2, 1, False)
     for name, error in (
         ("empty", "InvalidRequest"),
         ("nowhere", "UnknownDatabase"),

@@ -191,8 +191,14 @@ async def test_it_is_ready_while_a_question_can_be_answered(
     assert response.json()["parts"] == {part: problem or "ok" for part, problem in told}
 
 
-PACE = Pace(EngineSpeed(90.0, 36.0), 67.0)
-TOLD = {"prompt_tokens_per_s": 90.0, "answer_tokens_per_s": 36.0, "sampling_timeout_ms": 67_000}
+PACE = Pace(EngineSpeed(90.0, 36.0), 67.0, "small", "small takes about 2 s for a question")
+TOLD = {
+    "prompt_tokens_per_s": 90.0,
+    "answer_tokens_per_s": 36.0,
+    "sampling_timeout_ms": 67_000,
+    "model": "small",
+    "model_choice": "small takes about 2 s for a question",
+}
 
 
 async def test_the_pace_of_the_model_is_told() -> None:

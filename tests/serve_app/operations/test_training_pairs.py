@@ -14,6 +14,7 @@ from evaluation.runs.variants import override
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Question
 from serve_app.cli.app import app
+from serve_app.composition.examples import open_examples
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import select
@@ -57,6 +58,10 @@ async def test_pairs_are_the_prompts_of_the_pipeline_with_the_right_queries(
         for message in engine.requests[0].prompt.messages
     ]
     assert pairs[example.id]["messages"][:-1] == asked
+    # What the preparation stored is none of other tests' business.
+    async with open_examples(wiring) as store:
+        stored = await store.list_examples("demo_erp")
+        await store.remove("demo_erp", [each.id for each in stored])
 
 
 @pytest.mark.parametrize("measured", ["questions.jsonl", "alike.jsonl"])

@@ -188,7 +188,7 @@ def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> Non
     waiting, cancelled = engine.counts.remote().result()
 
     with pytest.raises(httpx.ReadTimeout):
-        httpx.post(f"{url}/query", json={"question": f"How many {HANG} orders?"}, timeout=3)
+        httpx.post(f"{url}/query", json={"question": f"How many {HANG} orders?", "k": 4}, timeout=3)
     assert engine.counts.remote().result()[0] == waiting + 1
     assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
 
@@ -221,7 +221,7 @@ def test_the_stages_of_a_question_are_told_across_all_processes(url: str) -> Non
 def test_a_client_that_leaves_its_stream_cancels_its_request_in_the_engine(url: str) -> None:
     engine = serve.get_deployment_handle("engine", APPLICATION)
     waiting, cancelled = engine.counts.remote().result()
-    question = {"question": f"How many {HANG} orders?"}
+    question = {"question": f"How many {HANG} orders?", "k": 4}
     headers = {"accept": "text/event-stream"}
     with httpx.stream("POST", f"{url}/query", json=question, headers=headers) as stream:
         for line in stream.iter_lines():
