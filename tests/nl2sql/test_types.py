@@ -116,7 +116,7 @@ EXAMPLES: tuple[object, ...] = (
     SCORE.terms[0],
     SCORE,
     ASSESSMENT,
-    types.Display((0,), (1,), 2),
+    types.Display((0,), (1,), (), 2),
     RANKING,
     REPAIR,
     TRACE.timings[0],
