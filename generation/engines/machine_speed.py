@@ -29,9 +29,9 @@ _WIDTH, _INNER_WIDTH, _PAIRS = 1536, 8960, 8
 _BILLIONS = 2 * _WIDTH * _INNER_WIDTH * _PAIRS / 1e9
 _PROMPT_ROWS, _ANSWER_ROWS = 256, 8
 _TIMES = 8
-# A whole model's time over that of its matrices: attention, sampling, the passage of tokens. See
-# docs/measurements/engines.md.
-_PROMPT_FACTOR, _STEP_FACTOR = 1.1, 1.4
+# A step of a whole model takes longer than its matrices: attention, sampling, the passage of tokens
+# (docs/measurements/engines.md).
+_STEP_FACTOR = 1.3
 # The usual question on a database with prepared beginnings: tokens of the prompt that are not in
 # the cache, and steps of eight answers at a time. Medians of the demo's questions.
 _PROMPT_TOKENS, _STEPS = 450, 75
@@ -81,7 +81,7 @@ def _name_machine() -> str:
 def measure_machine(machine: str) -> MachineSpeed:
     """Measures this machine, in about three seconds."""
     request = _compile().create_infer_request()
-    prompt_s = _time(request, _PROMPT_ROWS) * _PROMPT_FACTOR / _PROMPT_ROWS
+    prompt_s = _time(request, _PROMPT_ROWS) / _PROMPT_ROWS
     step_s = _time(request, _ANSWER_ROWS) * _STEP_FACTOR
     return MachineSpeed(
         machine, round(prompt_s * 1e3 / _BILLIONS, 3), round(step_s * 1e3 / _BILLIONS, 1)
