@@ -15,6 +15,7 @@ from generation.engines.model_choice import (
 )
 from generation.models.registry import load_registry
 from nl2sql.settings import ModelSettings
+from ranking.confidence.calibration import load_calibration
 
 SMALL, LARGE = "qwen2.5-coder-0.5b-instruct", "qwen2.5-coder-1.5b-instruct"
 FAST = MachineSpeed("", prompt_ms=3.0, step_ms=40.0)
@@ -66,6 +67,11 @@ def test_it_is_said_what_the_next_larger_would_cost(tmp_path: Path) -> None:
     told = describe_choice(tmp_path, SMALL)
     assert told.startswith(f"{SMALL} takes about 2 s for a question; {LARGE} takes about 7 s")
     assert describe_choice(tmp_path, "something else") == ""
+
+
+def test_whatever_auto_chooses_has_a_calibration() -> None:
+    sized = [entry.name for entry in load_registry().values() if entry.billions]
+    assert all(load_calibration("auto", name) is not None for name in sized)
 
 
 def test_only_auto_is_replaced(tmp_path: Path) -> None:
