@@ -79,9 +79,12 @@ _CURRENCIES = (
 )
 # "Amount, EUR", "weight in kilograms"; not "not in EUR", "EUR for one unit", "in hours a week".
 _TOLD = re.compile(
-    rf"(?<!\bnot )(?:,\s*|\bin |\()(?P<unit>{_CURRENCIES}|{'|'.join(_SIGNS)})(?=\s*(?:[.,;:()]|$))"
+    rf"(?<!\bnot )(?:,\s*|\bin |\()(?P<unit>{_CURRENCIES}|{'|'.join(_SIGNS)})"
+    r"(?=\s*(?:[.,;:()]|$))(?!,\s*(?:per|a|an|for)\b)"
 )
 # "hire_day" is a day, "lead_days" a number of days.
+# "price_per_kg" is no weight, "usd_to_eur" no amount.
+_OF_ANOTHER = frozenset(("per", "to", "a"))
 _PLURAL_ONLY = frozenset("day week month year hour minute second hr cent mile".split())
 
 
@@ -90,9 +93,11 @@ def find_unit(name: str) -> str:
 
     >>> find_unit("net_weight_kg"), find_unit("leadTimeDays"), find_unit("birth_year")
     ('kg', 'days', '')
+    >>> find_unit("price_per_kg"), find_unit("usd_to_eur")
+    ('', '')
     """
     words = split_words(name)
-    last = words[-1] if len(words) > 1 else ""
+    last = words[-1] if len(words) > 1 and words[-2] not in _OF_ANOTHER else ""
     if last in _PLURAL_ONLY and not name.lower().rstrip("_").endswith("s"):
         return ""
     return _UNITS.get(last, "")
@@ -105,6 +110,8 @@ def read_unit(name: str, comment: str) -> str:
     ('EUR', '%')
     >>> read_unit("price", "Price of one unit"), read_unit("amt", "In its currency, not in EUR")
     ('', '')
+    >>> read_unit("price", "Price in EUR, per hour")
+    ''
     """
     told = _TOLD.search(comment)
     unit = told["unit"] if told else find_unit(name)

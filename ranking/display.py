@@ -96,7 +96,7 @@ def _find_digits(select: exp.Select) -> int | None:
 
 
 def _find_ranked(select: exp.Select) -> tuple[int, ...]:
-    """The positions of outputs that choose the first rows, beside outputs that say which they are.
+    """The positions of computed figures that choose the first rows, beside what names them.
 
     >>> from sqlglot import parse_one
     >>> _find_ranked(parse_one("SELECT name, COUNT(*) AS n FROM t GROUP BY 1 ORDER BY n LIMIT 5"))
@@ -115,7 +115,9 @@ def _find_ranked(select: exp.Select) -> tuple[int, ...]:
         elif isinstance(by, exp.Column) and not by.table:
             by = by_name.get(by.name.lower(), by)
         chosen.append(by)
-    ranked = tuple(at for at, output in enumerate(outputs) if output in chosen)
+    ranked = tuple(
+        at for at, output in enumerate(outputs) if output in chosen and output.find(exp.AggFunc)
+    )
     return ranked if len(ranked) < len(outputs) else ()
 
 

@@ -2,7 +2,7 @@
 
 Only what is told: by the comment or the name of a column, by the description of a measure, or by
 a currency column beside the amount that has one value in all rows. Whatever changes the unit, such
-as a count, a quotient or a product of two amounts, has none.
+as a count, a quotient or a product, has none.
 """
 
 from __future__ import annotations
@@ -76,32 +76,31 @@ def _find_unit(node: exp.Expr, query: Query) -> str:
     if isinstance(node, exp.Add | exp.Sub):
         left, right = (_find_unit(side, query) for side in (node.this, node.expression))
         return left if left == right else ""
-    if isinstance(node, exp.Mul):
-        # A number of things, each of so much.
-        sides = [_find_unit(side, query) for side in (node.this, node.expression)]
-        return "".join(sides) if "" in sides and _PERCENT not in sides else ""
     return ""
 
 
 def _find_currency(
     output: exp.Expr, outputs: list[exp.Expr], query: Query, result: ResultSet
 ) -> str:
-    """The one value of a currency column of the same table, for an amount in its currency."""
-    uses = [_find_column(each, query) for each in outputs]
+    """The one value of a currency column of the same table, for an amount in its currency.
+
+    Beside an aggregate, a plain column is what the rows are grouped by.
+    """
     amount = _find_column(output, query)
     if amount is None or "currency" not in amount.column.comment.lower():
         return ""
-    for at, use in enumerate(uses):
+    for at, other in enumerate(outputs):
+        use = query.resolve(other.unalias())
         if use is None or use.source != amount.source or "currency" not in use.column.name.lower():
             continue
-        values = {row[at] for row in result.rows}
-        if use is not amount and len(values) == 1 and _CODE.fullmatch(str(*values)):
-            return str(*values)
+        values = {str(row[at]) for row in result.rows}
+        if other is not output and len(values) == 1 and _CODE.fullmatch(*values):
+            return values.pop()
     return ""
 
 
 def _find_column(output: exp.Expr, query: Query) -> ColumnUse | None:
     inner = output.unalias()
-    while isinstance(inner, (*_KEEPING, exp.Sum)):
+    while isinstance(inner, (*_KEEPING, exp.Sum)) and not isinstance(inner, exp.Window):
         inner = inner.this
     return query.resolve(inner)

@@ -12,6 +12,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -59,9 +60,10 @@ def read_machine_speed(folder: Path, measure: Callable[[str], MachineSpeed]) -> 
     speed = find_machine_speed(folder)
     if speed is None:
         speed = measure(_name_machine())
-        folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(speed), indent=1)
-        (folder / _FILE).write_text(f"{text}\n", encoding="utf-8")
+        with suppress(OSError):  # such as a folder that is mounted read-only
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / _FILE).write_text(f"{text}\n", encoding="utf-8")
     return speed
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from generation.engines.choice import choose_engine
+from generation.engines.choice import choose_engine, read_cpu_flags
 from generation.engines.machine_speed import (
     MachineSpeed,
     find_machine_speed,
@@ -18,6 +18,7 @@ from generation.engines.machine_speed import (
     read_machine_speed,
 )
 from generation.engines.openvino_checks import measure_memory
+from generation.engines.openvino_server import check_package, check_processor
 from generation.models.registry import ModelEntry, default_gpu_model, load_registry
 from nl2sql.settings import ModelSettings
 
@@ -67,7 +68,12 @@ def resolve_model(settings: ModelSettings, folder: Path, *, on_gpu: bool) -> Mod
 def choose_cpu_model(
     folder: Path, measure: Callable[[str], MachineSpeed] = measure_machine
 ) -> ModelEstimate:
-    """The model for this machine, whose speed is kept in ``folder``; measures it at first."""
+    """The model for this machine, whose speed is kept in ``folder``; measures it at first.
+
+    Raises EngineUnavailable if OpenVINO is missing or cannot run here.
+    """
+    check_package()
+    check_processor(read_cpu_flags())
     speed = read_machine_speed(folder, measure)
     return choose_model(load_registry().values(), speed, measure_memory())
 

@@ -37,7 +37,8 @@ class OpenVinoKeeper:
         """Raises what ``start`` raises."""
         self._start = start
         self._server = start()
-        self._starting = asyncio.Lock()
+        self._starting: asyncio.Task[None] | None = None
+        self._is_closed = False
         self._watch: asyncio.Task[None] | None = None
         self._error: EngineUnavailable | None = None
         self._missed = 0
@@ -63,32 +64,40 @@ class OpenVinoKeeper:
         return str(self._error) if self._error else "The engine has died and is restarted."
 
     async def close(self) -> None:
-        """Ends the watch and the process."""
+        """Ends the watch and the process, also one that is starting."""
+        self._is_closed = True
         if self._watch is not None:
             self._watch.cancel()
             with suppress(asyncio.CancelledError):
                 await self._watch
+        if self._starting is not None:
+            await asyncio.wait((self._starting,))
         await self._server.disconnect()
         await asyncio.to_thread(self._server.stop)
 
     async def _restart(self) -> None:
-        async with self._starting:
-            if self._server.is_running:
-                return
-            dead = self._server
-            await dead.disconnect()
-            try:
-                self._server = await asyncio.to_thread(self._start)
-            except EngineUnavailable as error:
-                self._error = error
-                raise
-            except OSError as error:
-                # Such as no memory for a process or no room for its log, which may pass too.
-                self._error = EngineUnavailable(f"The engine does not start: {error}.")
-                raise self._error from error
-            self._error = None
-            with suppress(OSError):
-                await asyncio.to_thread(dead.stop)
+        """One start at a time, which goes on if whoever waits for it leaves."""
+        if self._is_closed:
+            raise EngineUnavailable("The engine has been closed.")
+        if self._starting is None or self._starting.done():
+            self._starting = asyncio.create_task(self._replace())
+        await asyncio.shield(self._starting)
+
+    async def _replace(self) -> None:
+        dead = self._server
+        await dead.disconnect()
+        try:
+            self._server = await asyncio.to_thread(self._start)
+        except EngineUnavailable as error:
+            self._error = error
+            raise
+        except OSError as error:
+            # Such as no memory for a process or no room for its log, which may pass too.
+            self._error = EngineUnavailable(f"The engine does not start: {error}.")
+            raise self._error from error
+        self._error = None
+        with suppress(OSError):
+            await asyncio.to_thread(dead.stop)
 
     def _begin_watch(self) -> None:
         if self._watch is None:

@@ -121,7 +121,10 @@ class _Channel:
             wait = wait and not lines
 
     def write(self, message: dict[str, Any]) -> None:
-        self._connection.sendall(json.dumps(message).encode() + b"\n")
+        try:
+            self._connection.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            os._exit(0)
 
 
 def _load(settings: dict[str, Any]) -> Any:
@@ -144,7 +147,10 @@ def _serve(pipe: Any, channel: _Channel) -> None:
         for message in channel.read(wait=not pipe.has_non_finished_requests()):
             number = message["id"]
             if "ids" in message:
-                requests[number] = _Request(pipe, message)
+                try:
+                    requests[number] = _Request(pipe, message)
+                except Exception as error:  # of this request, not of the others
+                    channel.write({"id": number, "error": str(error)})
             elif "cancel" in message:
                 if (request := requests.pop(message["cancel"], None)) is not None:
                     request.cancel()

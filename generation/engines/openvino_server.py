@@ -29,6 +29,7 @@ from nl2sql.errors import EngineUnavailable
 _PROGRAM = Path(__file__).with_name("openvino_process.py")
 _END_S = 10.0
 _DEATH_S = 1.0
+_START_S = 600.0
 _MOST_LINE_BYTES = 1 << 24
 
 
@@ -217,10 +218,16 @@ def start_server(arguments: OpenVinoArguments) -> OpenVinoServer:
         start_new_session=True,
     )
     theirs.close()
-    with suppress(OSError):
+    ours.settimeout(_START_S)
+    try:
         ours.sendall(arguments.render(flags))
         if _read_line(ours):
+            ours.settimeout(None)
             return OpenVinoServer(process, log, ours)
+    except TimeoutError:
+        process.kill()
+    except OSError:
+        pass  # it has ended, and its log says why
     status = process.wait()
     reason = read_reason(log) or f"it ended with status {status}"
     log.close()

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
@@ -164,8 +164,10 @@ class ModelStore:
         """The registry's entry, or one for a hub id; None if the name can only be a path."""
         if name in self._models():
             return self._models()[name]
-        if self._form.suffix == OPENVINO.suffix and name.endswith(".gguf") and Path(name).is_file():
-            return file_entry(Path(name))
+        if self._form.suffix == OPENVINO.suffix and name.endswith(".gguf"):
+            with suppress(RuntimeError):  # "~name" of an unknown user
+                if (file := Path(name).expanduser()).is_file():
+                    return file_entry(file)
         if self._local_model(name) is None and HUB_ID.fullmatch(name):
             return hub_entry(name)
         return None

@@ -88,6 +88,9 @@ def read_phrases(text: str) -> tuple[Phrase, ...]:
         if new := [word for word in english.split() if word not in known]:
             known.update(new)
             found.append(Phrase(" ".join(new), stem, start, start + len(stem), "business"))
+    # Digits are read in any language: an English question may hold a foreign name.
+    if all(phrase.english.isdigit() for phrase in found):
+        return ()
     return tuple(sorted(found, key=lambda phrase: phrase.start))
 
 
@@ -154,7 +157,8 @@ def _join_limits(found: Sequence[Phrase]) -> list[Phrase]:
 
 
 def _is_large(number: str) -> bool:
-    return number.isdigit() and not 0 < int(number) <= _MOST_ROWS
+    # Python reads no numbers of thousands of digits.
+    return number.isdigit() and (len(number) > 4 or not 0 < int(number) <= _MOST_ROWS)
 
 
 def _find_nearest(phrase: Phrase, others: Iterable[Phrase]) -> Phrase | None:

@@ -141,11 +141,14 @@ def _list_ties(assessments: Sequence[Assessment]) -> Iterator[tuple[int, int]]:
 
 
 def _list_ranked(assessments: Sequence[Assessment], forms: Forms) -> Iterator[tuple[int, int]]:
-    """The forms with a figure that ranks, and what they are without it."""
+    """The forms with a figure that ranks, and what they are without it: other first rows."""
+    first = {each.form for each in assessments if each.display.ordered}
     for each in assessments:
         result = each.result
         if result is not None and result.rows and not result.truncated and each.display.ranked:
-            yield each.form, forms.find_rows(_leave_out(result, each.display.ranked))
+            shown = forms.find_rows(_leave_out(result, each.display.ranked))
+            if shown in first:
+                yield each.form, shown
 
 
 def _leave_out(result: ResultSet, positions: Sequence[int]) -> list[tuple[object, ...]]:

@@ -191,8 +191,11 @@ def build_routes(
     async def run(_: FastAPI) -> AsyncIterator[None]:
         # The engine prepares prompts even if nobody asks whether the service is ready.
         waiting = asyncio.create_task(service.wait_until_ready())
-        yield
-        waiting.cancel()
+        try:
+            yield
+        finally:
+            waiting.cancel()
+            await asyncio.wait((waiting,))
 
     # Identification reads the token; here it is only declared for /docs.
     token = HTTPBearer(auto_error=False, description="A token of one of the principals.")

@@ -43,7 +43,7 @@ def find(sql: str, *rows: tuple[object, ...], context: SchemaContext = CONTEXT) 
         ("SELECT id, SUM(amt) AS revenue FROM sales GROUP BY id", ("", "EUR")),
         ("SELECT ROUND(AVG(s.amt)::numeric) FROM sales s", ("EUR",)),
         ("SELECT SUM(amt) + SUM(tax) FROM sales", ("EUR",)),
-        ("SELECT ABS(SUM(qty * amt) FILTER (WHERE id > 1)) FROM sales", ("EUR",)),
+        ("SELECT ABS(SUM(amt) FILTER (WHERE id > 1)) FROM sales", ("EUR",)),
         ("SELECT MAX(fee_usd) FROM sales", ("USD",)),
         ("SELECT SUM(weight_kg) FROM sales", ("kg",)),
         ("SELECT AVG(discount_pct) FROM sales", ("%",)),
@@ -62,6 +62,7 @@ def test_a_unit_that_is_told(sql: str, units: tuple[str, ...]) -> None:
         pytest.param("SELECT SUM(amt) / SUM(tax) FROM sales", id="a ratio of amounts"),
         pytest.param("SELECT SUM(amt) / COUNT(*) FROM sales", id="a quotient"),
         pytest.param("SELECT SUM(amt * tax) FROM sales", id="a product of amounts"),
+        pytest.param("SELECT SUM(weight_kg * 1000) FROM sales", id="converted"),
         pytest.param("SELECT SUM(amt * discount_pct) FROM sales", id="a share of amounts"),
         pytest.param("SELECT SUM(amt) + SUM(fee_usd) FROM sales", id="two currencies"),
         pytest.param("SELECT SUM(discount_pct) FROM sales", id="a sum of percents"),
@@ -84,6 +85,10 @@ def test_the_one_currency_of_the_rows_is_that_of_the_amounts() -> None:
     assert find(sql, ("PLN", 5, 1)) == ("", "PLN", "")
     assert find(sql, ("PLN", 5, 1), ("USD", 7, 1)) == ()
     assert find(sql, ("zloty", 5, 1)) == ()
+    assert find(sql, ({"code": "PLN"}, 5, 1)) == ()
+    # The greatest code says nothing of the others that are in the sum.
+    mixed = "SELECT MAX(currency_code), SUM(foreign_amt), SUM(foreign_amt) OVER () FROM sales"
+    assert find(mixed, ("PLN", 5, 5)) == ()
     assert find(sql) == ()
 
 

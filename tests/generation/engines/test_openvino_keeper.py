@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -161,6 +162,26 @@ async def test_whatever_fails_the_watch_goes_on(error: Exception, method: str) -
         start.history[1].is_running = False
         await wait_for(lambda: len(start.history) == 3)
         assert (await keeper.find()).is_running
+
+
+async def test_a_start_goes_on_if_whoever_waits_for_it_leaves() -> None:
+    class SlowStarter(Starter):
+        def __call__(self) -> FakeServer:
+            if self.history:
+                time.sleep(0.1)
+            return super().__call__()
+
+    start = SlowStarter(FakeServer(), FakeServer())
+    keeper = OpenVinoKeeper(start)
+    start.history[0].is_running = False
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(keeper.find(), 0.02)
+    assert await keeper.find() is start.history[1]
+    await keeper.close()
+    assert [server.stopped for server in start.history] == [True, True]
+    start.history[1].is_running = False
+    with pytest.raises(EngineUnavailable, match="closed"):
+        await keeper.find()
 
 
 async def test_many_who_ask_start_one() -> None:

@@ -79,10 +79,10 @@ QUERIES: dict[str, str] = {
     "SELECT name FROM staff WHERE pay > 21": "SELECT id, name, 0 FROM staff WHERE pay > 21",
     "SELECT id, name FROM staff WHERE pay >= 22": "SELECT id, name, 0 FROM staff WHERE pay >= 22",
     f"SELECT d.name FROM {JOINED} GROUP BY d.id ORDER BY COUNT(*) DESC, d.id LIMIT 2": (
-        BY_KEY.format("0") + " ORDER BY COUNT(*) DESC, d.id LIMIT 2"
+        BY_KEY.format("COUNT(*)") + " ORDER BY COUNT(*) DESC, d.id LIMIT 2"
     ),
     f"SELECT d.id, COUNT(*) AS n FROM {JOINED} GROUP BY d.id ORDER BY n DESC, d.id LIMIT 2": (
-        BY_KEY.format("0") + " ORDER BY COUNT(*) DESC, d.id LIMIT 2"
+        BY_KEY.format("COUNT(*)") + " ORDER BY COUNT(*) DESC, d.id LIMIT 2"
     ),
     "SELECT boss_id FROM staff WHERE pay > 21": (
         "SELECT boss_id, (SELECT b.name FROM staff b WHERE b.id = s.boss_id), 0 FROM staff s "
@@ -259,6 +259,17 @@ TOP = "SELECT name FROM staff ORDER BY {} LIMIT 1"
             [0, 1, 2],
         ),
         (PLAIN, (LABELS, LABELS.replace(", COUNT(*)", "")), [0, 1]),
+        # A name that orders the rows is no figure.
+        (
+            PLAIN,
+            (
+                "SELECT name, pay FROM staff ORDER BY name LIMIT 2",
+                "SELECT pay FROM staff ORDER BY name LIMIT 2",
+            ),
+            [0, 1],
+        ),
+        # These rows are not the first ones by anything.
+        (PLAIN, (BY_COUNT, "SELECT name FROM departments WHERE id = 101"), [0, 1]),
         (TWINS, (TOP.format("pay"), TOP.format("pay, name DESC")), [0, 0]),
         (TWINS, (TOP.format("pay, id"), TOP.format("pay, name DESC")), [0, 1]),
         (PLAIN, (TOP.format("pay"), TOP.format("pay DESC")), [0, 1]),
