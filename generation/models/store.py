@@ -14,7 +14,7 @@ source. A hub snapshot (a hub id, or the registry's 7B model) has no registered 
 are compared with the hashes that the hub publishes, so it is as trustworthy as the hub and the
 connection to it. The commit and all hashes go into the manifest.
 
-Not covered: choosing a model that fits the machine's memory, and several revisions of a model.
+Not covered: several revisions of a model; ``engines/model_choice.py`` chooses one for a machine.
 """
 
 from __future__ import annotations
