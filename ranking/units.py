@@ -94,8 +94,9 @@ def _find_currency(
         if use is None or use.source != amount.source or "currency" not in use.column.name.lower():
             continue
         values = {str(row[at]) for row in result.rows}
-        if other is not output and len(values) == 1 and _CODE.fullmatch(*values):
-            return values.pop()
+        if other is not output and len(values) == 1:
+            (code,) = values
+            return code if _CODE.fullmatch(code) else ""
     return ""
 
 

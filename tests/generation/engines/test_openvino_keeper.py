@@ -166,7 +166,7 @@ async def test_whatever_fails_the_watch_goes_on(error: Exception, method: str) -
 
 async def test_a_start_goes_on_if_whoever_waits_for_it_leaves() -> None:
     class SlowStarter(Starter):
-        def __call__(self) -> FakeServer:
+        def __call__(self) -> Any:
             if self.history:
                 time.sleep(0.1)
             return super().__call__()
@@ -176,7 +176,8 @@ async def test_a_start_goes_on_if_whoever_waits_for_it_leaves() -> None:
     start.history[0].is_running = False
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(keeper.find(), 0.02)
-    assert await keeper.find() is start.history[1]
+    found: Any = await keeper.find()
+    assert found is start.history[1]
     await keeper.close()
     assert [server.stopped for server in start.history] == [True, True]
     start.history[1].is_running = False
