@@ -14,8 +14,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,7 +73,6 @@ class OpenVinoServer:
         self._log = log
         self._connection = connection
         self._numbers = itertools.count(1)
-        self._sequences = itertools.count(1)
         self._waiting: dict[int, asyncio.Queue[dict[str, Any] | None]] = {}
         self._writer: asyncio.StreamWriter | None = None
         self._reading: asyncio.Task[None] | None = None
@@ -104,11 +103,10 @@ class OpenVinoServer:
         Raises EngineDied.
         """
         number = next(self._numbers)
-        # Numbers for the library's requests, one for each sequence.
-        first = next(self._sequences) << 16
         left = body["k"]
-        async with _Waiter(self, number) as queue:
-            await self._send({"id": number, "first": first, **body})
+        with self._wait(number) as queue:
+            # Each sequence is a request of its own for the library, with a number of its own.
+            await self._send({"id": number, "first": number << 16, **body})
             try:
                 while left:
                     message = await self._receive(queue)
@@ -124,7 +122,7 @@ class OpenVinoServer:
     async def count_running(self) -> int:
         """The sequences that it works on. Raises EngineDied."""
         number = next(self._numbers)
-        async with _Waiter(self, number) as queue:
+        with self._wait(number) as queue:
             await self._send({"id": number})
             return int((await self._receive(queue))["running"])
 
@@ -157,6 +155,15 @@ class OpenVinoServer:
             self.kill()
         self._log.close()
 
+    @contextmanager
+    def _wait(self, number: int) -> Iterator[asyncio.Queue[dict[str, Any] | None]]:
+        """The queue of a request, for as long as it waits."""
+        self._waiting[number] = asyncio.Queue()
+        try:
+            yield self._waiting[number]
+        finally:
+            del self._waiting[number]
+
     async def _send(self, message: Mapping[str, Any]) -> None:
         async with self._opening:
             if self._writer is None:
@@ -185,19 +192,6 @@ class OpenVinoServer:
         finally:
             for queue in self._waiting.values():
                 queue.put_nowait(None)
-
-
-class _Waiter:
-    """The queue of a request, for as long as it waits."""
-
-    def __init__(self, server: OpenVinoServer, number: int) -> None:
-        self._waiting, self._number = server._waiting, number
-
-    async def __aenter__(self) -> asyncio.Queue[dict[str, Any] | None]:
-        return self._waiting.setdefault(self._number, asyncio.Queue())
-
-    async def __aexit__(self, *_: object) -> None:
-        del self._waiting[self._number]
 
 
 def start_server(arguments: OpenVinoArguments) -> OpenVinoServer:

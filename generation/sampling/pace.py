@@ -15,9 +15,8 @@ class EnginePace:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._timeout_ms = settings.limits.sampling_timeout_ms
-        model = settings.model
-        self._model = model.served_name if model.is_remote else model.name
-        self._folder = settings.home / "models"
+        self._model = settings.model.chosen_name
+        self._folder = settings.models_folder
         self._known: Pace | None = None
 
     async def read(self) -> Pace:

@@ -76,6 +76,11 @@ class ModelSettings(Section):
         return self.engine in ("openai", "anthropic")
 
     @property
+    def chosen_name(self) -> str:
+        """The model's name, at the server if one runs it."""
+        return self.served_name if self.is_remote else self.name
+
+    @property
     def is_outside(self) -> bool:
         """True if prompts leave the private network: Anthropic, or a server with a public address.
 

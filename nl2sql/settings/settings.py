@@ -84,6 +84,11 @@ class Settings(Section):
         return tuple(name for name in self.databases if not allowed or name in allowed)
 
     @property
+    def models_folder(self) -> Path:
+        """Where weights, and the measured speed of the machine, are kept."""
+        return self.home / "models"
+
+    @property
     def uses_embedded_server(self) -> bool:
         """True if any connection is to the embedded PostgreSQL."""
         connections = [self.index.connection]

@@ -73,7 +73,7 @@ class Models:
         registry: Mapping[str, ModelEntry] | None = None,
     ) -> ModelStore:
         return ModelStore(
-            self.folder,
+            self.settings.models_folder,
             form,
             progress=progress,
             registry=registry,
@@ -136,16 +136,10 @@ class Models:
     def _is_openvino(self) -> bool:
         return choose_engine(self.settings.model) == "openvino"
 
-    @property
-    def folder(self) -> Path:
-        """Where weights, and the measured speed of the machine, are kept."""
-        return self.settings.home / "models"
-
     def resolve(self, *, on_gpu: bool) -> ModelSettings:
         """The settings of the model with ``auto`` replaced, which may measure the machine."""
-        return resolve_model(self.settings.model, self.folder, on_gpu=on_gpu)
+        return resolve_model(self.settings.model, self.settings.models_folder, on_gpu=on_gpu)
 
     def model_name(self) -> str:
         """The configured model; ``auto`` is the one that suits this machine."""
-        model = self.resolve(on_gpu=has_gpu())
-        return model.served_name if model.is_remote else model.name
+        return self.resolve(on_gpu=has_gpu()).chosen_name

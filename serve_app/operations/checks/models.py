@@ -104,7 +104,7 @@ def check_weights(settings: Settings) -> Check:
         return Check("weights", "warning", f"{name} is not downloaded", remedy)
     if not is_ready(service_url(settings)):  # a running service uses the memory it would need
         wiring.models.check_weights(folder)
-    choice = describe_choice(wiring.models.folder, name)
+    choice = describe_choice(settings.models_folder, name)
     adapter = wiring.models.adapter
     told = [
         str(folder),
