@@ -49,6 +49,7 @@ _CONFIDENCE = re.compile(r"^Confidence \d\.\d\d, with", re.MULTILINE)
 _PART = re.compile(r"^(?:These are \d+ of|The) (more than )?(\d+) rows", re.MULTILINE)
 _DELIMITER = re.compile(r"\|( -{3}:? \|)+")
 _CELL = re.compile(r"\|((?:\\.|[^\\|])+)")
+_UNIT = re.compile(r" \([A-Z]{3}\)$")
 _ESCAPED = re.compile(r"\\(.)|<br>")
 
 
@@ -139,7 +140,7 @@ def read_document(document: Mapping[str, Any], text: str) -> Reply:
 
 
 def read_message(content: str, text: str) -> Reply:
-    r"""The reply in a chat message.
+    r"""The reply in a chat message; a heading is read without the currency that it names.
 
     >>> sql = "```sql\nSELECT 3\n```"
     >>> message = f"1 row.\n\n| n |\n| ---: |\n| 3 |\n\n{sql}\n\nConfidence 0.90, with a quorum."
@@ -155,7 +156,7 @@ def read_message(content: str, text: str) -> Reply:
     rows: list[Row] = []
     for at, line in enumerate(lines):
         if _DELIMITER.fullmatch(line) and at:
-            columns = _split_line(lines[at - 1])
+            columns = tuple(_UNIT.sub("", heading) for heading in _split_line(lines[at - 1]))
             for row in lines[at + 1 :]:
                 if not row.startswith("|"):
                     break
