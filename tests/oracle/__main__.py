@@ -11,7 +11,7 @@
     python -m tests.oracle metamorphic --of warehouse --database duckdb
     python -m tests.oracle meaning --statements 100000     what runs means what was written
     python -m tests.oracle meaning --database sqlite       by its results, or on duckdb
-    python -m tests.oracle coverage                        writes docs/reference/grammar-coverage.md
+    python -m tests.oracle coverage                        prints which constructs are produced
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
 status is 1 when there was a mismatch or trouble of another kind.
@@ -32,7 +32,7 @@ from pathlib import Path
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Principal
 from tests.oracle import benchmarks, demo, generated_policies
-from tests.oracle.coverage.run import write_page
+from tests.oracle.coverage.run import cover_databases, render_page
 from tests.oracle.engines import ENGINES
 from tests.oracle.meaning import duckdb, sqlite
 from tests.oracle.meaning.postgres import judge_meanings, open_things
@@ -164,10 +164,12 @@ def _run_metamorphic(
 def _run_coverage(
     server: EmbeddedServer, stage: PostgresStage, options: argparse.Namespace, rng: random.Random
 ) -> Report:
-    coverages = write_page(stage.subjects[0], most=options.statements, seed=options.seed)
+    most, seed = options.statements, options.seed
+    coverages = cover_databases(stage.subjects[0], most=most, seed=seed)
+    page = render_page(coverages, most=most, seed=seed)
     gaps = {coverage.database: ", ".join(coverage.find_gaps()) for coverage in coverages}
     text = "\n".join(f"{database}: {found or 'no gaps'}" for database, found in gaps.items())
-    return text, any(gaps.values())
+    return f"{page}\n{text}", any(gaps.values())
 
 
 def _run_meaning(

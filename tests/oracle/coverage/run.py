@@ -1,4 +1,4 @@
-"""Counts what every generator produces on each database, and writes the page of the docs."""
+"""Counts what every generator produces on each database, and renders the counts as a page."""
 
 from __future__ import annotations
 
@@ -26,8 +26,6 @@ from tests.oracle.stage import Subject, build_guarding
 from tests.oracle.tree_batches import iterate_tree_mutations
 from tests.oracle.verdicts import Guarding
 
-PAGE = Path(__file__).parents[3] / "docs" / "reference" / "grammar-coverage.md"
-
 _OPEN = {
     "version": 1,
     "roles": {"all": {"tables": {"visible": "*"}, "rows": "all"}},
@@ -38,26 +36,26 @@ _HEAD = """# What the oracle's generators produce
 Which constructs of each grammar stand in the statements that the fuzzers throw at the guard. They
 are counted as *produced / admitted*: in how many statements a construct stands, and in how many of
 those that the guard lets through for somebody who may see every table.
-Written by `python -m tests.oracle coverage --statements {most} --seed {seed}`; what it is for:
-[testing the guard](../contributing/testing-the-guard.md).
+Printed by `python -m tests.oracle coverage --statements {most} --seed {seed}`.
 """
 
 
-def write_page(subject: Subject, *, most: int, seed: int) -> list[Coverage]:
-    """Writes ``PAGE`` over ``most`` statements of each generator; ``subject`` is the demo ERP.
+def cover_databases(subject: Subject, *, most: int, seed: int) -> list[Coverage]:
+    """The coverage of each database by ``most`` statements of each generator.
 
-    Raises PolicyError, OSError.
+    ``subject`` is the demo ERP. Raises PolicyError, OSError.
     """
-    found = [
+    return [
         cover_postgres(subject, most=most, seed=seed),
         cover_shop("SQLite", "sqlite", most=most, seed=seed),
         cover_shop("DuckDB", "duckdb", most=most, seed=seed),
     ]
+
+
+def render_page(coverages: Iterable[Coverage], *, most: int, seed: int) -> str:
+    """The counts as Markdown, a table for each database."""
     head = _HEAD.format(most=most, seed=seed)
-    PAGE.write_text(
-        "\n".join([head, *(f"{coverage.render()}\n" for coverage in found)]), encoding="utf-8"
-    )
-    return found
+    return "\n".join([head, *(f"{coverage.render()}\n" for coverage in coverages)])
 
 
 def cover_postgres(subject: Subject, *, most: int, seed: int) -> Coverage:
