@@ -31,13 +31,6 @@ class Database(Protocol):
         """Fetches at most ``max_rows`` rows. Raises DatabaseUnavailable, InsecureRole, Busy."""
         ...
 
-    async def revision(self) -> str:
-        """A text that differs after every change of the data; empty if none is known.
-
-        Raises DatabaseUnavailable, InsecureRole.
-        """
-        ...
-
     async def probe(self) -> str:
         """What is wrong with this database; empty if nothing is."""
         ...
@@ -70,13 +63,6 @@ class ReadOnlyExecutor:
             if limits is None:
                 raise
             return Diagnostic(NO_TURN, error.message)
-
-    async def revision(self, database: str) -> str:
-        """The revision of that database's data; empty if it is unknown.
-
-        Raises UnknownDatabase, DatabaseUnavailable, InsecureRole.
-        """
-        return await self._database(database).revision()
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """Pairs (``database NAME``, problem or empty) for all databases, probed in parallel."""

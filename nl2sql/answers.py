@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from nl2sql.speed import UNKNOWN_PACE, Pace
 from nl2sql.types import (
@@ -53,9 +52,8 @@ class Trace:
     the first. ``question`` is the one that was answered; ``asked`` is the original text if it was
     rewritten. ``notes`` report what was unavailable. ``wanted`` counts the completions requested;
     ``ended_early`` is true if the deadline or a failure of the engine ended sampling. ``pace``
-    holds the model's speed and the sampling time limit. ``cached_at`` is when an answer from the
-    cache was computed; then ``timings`` is empty. ``is_withheld`` if the principal sees neither
-    queries nor how the answer came about: then all that would show them is left out.
+    holds the model's speed and the sampling time limit. ``is_withheld`` if the principal sees
+    neither queries nor how the answer came about: then all that would show them is left out.
     ``shows_policy`` if the principal may read the policy: then the queries are shown as they ran.
     """
 
@@ -77,7 +75,6 @@ class Trace:
     pace: Pace = UNKNOWN_PACE
     wanted: int = 0
     ended_early: bool = False
-    cached_at: datetime | None = None
     is_withheld: bool = False
     shows_policy: bool = False
 

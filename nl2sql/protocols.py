@@ -5,7 +5,7 @@ All calls are coroutines, so that a stage can run in this process or behind a de
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
@@ -196,24 +196,6 @@ class Executor(Protocol):
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
     ) -> ResultSet | Diagnostic:
         """Run the query and return at most ``max_rows`` rows; ``limits`` may tighten the limits."""
-        ...
-
-
-class Revisions(Protocol):
-    """Knows when what answers depend on has changed."""
-
-    async def revision(self, database: str) -> str:
-        """A text that differs after every change, and never returns; empty if it is unknown.
-
-        Raise Unavailable, UnknownDatabase, PolicyError."""
-        ...
-
-
-class DataRevisions(Revisions, Protocol):
-    """The revisions of the data, and of the rules about who may read them."""
-
-    async def are_repeatable(self, queries: Sequence[GuardedQuery]) -> bool:
-        """Whether each query gives the same rows while the revision stays. Raise Unavailable."""
         ...
 
 

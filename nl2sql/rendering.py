@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any, Literal
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
@@ -69,7 +68,6 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                 rows=build_rows(result),
                 truncated=result.truncated,
                 cut=[list(cell) for cell in result.cut],
-                cached_at=_render_time(answer.trace.cached_at),
                 description=answer.description,
                 verified=_render_verified(answer.verified),
                 reference=answer.reference,
@@ -156,10 +154,6 @@ def build_event(event: QuestionEvent) -> ProgressEvent:
                 rows=build_rows(result),
                 truncated=result.truncated,
             )
-
-
-def _render_time(time: datetime | None) -> str | None:
-    return None if time is None else time.isoformat(timespec="milliseconds")
 
 
 def _render_verified(verified: VerifiedQuery | None) -> VerifiedResponse | None:

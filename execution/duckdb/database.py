@@ -29,7 +29,6 @@ from execution.duckdb.errors import describe_error, is_gone
 from execution.duckdb.file import MOST_THREADS, OpenFile, SharedFile, refuse_file
 from execution.duckdb.page import Page, build_description, build_page
 from execution.duckdb.plan import build_explained, check_estimate
-from execution.duckdb.revision import SETTLED_S, read_file_revision
 from execution.duckdb.session import Session
 from execution.results.collector import ResultBuilder, tighten_limits
 from execution.statement_threads import QUERY_CANCELED, StatementThreads
@@ -116,14 +115,8 @@ class DuckDbDatabase:
         path: Path,
         limits: LimitSettings,
         allowlist: Allowlist | None = None,
-        *,
-        settled_s: float = SETTLED_S,
     ) -> None:
-        """``allowlist`` is the guard's for this database; None means the dialect's.
-
-        ``settled_s`` is that of ``read_file_revision``.
-        """
-        self._settled_s = settled_s
+        """``allowlist`` is the guard's for this database; None means the dialect's."""
         self.name = name
         self._limits = limits
         self._allowlist = allowlist or load_allowlist("duckdb")
@@ -134,8 +127,6 @@ class DuckDbDatabase:
         # Of its own, so that a probe waits for no query.
         self._probing = StatementThreads(name, 1, self._rest)
         self._closing: asyncio.TimerHandle | None = None
-        # The last known revision, and whether tables compute nothing: then it is that of the rows.
-        self._examined = ("", False)
 
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
@@ -194,19 +185,6 @@ class DuckDbDatabase:
 
         return await self._threads.run(build, who=query.principal, limits=limits)
 
-    async def revision(self) -> str:
-        """See ``revision.py``; empty too if the file itself computes columns or has macros.
-
-        Raises DatabaseUnavailable.
-        """
-        found = await asyncio.to_thread(
-            read_file_revision, self._file.path, settled_s=self._settled_s
-        )
-        if found and found != self._examined[0]:
-            self._examined = (found, await asyncio.to_thread(self._is_plain))
-            self._rest()
-        return found if found and self._examined[1] else ""
-
     async def probe(self) -> str:
         """What is wrong with this database; empty if nothing is."""
         query = GuardedQuery(self.name, "SELECT 1", (), dialect="duckdb")
@@ -230,11 +208,6 @@ class DuckDbDatabase:
         self, query: GuardedQuery, work: Work[Answer], timeout_ms: int
     ) -> _Statement[Answer]:
         return _Statement(self._file, query, self._allowlist, work, timeout_ms)
-
-    def _is_plain(self) -> bool:
-        """Whether all rows are stored, and no function has another meaning than DuckDB's."""
-        with self._file.use() as file:
-            return not (file.computing or file.macros)
 
     def _rest(self) -> None:
         """Closes the file if no statement follows soon."""

@@ -13,8 +13,7 @@ databases limit that.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -25,7 +24,6 @@ from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.duckdb.second_check import parse_statement as parse_duckdb
 from execution.guard.cost_bombs import find_bomb
 from execution.guard.instead import describe_refusal
-from execution.guard.repeatability import is_repeatable
 from execution.guard.verification import check_wrapped, list_reads
 from execution.guard_dialects import READERS, list_nodes, parse_statements, render_sql
 from execution.name_resolution.scopes import Resolution, Unresolved
@@ -156,34 +154,6 @@ class SqlGuard:
         Raises PolicyError if it does not fit, IndexUnavailable.
         """
         await self._find(database)
-
-    async def revision(self, database: str) -> str:
-        """A text that differs after every change of the catalog, the policy or the allowlist.
-
-        Raises the errors of ``guard``.
-        """
-        known = await self._find(database)
-        allowlist = self._allowlists.get(database) or load_allowlist(known.source.dialect)
-        rules = (
-            self._policies.get(database),
-            sorted(allowlist.functions),
-            sorted(allowlist.operators),
-            sorted(allowlist.types),
-            allowlist.catalogs,
-        )
-        digest = hashlib.sha256(repr(rules).encode()).hexdigest()
-        return f"{known.source.fingerprint} {digest}"
-
-    async def are_repeatable(self, queries: Sequence[GuardedQuery]) -> bool:
-        """Whether each query gives the same rows while the data stay; see ``repeatability.py``.
-
-        Raises IndexUnavailable.
-        """
-        for query in queries:
-            catalog = await self._catalogs.catalog(query.database)
-            if not await read_aside(is_repeatable, query, catalog):
-                return False
-        return True
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """Pairs (``policy NAME``, problem or empty) for every database with a policy."""

@@ -35,7 +35,6 @@ from execution.postgres.plan import check_estimate
 from execution.postgres.plan_fingerprint import fingerprint_plan
 from execution.postgres.plan_verification import EXPLAIN, ThirdReader
 from execution.postgres.pool import Connection, ConnectionPool, pipelined
-from execution.postgres.revision import names_one_server, read_revision
 from execution.postgres.session import apply_settings, assume_identity, begin, build_settings
 from execution.results.collector import ResultBuilder, tighten_limits
 from nl2sql.cache_counts import count_lookups
@@ -66,7 +65,6 @@ class PostgresDatabase:
         self._limits = limits
         self._search_path = search_path
         self._pool = ConnectionPool(name, url, limits.pool_size)
-        self._is_one_server = names_one_server(url)
         self._type_names: dict[int, str] = {}
         # The queries whose plans were found small enough a moment ago: a candidate is explained and
         # then run, and need not be planned twice to be weighed twice. What changes meanwhile in the
@@ -169,10 +167,6 @@ class PostgresDatabase:
             return unsendable
         begin = partial(self._begin, tighter=limits)
         return await self._pool.run(work, begin=begin, who=query.principal, limits=limits)
-
-    async def revision(self) -> str:
-        """See ``revision.py``. Raises DatabaseUnavailable, InsecureRole."""
-        return await self._pool.run(read_revision) if self._is_one_server else ""
 
     async def probe(self) -> str:
         """What is wrong with this database; empty if nothing is."""

@@ -14,7 +14,6 @@ of a large sort are limited only by the time.
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -25,7 +24,6 @@ from execution.results.collector import ResultBuilder, tighten_limits
 from execution.sqlite.authorizer import build_authorizer
 from execution.sqlite.errors import build_diagnostic, is_gone
 from execution.sqlite.functions import add_functions
-from execution.sqlite.revision import FileRevisions
 from execution.statement_threads import StatementThreads
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
@@ -161,7 +159,6 @@ class SqliteDatabase:
         self._threads = StatementThreads(name, limits.pool_size)
         # Of its own, so that a probe waits for no query.
         self._probing = StatementThreads(name, 1)
-        self._revisions = FileRevisions(path)
 
     async def explain(
         self, query: GuardedQuery, *, identify: bool = False
@@ -207,10 +204,6 @@ class SqliteDatabase:
         types = [_find_type(page.rows, column) for column in range(len(page.columns))]
         return page.build(types, (time.perf_counter() - start) * 1000)
 
-    async def revision(self) -> str:
-        """See ``revision.py``."""
-        return await asyncio.to_thread(self._revisions.read)
-
     async def probe(self) -> str:
         """What is wrong with this database; empty if nothing is."""
         query = GuardedQuery(self.name, "SELECT 1", (), dialect="sqlite")
@@ -228,7 +221,6 @@ class SqliteDatabase:
         """Stops running statements and ends the threads; a later call starts new ones."""
         await self._threads.close()
         await self._probing.close()
-        await asyncio.to_thread(self._revisions.close)
 
 
 def _restrict(connection: sqlite3.Connection) -> None:

@@ -76,14 +76,6 @@ class ServeSettings(Section):
         "a second are never too slow.",
     )
 
-    answer_cache_mib: int = Field(
-        0,
-        ge=0,
-        le=65_536,
-        description="MiB of answers that each replica keeps, for the same question of the same "
-        "principal, as long as the data, the index and the policy are unchanged; 0: none.",
-    )
-
     @field_validator("allowed_hosts")
     @classmethod
     def _are_hosts(cls, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -185,17 +185,6 @@ class ExampleStore:
             )
             return await cursor.fetchone() is None
 
-    async def revision(self, database: str) -> str:
-        """A text that differs after every change of the database's examples."""
-        async with self._store.connection() as connection:
-            cursor = await connection.execute(
-                "SELECT count(*) || ' ' || coalesce(md5(string_agg(id || ' ' || xmin::text, ','"
-                " ORDER BY id)), '') FROM quorumsql.examples WHERE database = %s",
-                (database,),
-            )
-            row = await cursor.fetchone()
-        return str(row[0]) if row else ""
-
     async def list_tables(self, database: str) -> frozenset[str]:
         """All tables that any example of the database reads."""
         async with self._store.connection() as connection:

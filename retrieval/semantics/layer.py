@@ -77,11 +77,6 @@ class SemanticLayer:
             held = self._whole[database] = (whole, PerCatalog(limit))
         return held[1].of(catalog)
 
-    def revision(self, database: str) -> str:
-        """A text that changes with the definitions of the database; empty if it has none."""
-        file = self._files.get(database)
-        return file.revision if file is not None else ""
-
 
 def choose_definitions(
     question: str, known: Iterable[tuple[Definition, tuple[Phrase, ...]]]

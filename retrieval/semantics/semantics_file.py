@@ -7,10 +7,8 @@ nothing of the database: ``resolution.py`` reads the SQL parts and finds their t
 from __future__ import annotations
 
 import difflib
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -99,12 +97,6 @@ class SemanticsFile:
     def name(self) -> str:
         """The file's name without its folder."""
         return self.path.name
-
-    @cached_property
-    def revision(self) -> str:
-        """A hash that changes with the definitions."""
-        text = self.semantics.model_dump_json()
-        return hashlib.sha256(f"{self.name}\n{text}".encode()).hexdigest()[:32]
 
     def describe(self, problem: Problem) -> str:
         """The problem in one line with its place."""

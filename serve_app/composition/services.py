@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from generation.sampling.pace import EnginePace
 from nl2sql.protocols import Engine, Probe
-from nl2sql.settings.serve import ServeSettings
 from retrieval.index_store.reference_store import ReferenceStore
 from retrieval.index_store.review_store import ReviewStore
 from retrieval.index_store.store import IndexStore
@@ -14,7 +13,6 @@ from serve_app.composition.access import AccessParts
 from serve_app.composition.page import build_conversations, build_page_services
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
-from serve_app.service.answer_cache import AnswerCache
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.page_services import PageServices
 from serve_app.service.query_service import QueryService
@@ -85,7 +83,6 @@ def build_services(
         accounting=access.accounting,
         recorder=recorder,
         running=running,
-        cache=build_answer_cache(settings.serve, stages),
         history=conversations,
         references=references,
     )
@@ -124,10 +121,3 @@ def build_services(
         tools,
         page,
     )
-
-
-def build_answer_cache(settings: ServeSettings, stages: CpuStages) -> AnswerCache | None:
-    """The cache of one process; None if no answer is kept."""
-    if not settings.answer_cache_mib:
-        return None
-    return AnswerCache(settings.answer_cache_mib << 20, stages.retrieval, stages.executor)

@@ -10,7 +10,6 @@ from nl2sql.browsing import TableBrowser
 from nl2sql.protocols import (
     Admission,
     CatalogSource,
-    DataRevisions,
     Engine,
     Executor,
     FeedbackTaker,
@@ -20,13 +19,10 @@ from nl2sql.protocols import (
     Ranker,
     Repairer,
     Retriever,
-    Revisions,
     SchemaReader,
     Sessions,
 )
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.index_revisions import IndexRevisions
-from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.wiring import Wiring
 
@@ -38,14 +34,13 @@ class RetrievalStage(
     Admission,
     SchemaReader,
     TableBrowser,
-    Revisions,
     Probe,
     Protocol,
 ):
     """Stages 1 and 2, feedback, sessions and descriptions of databases."""
 
 
-class ExecutionStage(Guard, Executor, DataRevisions, Probe, Protocol):
+class ExecutionStage(Guard, Executor, Probe, Protocol):
     """The guard, and the executor behind it."""
 
 
@@ -62,16 +57,7 @@ class GuardedExecutor:
         self.guard = self.sql_guard.guard
         self.explain = self._executor.explain
         self.execute = self._executor.execute
-        self.are_repeatable = self.sql_guard.are_repeatable
         self.close = self._executor.close
-
-    async def revision(self, database: str) -> str:
-        """The revision of the data, of the policy and of the catalog that the guard knows.
-
-        Raises what ``Revisions.revision`` raises.
-        """
-        data = await self._executor.revision(database)
-        return f"{await self.sql_guard.revision(database)} {data}" if data else ""
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """The databases, and the policies that guard them."""
@@ -97,8 +83,6 @@ class Retrieval:
         self.retrieve = retriever.retrieve
         self.list_beginnings = retriever.list_beginnings
         self.probe = retriever.probe
-        examples = ExampleStore(store)
-        self.revision = IndexRevisions(catalogs, memory, examples, definitions).revision
         self.take_feedback = feedback.take_feedback
         self.recall = sessions.recall
         self.remember = sessions.remember

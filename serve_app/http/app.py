@@ -35,7 +35,7 @@ from quorumsql.contract import (
 from quorumsql.contract.status import StatusResponse
 from quorumsql.contract.translations import drop_rows
 from serve_app.composition.access import AccessParts
-from serve_app.http.callers import Caller, LastEventId, Priority, UseCache
+from serve_app.http.callers import Caller, LastEventId, Priority
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.event_stream import (
     EVENT_STREAM,
@@ -79,8 +79,8 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer as JSON, or its rows in the accepted format, with the headers "
         "QuorumSQL-SQL (percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells; "
-        "in a session -Session, -Rewritten and -Notes (percent-encoded); from the cache "
-        "-Cached-At; where the SQL is withheld, -Reference instead. "
+        "in a session -Session, -Rewritten and -Notes (percent-encoded); where the SQL is "
+        "withheld, -Reference instead. "
         "As events: `stage` for "
         "each progress, then `answer` with the JSON, or `problem`.",
         "model": QueryResponse,
@@ -215,9 +215,8 @@ def build_routes(
         format_: Format,
         *,
         is_batch: bool,
-        use_cache: bool,
     ) -> Response:
-        work = service.query(body, principal, is_batch=is_batch, use_cache=use_cache)
+        work = service.query(body, principal, is_batch=is_batch)
         answer = await run_while_connected(request.receive, work)
         if not isinstance(answer, Answered):
             members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
@@ -233,7 +232,6 @@ def build_routes(
         body: QueryRequest,
         request: Request,
         principal: Caller,
-        use_cache: UseCache,
         priority: Priority = "people",
     ) -> Response:
         is_batch = priority == "batch"
@@ -244,9 +242,7 @@ def build_routes(
             return render_problem(406, "Not acceptable", f"Answers are served as {served}.")
         format_ = find_format(media_type)
         if format_ is not None:
-            return await export(
-                body, request, principal, format_, is_batch=is_batch, use_cache=use_cache
-            )
+            return await export(body, request, principal, format_, is_batch=is_batch)
         running = service.running.open(principal, body.database)
 
         async def work(observer: Observer, rows: RenderedRows) -> Parts:
@@ -256,7 +252,6 @@ def build_routes(
                 observer,
                 in_detail=media_type == EVENT_STREAM,
                 is_batch=is_batch,
-                use_cache=use_cache,
             )
             return await compute_aside(_render, answer, rows, trace=body.trace)
 
@@ -270,14 +265,13 @@ def build_routes(
         body: QueryRequest,
         request: Request,
         principal: Caller,
-        use_cache: UseCache,
         priority: Priority = "people",
     ) -> TranslateResponse:
         service.check_sees_sql(principal)
         if body.max_rows is None:
             # The rows are not sent, so they are not read.
             body = body.model_copy(update={"max_rows": 1})
-        work = service.query(body, principal, is_batch=priority == "batch", use_cache=use_cache)
+        work = service.query(body, principal, is_batch=priority == "batch")
         answer = await run_while_connected(request.receive, work)
         return drop_rows(build_response(_leave_out_rows(answer), trace=body.trace))
 

@@ -22,17 +22,6 @@ def read_principal(request: Request) -> Principal:
 Caller = Annotated[Principal, Depends(read_principal)]
 
 
-def read_cache_control(
-    cache_control: Annotated[
-        str, Header(description="`no-cache`: answer anew, and keep that answer instead.")
-    ] = "",
-) -> bool:
-    """Whether the client accepts an answer from the cache."""
-    return "no-cache" not in (word.strip().lower() for word in cache_control.split(","))
-
-
-UseCache = Annotated[bool, Depends(read_cache_control)]
-
 Priority = Annotated[
     Literal["people", "batch"],
     Header(

@@ -110,8 +110,6 @@ def describe_answer(answer: Answered) -> dict[str, str]:
         texts["QuorumSQL-Rewritten"] = _quote(trace.question.text, " ,.?")
     if trace.notes:
         texts["QuorumSQL-Notes"] = _quote(" ".join(trace.notes), " ,.'")
-    if trace.cached_at is not None:
-        texts["QuorumSQL-Cached-At"] = trace.cached_at.isoformat(timespec="milliseconds")
     headers = {
         "QuorumSQL-Database": quote(trace.question.database),
         "QuorumSQL-Confidence": str(answer.confidence),

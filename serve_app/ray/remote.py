@@ -28,7 +28,6 @@ from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.protocols import (
     Admission,
-    DataRevisions,
     Engine,
     Executor,
     FeedbackTaker,
@@ -38,7 +37,6 @@ from nl2sql.protocols import (
     Ranker,
     Repairer,
     Retriever,
-    Revisions,
     SchemaReader,
     Sessions,
 )
@@ -197,10 +195,6 @@ class RemoteRetrieval(RemoteStage):
         """See ``TableBrowser.list_definitions``."""
         return await self._call(TableBrowser.list_definitions, database, principal)
 
-    async def revision(self, database: str) -> str:
-        """See ``Revisions.revision``."""
-        return await self._call(Revisions.revision, database)
-
 
 class RemotePlanner(RemoteStage):
     """Stage 3."""
@@ -230,14 +224,6 @@ class RemoteExecutor(RemoteStage):
     ) -> ResultSet | Diagnostic:
         """See ``Executor.execute``."""
         return await self._call(Executor.execute, query, max_rows, limits)
-
-    async def revision(self, database: str) -> str:
-        """See ``Revisions.revision``."""
-        return await self._call(Revisions.revision, database)
-
-    async def are_repeatable(self, queries: Sequence[GuardedQuery]) -> bool:
-        """See ``DataRevisions.are_repeatable``."""
-        return await self._call(DataRevisions.are_repeatable, queries)
 
 
 class RemoteRanker(RemoteStage):

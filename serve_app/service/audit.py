@@ -188,7 +188,6 @@ def build_entry(
         for assessment in (delivered.ranking.assessments if delivered.ranking else ())
         if isinstance(assessment.verdict, GuardedQuery) and _has_run(assessment)
     ]
-    is_cached = not isinstance(outcome, BaseException) and outcome.trace.cached_at is not None
     chosen = [guarded for assessment, guarded in ran if assessment.candidate.sql == delivered.sql]
     name, code = _name_outcome(outcome)
     return AuditEntry(
@@ -199,11 +198,11 @@ def build_entry(
         session=session,
         question=question,
         outcome=name,
-        code="cached" if is_cached else code,
+        code=code,
         sql=chosen[0].sql if chosen else "",
         predicates=list(chosen[0].predicates) if chosen else [],
         tables=list(chosen[0].tables) if chosen else [],
-        executed=[] if is_cached else [guarded.sql for _, guarded in ran],
+        executed=[guarded.sql for _, guarded in ran],
         row_count=delivered.rows,
         ms=(datetime.now(UTC) - started).total_seconds() * 1000,
     )

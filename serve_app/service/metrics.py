@@ -123,9 +123,8 @@ def measure_question(outcome: str, database: str, seconds: float) -> Iterator[In
 def measure_answer(answer: Answer, outcome: str) -> Iterator[Increment]:
     """The further changes by an answer, from its trace."""
     trace = answer.trace
-    if trace.cached_at is None:
-        yield from _measure_stages(trace)
-        yield from _measure_candidates(trace)
+    yield from _measure_stages(trace)
+    yield from _measure_candidates(trace)
     if isinstance(answer, Answered | Clarify):
         yield Increment(CONFIDENCE, answer.confidence, (outcome,))
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
-from nl2sql.answers import Answer, Answered
+from nl2sql.answers import Answer
 from nl2sql.deadline import Deadline, ending_in
 from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest, QuorumError, Unavailable
 from nl2sql.progress import enter_stage, observed_by
@@ -21,10 +21,9 @@ from nl2sql.settings import Settings
 from nl2sql.settings.sampling import SamplingSettings
 from nl2sql.shared_work import SharedWork
 from nl2sql.speed import Pace
-from nl2sql.types import Principal, Question, QuestionEvent, RowsFetched, Turn
+from nl2sql.types import Principal, Question, QuestionEvent, Turn
 from quorumsql.contract import QueryRequest
 from serve_app.service.accounting import Accounting
-from serve_app.service.answer_cache import AnswerCache
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.references import References
@@ -66,7 +65,6 @@ class QueryService:
         accounting: Accounting | None = None,
         recorder: QuestionRecorder | None = None,
         running: RunningQueries | None = None,
-        cache: AnswerCache | None = None,
         history: History | None = None,
         references: References | None = None,
     ) -> None:
@@ -74,8 +72,8 @@ class QueryService:
 
         ``admission`` knows which databases a principal may ask; ``accounting`` applies the limits
         of principals and keeps the audit log; ``recorder`` measures questions; ``running`` keeps
-        their events for those who follow them; ``cache`` keeps answers (None: no answer is kept);
-        ``history`` keeps the questions of sessions; ``references`` the queries that are withheld.
+        their events for those who follow them; ``history`` keeps the
+        questions of sessions; ``references`` the queries that are withheld.
         """
         self.recorder = recorder or QuestionRecorder(settings)
         self.running = running or build_running_queries(settings)
@@ -98,7 +96,6 @@ class QueryService:
         )
         # Identical questions at the same time are answered once.
         self._answering = SharedWork[Answer]()
-        self._cache = cache
         self._history = history
         self._references = references or References(settings)
 
@@ -131,14 +128,12 @@ class QueryService:
         history: tuple[Turn, ...] = (),
         in_detail: bool = True,
         is_batch: bool = False,
-        use_cache: bool = True,
     ) -> Answer:
         """Answers a request; ``observer`` receives what happens meanwhile.
 
         ``history`` are the turns before it, where the caller tells them instead of a session;
         ``in_detail`` reports the model's tokens too; a question of a batch job waits for people's.
-        Without ``use_cache`` it is answered anew, though an answer may be kept for it. A principal
-        who sees answers only gets no query, in no part of the answer and in no event.
+        A principal who sees answers only gets no query, in no part of the answer and in no event.
 
         Raises InvalidRequest, UnknownDatabase, LimitReached, Busy, Unavailable,
         DeadlineExceeded.
@@ -156,26 +151,12 @@ class QueryService:
                 await self._accounting.record_invalid(request, principal, error)
                 raise
             question = replace(question, history=history)
-            enter = partial(
-                self.turns.enter, principal.name, patience_s=self._timeout_s, is_batch=is_batch
-            )
-            kept = await self._cache.find(question) if self._cache and use_cache else None
-            if kept is not None:
-
-                async def give(asked: Question, observer: Observer | None) -> Answer:
-                    if asked == question:
-                        return _report_kept(kept, observer)
-                    # Of the principal's rows fewer remain than the question asks for.
-                    with enter() as place:
-                        return await self._answer(asked, observer, place, in_detail=in_detail)
-
-                # It costs next to nothing, so it is neither refused nor measured.
-                answer = await self._accounting.answer(question, observer, give)
-            else:
-                # Before the limits, so that a refusal costs nothing and counts nothing.
-                with enter() as place:
-                    work = partial(self._answer, place=place, in_detail=in_detail)
-                    answer = await self._accounting.answer(question, observer, work)
+            # Before the limits, so that a refusal costs nothing and counts nothing.
+            with self.turns.enter(
+                principal.name, patience_s=self._timeout_s, is_batch=is_batch
+            ) as place:
+                work = partial(self._answer, place=place, in_detail=in_detail)
+                answer = await self._accounting.answer(question, observer, work)
             finish.answer = await self._keep(question, answer)
             if withholds:
                 return await self._withhold(finish.answer)
@@ -210,8 +191,6 @@ class QueryService:
 
         async def work() -> Answer:
             async with ending_in(deadline.left_s), place.turn():
-                if self._cache is not None:
-                    return await self._cache.answer(question, self._pipeline.answer)
                 return await self._pipeline.answer(question)
 
         async def share() -> Answer:
@@ -312,13 +291,6 @@ class _Withholding:
         shown = withhold_event(event)
         if shown is not None:
             self._observer.observe(shown)
-
-
-def _report_kept(answer: Answered, observer: Observer | None) -> Answered:
-    """The answer from the cache; the observer is told its rows, as of any answer."""
-    if observer is not None:
-        observer.observe(RowsFetched(answer.sql, answer.result))
-    return answer
 
 
 def build_question(request: QueryRequest, settings: Settings, principal: Principal) -> Question:

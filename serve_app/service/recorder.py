@@ -134,7 +134,6 @@ class QuestionRecorder:
                 "trace_id": self.trace_id() or TRACE_ID.get() or make_trace_id(),
                 "principal": principal.name,
                 **fields,
-                "cached": (answer is not None and answer.trace.cached_at is not None) or None,
                 "ms": ms,
                 "question": request.question
                 if self._settings.observability.log_questions

@@ -223,6 +223,5 @@ def _withhold_trace(trace: Trace) -> Trace:
         # How many tokens it cost, which OpenAI's interface tells.
         timings=trace.timings,
         notes=tuple(note for note in trace.notes if keep_prose(note)),
-        cached_at=trace.cached_at,
         is_withheld=True,
     )

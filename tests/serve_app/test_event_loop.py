@@ -19,7 +19,6 @@ import pytest
 from starlette.types import ASGIApp, Message
 
 from generation.conversation.answer_writer import AnswerWriter
-from nl2sql.settings.serve import ServeSettings
 from nl2sql.types import Completions, SamplingRequest
 from ranking.ranker import CandidateRanker
 from serve_app.cli.reference import read_openapi
@@ -88,7 +87,6 @@ class Asked:
     body: Mapping[str, Any] = field(default_factory=dict)
     accept: str = "application/json"
     path: str = ""
-    use_cache: bool = False
 
 
 class NumberingEngine(EchoEngine):
@@ -124,8 +122,6 @@ def list_requests() -> list[Asked]:
         chat = {"model": "demo_erp", "messages": [{"role": "user", "content": question}]}
         found += [Asked("POST /query", {**asked, "k": 32, "trace": True})]
         found += [Asked("POST /query", {**asked, "k": 2})]
-        # From the cache; of what is exported, headers say so.
-        found += [Asked("POST /query", {**asked, "k": 2}, "text/csv", use_cache=True)]
         found += [
             Asked("POST /query", {**asked, "k": 2}, each) for each in (*MEDIA_TYPES, EVENT_STREAM)
         ]
@@ -140,8 +136,6 @@ def list_requests() -> list[Asked]:
 async def send(app: ASGIApp, asked: Asked, **headers: str) -> Reader:
     method, _, path = asked.route.partition(" ")
     token = {"authorization": f"Bearer {build_token('ada')}", "accept": asked.accept, **headers}
-    if not asked.use_cache:
-        token["cache-control"] = "no-cache"
     sent = [(name.encode(), value.encode()) for name, value in token.items()]
     reader = Reader([json.dumps(asked.body).encode()])
     await reader.send_to(app, build_scope(method, asked.path or path, (HOST, JSON, *sent)))
@@ -171,9 +165,8 @@ class Heartbeat:
 async def service(
     wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> AsyncIterator[PageService]:
-    serve = ServeSettings(answer_cache_mib=256)
     engine = NumberingEngine()
-    async with open_page_service(wiring, monkeypatch, tmp_path, engine, serve=serve) as opened:
+    async with open_page_service(wiring, monkeypatch, tmp_path, engine) as opened:
         await send(opened.app, Asked("POST /run", {"sql": "SELECT 1"}))
         await send(opened.app, Asked("POST /query", {"question": "SELECT 1"}))
         # As a replica does when it has started.
@@ -199,7 +192,6 @@ async def test_no_route_stops_the_event_loop(service: PageService) -> None:
         name = f"{asked.route} {asked.accept} {str(asked.body)[:60]}"
         reader = await heartbeat.measure(name, send, service.app, asked)
         assert reader.status == 200, reader.body
-        assert not asked.use_cache or reader.headers.get("quorumsql-cached-at"), "not kept"
         if query := reader.headers.get("quorumsql-query-id"):
             again = Asked(FOLLOWED, path=f"/queries/{query}/events")
             reader = await heartbeat.measure(f"{again.route} {name}", send, service.app, again)

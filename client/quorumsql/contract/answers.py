@@ -64,7 +64,6 @@ _EXAMPLE: JsonDict = {
     "rows": [[302]],
     "truncated": False,
     "cut": [],
-    "cached_at": None,
 }
 
 
@@ -91,11 +90,6 @@ class AnsweredResponse(Response):
     rows: Rows = Field(description="JSON values; dates and long numbers as text.")
     truncated: bool = Field(description="Whether there are more rows than these.")
     cut: list[list[int]] = Field(description="[row, column] of each truncated cell, from 0.")
-    cached_at: Text | None = Field(
-        None,
-        description="When the answer was computed (ISO 8601, UTC), if it comes from the cache; its "
-        "trace then lists no stages.",
-    )
     description: Text = Field("", description="What the query asks for, in words from the query.")
     verified: VerifiedResponse | None = Field(
         None,

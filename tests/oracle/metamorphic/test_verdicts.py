@@ -43,9 +43,6 @@ class QueuedDatabase:
     ) -> ResultSet | Diagnostic:
         return self._results.pop(0) if len(self._results) > 1 else self._results[0]
 
-    async def revision(self) -> str:
-        return ""
-
     async def probe(self) -> str:
         return ""
 

@@ -140,4 +140,3 @@ async def test_what_no_longer_fits_the_catalog_is_left_out() -> None:
 async def test_another_database_has_none() -> None:
     layer = SemanticLayer({"other": FILE}, Catalogs())
     assert await layer.find(build_question(text="revenue"), SHOP) == ()
-    assert (layer.revision("shop"), layer.revision("other")) == ("", FILE.revision)

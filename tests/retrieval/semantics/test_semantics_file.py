@@ -87,9 +87,3 @@ def test_what_is_wrong_is_said(value: Any, expected: str) -> None:
     with pytest.raises(SettingsError) as caught:
         parse_semantics(value)
     assert expected in str(caught.value)
-
-
-def test_the_revision_changes_with_the_definitions_only() -> None:
-    one = build_file(filters={"a": "x.y = 1"})
-    assert one.revision == build_file(filters={"a": {"condition": "x.y = 1"}}).revision
-    assert one.revision != build_file(filters={"a": "x.y = 2"}).revision

@@ -59,7 +59,6 @@ def _answered(
         "rows": rows,
         "truncated": False,
         "cut": [],
-        "cached_at": None,
     }
     answer |= more
     return answer | {"description": describe_apart([answer["sql"]], "postgres")[0]}

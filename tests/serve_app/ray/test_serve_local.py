@@ -22,7 +22,7 @@ from tests.serve_app.echo_replica import EchoReplica
 
 @pytest.fixture(scope="module", params=[True, False], ids=["fused", "a deployment a stage"])
 def ingress(wiring: Wiring, request: pytest.FixtureRequest) -> Any:
-    changed = {"fuse_cpu_stages": request.param, "answer_cache_mib": 8}
+    changed = {"fuse_cpu_stages": request.param}
     serving = wiring.settings.serve.model_copy(update=changed)
     settings = wiring.settings.model_copy(update={"serve": serving})
     engine = serve.deployment(EchoReplica, name="engine").bind()
@@ -91,17 +91,6 @@ def test_a_right_answer_is_an_example_for_the_next_question(ingress: Any) -> Non
     request = FeedbackRequest(question="q", sql="SELECT pg_sleep(1)", verdict="right")
     with pytest.raises(InvalidRequest, match="pg_sleep"):
         ingress.feedback.remote(request, Principal("local")).result()
-
-
-def test_an_answer_is_kept_while_no_stage_has_changed(ingress: Any) -> None:
-    sql = "SELECT count(*) FROM warehouses"
-    # The server's own work may be a change meanwhile.
-    answers = [ask(ingress, sql) for _ in range(10)]
-    assert answers[0].trace.cached_at is None
-    kept = next(answer for answer in answers if answer.trace.cached_at is not None)
-    assert kept.result.rows == answers[0].result.rows
-    changing = [ask(ingress, "SELECT count(*), now() FROM warehouses") for _ in range(3)]
-    assert [answer.trace.cached_at for answer in changing] == [None] * 3
 
 
 async def test_descriptions_cross_the_handle(wiring: Wiring) -> None:

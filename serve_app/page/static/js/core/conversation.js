@@ -232,7 +232,7 @@ export const readSureness = ({ confidence, quorum, origin }, given_at) => ({ con
 export function buildAnswer(question, name, result, more = {}) {
   return {
     outcome: "answered", question, database: name, notes: [], trace: null, text: "", text_source: "",
-    confidence: null, quorum: null, cached_at: null, cut: [], predicates: [], ...result, ...more,
+    confidence: null, quorum: null, cut: [], predicates: [], ...result, ...more,
   };
 }
 

@@ -68,6 +68,5 @@ export function listGrounds(answer, isPicked) {
   } else {
     grounds.push(answer.quorum ? "More than half of the attempts came to this result." : "Not more than half of the attempts came to this result, or there was only one.");
   }
-  if (answer.cached_at) grounds.push(`This answer was computed ${formatAgo(answer.cached_at)}.`);
   return grounds;
 }

@@ -6,7 +6,7 @@ import { Bar } from "../../components/controls.js";
 import { nameStage } from "../../words/stages.js";
 
 export function Timing({ trace, answer }) {
-  if (!trace.stages.length) return html`<p>${answer.cached_at ? "This answer was kept from before, so no stage ran." : "No stage ran."}</p>`;
+  if (!trace.stages.length) return html`<p>No stage ran.</p>`;
   const most = Math.max(1, ...trace.stages.map((stage) => stage.ms));
   const sum = (key) => trace.stages.reduce((total, stage) => total + stage[key], 0);
   const { pace } = trace;
