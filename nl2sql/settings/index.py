@@ -19,10 +19,6 @@ class IndexSettings(Section):
         description="The embedding model. Others than the default (sentence-transformers, by name, "
         "hub id or folder) need the extra `embedders`.",
     )
-    model_glosses: bool = Field(
-        False,
-        description="Let the model describe columns without a description, once, while indexing.",
-    )
     infer_keys: bool = Field(
         True,
         description="Infer undeclared foreign keys from names, types and sampled values.",

@@ -12,7 +12,7 @@ from sqlglot.errors import SqlglotError
 from nl2sql.errors import UnknownDatabase
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import read_aside
-from nl2sql.types import Feedback, FeedbackReceipt, Principal
+from nl2sql.types import Feedback, FeedbackReceipt
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.masking import name_vectors
 from retrieval.examples.records import build_example, identify_example, strip_sql
@@ -48,37 +48,21 @@ class FeedbackRecorder:
         are shown it. Raises IndexUnavailable, DatabaseUnavailable, UnknownDatabase, PolicyError.
         """
         note = build_note(feedback, datetime.now(UTC))
-        return await self.take_note(note, feedback.principal, is_reviewed=feedback.is_reviewed)
-
-    async def take_note(
-        self,
-        note: FeedbackNote,
-        principal: Principal,
-        *,
-        changes_examples: bool = True,
-        is_reviewed: bool = False,
-    ) -> FeedbackReceipt:
-        """Like ``take_feedback``, but verified as ``principal`` instead of as the sender.
-
-        Without ``changes_examples`` the note is only verified and recorded. A note that already has
-        an outcome keeps it.
-        """
         dialect = self._dialects.get(note.database)
         if dialect is None:
             raise UnknownDatabase(note.database, tuple(self._dialects))
         verified: Verified | None = None
         if note.right_sql:
-            result = await self._verifier.verify(note.database, note.right_sql, principal)
+            result = await self._verifier.verify(note.database, note.right_sql, feedback.principal)
             if isinstance(result, Rejected):
                 return FeedbackReceipt("refused", reason=result.reason)
             verified = result
         receipt = FeedbackReceipt("recorded")
-        if changes_examples:
-            if not note.is_right and await self._remove(note, dialect):
-                receipt = FeedbackReceipt("removed")
-            if verified is not None:
-                receipt = await self._store_example(note, verified, is_reviewed)
-        await self._store.record_feedback(replace(note, outcome=note.outcome or receipt.outcome))
+        if not note.is_right and await self._remove(note, dialect):
+            receipt = FeedbackReceipt("removed")
+        if verified is not None:
+            receipt = await self._store_example(note, verified, feedback.is_reviewed)
+        await self._store.record_feedback(replace(note, outcome=receipt.outcome))
         return receipt
 
     async def _remove(self, note: FeedbackNote, dialect: str) -> bool:

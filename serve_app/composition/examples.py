@@ -11,7 +11,6 @@ from importlib.resources import as_file
 import data.demo_erp
 from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import SqlGuard
-from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Principal
 from retrieval.catalogs import IndexedCatalogs
@@ -20,7 +19,6 @@ from retrieval.examples.importing import ImportReport, import_pairs
 from retrieval.examples.verification import Verifier
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.store import IndexStore
-from retrieval.index_store.verified_example import VerifiedExample
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Reporter
 
@@ -32,18 +30,6 @@ async def open_examples(wiring: Wiring) -> AsyncIterator[ExampleStore]:
     try:
         await store.prepare()
         yield ExampleStore(store)
-    finally:
-        await store.close()
-
-
-async def read_examples(
-    wiring: Wiring, database: str
-) -> tuple[tuple[VerifiedExample, ...], Catalog]:
-    """All examples of the database, and its indexed catalog. Raises IndexUnavailable."""
-    store = wiring.build_index_store()
-    try:
-        catalog = await IndexedCatalogs(store).catalog(database)
-        return await ExampleStore(store).list_examples(database), catalog
     finally:
         await store.close()
 
@@ -95,13 +81,11 @@ async def add_examples(
                 embedder=wiring.models.build_embedder(),
                 progress=step.update,
             )
-            step.finish(describe_import(report))
+            step.finish(
+                f"{report.stored} stored, {report.known} already stored, "
+                f"{len(report.left_out)} left out"
+            )
     return report
-
-
-def describe_import(report: ImportReport) -> str:
-    """The counts of the report, for the terminal."""
-    return f"{report.stored} stored, {report.known} already stored, {len(report.left_out)} left out"
 
 
 async def seed_demo_examples(wiring: Wiring, databases: Iterable[str], reporter: Reporter) -> None:

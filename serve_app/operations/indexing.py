@@ -12,8 +12,6 @@ from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.skipped import describe_skipped, list_skipped
 from retrieval.examples.upkeep import refresh_examples
 from retrieval.glosses import build_glosses
-from retrieval.glosses.model_glosses import apply_glosses
-from retrieval.index_store.gloss_store import GlossStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from retrieval.indexing.descriptions import describe_catalog
@@ -51,7 +49,6 @@ class DatabaseJob:
         read = await asyncio.to_thread(self.wiring.source(self.database).read_catalog)
         catalog = describe_catalog(read, self.descriptions)
         fingerprint = fingerprint_schema(self.wiring, catalog)
-        catalog = await add_model_glosses(self.wiring, self.store, catalog)
         return replace(draft, catalog=catalog, fingerprint=fingerprint, skipped=read.skipped)
 
     async def _infer_keys(self, draft: Draft, bench: Workbench) -> Draft:
@@ -92,13 +89,6 @@ class DatabaseJob:
             self.database, dialect, self.store, bench.embedder, progress=bench.progress
         )
         return draft.with_note(f"{count:,} examples embedded anew" if count else "")
-
-
-async def add_model_glosses(wiring: Wiring, store: IndexStore, catalog: Catalog) -> Catalog:
-    """The catalog with the glosses that the model wrote, if they are enabled."""
-    if not wiring.settings.index.model_glosses:
-        return catalog
-    return apply_glosses(catalog, await GlossStore(store).load(catalog.database))
 
 
 def describe_for_index(wiring: Wiring, catalog: Catalog) -> dict[str, str]:

@@ -7,7 +7,7 @@ preparation of prompts, by the baseline and by indexing. Only retrieval and the 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -35,8 +35,6 @@ from nl2sql.types import (
     Turn,
     ValueMatch,
 )
-from retrieval.glosses.model_glosses import write_glosses
-from retrieval.index_store.gloss_store import GlossStore
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks.models import check_sent_data
 from tests.fakes import (
@@ -64,7 +62,7 @@ ALWAYS = ("asked", "asked_before", "in_the_evidence", "in_a_comment")
 
 PURPOSES = {
     *("gate", "follow_up", "draft", "generate", "repair", "columns", "tables", "score"),
-    *("plain", "describe"),
+    "plain",
 }
 BROKEN = "SELECT total::int FROM orders WHERE status = 'in_a_candidate'"
 SOUND = "SELECT id, status FROM orders"
@@ -78,7 +76,6 @@ ANSWERS = {
     "tables": "orders",
     "score": "9",
     "plain": SOUND,
-    "describe": "mood: how it went",
     "answer": "There are three orders.",
 }
 
@@ -136,16 +133,6 @@ class Database:
     ) -> ResultSet | Diagnostic:
         rows = tuple((number, f"{number} in_a_row") for number in range(3))
         return ResultSet(("id", "status"), ("int4", "text"), rows, False, 1.0)
-
-
-class Glosses:
-    """A store of glosses that holds none."""
-
-    async def load(self, database: str) -> dict[str, tuple[str, str]]:
-        return {}
-
-    async def put(self, database: str, sha256: str, glosses: dict[str, str]) -> None:
-        pass
 
 
 MOODS = build_table(
@@ -227,7 +214,6 @@ async def run_all(engine: Engine, sends: Contents) -> Answered:
         engine, catalogs, guard, database, settings.sampling, settings.model.sends
     )
     await baseline.answer(alone)
-    await write_glosses(CATALOG, engine, cast(GlossStore, Glosses()))
     assert isinstance(answer, Answered), answer
     return answer
 

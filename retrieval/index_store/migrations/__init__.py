@@ -3,7 +3,7 @@
 ``0003_session_turns.sql`` migrates layout 2 to layout 3. A new index runs all steps, so the tables
 are defined only here. To change a table, add a step; released steps are not edited.
 
-Every step keeps examples, feedback, sessions and the model's glosses. Generations can be built
+Every step keeps examples, feedback and sessions. Generations can be built
 again: a step that changes their tables takes them out of service (``UPDATE quorumsql.generations
 SET live = false``), and the next build creates new ones. A service of the previous version may
 still be running, so steps add columns rather than rename them where possible.

@@ -1,4 +1,4 @@
-"""``quorumsql feedback``: sends, exports and imports feedback on answers."""
+"""``quorumsql feedback``: sends and exports feedback on answers."""
 
 from __future__ import annotations
 
@@ -10,4 +10,3 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("right")(verdict.right)
 app.command("wrong")(verdict.wrong)
 app.command("export")(transfer.export)
-app.command("import")(transfer.bring_in)

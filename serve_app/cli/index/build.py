@@ -11,8 +11,6 @@ from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
-from serve_app.operations.indexing import index_databases
-from serve_app.operations.model_glosses import write_model_glosses
 from serve_app.operations.preparation import prepare
 
 _INTERRUPTED = 130
@@ -51,6 +49,4 @@ def run_build(cli: CliContext, databases: list[str], *, verbose: bool) -> Output
 async def _build(
     settings: Settings, names: list[str], reporter: TerminalReporter, *, verbose: bool
 ) -> None:
-    wiring = await prepare(settings, reporter, databases=names, verbose=verbose)
-    if settings.index.model_glosses and await write_model_glosses(wiring, names, reporter):
-        await index_databases(wiring, names, reporter, verbose=verbose)
+    await prepare(settings, reporter, databases=names, verbose=verbose)

@@ -16,7 +16,7 @@ from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
 from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
-from serve_app.operations.indexing import add_model_glosses, describe_for_index
+from serve_app.operations.indexing import describe_for_index
 
 _SIGNS = {"added": ("+", "green"), "removed": ("-", "red"), "changed": ("~", "yellow")}
 
@@ -39,8 +39,7 @@ def diff(
 async def _compare(settings: Settings, name: str) -> Difference:
     async with open_index(settings) as (wiring, store):
         await store.prepare()
-        read = await asyncio.to_thread(wiring.source(name).read_catalog)
-        catalog = await add_model_glosses(wiring, store, read)
+        catalog = await asyncio.to_thread(wiring.source(name).read_catalog)
         cards = build_cards(catalog, describe_for_index(wiring, catalog))
         return compare_index(await store.load(name), catalog, cards, settings.index.embedder)
 

@@ -9,7 +9,6 @@ import typer
 
 from nl2sql.errors import InvalidRequest
 from nl2sql.settings import Settings
-from retrieval.index_store.gloss_store import GlossStore
 from retrieval.index_store.value_store import ValueStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
@@ -30,7 +29,7 @@ def drop(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> Output:
-    """Delete the index, values and glosses of a database, not the database itself."""
+    """Delete the index and values of a database, not the database itself."""
     cli: CliContext = context.obj
     if everything == (database is not None):
         raise InvalidRequest(
@@ -39,7 +38,7 @@ def drop(
     if everything:
         confirm(
             "Drop all indexes, and the examples and feedback of all databases? "
-            "`quorumsql examples export` saves examples, `quorumsql feedback export` feedback.",
+            "`quorumsql examples export` saves the examples, also those that feedback gave.",
             yes=yes,
         )
         asyncio.run(_drop_everything(cli.settings))
@@ -70,7 +69,6 @@ async def _drop(settings: Settings, database: str) -> bool:
         if await store.head(database) is None:
             database = settings.database_name(database)
         await ValueStore(store).drop(database)
-        await GlossStore(store).drop(database)
         return await store.drop(database)
 
 

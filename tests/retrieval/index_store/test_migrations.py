@@ -16,7 +16,6 @@ from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Turn
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.generation_tables import create_generation
-from retrieval.index_store.gloss_store import GlossStore
 from retrieval.index_store.migrations import read_steps
 from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.store import IndexStore
@@ -96,7 +95,6 @@ async def test_what_users_gave_is_there_afterwards(index_url: str, has_sessions:
     turns = await SessionStore(store).load("ann", "s1", "shop", most=9, keep_hours=9)
     expected = Turn("How many orders?", "answered", "SELECT count(*) FROM orders", ())
     assert turns == ((expected,) if has_sessions else ())
-    assert await GlossStore(store).load("shop") == {"main.orders.id": ("p", "the order's number")}
     assert await ValueStore(store).count("shop") == (1, 1)
     await store.close()
 

@@ -1,4 +1,4 @@
-"""``quorumsql feedback`` against a service that notes what it is sent; export and import."""
+"""``quorumsql feedback`` against a service that notes what it is sent."""
 
 from __future__ import annotations
 
@@ -14,13 +14,9 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from execution.postgres.embedded import EmbeddedServer
-from nl2sql.errors import InvalidRequest, SettingsError, UnknownDatabase
-from nl2sql.settings import Settings
+from nl2sql.errors import InvalidRequest, SettingsError
 from serve_app.cli.app import app
 from serve_app.cli.last_answer import LastAnswer, note, recall_answer
-from tests.execution.sqlite.shop import build_shop
-from tests.retrieval.index_store.conftest import create_index
 
 LAST = LastAnswer("shop", "How many orders?", "SELECT 1", "")
 
@@ -132,98 +128,3 @@ def test_an_answer_is_for_its_user_only(tmp_path: Path) -> None:
     assert recall_answer(tmp_path / "home") == LAST
     mode = (tmp_path / "home" / "last_answer.json").stat().st_mode
     assert stat.S_IMODE(mode) == 0o600
-
-
-COUNT = "SELECT count(*) FROM Orders"
-GIVEN = {"given_by": "ann", "access": "key", "outcome": "stored"}
-ENTRIES = (
-    {"question": "How many orders?", "sql": COUNT, "verdict": "right"}
-    | GIVEN
-    | {"given_at": "2026-01-01T12:00:00+00:00"},
-    {"question": "Who works here?", "sql": COUNT, "verdict": "wrong"}
-    | {"correction": "SELECT name FROM employees"}
-    | GIVEN
-    | {"given_at": "2026-01-02T12:00:00.000001+00:00"},
-    {"question": "What is not there?", "sql": "SELECT nothing FROM Orders", "verdict": "right"}
-    | GIVEN
-    | {"given_at": "2026-01-03T12:00:00+00:00"},
-)
-
-
-@pytest.fixture
-def shop(tmp_path: Path, demo_settings: Settings, embedded_server: EmbeddedServer) -> Path:
-    """Settings with a shop in a file and an index in which nothing is set up yet."""
-    create_index(embedded_server, "cli_feedback")
-    build_shop(tmp_path / "shop.db")
-    path = tmp_path / "quorumsql.yaml"
-    value = {
-        "home": str(demo_settings.home),
-        "index": {"connection": {"url": "embedded:cli_feedback"}},
-        "databases": {"shop": {"reader": {"url": "sqlite:///shop.db"}}},
-    }
-    path.write_text(yaml.safe_dump(value), encoding="utf-8")
-    return path
-
-
-def command(config: Path, *arguments: str) -> str:
-    done = CliRunner().invoke(app, ["--config", str(config), *arguments], env={"COLUMNS": "200"})
-    assert done.exit_code == 0, (done.output, done.exception)
-    return done.output
-
-
-def write(path: Path, entries: tuple[dict[str, str], ...]) -> str:
-    path.write_text("".join(f"{json.dumps(entry)}\n" for entry in entries), encoding="utf-8")
-    return str(path)
-
-
-def list_examples(config: Path) -> dict[str, tuple[str, str, str]]:
-    listed = json.loads(command(config, "examples", "list", "shop", "--json"))
-    return {each["id"]: (each["question"], each["sql"], each["access"]) for each in listed}
-
-
-def test_what_was_said_survives_the_loss_of_the_index(shop: Path, tmp_path: Path) -> None:
-    first = command(shop, "feedback", "import", "shop", write(tmp_path / "in.jsonl", ENTRIES))
-    assert "2 stored, 0 already stored, 1 left out" in first
-    assert "left out, entry 3: What is not there?" in first
-    examples = list_examples(shop)
-    assert sorted(examples.values()) == [
-        ("How many orders?", COUNT, "key"),
-        ("Who works here?", "SELECT name FROM employees", "key"),
-    ]
-
-    out = tmp_path / "out.jsonl"
-    assert "2 feedback entries of shop" in command(shop, "feedback", "export", "shop", str(out))
-    kept = out.read_text(encoding="utf-8")
-    assert [json.loads(line) for line in kept.splitlines()] == list(ENTRIES[:2])
-    assert "2 already stored" in command(shop, "feedback", "import", "shop", str(out))
-
-    command(shop, "index", "drop", "--all", "--yes")
-    assert "2 stored" in command(shop, "feedback", "import", "shop", str(out))
-    assert list_examples(shop) == examples
-    command(shop, "feedback", "export", "shop", str(out))
-    assert out.read_text(encoding="utf-8") == kept
-
-
-@pytest.mark.parametrize(
-    ("database", "entry", "error", "said"),
-    [
-        ("nowhere", ENTRIES[0], UnknownDatabase, "nowhere"),
-        ("shop", ENTRIES[0] | {"access": ""}, SettingsError, "line 1: access"),
-        ("shop", ENTRIES[0] | {"correction": COUNT}, SettingsError, "needs no correction"),
-    ],
-)
-def test_what_cannot_be_imported_is_named(
-    shop: Path, tmp_path: Path, database: str, entry: dict[str, str], error: type, said: str
-) -> None:
-    file = write(tmp_path / "in.jsonl", (entry,))
-    arguments = ["--config", str(shop), "feedback", "import", database, file]
-    result = CliRunner().invoke(app, arguments)
-    assert isinstance(result.exception, error)
-    assert said in str(result.exception)
-
-
-def test_an_import_of_nothing_that_runs_fails(shop: Path, tmp_path: Path) -> None:
-    file = write(tmp_path / "in.jsonl", ENTRIES[2:])
-    done = CliRunner().invoke(app, ["--config", str(shop), "feedback", "import", "shop", file])
-    assert done.exit_code == 1
-    assert "There is no column nothing" in done.output

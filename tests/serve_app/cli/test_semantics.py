@@ -1,8 +1,7 @@
-"""``quorumsql semantics``: what fits the demo, what does not, and what examples suggest."""
+"""``quorumsql semantics``: what fits the demo, and what does not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 from serve_app.cli.app import app
 from tests.conftest import ROOT
-from tests.serve_app.cli.shops import shop_settings
 
 DEFINITIONS = ROOT / "data" / "demo_erp" / "semantics.yaml"
 WRONG = """\
@@ -27,10 +25,6 @@ measures:
 filters:
   open: orders.statu = 'OPN'
 """
-LINES = (
-    '{"question": "How many rows?", "sql": "SELECT count(id) AS placed FROM Orders"}\n'
-    '{"question": "How many big ones?", "sql": "SELECT count(id) FROM Orders WHERE id > 5"}\n'
-)
 
 
 def run(config: Path, *arguments: str) -> Result:
@@ -88,27 +82,3 @@ def test_without_a_file_there_is_nothing_to_check(tmp_path: Path, settings: Sett
     result = run(write_config(tmp_path, settings, None), "semantics", "check")
     assert isinstance(result.exception, SettingsError)
     assert "databases.demo_erp.semantics" in result.exception.hint
-
-
-@pytest.fixture
-def shop() -> Iterator[Path]:
-    with shop_settings(LINES) as file:
-        yield file
-
-
-def test_what_examples_suggest_is_a_file_that_fits(shop: Path) -> None:
-    imported = run(shop, "examples", "import", "shop", str(shop.parent / "pairs.jsonl"))
-    assert "2 stored" in imported.output
-    result = run(shop, "semantics", "suggest")
-    assert result.exit_code == 0, result.output
-    assert result.stdout.startswith("# Suggestions from 2 verified examples of shop: 1. ")
-    found = yaml.safe_load(result.stdout)
-    assert found == {"version": 1, "measures": {"placed": {"expression": "COUNT(Orders.id)"}}}
-
-    (shop.parent / "semantics.yaml").write_text(result.stdout, encoding="utf-8")
-    value = yaml.safe_load(shop.read_text())
-    value["databases"]["shop"]["semantics"] = "semantics.yaml"
-    shop.write_text(yaml.safe_dump(value))
-    assert "1 definition fits shop." in run(shop, "semantics", "check").output
-    # What is defined is not suggested again.
-    assert "of shop: 0." in run(shop, "semantics", "suggest").stdout

@@ -1,1 +1,0 @@
-"""Prompts of the glosses that the model writes."""
