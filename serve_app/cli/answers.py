@@ -1,7 +1,8 @@
-"""Prints answers: the rows and their chart, and why a candidate won."""
+"""Prints answers: the rows, and why a candidate won."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rich import box
@@ -19,7 +20,6 @@ from quorumsql.contract.answers import (
     QueryResponse,
 )
 from quorumsql.contract.trace import DefinitionResponse, TraceResponse, ValueResponse
-from serve_app.cli.charts import Chart, choose_chart, draw_chart, is_numeric
 from serve_app.cli.safe_text import safe_cell
 from serve_app.cli.terminal import CONSOLE
 
@@ -28,13 +28,15 @@ _MOST_ROWS_SHOWN = 20
 _FIRST_ROWS = 3
 _SQL_WIDTH = 60
 _MOST_NAMES_SHOWN = 10
+_NUMERIC = re.compile(
+    r"(?:u?(?:big|small|tiny|huge|medium)?int(?!erval)|num|dec|float|double|real|serial)",
+    re.IGNORECASE,
+)
+"""Databases' names of the types of numbers."""
 
 
-def print_answer(answer: QueryResponse, *, seconds: float, charted: bool = True) -> None:
-    """Prints an answer with its reasons: question, SQL, candidates, rows, stages.
-
-    ``charted`` adds a chart on a terminal, if the rows suggest one.
-    """
+def print_answer(answer: QueryResponse, *, seconds: float) -> None:
+    """Prints an answer with its reasons: question, SQL, candidates, rows, stages."""
     CONSOLE.print()
     CONSOLE.print(Panel(Text(answer.question), title="Question", title_align="left"))
     _print_outcome(answer)
@@ -43,17 +45,17 @@ def print_answer(answer: QueryResponse, *, seconds: float, charted: bool = True)
         CONSOLE.print(_build_candidates(trace))
     if isinstance(answer, AnsweredResponse):
         _print_verdict(answer, trace)
-        _print_result(answer, charted=charted)
+        _print_result(answer)
     _print_findings(trace)
     CONSOLE.print(f"[dim]{seconds:.1f} s in all[/]", highlight=False)
 
 
-def print_brief_answer(answer: QueryResponse, *, seconds: float, charted: bool = True) -> None:
+def print_brief_answer(answer: QueryResponse, *, seconds: float) -> None:
     """Prints an answer without its question and reasons, for a conversation."""
     _print_outcome(answer)
     more = ""
     if isinstance(answer, AnsweredResponse):
-        _print_result(answer, charted=charted)
+        _print_result(answer)
         hidden = len(answer.rows) > _MOST_ROWS_SHOWN
         more = f" · {_describe_confidence(answer)} · /why"
         more += " · /rows shows all rows" if hidden else ""
@@ -71,12 +73,6 @@ def print_reasons(answer: QueryResponse) -> None:
     if isinstance(answer, AnsweredResponse):
         _print_verdict(answer, trace)
     _print_findings(trace)
-
-
-def print_chart(chart: Chart) -> None:
-    """Prints a chart as wide as the terminal."""
-    for line in draw_chart(chart, CONSOLE.width, unicode=CONSOLE.encoding.startswith("utf")):
-        CONSOLE.print(line, no_wrap=True)
 
 
 def _print_outcome(answer: QueryResponse) -> None:
@@ -104,14 +100,10 @@ def _build_query(sql: str) -> Syntax:
     return Syntax(sql, "sql", word_wrap=True, background_color="default")
 
 
-def _print_result(answer: AnsweredResponse, *, charted: bool) -> None:
+def _print_result(answer: AnsweredResponse) -> None:
     if answer.text:
         CONSOLE.print(Text(answer.text, style="bold green"))
     CONSOLE.print(build_rows(answer, most=_MOST_ROWS_SHOWN))
-    if charted and CONSOLE.is_terminal:
-        chart = choose_chart(answer.columns, answer.rows)
-        if chart is not None:
-            print_chart(chart)
 
 
 def _print_findings(trace: TraceResponse | None) -> None:
@@ -140,7 +132,7 @@ def _print_interpretations(
         title = f"{number}: {interpretation.share:.0%} of the samples"
         CONSOLE.print(Panel(Group(*parts), title=title, title_align="left"))
     if interpretations:
-        way = "type its number" if in_session else "quorumsql ask --pick 1"
+        way = "type its number" if in_session else "ask again with --pick and its query"
         CONSOLE.print(f"Choose one: {way}", highlight=False)
 
 
@@ -208,7 +200,7 @@ def build_rows(
         title=f"Rows: {len(answer.rows)}{more}", box=box.SIMPLE_HEAD, title_justify="left"
     )
     for column in answer.columns:
-        justify: JustifyMethod = "right" if is_numeric(column.type) else "left"
+        justify: JustifyMethod = "right" if _NUMERIC.match(column.type) else "left"
         table.add_column(Text(column.heading or column.name), justify=justify)
     shown = answer.rows if most is None else answer.rows[:most]
     for row in shown:

@@ -17,7 +17,6 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from nl2sql.errors import QuorumError
-from serve_app.cli.completion.stand_ins import build_stand_in, is_completing
 from serve_app.cli.context import CliContext
 from serve_app.cli.problems import is_json_wanted, print_error, run_for_scripts
 
@@ -43,7 +42,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "feedback": CommandPlace(
         "feedback",
         "app",
-        "Report whether an answer is right: a right one becomes an example for the model.",
+        "Export what was said of answers.",
     ),
     "serve": CommandPlace("serve", "serve", "Prepare what is missing and serve until Ctrl-C."),
     "mcp": CommandPlace(
@@ -104,7 +103,7 @@ class Commands(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if name is None:
             return name, command, rest
-        return name, build_stand_in(name) if is_completing() else load_command(name), rest
+        return name, load_command(name), rest
 
 
 def load_command(name: str) -> Any:

@@ -21,7 +21,6 @@ from quorumsql.contract import AnsweredResponse, QueryRequest
 from quorumsql.wire import Export, NoRows
 from serve_app.cli.answers import print_answer
 from serve_app.cli.context import CliContext
-from serve_app.cli.last_answer import recall_interpretations, remember
 from serve_app.cli.output import (
     Output,
     prints,
@@ -32,7 +31,6 @@ from serve_app.cli.output import (
 )
 from serve_app.cli.service_or_process import (
     AnswerTextOption,
-    ChartOption,
     DatabaseOption,
     InProcessOption,
     PrincipalOption,
@@ -61,7 +59,7 @@ class OutputFormat(StrEnum):
 @prints
 def ask(
     context: typer.Context,
-    question: Annotated[str, typer.Argument(help="The question in plain language.")] = "",
+    question: Annotated[str, typer.Argument(help="The question in plain language.")],
     evidence: Annotated[str, typer.Option(help="Additional knowledge, such as a definition.")] = "",
     tables: Annotated[
         str, typer.Option(help="Tables that the query must read, with commas between them.")
@@ -77,11 +75,12 @@ def ask(
     as_: PrincipalOption = "",
     in_process: InProcessOption = False,
     pick: Annotated[
-        int,
+        str,
         typer.Option(
-            help="Run this interpretation of the last clarify answer, counted from 1.", min=0
+            metavar="QUERY",
+            help="Run this query, which an answer that was not sure gave as an interpretation.",
         ),
-    ] = 0,
+    ] = "",
     session: Annotated[
         str | None,
         typer.Option(help="The conversation: an id that you choose, or new."),
@@ -98,7 +97,6 @@ def ask(
             "--spreadsheet-safe", help="In CSV, put an apostrophe before possible formulas."
         ),
     ] = False,
-    chart: ChartOption = True,
 ) -> Output:
     """Ask a question and see the SQL, why it won, and the rows."""
     cli: CliContext = context.obj
@@ -113,14 +111,11 @@ def ask(
         seed=seed,
         max_rows=max_rows,
         session=session,
+        picked=pick,
         answer_text=answer_text.value if answer_text else None,
         trace=format_ is None,
         spreadsheet_safe=spreadsheet_safe,
     )
-    if pick:
-        request, as_ = _pick_interpretation(cli.settings.home, request, pick)
-    elif not question:
-        raise typer.BadParameter("Ask a question, or --pick an interpretation of the last one.")
     with open_answering(
         cli,
         request.database,
@@ -134,30 +129,16 @@ def ask(
         start = time.perf_counter()
         answer = answering.ask(request)
     seconds = time.perf_counter() - start
-    remember(cli.settings.home, answer, as_)
     if output is not None:
         output.write_text(render_json(answer) + "\n", encoding="utf-8")
 
     def render() -> None:
         if output_format == OutputFormat.TABLE:
-            print_answer(answer, seconds=seconds, charted=chart)
+            print_answer(answer, seconds=seconds)
         elif output is None:
             write_document(answer)
 
     return Output(answer, render, 0 if isinstance(answer, AnsweredResponse) else _NO_ROWS)
-
-
-def _pick_interpretation(
-    home: Path, request: QueryRequest, number: int
-) -> tuple[QueryRequest, str]:
-    """The request for an interpretation of the last question, and the principal who asked it."""
-    last = recall_interpretations(home)
-    chosen = {
-        "question": last.question,
-        "database": last.database,
-        "picked": last.pick(number),
-    }
-    return request.model_copy(update=chosen), last.principal
 
 
 def split_names(text: str) -> list[str]:

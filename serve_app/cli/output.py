@@ -119,6 +119,11 @@ def write_document(document: Any) -> None:
         typer.echo(render_json(document, indent=2 if sys.stdout.isatty() else None))
 
 
+def say(text: str) -> None:
+    """Prints a sentence for people, as it is."""
+    CONSOLE.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
 def write_text(text: str) -> None:
     """Writes text for another program, unwrapped; on a terminal without unsafe characters."""
     typer.echo(make_safe(text) if sys.stdout.isatty() else text, nl=False)

@@ -1,4 +1,4 @@
-"""Generates the pages of ``docs/reference`` for settings, command line and HTTP; and completion.
+"""Generates the pages of ``docs/reference`` for settings, command line and HTTP.
 
 ``python -m serve_app.cli.reference`` writes them; a test fails if one is out of date. Their texts
 come from the descriptions in the settings, the commands and the OpenAPI document.
@@ -21,7 +21,6 @@ from typer.main import get_command
 
 from nl2sql.settings import Settings
 from serve_app.cli.app import COMMANDS, app, load_command
-from serve_app.cli.completion.description import FILE, describe_command
 from serve_app.cli.show_settings import describe_settings
 from serve_app.http.app import build_http_app
 from serve_app.service.page_services import PageServices
@@ -47,13 +46,6 @@ def write_pages() -> None:
     """Writes every page into ``FOLDER``. Raises OSError."""
     for name, text in render_pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
-    FILE.write_text(render_completion(), encoding="utf-8")
-
-
-def render_completion() -> str:
-    """What completion by the shell needs to know of all commands, as JSON."""
-    described = {name: describe_command(name, load_command(name)) for name in COMMANDS}
-    return json.dumps(described, indent=1, ensure_ascii=False) + "\n"
 
 
 def render_pages() -> dict[str, str]:

@@ -16,16 +16,16 @@ from typing import Annotated, Protocol
 import typer
 
 from nl2sql.answers import Answer, Answered
+from nl2sql.errors import InvalidRequest
 from nl2sql.progress import observed_by
 from nl2sql.protocols import Answerer, Sessions
 from nl2sql.rendering import build_event, build_response
 from nl2sql.settings import Settings
-from nl2sql.types import Principal, QuestionEvent, Violation
+from nl2sql.types import Principal, QuestionEvent
 from quorumsql.client import Client
-from quorumsql.contract import QueryRequest, QueryResponse
+from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest, QueryResponse
 from quorumsql.wire import Export, NoRows
 from serve_app.cli.context import CliContext
-from serve_app.cli.schema_names import CatalogNames, SchemaNames, ServiceNames
 from serve_app.cli.terminal import Show, TerminalReporter, show_progress
 from serve_app.http.formats import Format, describe_answer, export_answer
 from serve_app.operations.background import service_url
@@ -53,9 +53,6 @@ AnswerTextOption = Annotated[
     AnswerTextSource | None,
     typer.Option(help="What writes the answer in words; default: as configured."),
 ]
-ChartOption = Annotated[
-    bool, typer.Option("--chart/--no-chart", help="Draw a chart on a terminal, if rows suit one.")
-]
 
 
 class Answering(Protocol):
@@ -70,9 +67,8 @@ class Answering(Protocol):
     def forget(self, session: str) -> int:
         """Deletes a conversation and returns how many questions of it were stored."""
 
-    @property
-    def names(self) -> SchemaNames:
-        """The names of tables and columns that the principal may see."""
+    def send_feedback(self, request: FeedbackRequest) -> FeedbackResponse:
+        """Says whether an answer was right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +76,6 @@ class RemoteAnswering:
     """The service behind ``client``."""
 
     client: Client
-    names: SchemaNames
 
     def ask(self, request: QueryRequest) -> QueryResponse:
         """See Answering."""
@@ -95,6 +90,10 @@ class RemoteAnswering:
         """See Answering."""
         return self.client.forget(session)
 
+    def send_feedback(self, request: FeedbackRequest) -> FeedbackResponse:
+        """See Answering."""
+        return self.client.feedback(request)
+
 
 @dataclass(frozen=True, slots=True)
 class LocalAnswering:
@@ -105,7 +104,6 @@ class LocalAnswering:
     sessions: Sessions
     settings: Settings
     principal: Principal
-    names: SchemaNames
 
     def ask(self, request: QueryRequest) -> QueryResponse:
         """See Answering."""
@@ -123,6 +121,12 @@ class LocalAnswering:
     def forget(self, session: str) -> int:
         """See Answering."""
         return self.runner.run(self.sessions.forget(self.principal, session))
+
+    def send_feedback(self, request: FeedbackRequest) -> FeedbackResponse:
+        """See Answering."""
+        raise InvalidRequest(
+            "Feedback is for a service.", field="verdict", hint="Chat without --in-process."
+        )
 
     def _answer(self, request: QueryRequest, show: Show = lambda _: None) -> Answer:
         question = build_question(request, self.settings, self.principal)
@@ -166,8 +170,8 @@ def open_answering(
         return
     token = cli.settings.identity.read_token(principal) if principal else ""
     where = url or service_url(cli.settings)
-    with Client(where, token) as client, ServiceNames(where, token, name) as names:
-        yield RemoteAnswering(client, names)
+    with Client(where, token) as client:
+        yield RemoteAnswering(client)
 
 
 @contextmanager
@@ -187,8 +191,6 @@ def _open_locally(
             parts = runner.run(stack.enter_async_context(open_parts(wiring, reporter)))
             pipeline = parts.build_pipeline(settings)
             sessions = wiring.build_sessions(parts.store, parts.guard)
-            visible = runner.run(parts.guard.visible_catalog(database, principal))
-            names = CatalogNames(() if isinstance(visible, Violation) else visible.tables)
-            yield LocalAnswering(runner, pipeline, sessions, settings, principal, names)
+            yield LocalAnswering(runner, pipeline, sessions, settings, principal)
         finally:
             runner.run(stack.aclose())

@@ -13,13 +13,7 @@ import yaml
 from typer.testing import CliRunner
 
 from evaluation.runs.variants import override
-from nl2sql.errors import SettingsError
 from serve_app.cli.app import app
-from serve_app.cli.last_answer import (
-    LastInterpretations,
-    note,
-    recall_interpretations,
-)
 from tests.fakes import (
     FakeGenerator,
     FakeGuard,
@@ -139,22 +133,9 @@ def test_the_command_shows_the_interpretations_and_runs_the_one_that_is_picked(
     assert "Not sure" in shown
     assert "Rows: 2" in shown
     assert "where id is 1" in shown
-    assert "ask --pick 1" in shown
-    code, shown = ask("--pick", "2", "--format", "json")
+    assert "--pick" in shown
+    code, shown = ask("Who has id 1?", "--pick", SECOND, "--format", "json")
     assert code == 0
     answer = json.loads(shown)
     assert (answer["question"], answer["sql"]) == ("Who has id 1?", SECOND)
-    assert ask("--pick", "3")[0] != 0
     assert ask()[0] != 0
-
-
-def test_interpretations_are_remembered_for_their_owner_only(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="nothing to pick"):
-        recall_interpretations(tmp_path)
-    interpretations = LastInterpretations("shop", "Who has id 1?", (FIRST, SECOND), "ravi")
-    note(tmp_path, interpretations)
-    assert recall_interpretations(tmp_path) == interpretations
-    assert (tmp_path / "last_interpretations.json").stat().st_mode & 0o077 == 0
-    assert interpretations.pick(2) == SECOND
-    with pytest.raises(SettingsError, match="no interpretation 3"):
-        interpretations.pick(3)

@@ -1,6 +1,6 @@
 """``feedback export``.
 
-Their imports are inside the functions, so that ``feedback right`` starts quickly.
+Its imports are inside, so that it starts quickly.
 """
 
 from __future__ import annotations

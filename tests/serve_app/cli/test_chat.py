@@ -1,27 +1,36 @@
-"""``quorumsql chat``: the loop, its words, and its end."""
+"""``quorumsql chat``: the loop, its words, its end; the prompt at a terminal and its history."""
 
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
 from nl2sql.errors import Unavailable
-from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse, RefusedResponse
+from quorumsql.contract import (
+    AnsweredResponse,
+    FeedbackRequest,
+    FeedbackResponse,
+    QueryRequest,
+    QueryResponse,
+    RefusedResponse,
+)
 from quorumsql.contract.answers import ResultColumn, VerifiedResponse
 from quorumsql.wire import Export, NoRows
-from serve_app.cli.chat.conversation import Conversation
-from serve_app.cli.schema_names import CatalogNames
+from serve_app.cli.chat import Conversation
+from serve_app.cli.chat_prompt import build_listener, open_history
 from serve_app.http.formats import Format
 from tests.serve_app.cli.test_cli import run
 
 
 class Talk:
     """Somebody who says the lines, and a service that answers or raises."""
-
-    names = CatalogNames(())
 
     def __init__(
         self,
@@ -30,13 +39,12 @@ class Talk:
         answer: AnsweredResponse | None = None,
     ) -> None:
         self._answer = answer
-        self.history = ["old"]
+        self.said: list[FeedbackRequest] = []
         self.exported: list[tuple[QueryRequest, str]] = []
         self._lines: Iterator[str | BaseException] = iter(lines)
         self._error = error
         self.asked: list[QueryRequest] = []
         self.forgotten: list[str] = []
-        self.noted: list[QueryResponse] = []
 
     def listen(self) -> str:
         line = next(self._lines, EOFError())
@@ -63,11 +71,9 @@ class Talk:
         self.exported.append((request, format_.name))
         return Export(b"exported", {})
 
-    def list_history(self) -> list[str]:
-        return self.history
-
-    def clear_history(self) -> None:
-        self.history.clear()
+    def send_feedback(self, request: FeedbackRequest) -> FeedbackResponse:
+        self.said.append(request)
+        return FeedbackResponse(outcome="stored", example="abc")
 
     def forget(self, session: str) -> int:
         self.forgotten.append(session)
@@ -75,7 +81,7 @@ class Talk:
 
     def run(self) -> None:
         first = QueryRequest(question="", session="s", answer_text="rule")
-        Conversation(self, first, self, self.noted.append).run()
+        Conversation(self, first, self.listen).run()
 
 
 def build_answer(*rows: list[object]) -> AnsweredResponse:
@@ -102,7 +108,6 @@ def test_every_line_is_a_question_of_the_session(capsys: pytest.CaptureFixture[s
         ("How many?", "s", "rule"),
         ("And in 2024?", "s", "rule"),
     ]
-    assert len(somebody.noted) == 2
     shown = capsys.readouterr().out
     assert "Understood as: And in 2024? [whole]" in shown
     assert "Not [about] shops." in shown
@@ -132,19 +137,17 @@ def test_what_goes_wrong_ends_the_question_not_the_talk(error: BaseException) ->
     somebody = Talk("Q?", "R?", error=error)
     somebody.run()
     assert [each.question for each in somebody.asked] == ["Q?", "R?"]
-    assert somebody.noted == []
 
 
 def test_the_last_answer_can_be_looked_at(capsys: pytest.CaptureFixture[str]) -> None:
     answer = build_answer(["Łódź", 12], ["Rome", 6])
-    somebody = Talk("/sql", "/rows", "/why", "Q?", "/sql", "/rows", "/why", "/chart", answer=answer)
+    somebody = Talk("/sql", "/rows", "/why", "Q?", "/sql", "/rows", "/why", answer=answer)
     somebody.run()
     shown = capsys.readouterr().out
     assert shown.count("There is no answer") == 3
     assert "\nSELECT city, count(*)\n" in shown
     assert "The service told no reasons." in shown
     assert "confidence 0.50, a quorum" in shown
-    assert "█" in shown
 
 
 def test_an_answer_is_told_in_words_and_by_whom_its_query_was_given(
@@ -162,12 +165,11 @@ def test_an_answer_is_told_in_words_and_by_whom_its_query_was_given(
 
 def test_all_rows_are_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> None:
     rows: list[list[object]] = [[f"city {number}", number] for number in range(60)]
-    Talk("Q?", "/rows", "/chart", answer=build_answer(*rows)).run()
+    Talk("Q?", "/rows", answer=build_answer(*rows)).run()
     shown = capsys.readouterr().out
     assert "and 40 more" in shown
     assert "/rows shows all rows" in " ".join(shown.split())
     assert shown.count("city 59") == 1
-    assert "No chart fits" in shown
 
 
 def test_rows_are_exported_without_asking_again(
@@ -187,17 +189,20 @@ def test_rows_are_exported_without_asking_again(
     assert shown.err.count("Name a file that ends in .json, .csv") == 2
 
 
-def test_history_is_shown_and_cleared(capsys: pytest.CaptureFixture[str]) -> None:
-    somebody = Talk("/history", "/history clear", "/history")
+def test_feedback_is_about_the_last_answer_and_its_complete_question(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answer = build_answer(["Rome", 6]).model_copy(update={"rewritten": "How many by city in 2024?"})
+    somebody = Talk("/right", "Q?", "/right", "/wrong SELECT 1", answer=answer)
     somebody.run()
-    assert capsys.readouterr().out.count("old") == 1
-    assert somebody.history == []
-
-
-def test_the_commands_are_there() -> None:
-    for command in (("chat", "--help"), ("sessions", "clear", "--help")):
-        code, output = run(*command)
-        assert code == 0, output
+    asked = {"question": "How many by city in 2024?", "sql": answer.sql, "database": "shop"}
+    assert somebody.said == [
+        FeedbackRequest(**asked, verdict="right"),
+        FeedbackRequest(**asked, verdict="wrong", correction="SELECT 1"),
+    ]
+    shown = capsys.readouterr().out
+    assert "There is no answer with rows yet." in shown
+    assert shown.count("Feedback stored, example abc.") == 2
 
 
 def test_an_id_that_is_none_is_told() -> None:
@@ -205,3 +210,48 @@ def test_an_id_that_is_none_is_told() -> None:
     assert code == 1
     assert "1 to 64 letters" in output
     assert "Traceback" not in output
+
+
+ENTER, NEXT_LINE, SEARCH, STOP, END = "\r", "\x1b\r", "\x12", "\x03", "\x04"
+
+
+def type_in(*texts: str, history: Path | None = None) -> list[str]:
+    """What is heard when this is typed at a terminal."""
+    with create_pipe_input() as keys:
+        listen = build_listener(history, input=keys, output=DummyOutput())
+        heard = []
+        for text in texts:
+            keys.send_text(text)
+            heard.append(listen())
+        return heard
+
+
+def test_enter_asks_and_lines_can_be_several() -> None:
+    assert type_in(f"How many?{ENTER}") == ["How many?"]
+    assert type_in(f"How many{NEXT_LINE}orders?{ENTER}") == ["How many\norders?"]
+    assert type_in(f"How many\\{ENTER}orders?{ENTER}") == ["How many\norders?"]
+
+
+def test_ctrl_c_empties_the_line_and_ctrl_d_ends(capsys: pytest.CaptureFixture[str]) -> None:
+    assert type_in(f"wrong{STOP}right{ENTER}") == ["right"]
+    assert "/exit" in capsys.readouterr().out
+    with pytest.raises(EOFError):
+        type_in(END)
+
+
+def test_what_was_typed_is_found_again_by_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "home" / "history"
+    type_in(f"How many orders?{ENTER}", f"Who?{ENTER}", history=path)
+    os.chmod(path, 0o644)
+    # Another program reads the same file; the search is for a part in any case.
+    assert type_in(f"{SEARCH}ORDERS{ENTER}{ENTER}", history=path) == ["How many orders?"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_the_history_follows_no_link_and_may_be_unwritable(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "victim")
+    for path in (tmp_path / "link", Path("/proc/none/history"), None):
+        history = open_history(path)
+        history.append_string("How many?")
+        assert history.get_strings() == ["How many?"]
+    assert not (tmp_path / "victim").exists()
