@@ -8,12 +8,9 @@ principal is the one that the caller names.
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Any
 
 import httpx
 from starlette.types import ASGIApp, Message, Scope
@@ -37,7 +34,7 @@ _URL = "http://in-process"
 
 def open_client(config: str | Path | None, principal: str) -> Client:
     """See ``quorumsql.open_local``."""
-    return Client(_URL, transport=LoopTransport(open_transport(config, principal)))
+    return Client.open(open_async_client(config, principal))
 
 
 async def open_async_client(config: str | Path | None, principal: str) -> AsyncClient:
@@ -191,73 +188,3 @@ class _Stream(httpx.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._call.leave()
-
-
-class LoopTransport(httpx.BaseTransport):
-    """The same for a program without an event loop: one runs in a thread of its own.
-
-    ``opening`` is awaited there; what it raises is raised here.
-    """
-
-    def __init__(self, opening: Coroutine[Any, Any, AppTransport]) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="quorumsql", daemon=True
-        )
-        self._thread.start()
-        try:
-            self._transport: AppTransport = self.run(opening)
-        except BaseException:
-            self._stop()
-            raise
-
-    def run(self, work: Any) -> Any:
-        """The result of a coroutine in the loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """See ``AppTransport.handle_async_request``."""
-        content = request.read()
-        forwarded = httpx.Request(
-            request.method, request.url, headers=request.headers, content=content
-        )
-        response = self.run(self._transport.handle_async_request(forwarded))
-        return httpx.Response(
-            response.status_code, headers=response.headers, stream=_LoopStream(self, response)
-        )
-
-    def close(self) -> None:
-        """Releases what was opened, and ends the thread."""
-        if self._thread.is_alive():
-            self.run(self._transport.aclose())
-            self._stop()
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None = None,
-        error: BaseException | None = None,
-        traceback: TracebackType | None = None,
-    ) -> None:
-        self.close()
-
-    def _stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-
-class _LoopStream(httpx.SyncByteStream):
-    def __init__(self, transport: LoopTransport, response: httpx.Response) -> None:
-        self._transport = transport
-        self._response = response
-
-    def __iter__(self) -> Iterator[bytes]:
-        pieces = self._response.stream.__aiter__()  # type: ignore[union-attr]
-        while True:
-            try:
-                yield self._transport.run(anext(pieces))
-            except StopAsyncIteration:
-                return
-
-    def close(self) -> None:
-        self._transport.run(self._response.stream.aclose())  # type: ignore[union-attr]

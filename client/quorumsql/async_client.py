@@ -1,26 +1,54 @@
-"""The same client for programs with an event loop."""
+"""The client for programs with an event loop: every request that the service answers.
+
+``quorumsql.client`` is the same for programs without one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+from urllib.parse import quote
 
 import httpx
+from pydantic import BaseModel
 
-from quorumsql import calls, wire
-from quorumsql.async_browsing import AsyncBrowsing
-from quorumsql.contract.answers import AnsweredResponse, QueryResponse
+from quorumsql import wire
+from quorumsql.contract.answers import (
+    AnsweredResponse,
+    QueryResponse,
+    TranslateResponse,
+    read_translation,
+)
 from quorumsql.contract.events import AnswerEvent, Event, ProgressEvent
-from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
+from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse, ReviewResponse
+from quorumsql.contract.history import (
+    ConversationEntryResponse,
+    ConversationResponse,
+    ConversationsResponse,
+    DeletedResponse,
+    OwnSharesResponse,
+    SharedResponse,
+    ShareResponse,
+)
+from quorumsql.contract.identity import PrincipalResponse
 from quorumsql.contract.requests import QueryRequest
+from quorumsql.contract.runs import FormatResponse, RunResponse
+from quorumsql.contract.schema import (
+    DatabasesResponse,
+    DefinitionsResponse,
+    SuggestionsResponse,
+    TableDetailsResponse,
+    TablesResponse,
+)
 from quorumsql.contract.status import StatusResponse
-from quorumsql.contract.translations import TranslateResponse, read_translation
-from quorumsql.errors import Unavailable
+from quorumsql.errors import InvalidRequest, Unavailable
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
-class AsyncClient(AsyncBrowsing):
+class AsyncClient:
     """Asks a service. Every method raises QuorumError; see ``quorumsql.errors``.
 
     >>> async with AsyncClient("http://localhost:8000") as client:
@@ -46,6 +74,7 @@ class AsyncClient(AsyncBrowsing):
 
     async def ask(
         self,
+        /,
         question: str | QueryRequest,
         *,
         show: Callable[[ProgressEvent], None] = lambda _: None,
@@ -62,7 +91,7 @@ class AsyncClient(AsyncBrowsing):
             show(event)
         raise Unavailable(f"The service at {self.url} sent no answer.", hint="Ask again.")
 
-    async def stream(self, question: str | QueryRequest, **options: Any) -> AsyncIterator[Event]:
+    async def stream(self, /, question: str | QueryRequest, **options: Any) -> AsyncIterator[Event]:
         """What happens while the question is answered; an AnswerEvent comes last."""
         request = wire.build_request(question, options)
         with self._reach():
@@ -83,21 +112,11 @@ class AsyncClient(AsyncBrowsing):
                         yield event
                 reader.end()
 
-    async def translate(self, question: str | QueryRequest, **options: Any) -> TranslateResponse:
-        """The SQL without its rows; the options are those of ``ask``."""
-        request = wire.build_request(question, options)
-        body = wire.read_json(
-            await self._send(
-                "POST", "/translate", json=request.model_dump(), timeout=wire.ENDLESS_TIMEOUT
-            )
-        )
-        return read_translation(body)
-
     async def follow(self, query_id: str) -> AsyncIterator[Event]:
         """The events of a question that was asked elsewhere, from the first."""
         with self._reach():
             async with self._http.stream(
-                "GET", f"/queries/{query_id}/events", timeout=wire.STREAM_TIMEOUT
+                "GET", f"/queries/{_quote(query_id)}/events", timeout=wire.STREAM_TIMEOUT
             ) as response:
                 if not response.is_success:
                     await response.aread()
@@ -107,8 +126,16 @@ class AsyncClient(AsyncBrowsing):
                     for event in reader.feed(piece):
                         yield event
 
+    async def translate(self, /, question: str | QueryRequest, **options: Any) -> TranslateResponse:
+        """The SQL without its rows; the options are those of ``ask``."""
+        request = wire.build_request(question, options)
+        response = await self._send(
+            "POST", "/translate", json=request.model_dump(), timeout=wire.ENDLESS_TIMEOUT
+        )
+        return read_translation(wire.read_json(response))
+
     async def export(
-        self, question: str | QueryRequest, media_type: str, **options: Any
+        self, /, question: str | QueryRequest, media_type: str, **options: Any
     ) -> wire.Export | wire.NoRows:
         """The rows of the answer as ``media_type``, such as ``text/csv``."""
         request = wire.build_request(question, options)
@@ -129,20 +156,180 @@ class AsyncClient(AsyncBrowsing):
         correction: str | None = None,
     ) -> FeedbackResponse:
         """Says whether an answer is right; with a ``correction``, the query that is."""
-        return await self.feedback(calls.build_feedback(answer, verdict, correction))
+        request = FeedbackRequest(
+            question=answer.rewritten or answer.question,
+            sql=answer.sql,
+            database=answer.database,
+            verdict=verdict,
+            correction=correction,
+        )
+        return await self.feedback(request)
 
     async def feedback(self, request: FeedbackRequest) -> FeedbackResponse:
         """Sends feedback; what came of it."""
-        response = await self._send("POST", "/feedback", json=request.model_dump())
-        return FeedbackResponse.model_validate(wire.read_json(response))
+        return await self._call(FeedbackResponse, "POST", "/feedback", request.model_dump())
+
+    async def withdraw_feedback(self, id_: str) -> None:
+        """Takes back feedback by the ``id`` of its response, with the example that it gave."""
+        wire.read_json(await self._send("DELETE", f"/feedback/{_quote(id_)}"))
+
+    async def review(
+        self,
+        *,
+        verdict: Literal["right", "wrong"] = "wrong",
+        state: Literal["open", "done"] = "open",
+        database: str = "",
+        after: str = "",
+        limit: int = 50,
+    ) -> ReviewResponse:
+        """A page of feedback, for reviewers; ``after`` is ``next``."""
+        return await self._get(
+            ReviewResponse,
+            "/feedback",
+            verdict=verdict,
+            state=state,
+            database=database,
+            after=after,
+            limit=limit,
+        )
+
+    async def finish_review(self, id_: str) -> None:
+        """Marks feedback as done."""
+        wire.read_json(await self._send("POST", f"/feedback/{_quote(id_)}/done"))
 
     async def forget(self, session: str) -> int:
         """Forgets a conversation; how many questions of it were kept."""
-        return int(wire.read_json(await self._send("DELETE", f"/sessions/{session}"))["turns"])
+        response = await self._send("DELETE", f"/sessions/{_quote(session)}")
+        return int(wire.read_json(response)["turns"])
 
     async def status(self) -> StatusResponse:
         """Whether the service is ready, part by part, and its figures; also if it is not ready."""
         return wire.read_status(await self._send("GET", "/readyz"))
+
+    async def me(self) -> PrincipalResponse:
+        """Who asks, with roles, limits, and what a policy hides."""
+        return await self._get(PrincipalResponse, "/me")
+
+    async def databases(self) -> DatabasesResponse:
+        """The databases that may be asked."""
+        return await self._get(DatabasesResponse, "/databases")
+
+    async def tables(
+        self, database: str, search: str = "", *, after: str = "", limit: int = 50
+    ) -> TablesResponse:
+        """A page of the tables that match all words of ``search``; ``after`` is ``next``."""
+        path = f"/databases/{_quote(database)}/tables"
+        return await self._get(TablesResponse, path, search=search, after=after, limit=limit)
+
+    async def table(self, database: str, name: str) -> TableDetailsResponse:
+        """One table with its columns and keys; ``name`` with its schema."""
+        path = f"/databases/{_quote(database)}/tables/{_quote(name, safe='/')}"
+        return await self._get(TableDetailsResponse, path)
+
+    async def definitions(self, database: str) -> DefinitionsResponse:
+        """The measures, dimensions and filters of the semantic layer."""
+        return await self._get(DefinitionsResponse, f"/databases/{_quote(database)}/definitions")
+
+    async def suggestions(self, database: str) -> list[str]:
+        """Questions that can be asked."""
+        path = f"/databases/{_quote(database)}/suggestions"
+        return (await self._get(SuggestionsResponse, path)).questions
+
+    async def run(
+        self,
+        sql: str = "",
+        *,
+        database: str | None = None,
+        max_rows: int | None = None,
+        share: str = "",
+    ) -> RunResponse:
+        """The rows of a query, or of a share."""
+        body = {"sql": sql, "database": database, "max_rows": max_rows, "share": share}
+        return await self._call(RunResponse, "POST", "/run", body)
+
+    async def export_run(
+        self,
+        sql: str = "",
+        *,
+        media_type: str = "text/csv",
+        database: str | None = None,
+        max_rows: int | None = None,
+        share: str = "",
+        spreadsheet_safe: bool = False,
+    ) -> wire.Export:
+        """The rows of ``run`` as ``media_type``; the formats are those of ``export``."""
+        body = {
+            "sql": sql,
+            "database": database,
+            "max_rows": max_rows,
+            "share": share,
+            "spreadsheet_safe": spreadsheet_safe,
+        }
+        headers = {"Accept": media_type}
+        return wire.read_run_export(await self._send("POST", "/run", json=body, headers=headers))
+
+    async def format(self, sql: str, *, database: str | None = None) -> str:
+        """The query on several lines."""
+        body = {"sql": sql, "database": database}
+        return (await self._call(FormatResponse, "POST", "/format", body)).sql
+
+    async def conversations(
+        self,
+        search: str = "",
+        *,
+        starred: bool | None = None,
+        after: str = "",
+        limit: int = 50,
+    ) -> ConversationsResponse:
+        """A page of the own conversations, the latest first; ``after`` is ``next``."""
+        return await self._get(
+            ConversationsResponse,
+            "/conversations",
+            search=search,
+            starred=starred,
+            after=after,
+            limit=limit,
+        )
+
+    async def conversation(self, id_: str) -> ConversationResponse:
+        """One of them with its questions."""
+        return await self._get(ConversationResponse, f"/conversations/{_quote(id_)}")
+
+    async def change_conversation(
+        self, id_: str, *, title: str | None = None, starred: bool | None = None
+    ) -> ConversationEntryResponse:
+        """Names or stars a conversation; what is None stays."""
+        path, body = f"/conversations/{_quote(id_)}", {"title": title, "starred": starred}
+        return await self._call(ConversationEntryResponse, "PATCH", path, body)
+
+    async def delete_conversation(self, id_: str) -> DeletedResponse:
+        """Deletes a conversation, with what follow-up questions are completed from."""
+        # An empty id would delete all of them.
+        if not id_:
+            raise InvalidRequest("Name the conversation.", field="id")
+        return await self._call(DeletedResponse, "DELETE", f"/conversations/{_quote(id_)}")
+
+    async def delete_conversations(self) -> DeletedResponse:
+        """Deletes all own conversations."""
+        return await self._call(DeletedResponse, "DELETE", "/conversations")
+
+    async def share(self, answer: AnsweredResponse) -> str:
+        """Shares the query of an answer; the share's id."""
+        question = answer.rewritten or answer.question
+        body = {"question": question, "database": answer.database, "sql": answer.sql}
+        return (await self._call(SharedResponse, "POST", "/shares", body)).id
+
+    async def shares(self, *, after: str = "", limit: int = 50) -> OwnSharesResponse:
+        """A page of the own shares, the latest first; ``after`` is ``next``."""
+        return await self._get(OwnSharesResponse, "/shares", after=after, limit=limit)
+
+    async def shared(self, id_: str) -> ShareResponse:
+        """A share; ``run(share=id_)`` gives its rows."""
+        return await self._get(ShareResponse, f"/shares/{_quote(id_)}")
+
+    async def end_share(self, id_: str) -> None:
+        """Ends an own share."""
+        wire.read_json(await self._send("DELETE", f"/shares/{_quote(id_)}"))
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -159,6 +346,18 @@ class AsyncClient(AsyncBrowsing):
     ) -> None:
         await self.close()
 
+    async def _get(self, model: type[_Model], path: str, **parameters: Any) -> _Model:
+        """The model at ``path``; parameters without a value are left out."""
+        given = {name: value for name, value in parameters.items() if value not in ("", None)}
+        response = await self._send("GET", path, params=given)
+        return model.model_validate(wire.read_json(response))
+
+    async def _call(
+        self, model: type[_Model], method: str, path: str, body: dict[str, Any] | None = None
+    ) -> _Model:
+        response = await self._send(method, path, json=body)
+        return model.model_validate(wire.read_json(response))
+
     async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         with self._reach():
             return await self._http.request(method, path, **options)
@@ -169,3 +368,7 @@ class AsyncClient(AsyncBrowsing):
             yield
         except httpx.HTTPError as error:
             raise wire.build_unreachable(self.url, error) from error
+
+
+def _quote(name: str, *, safe: str = "") -> str:
+    return quote(name, safe=safe)

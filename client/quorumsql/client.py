@@ -1,26 +1,60 @@
-"""The client that blocks: for scripts, notebooks and the command line."""
+"""The client that blocks: for scripts, notebooks and the command line.
+
+An AsyncClient in an event loop of its own, which runs in a thread, so that it also works where a
+loop runs already, as in a notebook.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from functools import wraps
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx
 
-from quorumsql import calls, wire
-from quorumsql.browsing import Browsing
-from quorumsql.contract.answers import AnsweredResponse, QueryResponse
-from quorumsql.contract.events import AnswerEvent, Event, ProgressEvent
-from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
-from quorumsql.contract.requests import QueryRequest
-from quorumsql.contract.status import StatusResponse
-from quorumsql.contract.translations import TranslateResponse, read_translation
-from quorumsql.errors import Unavailable
+from quorumsql.async_client import AsyncClient
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
-class Client(Browsing):
+def _block(
+    method: Callable[Concatenate[AsyncClient, _P], Coroutine[Any, Any, _T]],
+) -> Callable[Concatenate[Client, _P], _T]:
+    """The method for callers without an event loop: returns when it is done."""
+
+    @wraps(method)
+    def call(self: Client, /, *arguments: _P.args, **options: _P.kwargs) -> _T:
+        return self._run(method(self._client, *arguments, **options))
+
+    return call
+
+
+def _iterate(
+    method: Callable[Concatenate[AsyncClient, _P], AsyncIterator[_T]],
+) -> Callable[Concatenate[Client, _P], Iterator[_T]]:
+    """The same for a stream; a caller that leaves the iterator ends the request."""
+
+    @wraps(method)
+    def call(self: Client, /, *arguments: _P.args, **options: _P.kwargs) -> Iterator[_T]:
+        items: Any = method(self._client, *arguments, **options)
+        try:
+            while True:
+                try:
+                    item: _T = self._run(anext(items))
+                except StopAsyncIteration:
+                    return
+                yield item
+        finally:
+            self._run(items.aclose())
+
+    return call
+
+
+class Client:
     """Asks a service. Every method raises QuorumError; see ``quorumsql.errors``.
 
     >>> with Client("http://localhost:8000") as client:
@@ -34,121 +68,61 @@ class Client(Browsing):
         url: str | None = None,
         token: str | None = None,
         *,
-        transport: httpx.BaseTransport | None = None,
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        self.url = wire.find_url(url)
-        self._http = httpx.Client(
-            base_url=self.url,
-            headers=wire.build_headers(wire.find_token(token)),
-            timeout=wire.SHORT_TIMEOUT,
-            transport=transport,
-        )
+        async def connect() -> AsyncClient:
+            return AsyncClient(url, token, transport=transport)
 
-    def ask(
-        self,
-        question: str | QueryRequest,
-        *,
-        show: Callable[[ProgressEvent], None] = lambda _: None,
-        **options: Any,
-    ) -> QueryResponse:
-        """The answer, however long it takes.
+        self._start(connect())
 
-        ``options`` are the fields of QueryRequest: database, tables, k, seed, max_rows, evidence,
-        session, picked, answer_text, trace. ``show`` is called with what happens meanwhile.
-        """
-        for event in self.stream(question, **options):
-            if isinstance(event, AnswerEvent):
-                return event.answer
-            show(event)
-        raise Unavailable(f"The service at {self.url} sent no answer.", hint="Ask again.")
+    @classmethod
+    def open(cls, opening: Coroutine[Any, Any, AsyncClient]) -> Client:
+        """The client that ``opening`` returns, which runs in the loop of the new client."""
+        client = cls.__new__(cls)
+        client._start(opening)
+        return client
 
-    def stream(self, question: str | QueryRequest, **options: Any) -> Iterator[Event]:
-        """What happens while the question is answered; an AnswerEvent comes last."""
-        request = wire.build_request(question, options)
-        with (
-            self._reach(),
-            self._http.stream(
-                "POST",
-                "/query",
-                json=request.model_dump(),
-                headers={"Accept": wire.STREAM_OR_JSON},
-                timeout=wire.STREAM_TIMEOUT,
-            ) as response,
-        ):
-            if not response.headers.get("content-type", "").startswith(wire.EVENT_STREAM):
-                response.read()
-                yield AnswerEvent(answer=wire.read_answer(wire.read_json(response)))
-                return
-            reader = wire.EventReader(self.url)
-            for piece in response.iter_bytes():
-                yield from reader.feed(piece)
-            reader.end()
+    ask = _block(AsyncClient.ask)
+    stream = _iterate(AsyncClient.stream)
+    follow = _iterate(AsyncClient.follow)
+    translate = _block(AsyncClient.translate)
+    export = _block(AsyncClient.export)
+    rate = _block(AsyncClient.rate)
+    feedback = _block(AsyncClient.feedback)
+    withdraw_feedback = _block(AsyncClient.withdraw_feedback)
+    review = _block(AsyncClient.review)
+    finish_review = _block(AsyncClient.finish_review)
+    forget = _block(AsyncClient.forget)
+    status = _block(AsyncClient.status)
+    me = _block(AsyncClient.me)
+    databases = _block(AsyncClient.databases)
+    tables = _block(AsyncClient.tables)
+    table = _block(AsyncClient.table)
+    definitions = _block(AsyncClient.definitions)
+    suggestions = _block(AsyncClient.suggestions)
+    run = _block(AsyncClient.run)
+    export_run = _block(AsyncClient.export_run)
+    format = _block(AsyncClient.format)
+    conversations = _block(AsyncClient.conversations)
+    conversation = _block(AsyncClient.conversation)
+    change_conversation = _block(AsyncClient.change_conversation)
+    delete_conversation = _block(AsyncClient.delete_conversation)
+    delete_conversations = _block(AsyncClient.delete_conversations)
+    share = _block(AsyncClient.share)
+    shares = _block(AsyncClient.shares)
+    shared = _block(AsyncClient.shared)
+    end_share = _block(AsyncClient.end_share)
 
-    def translate(self, question: str | QueryRequest, **options: Any) -> TranslateResponse:
-        """The SQL without its rows; the options are those of ``ask``."""
-        request = wire.build_request(question, options)
-        body = wire.read_json(
-            self._send(
-                "POST", "/translate", json=request.model_dump(), timeout=wire.ENDLESS_TIMEOUT
-            )
-        )
-        return read_translation(body)
-
-    def follow(self, query_id: str) -> Iterator[Event]:
-        """The events of a question that was asked elsewhere, from the first."""
-        with (
-            self._reach(),
-            self._http.stream(
-                "GET", f"/queries/{query_id}/events", timeout=wire.STREAM_TIMEOUT
-            ) as response,
-        ):
-            if not response.is_success:
-                response.read()
-                raise wire.translate(response)
-            reader = wire.EventReader(self.url)
-            for piece in response.iter_bytes():
-                yield from reader.feed(piece)
-
-    def export(
-        self, question: str | QueryRequest, media_type: str, **options: Any
-    ) -> wire.Export | wire.NoRows:
-        """The rows of the answer as ``media_type``, such as ``text/csv``."""
-        request = wire.build_request(question, options)
-        return wire.read_export(
-            self._send(
-                "POST",
-                "/query",
-                json=request.model_dump(),
-                headers={"Accept": media_type},
-                timeout=wire.ENDLESS_TIMEOUT,
-            )
-        )
-
-    def rate(
-        self,
-        answer: AnsweredResponse,
-        verdict: Literal["right", "wrong"],
-        correction: str | None = None,
-    ) -> FeedbackResponse:
-        """Says whether an answer is right; with a ``correction``, the query that is."""
-        return self.feedback(calls.build_feedback(answer, verdict, correction))
-
-    def feedback(self, request: FeedbackRequest) -> FeedbackResponse:
-        """Sends feedback; what came of it."""
-        response = self._send("POST", "/feedback", json=request.model_dump())
-        return FeedbackResponse.model_validate(wire.read_json(response))
-
-    def forget(self, session: str) -> int:
-        """Forgets a conversation; how many questions of it were kept."""
-        return int(wire.read_json(self._send("DELETE", f"/sessions/{session}"))["turns"])
-
-    def status(self) -> StatusResponse:
-        """Whether the service is ready, part by part, and its figures; also if it is not ready."""
-        return wire.read_status(self._send("GET", "/readyz"))
+    @property
+    def url(self) -> str:
+        """The address of the service."""
+        return self._client.url
 
     def close(self) -> None:
-        """Closes the connections."""
-        self._http.close()
+        """Closes the connections, and ends the thread."""
+        if self._thread.is_alive():
+            self._run(self._client.close())
+            self._stop()
 
     def __enter__(self) -> Client:
         return self
@@ -161,13 +135,29 @@ class Client(Browsing):
     ) -> None:
         self.close()
 
-    def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
-        with self._reach():
-            return self._http.request(method, path, **options)
-
-    @contextmanager
-    def _reach(self) -> Iterator[None]:
+    def _start(self, opening: Coroutine[Any, Any, AsyncClient]) -> None:
+        self._loop = asyncio.new_event_loop()
+        # As a daemon it does not keep a program alive that forgets to close the client.
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="quorumsql", daemon=True
+        )
+        self._thread.start()
         try:
-            yield
-        except httpx.HTTPError as error:
-            raise wire.build_unreachable(self.url, error) from error
+            self._client = self._run(opening)
+        except BaseException:
+            self._stop()
+            raise
+
+    def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            # After Ctrl-C the service must not go on with the question.
+            future.cancel()
+            raise
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

@@ -32,8 +32,8 @@ from quorumsql.contract import (
     QueryResponse,
     TranslateResponse,
 )
+from quorumsql.contract.answers import drop_rows
 from quorumsql.contract.status import StatusResponse
-from quorumsql.contract.translations import drop_rows
 from serve_app.composition.access import AccessParts
 from serve_app.http.callers import Caller, LastEventId, Priority
 from serve_app.http.disconnection import run_while_connected

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import FastAPI, Query, Response
 
-from quorumsql.contract.review import ReviewResponse
+from quorumsql.contract.feedback import ReviewResponse
 from serve_app.http.callers import Caller
 from serve_app.http.route_answers import After, Limit, describe_responses, render_model
 from serve_app.service.review import ReviewService

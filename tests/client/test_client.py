@@ -1,8 +1,7 @@
-"""The client, over HTTP and in process, blocking and asynchronous: one interface."""
+"""The client, over HTTP and in process: one interface."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from nl2sql.types import FeedbackReceipt, Principal
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse
-from quorumsql.contract.events import Event
 from quorumsql.errors import (
     Busy,
     DeadlineExceeded,
@@ -31,7 +29,7 @@ from quorumsql.errors import (
     Unavailable,
 )
 from quorumsql.wire import Export, NoRows, translate
-from serve_app.in_process import AppTransport, LoopTransport
+from serve_app.in_process import AppTransport
 from tests.conftest import ROOT
 from tests.fakes import FakeGenerator, FakeSessions, build_result
 from tests.serve_app.http.test_event_stream import GENERATED
@@ -58,43 +56,17 @@ def over_http() -> Iterator[Client]:
         yield client
 
 
-async def open_app() -> AppTransport:
-    return AppTransport(build_service(), ANN)
+async def open_client() -> AsyncClient:
+    return AsyncClient(LOCALHOST, transport=AppTransport(build_service(), ANN))
 
 
 @contextmanager
 def in_process() -> Iterator[Client]:
-    with Client(LOCALHOST, transport=LoopTransport(open_app())) as client:
+    with Client.open(open_client()) as client:
         yield client
 
 
-class Blocking:
-    """The asynchronous client, each call run to its end."""
-
-    def __init__(self, client: AsyncClient, runner: asyncio.Runner) -> None:
-        self._client = client
-        self._runner = runner
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._client, name)
-        return lambda *arguments, **options: self._runner.run(method(*arguments, **options))
-
-    def stream(self, question: str) -> Iterator[Event]:
-        async def collect() -> list[Event]:
-            return [event async for event in self._client.stream(question)]
-
-        return iter(self._runner.run(collect()))
-
-
-@contextmanager
-def asynchronous() -> Iterator[Any]:
-    with asyncio.Runner() as runner:
-        client = AsyncClient(LOCALHOST, transport=runner.run(open_app()))
-        yield Blocking(client, runner)
-        runner.run(client.close())
-
-
-WAYS = {"http": over_http, "in_process": in_process, "async": asynchronous}
+WAYS = {"http": over_http, "in_process": in_process}
 every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 Way = Callable[[], AbstractContextManager[Client]]
 
@@ -157,6 +129,15 @@ def test_a_stream_that_is_left_ends_its_question() -> None:
     with in_process() as client:
         for _ in client.stream(QUESTION):
             break
+        assert client.ask(QUESTION).outcome == "answered"
+
+
+def test_the_blocking_client_has_every_method() -> None:
+    assert {name for name in vars(AsyncClient) if not name.startswith("_")} <= {*vars(Client)}
+
+
+async def test_the_blocking_client_works_beside_a_running_loop() -> None:
+    with over_http() as client:
         assert client.ask(QUESTION).outcome == "answered"
 
 

@@ -27,7 +27,7 @@ from quorumsql.contract import QueryResponse
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_routes
-from serve_app.in_process import AppTransport, LoopTransport
+from serve_app.in_process import AppTransport
 from serve_app.reporting import Silence
 from serve_app.service.query_service import QueryService
 from tests.generation.engines import loopback
@@ -161,26 +161,25 @@ async def ask_over_http_blocking(service: Service, name: str, sql: str) -> Reply
 
 
 async def ask_in_process(service: Service, name: str, sql: str) -> Reply:
-    transport = await open_transport(service.wiring, name)
-    async with AsyncClient("http://in-process", transport=transport) as client:
+    async with await open_client(service.wiring, name) as client:
         return read_response(await client.ask(sql, k=1, max_rows=1000))
 
 
 async def ask_in_process_blocking(service: Service, name: str, sql: str) -> Reply:
     def ask() -> Reply:
-        transport = LoopTransport(open_transport(service.wiring, name))
-        with SyncClient("http://in-process", transport=transport) as client:
+        with SyncClient.open(open_client(service.wiring, name)) as client:
             return read_response(client.ask(sql, k=1, max_rows=1000))
 
     return await asyncio.to_thread(ask)
 
 
-async def open_transport(wiring: Wiring, name: str) -> AppTransport:
+async def open_client(wiring: Wiring, name: str) -> AsyncClient:
     """What ``open_local`` opens, over the fake model."""
     settings, stack = wiring.settings, AsyncExitStack()
     parts = await stack.enter_async_context(open_parts(wiring, Silence(), engine=EchoEngine()))
     queries = QueryService(settings, parts.build_pipeline(settings), {})
-    return AppTransport(build_routes(settings, queries), settings.identity.principal(name), stack)
+    app, principal = build_routes(settings, queries), settings.identity.principal(name)
+    return AsyncClient("http://in-process", transport=AppTransport(app, principal, stack))
 
 
 def read_response(response: QueryResponse) -> Reply:

@@ -10,12 +10,13 @@ from quorumsql.contract.answers import (
     FailedResponse,
     QueryResponse,
     RefusedResponse,
+    TranslatedResponse,
+    TranslateResponse,
     read_response,
 )
 from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.requests import QueryRequest
 from quorumsql.contract.trace import TraceResponse
-from quorumsql.contract.translations import TranslatedResponse, TranslateResponse
 
 __all__ = [
     "AnsweredResponse",
