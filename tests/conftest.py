@@ -29,7 +29,6 @@ ROOT = Path(__file__).parent.parent
 # test that is long among quick ones bears the mark itself. CONTRIBUTING.md says what each is.
 LONG = (
     "tests/oracle",
-    "tests/mutation",
     "tests/attacks/injections",
     "tests/repair/normalize/test_execution.py",
     "tests/serve_app/page",

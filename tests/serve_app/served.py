@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
+from typing import Any
 
 import httpx
 import uvicorn
@@ -29,7 +30,7 @@ from nl2sql.protocols import (
 )
 from nl2sql.settings import Settings
 from nl2sql.speed import Pace
-from nl2sql.types import ResultSet
+from nl2sql.types import Generated, Question, ResultSet
 from ranking.ranker import CandidateRanker
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.composition.access import AccessParts
@@ -49,10 +50,20 @@ from tests.fakes import (
     FakePlanner,
     FakeRepairer,
     FakeRetriever,
+    build_candidate,
+    build_generated,
     build_settings,
 )
 
 _NOTHING: Mapping[str, Sequence[ResultSet]] = MappingProxyType({})
+
+
+class OneQueryGenerator(FakeGenerator):
+    """The same candidate, ``SELECT 1``, for every question."""
+
+    async def generate(self, question: Question, *_: Any, **__: Any) -> Generated:
+        """See the class."""
+        return build_generated(build_candidate("SELECT 1"))
 
 
 def build_app(

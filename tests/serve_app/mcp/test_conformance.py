@@ -16,9 +16,8 @@ import pytest
 
 from execution.guard.guard import SqlGuard
 from retrieval.schema_directory import SchemaDirectory
-from tests.benchmarks.front import Generator
 from tests.fakes import SHOP, FakeCatalogs, build_result
-from tests.serve_app.served import build_app, serve
+from tests.serve_app.served import OneQueryGenerator, build_app, serve
 
 pytestmark = [
     pytest.mark.long,
@@ -45,7 +44,7 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def url() -> Iterator[str]:
     app = build_app(
         schemas=SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
-        generator=Generator(),
+        generator=OneQueryGenerator(),
         results={"SELECT 1": [build_result((1,))] * 10_000},
     )
     with serve(app) as url:

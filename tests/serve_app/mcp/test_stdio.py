@@ -21,14 +21,13 @@ from tests.serve_app.mcp.clients import MODES, call, fail
 OVER_FAKES = """
 import asyncio
 from serve_app.mcp.stdio import serve_stdio
-from tests.benchmarks.front import Generator
 from tests.fakes import build_result, build_settings
-from tests.serve_app.served import build_services
+from tests.serve_app.served import OneQueryGenerator, build_services
 
 async def open_services(stack):
     print("loading")
     results = {"SELECT 1": [build_result((1,))] * 9}
-    return build_services(settings, generator=Generator(), results=results)
+    return build_services(settings, generator=OneQueryGenerator(), results=results)
 
 settings = build_settings()
 asyncio.run(serve_stdio(open_services, settings.identity.principal()))

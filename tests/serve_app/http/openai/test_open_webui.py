@@ -22,10 +22,9 @@ import httpx
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tests.benchmarks.front import Generator
 from tests.fakes import FakeSessions, build_result
 from tests.serve_app.http.openai.test_other_clients import OneQuery
-from tests.serve_app.served import build_app, serve
+from tests.serve_app.served import OneQueryGenerator, build_app, serve
 
 BIN = Path(os.environ.get("OPEN_WEBUI_ENVIRONMENT", "nowhere")) / "bin"
 CHROMIUM = shutil.which("chromium") or ""
@@ -147,7 +146,7 @@ def run_open_webui(base_url: str, folder: Path) -> Iterator[str]:
 def test_a_browser_asks_in_its_page(tmp_path: Path) -> None:
     app = Recording(
         build_app(
-            generator=Generator(),
+            generator=OneQueryGenerator(),
             guard=OneQuery(),
             results={"SELECT 1": [build_result((1,))] * 1000},
             sessions=FakeSessions(),

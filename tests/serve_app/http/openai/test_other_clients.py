@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from nl2sql.types import GuardedQuery, Principal, Violation
-from tests.benchmarks.front import Generator
 from tests.fakes import FakeGuard, FakeSessions, build_result, build_violation
-from tests.serve_app.served import build_app, serve
+from tests.serve_app.served import OneQueryGenerator, build_app, serve
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
@@ -79,7 +78,7 @@ class OneQuery(FakeGuard):
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     app = build_app(
-        generator=Generator(),
+        generator=OneQueryGenerator(),
         guard=OneQuery(),
         results={"SELECT 1": [build_result((1,))] * 100_000},
         sessions=FakeSessions(),

@@ -1,44 +1,32 @@
 """What it costs to give each CPU stage a deployment of its own (``serve.fuse_cpu_stages: false``).
 
-    python -m tests.benchmarks.splitting [--rounds 3] [--questions 20] [--config quorumsql.yaml]
+    python -m bench.splitting [--rounds 3] [--questions 20] [--config quorumsql.yaml]
 
 Asks the demo's questions over HTTP, one after another, with the four texts of a question that
-``tests.benchmarks.ingress`` gives its model; first of a service whose stages are fused, then of one
+``bench.ingress`` gives its model; first of a service whose stages are fused, then of one
 where they are split. Milliseconds of processor time per question, by process, without what the same
 processes use in as long a time without questions; PostgreSQL's processes are not included.
-
-Then, in one process: how often the stages would call one another for a question, and how many bytes
-of arguments and results would cross between processes.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import pickle
+import itertools
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import httpx
 import psutil
 
-from data.benchmarks.load import load_benchmark
+from bench.ingress import K, read_texts
 from nl2sql.settings import load_settings
 from nl2sql.types import Completions, SamplingRequest
-from quorumsql.contract import QueryRequest
-from retrieval.catalogs import IndexedCatalogs
-from serve_app.composition.access import build_access
-from serve_app.composition.services import build_services
-from serve_app.composition.stages import CpuStages, GuardedExecutor, Retrieval
-from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import Silence
-from serve_app.service.recorder import QuestionRecorder
-from tests.benchmarks.ingress import FakeModel, K, read_context, write_texts
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.ray.ray_service import serving
 
@@ -110,55 +98,6 @@ def measure(url: str, questions: Sequence[str], rounds: int) -> dict[str, float]
     return {"wall": asked_s * 1000 / count, "all": sum(found.values())} | found
 
 
-class Counted:
-    """Counts the calls of a stage's methods and the bytes that would cross."""
-
-    def __init__(self, name: str, stage: Any, seen: dict[str, list[int]]) -> None:
-        self._name, self._stage, self._seen = name, stage, seen
-
-    def __getattr__(self, method: str) -> Any:
-        call = getattr(self._stage, method)
-
-        async def counted(*arguments: Any, **options: Any) -> Any:
-            result = await call(*arguments, **options)
-            given = len(pickle.dumps((arguments, options)))
-            counts = self._seen[f"{self._name}.{method}"]
-            for at, value in enumerate((1, given, len(pickle.dumps(result)))):
-                counts[at] += value
-            return result
-
-        return counted
-
-
-async def count_calls(wiring: Wiring, texts: Mapping[str, Sequence[str]]) -> dict[str, list[float]]:
-    """Per question: calls, bytes of arguments and bytes of results of each method."""
-    seen: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
-    model = FakeModel(texts)
-    store = wiring.build_index_store()
-    here = GuardedExecutor(wiring, IndexedCatalogs(store))
-    executor: Any = Counted("executor", here, seen)
-    stages: Any = {
-        "retrieval": Retrieval(wiring, executor, store),
-        "planner": wiring.build_planner(model),
-        "ranker": wiring.build_ranker(executor, executor),
-        "repairer": wiring.build_repairer(model),
-    }
-    counted = {name: Counted(name, stage, seen) for name, stage in stages.items()}
-    services = build_services(
-        wiring,
-        model,
-        CpuStages(executor=executor, **counted),
-        build_access(wiring.settings, store),
-        recorder=QuestionRecorder(wiring.settings),
-    )
-    principal = wiring.settings.identity.principal()
-    for question in texts:
-        model.asked = question
-        await services.queries.query(QueryRequest(question=question, k=K), principal)
-    await here.close()
-    return {name: [value / len(texts) for value in counts] for name, counts in sorted(seen.items())}
-
-
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser()
@@ -168,11 +107,7 @@ def main() -> None:
     asked = parser.parse_args()
     settings = load_settings(asked.config)
     wiring = asyncio.run(prepare(settings, Silence(), databases=[settings.default_database]))
-    examples = load_benchmark("demo_erp", configured=settings.databases).examples
-    texts = write_texts(examples[: asked.questions], read_context(wiring))
-    print("| per question | calls | bytes of arguments | bytes of results |\n|---|---|---|---|")
-    for name, counts in asyncio.run(count_calls(wiring, texts)).items():
-        print(f"| {name} | {counts[0]:.1f} | {counts[1]:,.0f} | {counts[2]:,.0f} |")
+    texts = dict(itertools.islice(read_texts().items(), asked.questions))
     engine = type("Texts", (TextsEngine,), {"texts": texts})
     for fused in (True, False):
         with serving(wiring, engine=engine, fuse_cpu_stages=fused, dashboard=False) as url:

@@ -1,6 +1,6 @@
 """Takes the pictures of README and guide from a running demo: its true answers.
 
-``python -m tests.benchmarks.pictures [--url http://127.0.0.1:8000/] [--question TEXT]`` writes
+``python -m bench.pictures [--url http://127.0.0.1:8000/] [--question TEXT]`` writes
 ``docs/figures/page-answer.png`` and ``page-candidates.png``. Needs Chromium, as the tests of the
 page do.
 """
@@ -14,7 +14,7 @@ from playwright.sync_api import sync_playwright
 
 from tests.serve_app.page.browser import CHROMIUM, Reader, Site
 
-_FIGURES = Path(__file__).parents[2] / "docs" / "figures"
+_FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 _SIZE = {"width": 1280, "height": 880}
 
 

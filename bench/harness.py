@@ -1,6 +1,6 @@
 """Measures the evaluation's own speed in questions a second, with a model that answers at once.
 
-``python -m tests.benchmarks.harness BENCHMARK [K]``: the whole pipeline, guard, databases, vote and
+``python -m bench.harness BENCHMARK [K]``: the whole pipeline, guard, databases, vote and
 judging; the model answers half of the samples with the gold query, the others with a wrong one. The
 result is the upper bound for measurements with any model.
 """

@@ -1,6 +1,6 @@
 """An OpenAI-compatible model that takes a second for each answer, one request at a time.
 
-``python -m tests.benchmarks.slow_model PORT`` listens on loopback. It sleeps, so it costs no
+``python -m bench.slow_model PORT`` listens on loopback. It sleeps, so it costs no
 processor time. Every answer is the same query.
 """
 

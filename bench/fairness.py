@@ -1,6 +1,6 @@
 """How long one principal's short queries take while another runs long ones, on each database.
 
-    nice -n 10 python -m tests.benchmarks.fairness [seconds]
+    nice -n 10 python -m bench.fairness [seconds]
 
 The greedy principal keeps ten recursions running that only the time limit ends (two seconds here);
 the polite one asks one query after the other, for some seconds alone and as long beside the greedy

@@ -1,6 +1,6 @@
 """How quick the page is in Chromium: first paint, bytes, and interaction with 10,000 rows.
 
-``python -m tests.benchmarks.page`` serves the page's files with canned answers on the loopback and
+``python -m bench.page`` serves the page's files with canned answers on the loopback and
 prints the figures of several visits. Needs playwright and Debian's chromium.
 """
 

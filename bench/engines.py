@@ -1,6 +1,6 @@
 """Compares the local engines: prompt speed, K, concurrent questions, memory.
 
-``python -m tests.benchmarks.engines [--engines openvino:MODEL,vllm:MODEL] [--runs 3]
+``python -m bench.engines [--engines openvino:MODEL,vllm:MODEL] [--runs 3]
 [--sizes 220,500,1000,2000] [--ks 1,4,8] [--at-once 16] [--tokens 32] [--isa AVX2]
 [--config quorumsql.yaml] [--json FILE]`` prints a table in Markdown, below the processor's name. In
 every run each engine is started in a separate process, one after the other, so that figures are
@@ -128,7 +128,7 @@ async def run_child(arguments: argparse.Namespace) -> dict[str, float]:
 
 def run_engine(engine: str, arguments: Sequence[str], isa: str) -> Figures:
     """The figures of one run of an engine in a separate process."""
-    command = [sys.executable, "-m", "tests.benchmarks.engines", *arguments, "--child", engine]
+    command = [sys.executable, "-m", "bench.engines", *arguments, "--child", engine]
     environment = os.environ | ({ISA_LIMIT: isa} if isa else {})
     if isa == "AVX2":
         environment["ATEN_CPU_CAPABILITY"] = "avx2"

@@ -1,9 +1,9 @@
 """Measures retrieval for growing schemas: time of a question, memory, indexing.
 
-``python -m tests.benchmarks.retrieval FOLDER [--sizes 86,300,…] [--questions N] [--fake-above N]``
+``python -m bench.retrieval FOLDER [--sizes 86,300,…] [--questions N] [--fake-above N]``
 generates a schema of each size, indexes it in a real PostgreSQL with pgvector, and asks questions:
 routing, retrieval, linking and join planning, warm, one at a time, without the question's
-embedding. Writes ``growth.csv``, ``latency.svg`` and ``memory.svg`` into FOLDER.
+embedding. Writes ``growth.csv`` and ``growth.svg`` into FOLDER.
 
 Schemas above ``--fake-above`` tables are embedded by hashing, as the output says: a model would
 take hours. Generated schemas have no rows, so no cell values are found and no keys inferred. Each
@@ -15,20 +15,24 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import csv
 import dataclasses
 import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from bench.catalogs import DATABASE, generate_catalog
+from bench.hashing_embedder import HashingEmbedder
 from evaluation.metrics.statistics import percentile
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
@@ -38,9 +42,6 @@ from retrieval.indexing import index_database
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Silence
-from tests.benchmarks.catalogs import DATABASE, generate_catalog
-from tests.benchmarks.growth import Growth, draw_latency, draw_memory, write_csv
-from tests.benchmarks.hashing_embedder import HashingEmbedder
 from tests.fakes import StubEngine
 
 SIZES = "86,300,1000,2377,10000,30000,100000"
@@ -78,31 +79,50 @@ def main() -> None:
             ]
         finally:
             server.stop()
-    write_csv(asked.folder / "growth.csv", rows)
-    (asked.folder / "latency.svg").write_text(draw_latency(rows), encoding="utf-8")
-    (asked.folder / "memory.svg").write_text(draw_memory(rows), encoding="utf-8")
+    with (asked.folder / "growth.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [*rows[0]])
+        writer.writeheader()
+        writer.writerows(rows)
+    _draw(rows, asked.folder / "growth.svg")
 
 
 def _measure(
     tables: int, questions: int, fake_above: int, server: EmbeddedServer, folder: Path
-) -> Growth:
-    steps: dict[str, Any] = {}
+) -> dict[str, Any]:
+    row: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for step in ("index", "search"):
             command = [sys.executable, "-m", __spec__.name, scratch, "--step", step]
             command += ["--sizes", str(tables), "--questions", str(questions)]
             command += ["--fake-above", str(fake_above), "--socket", server.socket_folder]
             done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-            steps |= json.loads(done.stdout.splitlines()[-1])
-    row = Growth(**steps)
+            row |= json.loads(done.stdout.splitlines()[-1])
     print(
-        f"{row.tables:7,} tables ({row.embedder}): question p50 {row.total_p50:.1f} ms, "
-        f"p95 {row.total_p95:.1f} ms (CPU {row.cpu_p95:.1f}); {row.resident_mib:.0f} MiB; "
-        f"found {row.found:.3f}; load {row.load_s:.2f} s; index {row.index_s:.1f} s, "
-        f"{row.index_s_per_1000:.2f} s a 1,000 tables, {row.store_mib:.0f} MiB on disk",
+        f"{row['tables']:7,} tables ({row['embedder']}): question p50 {row['total_p50']:.1f} ms, "
+        f"p95 {row['total_p95']:.1f} ms (CPU {row['cpu_p95']:.1f}); {row['resident_mib']:.0f} MiB; "
+        f"found {row['found']:.3f}; load {row['load_s']:.2f} s; index {row['index_s']:.1f} s, "
+        f"{row['index_s_per_1000']:.2f} s a 1,000 tables, {row['store_mib']:.0f} MiB on disk",
         flush=True,
     )
     return row
+
+
+def _draw(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """The time of a question and the memory of the searching process, over the number of tables."""
+    figure = Figure(figsize=(6.2, 5.4), layout="constrained")
+    times, memory = figure.subplots(2, sharex=True)
+    sizes = [row["tables"] for row in rows]
+    for key, label in (
+        ("total_p95", "p95, wall"),
+        ("total_p50", "p50, wall"),
+        ("cpu_p95", "p95, CPU"),
+    ):
+        times.plot(sizes, [row[key] for row in rows], marker="o", label=label)
+    times.set(yscale="log", ylabel="milliseconds a question")
+    times.legend()
+    memory.plot(sizes, [row["resident_mib"] for row in rows], marker="o")
+    memory.set(xscale="log", xlabel="tables", ylabel="resident memory, MiB", ylim=(0, None))
+    figure.savefig(path, metadata={"Date": None})
 
 
 async def _index(

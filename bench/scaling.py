@@ -1,6 +1,6 @@
 """How the rate of answers grows with the nodes of a cluster.
 
-    python -m tests.benchmarks.scaling [--nodes 1,2,4] [--seconds 60]
+    python -m bench.scaling [--nodes 1,2,4] [--seconds 60]
 
 Starts clusters of a head and so many workers, each on a host of its own (a network namespace, so it
 needs root). On each worker run a replica of the engine and one of the ingress with all CPU stages.
@@ -28,6 +28,7 @@ from typing import Any
 import httpx
 import yaml
 
+from bench.slow_model import NAME
 from data.demo_erp import MODULES, SCHEMA_SQL
 from data.demo_erp.rows import read_tables
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, EmbeddedServer
@@ -36,7 +37,6 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases
 from serve_app.operations.preparation import demo_version
 from serve_app.reporting import Silence
-from tests.benchmarks.slow_model import NAME
 from tests.deploy.cluster import Cluster, run_cluster
 from tests.deploy.hosts import open_hosts, why_no_hosts
 from tests.deploy.manifests import find, find_settings
@@ -129,7 +129,7 @@ def _running(folder: Path, settings: dict[str, Any], nodes: int) -> Iterator[Clu
         )
         for pod in cluster.workers:
             assert pod.host is not None
-            model = [sys.executable, "-m", "tests.benchmarks.slow_model", str(_MODEL_PORT)]
+            model = [sys.executable, "-m", "bench.slow_model", str(_MODEL_PORT)]
             # They end with their hosts.
             subprocess.Popen(pod.host.wrap(model))
         yield cluster

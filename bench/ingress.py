@@ -1,7 +1,7 @@
 """Measures the processor time of one question in the ingress, without the model.
 
-``python -m tests.benchmarks.ingress [--rounds 5] [--questions N] [--config quorumsql.yaml]
-[--principal NAME] [--trace] [--profile] [--json FILE]``: the demo's 40 questions, one after
+``python -m bench.ingress [--rounds 5] [--questions N] [--config quorumsql.yaml]
+[--principal NAME] [--trace] [--json FILE]``: the demo's 40 questions, one after
 another, each as a ``POST /query`` to the ASGI application of the real ``Ingress`` with all CPU
 stages, as with ``serve.fuse_cpu_stages``. The model is a fake that waits 50 ms and then returns
 four texts.
@@ -13,8 +13,9 @@ everything else warmed up by other questions; ``warm`` are all later rounds. Eac
 comes from the pipeline's own clock, which reads processor time here; ``other`` is HTTP, JSON and
 the work between the stages. Other load on the machine makes every figure too high, up to twice.
 
-The four texts of a question are distinct, and the same in every run. None, one or three of them are
-right; the others are gold queries damaged as by small models (``tests.benchmarks.damages``):
+The four texts of a question are those of ``demo_answers.jsonl``, so runs on other revisions are
+comparable. None, one or three of them are right; the others are gold queries damaged as by small
+models:
 
 - three right: quorum at once, so nothing is repaired;
 - one right: no quorum, and those of the others that fail are repaired by rule;
@@ -28,44 +29,37 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 from starlette.types import ASGIApp
 
-from data.benchmarks.load import load_benchmark
-from data.benchmarks.types import Example
 from evaluation.metrics.statistics import percentile
 from nl2sql.pipeline.clock import StageClock
 from nl2sql.settings import load_settings
-from nl2sql.sql.normal_form import normal_form
-from nl2sql.sql.parsing import parse_one
-from nl2sql.types import Completions, SamplingRequest, SchemaContext
-from repair.autocorrect.table_lookup import TableLookup
+from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import prepare
 from serve_app.ray.replicas import Ingress
 from serve_app.reporting import Silence
-from tests.benchmarks.damages import DAMAGES
-from tests.benchmarks.stack_sampler import Profile, sampling_stacks
-from tests.fakes import StubEngine, build_context
+from tests.fakes import StubEngine
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 
 K = 4
+_ANSWERS = Path(__file__).with_name("demo_answers.jsonl")
 _ENGINE_S = 0.05
 _OTHER = "other"
 _RIGHT = "right"
 _RIGHTS = (3, 1, 0)
-_TOP = 15
 _WARM_UP = ("How many suppliers are there?", "List the names of all warehouses.")
 
 
@@ -146,7 +140,6 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=Path("quorumsql.yaml"))
     parser.add_argument("--principal", default="", help="who asks; the local principal")
     parser.add_argument("--trace", action="store_true", help="ask for the trace with every answer")
-    parser.add_argument("--profile", action="store_true", help="where the warm rounds' time goes")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     settings = load_settings(asked.config)
@@ -156,13 +149,10 @@ def main() -> None:
         identity = identity.model_copy(update={"local": local})
         settings = settings.model_copy(update={"identity": identity})
     wiring = asyncio.run(prepare(settings, Silence(), databases=[settings.default_database]))
-    examples = load_benchmark("demo_erp", configured=settings.databases).examples
-    texts = write_texts(examples[: asked.questions], read_context(wiring))
-    texts |= dict.fromkeys(_WARM_UP, texts[examples[0].question])
-    cold, warm, profile = asyncio.run(_measure(wiring, texts, asked))
+    texts = dict(itertools.islice(read_texts().items(), asked.questions))
+    texts |= dict.fromkeys(_WARM_UP, next(iter(texts.values())))
+    cold, warm = asyncio.run(_measure(wiring, texts, asked))
     print(render(cold, warm))
-    if profile is not None:
-        print(profile.render(_TOP, warm.summarize()["mean"]))
     if asked.json:
         found = {"cold": cold.summarize(), "warm": warm.summarize()}
         asked.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
@@ -170,18 +160,17 @@ def main() -> None:
 
 async def _measure(
     wiring: Wiring, texts: Mapping[str, Sequence[str]], asked: argparse.Namespace
-) -> tuple[Round, Round, Profile | None]:
-    """The cold round, all warm ones together, and their profile if requested."""
+) -> tuple[Round, Round]:
+    """The cold round, and all warm ones together."""
     model = FakeModel(texts)
     # Built and asked in the same loop, as in a replica.
     app = Ingress(wiring, FakeHandle(model)).__serve_build_asgi_app__()
     questions = [question for question in texts if question not in _WARM_UP]
     await _ask_all(app, model, _WARM_UP, asked.trace)
     cold, warm = await _ask_all(app, model, questions, asked.trace), Round()
-    with sampling_stacks() if asked.profile else nullcontext() as profile:
-        for _ in range(asked.rounds):
-            warm.add(await _ask_all(app, model, questions, asked.trace))
-    return cold, warm, profile
+    for _ in range(asked.rounds):
+        warm.add(await _ask_all(app, model, questions, asked.trace))
+    return cold, warm
 
 
 async def _ask_all(app: ASGIApp, model: FakeModel, questions: Sequence[str], trace: bool) -> Round:
@@ -223,46 +212,15 @@ def _reading_stages() -> Iterator[list[StageClock]]:
         yield clocks
 
 
-def read_context(wiring: Wiring) -> SchemaContext:
-    """All tables and declared keys of the demo."""
-    catalog = wiring.source(wiring.settings.default_database).read_catalog()
-    return build_context(catalog, dialect=catalog.dialect, foreign_keys=catalog.foreign_keys)
-
-
-def write_texts(examples: Sequence[Example], context: SchemaContext) -> dict[str, tuple[str, ...]]:
-    """Question → the model's ``K`` queries of different normal forms."""
-    return {
-        example.question: _write_answer(example, context, right=count_right(at))
-        for at, example in enumerate(examples)
-    }
+def read_texts() -> dict[str, tuple[str, ...]]:
+    """Question → the model's ``K`` queries of different normal forms, in the demo's order."""
+    lines = _ANSWERS.read_text(encoding="utf-8").splitlines()
+    return {answer["question"]: tuple(answer["texts"]) for answer in map(json.loads, lines)}
 
 
 def count_right(at: int) -> int:
     """The number of right texts of the question at that position."""
     return _RIGHTS[at % len(_RIGHTS)]
-
-
-def _write_answer(example: Example, context: SchemaContext, *, right: int) -> tuple[str, ...]:
-    gold, dialect = example.golds[0], context.dialect
-    random = Random(f"0 {example.id}")
-    known = {normal_form(gold, dialect)}
-    wrong: list[str] = []
-    # If one damage does not give four texts, damaged ones are damaged again.
-    sources = [gold]
-    while len(wrong) < K - right:
-        source = sources.pop(0)
-        for damage in random.sample(DAMAGES, len(DAMAGES)):
-            text = damage(parse_one(source, dialect), TableLookup(context), random)
-            if text is None or normal_form(text, dialect) in known:
-                continue
-            known.add(normal_form(text, dialect))
-            sources.append(text)
-            wrong.append(text)
-            if len(wrong) == K - right:
-                break
-    inside = f"SELECT * FROM ({gold}) AS answer"
-    golds = [gold, inside, f"WITH answer AS ({gold}) SELECT * FROM answer"][:right]
-    return tuple(random.sample([*golds, *wrong], K))
 
 
 def render(cold: Round, warm: Round) -> str:

@@ -1,6 +1,6 @@
 """Measures the time of the guard for a query, and of its fence in the database.
 
-``python -m tests.benchmarks.guard`` prints, on the demo ERP: the time that the guard takes over the
+``python -m bench.guard`` prints, on the demo ERP: the time that the guard takes over the
 gold queries and all their mutations, without a policy and as each role; the time of guard and
 EXPLAIN together over the gold queries; and the time that PostgreSQL takes for the gold queries as
 they are, filtered, and filtered behind the fence. ``--short`` leaves out the first and the last.

@@ -1,6 +1,6 @@
 """What a service does at half and at twice its capacity: times of answers, refusals, errors.
 
-    python -m tests.benchmarks.overload [--seconds 30] [--clients 0] [--config quorumsql.yaml]
+    python -m bench.overload [--seconds 30] [--clients 0] [--config quorumsql.yaml]
 
 The service of the settings file runs on Ray with a model that echoes after 50 ms; the questions are
 the demo's gold queries, no two the same. Eight clients, one question after another, give the
