@@ -55,7 +55,7 @@ FEATURES = (
     "words",
 )
 # The ridge penalties on each standardised weight and on the intercept. Few own answers shift a
-# calibration that is known to hold elsewhere: docs/measurements/ranking.md compares penalties.
+# calibration that is known to hold elsewhere: docs/lab/answers.md compares penalties.
 _PENALTY, _INTERCEPT_PENALTY = 30.0, 1e-6
 _PENALTY_WITH_START, _INTERCEPT_PENALTY_WITH_START = 100.0, 5.0
 _STEPS = 50

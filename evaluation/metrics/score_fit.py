@@ -25,7 +25,7 @@ from evaluation.metrics.calibration_fit import assign_folds
 from ranking.score.points import SCALE, Points, TermPoints
 
 # The ridge penalty on the square of a term's distance from its prior, in units of SCALE points.
-# Chosen by the likelihood out of fold, see docs/measurements/ranking.md.
+# Chosen by the likelihood out of fold, see docs/lab/answers.md.
 PENALTY = 1.0
 
 _Numbers = npt.NDArray[np.float64]

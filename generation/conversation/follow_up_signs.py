@@ -1,7 +1,7 @@
 """Recognises questions that depend on earlier ones, by their words, in nine languages.
 
 Other questions need no call of the model and are never rewritten. Measured on 7,447 independent
-questions and on follow-ups: docs/measurements/retrieval.md.
+questions and on follow-ups: docs/lab/retrieval.md.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ some table passes; a question that is far from all tables, has few words of the 
 cell value is refused, and so are requests for poems. Doubtful questions pass, or the model decides.
 Errors of the model let a question pass, because the gate only saves work; protection is the task of
 the guard. Questions about the tables themselves do not come here: retrieval, which knows them all,
-answers them. For the thresholds see docs/measurements/retrieval.md.
+answers them. For the thresholds see docs/lab/retrieval.md.
 """
 
 from __future__ import annotations

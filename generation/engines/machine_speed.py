@@ -31,7 +31,7 @@ _BILLIONS = 2 * _WIDTH * _INNER_WIDTH * _PAIRS / 1e9
 _PROMPT_ROWS, _ANSWER_ROWS = 256, 8
 _TIMES = 8
 # A step of a whole model takes longer than its matrices: attention, sampling, the passage of tokens
-# (docs/measurements/engines.md).
+# (docs/measurements.md).
 _STEP_FACTOR = 1.3
 # The usual question on a database with prepared beginnings: tokens of the prompt that are not in
 # the cache, and steps of eight answers at a time. Medians of the demo's questions.

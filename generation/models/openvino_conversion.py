@@ -2,7 +2,7 @@
 
 OpenVINO's own reader knows few of GGUF's packings, so the weights are unpacked to float16 first. Of
 its result every large matrix is packed again, in 8 bits with a scale for each row: of the forms
-that lose nothing it is the fastest, see docs/measurements/engines.md. OpenVINO's compression tool
+that lose nothing it is the fastest, see docs/lab/engines.md. OpenVINO's compression tool
 writes the same form, but brings 100 MB of packages.
 
 Does not download, verify, or write into the final folder: the caller passes an empty one.

@@ -1,9 +1,8 @@
 """Derives from the words of a question what its answer should look like.
 
 Conservative: words that are not recognised raise no expectation, and so count against no answer.
-Reads English: of a question in another language, its phrases. docs/measurements/ranking.md gives,
-for each expectation, how often it is raised and how often it is right on Spider's training
-questions, from which the patterns were made.
+Reads English: of a question in another language, its phrases. The patterns were made from Spider's
+training questions; docs/measurements.md says how often they are right.
 """
 
 from __future__ import annotations

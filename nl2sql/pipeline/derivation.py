@@ -11,7 +11,7 @@ from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.protocols import Ranker, Repairer
 from nl2sql.types import Candidate, Plan, Question, Ranking, SchemaContext
 
-# A fourth makes one more of 958 questions answerable (docs/measurements/hard-schemas.md).
+# A fourth makes one more of 958 questions of Spider's train set answerable.
 _PARENTS = 3
 
 

@@ -55,7 +55,7 @@ class Calibration:
 
         An unknown feature counts as its mean. Samples that are missing to the fewest that were
         fitted count as ones without a result, so fewer samples never make an answer surer
-        (docs/measurements/ranking.md); more than were fitted count as the most.
+        (docs/lab/answers.md); more than were fitted count as the most.
         """
         known = dict(features)
         if "samples" not in known:

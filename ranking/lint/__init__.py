@@ -1,9 +1,10 @@
 """Lint rules: one in each file, the function named like the file, all listed in one tuple.
 
 A rule takes a query, as ``ranking.query`` reads it, and returns a finding or None. A candidate with
-an error is almost always wrong, one with a warning often: docs/measurements/ranking.md gives the
-figures for each rule. The rules check the candidate's own text, since users see the findings, and
-the guard's rewriting wraps every table. One rule needs more than the query and is not in the tuple:
+an error is almost always wrong, one with a warning often: docs/measurements.md says how
+many gold queries the errors hit. The rules check the candidate's own text, since users see the
+findings, and the guard's rewriting wraps every table. One rule needs more than the query and is not
+in the tuple:
 ``measure_without_filter`` compares it with the definitions that the question names.
 """
 

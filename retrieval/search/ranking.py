@@ -7,7 +7,7 @@ which a table's module counts too: a question is usually about one part of a dat
 schemas have a table ``customers``, its name says little. At last a walk over the foreign keys moves
 tables up that are near to the best ones, and adds those that no ranking found.
 
-How the weights were chosen, and on which questions: docs/measurements/retrieval.md.
+How the weights were chosen, and on which questions: docs/lab/retrieval.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 All words of the search must occur: in the table's name, a column's name, a comment or a gloss.
 Tables whose names match come before those whose columns or comments do. Built once for a catalog,
-in about 2 s for 100,000 tables; then a search takes milliseconds (docs/measurements/retrieval.md).
+in about 2 s for 100,000 tables; then a search takes milliseconds (docs/measurements.md).
 """
 
 from __future__ import annotations

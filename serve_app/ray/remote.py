@@ -87,7 +87,7 @@ class RemoteStage:
     def __init__(self, name: str, handle: DeploymentHandle[Any]) -> None:
         self._name = name
         # Over gRPC between the replicas, authenticated with Ray's token, a call takes half the
-        # processor time that it takes as a task of Ray (docs/measurements/service.md).
+        # processor time that it takes as a task of Ray (docs/lab/service-and-guard.md).
         self._handle = handle.options(_by_reference=False)
         self._together = Together(self._send_together)
 

@@ -41,7 +41,7 @@ _CASES = pytest.StashKey[list[Case]]()
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Prints the table of cases, as docs/measurements/faults.md has it."""
+    """Prints the table of cases, as docs/measurements.md has it."""
     if cases := config.stash.get(_CASES, None):
         terminalreporter.write_line("| fault | replies | slowest, s | ready again after, s |")
         for case in cases:

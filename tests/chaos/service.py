@@ -18,7 +18,7 @@ from tests.oracle.demo import DATABASE
 
 # The time limit of a request.
 TIMEOUT_S = 15.0
-# A bound against hanging, not a measure: the table in docs/measurements/faults.md has those.
+# A bound against hanging, not a measure: the table in docs/measurements.md has those.
 MOST_RECOVERY_S = 150.0
 # Right answers in a row that count as being ready again.
 _IN_A_ROW = 3
