@@ -26,7 +26,7 @@ from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, 
 ROOT = Path(__file__).parent.parent
 
 # Folders and files whose tests are marked ``long``, but for those that are marked ``quick``. One
-# test that is long among quick ones bears the mark itself. CONTRIBUTING.md says what each is.
+# test that is long among quick ones bears the mark itself.
 LONG = (
     "tests/oracle",
     "tests/attacks/injections",
