@@ -1,4 +1,4 @@
-"""Tables, definitions, conversations and status of the fake service."""
+"""Tables, definitions, and conversations of the fake service."""
 
 from __future__ import annotations
 
@@ -194,45 +194,6 @@ PERSON: dict[str, Any] = {
             "columns salary and fte_pct in every row.",
         },
     ],
-}
-
-STATUS: dict[str, Any] = {
-    "ready": True,
-    "parts": {
-        "index": "ok",
-        "engine": "ok",
-        "demo_erp": "ok",
-        "shop": "the database is unreachable",
-    },
-    "pace": {
-        "prompt_tokens_per_s": 612.0,
-        "answer_tokens_per_s": 98.0,
-        "sampling_timeout_ms": 60000,
-    },
-    "figures": {
-        "uptime_s": 93_600.0,
-        "waiting": 2,
-        "ongoing": 3,
-        "questions": {"answered": 412, "clarify": 31, "refused": 18, "failed": 6},
-        "duration": {"questions": 100, "p50_ms": 4300.0, "p95_ms": 11_200.0},
-    },
-    "deployments": [
-        {"name": "ingress", "replicas": 2, "state": "HEALTHY"},
-        {"name": "engine", "replicas": 1, "state": "HEALTHY"},
-        {"name": "executor", "replicas": 2, "state": "UPDATING"},
-    ],
-    "index": [
-        {"database": DATABASE, "built_at": "2026-11-24T03:10:00Z", "age_s": 101_000.0, "tables": 62}
-    ],
-    "policy": [
-        {"database": DATABASE, "file": "policy.yaml", "revision": "9f3a61c2"},
-        {"database": "shop", "file": "", "revision": ""},
-    ],
-    "errors": [
-        {"outcome": "refused", "code": "off_topic", "count": 12},
-        {"outcome": "failed", "code": "unknown_column", "count": 4},
-    ],
-    "today": {"questions": 467, "tokens": 1_204_311, "rows": 88_120},
 }
 
 

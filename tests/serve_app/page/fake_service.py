@@ -134,7 +134,6 @@ class FakeService:
             route("/feedback", self.list_review),
             route("/feedback/{id}", self.withdraw_feedback, "DELETE"),
             route("/feedback/{id}/done", self.close_review, "POST"),
-            route("/status", self.status),
         ]
         return PageFiles(Starlette(routes=routes))
 
@@ -454,9 +453,6 @@ class FakeService:
             if one["id"] == request.path_params["id"]:
                 one.update(state="done", reviewed_by=self.person["name"])
         return Response(status_code=204)
-
-    async def status(self, _: Request) -> Response:
-        return JSONResponse(canned_data.STATUS)
 
 
 class _Fresh:

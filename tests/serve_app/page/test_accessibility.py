@@ -88,7 +88,6 @@ VIEWS: dict[str, Callable[[Reader], Any]] = {
     "history": _visit("history", ".conversations li"),
     "conversation": _visit("c/c0", ".answer"),
     "account": _visit("me", ".limits"),
-    "status": _visit("status", ".tiles"),
     "review": _visit("review", ".review-entry"),
     "help": _help,
     "sign-in": _sign_in,

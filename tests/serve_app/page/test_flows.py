@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from xml.etree import ElementTree
-
-import pytest
 
 from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
@@ -52,26 +49,6 @@ def test_stop_at_any_moment_and_ask_again(either: Reader) -> None:
     either.see(".answer")
 
 
-def test_a_stage_of_unknown_length_shows_that_it_goes_on(reader: Reader) -> None:
-    reader.service.pause_s = 1
-    _start(reader)
-    reader.type_question(LINE)
-    bar = reader.see(".stages .running .bar.unknown > span")
-    moves = "(element) => element.getAnimations().length > 0"
-    assert bar.evaluate(moves)
-    reader.wait_until(r"/^[1-9]\d* s$/.test(document.querySelector('[role=timer]').innerText)")
-    reader.page.emulate_media(reduced_motion="reduce")
-    assert not reader.see(".stages .running .bar > span").evaluate(moves)
-    reader.service.pause_s = 0.01
-    reader.see(".answer")
-
-
-def test_pick_a_suggestion(either: Reader) -> None:
-    _start(either)
-    either.do("1", ".suggestions li:first-child button")
-    assert "Trekking bikes" in either.see(".sentence").inner_text()
-
-
 def test_pick_a_reading(either: Reader) -> None:
     _start(either)
     either.ask("Who are our best customers?")
@@ -85,43 +62,6 @@ def test_pick_a_reading(either: Reader) -> None:
     assert either.page.locator(".confidence .meter .on").count() == 0
     asked = [body for _, path, body in either.service.received if path == "/query"]
     assert "COUNT(*)" in asked[-1]["picked"]
-
-
-def test_one_reading_is_offered_and_nothing_is_asked(either: Reader) -> None:
-    either.service.answer = lambda question: (
-        (answer := canned.build_answer(question))
-        | {"interpretations": [answer["interpretations"][0] | {"share": 0.0}]}
-    )
-    _start(either)
-    either.ask("Who are our best customers?")
-    text = either.see(".clarify").inner_text()
-    assert "I am not sure enough to answer." in text
-    assert "the nearest reading found" in text.lower()
-    assert "A variation of what was written." in text
-    assert "Which of these" not in text
-    assert "%" not in text
-    either.service.answer = canned.build_answer
-    either.leave_fields()
-    either.do("1", ".reading .button.primary")
-    assert "You picked this reading" in either.see(".confidence").inner_text()
-
-
-def test_a_reading_of_attempts_stands_before_a_variation(either: Reader) -> None:
-    def answer(question: str) -> dict[str, Any]:
-        answer = canned.build_answer(question)
-        first, second = answer["interpretations"]
-        return answer | {"interpretations": [second | {"share": 0.0}, first]}
-
-    either.service.answer = answer
-    _start(either)
-    either.ask("Who are our best customers?")
-    assert "50% of the attempts" in either.see(".reading:nth-child(1)").inner_text()
-    assert "Ranked first" not in either.see(".clarify").inner_text()
-    either.leave_fields()
-    either.do("1", ".reading:nth-child(1) .button.primary")
-    either.see(".confidence")
-    asked = [body for _, path, body in either.service.received if path == "/query"]
-    assert "SUM(amt)" in asked[-1]["picked"]
 
 
 def test_sort_filter_choose_columns_and_copy(reader: Reader) -> None:
@@ -184,43 +124,6 @@ def test_chart_changed_and_saved(either: Reader) -> None:
     assert {LINE, "Product line", "Earned"} <= {*texts}
 
 
-def test_long_names_have_bars_of_their_own(reader: Reader) -> None:
-    answer = canned.build_answer(LINE)
-    rows = [[f"{'A name that begins as the others do ' * 3}{at}", at * 10 + 10] for at in range(8)]
-    columns = [
-        {"name": "a column with a name that fills the axis" * 3, "type": "text"},
-        {"name": "another column with a name that fills the axis" * 3, "type": "int8"},
-    ]
-    reader.service.answer = lambda _: answer | {"rows": rows, "columns": columns}
-    _start(reader)
-    reader.ask(LINE)
-    reader.page.click(".segments button:has-text('Chart')")
-    reader.point_at_chart("80")
-    with reader.page.expect_download() as saved:
-        reader.page.click("button:has-text('SVG')")
-    drawn = ElementTree.fromstring(saved.value.path().read_text())
-    texts = [element.text or "" for element in drawn.iter() if element.tag.endswith("text")]
-    assert len([text for text in texts if text.startswith("A name that begins")]) == 8
-    assert "80" in texts
-    assert "160" not in texts
-
-
-def test_values_under_the_pointer(reader: Reader) -> None:
-    _start(reader)
-    reader.ask(LINE)
-    reader.page.click(".segments button:has-text('Chart')")
-    for kind, value in (
-        ("Bars", "Trekking bikes"),
-        ("Lines", "City bikes"),
-        ("Distribution", "Rows"),
-    ):
-        reader.page.click(f".chart .segments button:has-text('{kind}')")
-        reader.see(f"figcaption:has-text('{kind}')")
-        reader.point_at_chart(value)
-        reader.page.mouse.move(0, 0)
-        reader.wait_until("document.querySelector('.chart-values').hidden")
-
-
 def test_download(either: Reader) -> None:
     _start(either)
     either.ask(LINE)
@@ -257,45 +160,11 @@ def test_why(either: Reader) -> None:
         "Result A",
         "Result B",
         "Result C",
-        "Uses a function that is not allowed",
+        "Refused by the safety check",
         "Failed in the database",
         "Result D",
-        "Names something that does not exist",
+        "Refused by the safety check",
     ]
-
-
-def test_nothing_is_called_chosen_where_it_is_asked_back(reader: Reader) -> None:
-    _start(reader)
-    reader.ask("Who are our best customers?")
-    reader.page.click("button:has-text('Why')")
-    assert "Of the query that ranks first: 5 of 8" in reader.see(".account").inner_text()
-    reader.page.click("[role=tab]:has-text('Queries tried')")
-    assert reader.page.locator(".candidate h4").first.inner_text() == "Ranked first: Result A"
-
-
-def test_correct_run_and_save(either: Reader) -> None:
-    _start(either)
-    either.ask(LINE)
-    either.leave_fields()
-    either.do("e", ".answer-foot button:has-text('SQL')")
-    either.see(".editor.ready")
-    either.page.keyboard.press("Control+End")
-    either.page.keyboard.type(" LIMIT 3")
-    either.page.keyboard.press("Escape")
-    either.page.keyboard.press("Escape")
-    if either.hand == "mouse":
-        either.page.click(".correct .button.primary:has-text('Run')")
-    else:
-        either.page.keyboard.press("Shift+Tab")
-        either.page.locator(".correct button:has-text('Run')").focus()
-        either.page.keyboard.press("Enter")
-    assert "region_id IN (3, 4)" in either.see(".run-result").inner_text()
-    assert "LIMIT 3" in re.sub(r"\s+", " ", either.see(".changes").inner_text())
-    either.page.locator("button:has-text('Save as the right answer')").focus()
-    either.page.keyboard.press("Enter")
-    assert "answers this question from now on" in either.see(".changes [role=status]").inner_text()
-    sent = [body for _, path, body in either.service.received if path == "/feedback"]
-    assert sent[-1]["correction"].endswith("LIMIT 3")
 
 
 def _save_a_correction(reader: Reader) -> None:
@@ -338,110 +207,6 @@ def test_a_corrected_question_is_answered_by_the_correction(either: Reader) -> N
     either.do("w", ".answer-foot button:has-text('Why this answer')")
     either.see("text=A person gave the query")
     assert either.page.locator("text=Queries were written").count() == 0
-
-
-def test_an_answer_is_told_in_words_from_its_query(reader: Reader) -> None:
-    _start(reader)
-    reader.ask(LINE)
-    words = reader.page.locator(".reading-of").inner_text()
-    assert words.startswith(
-        "This shows the sum of order_lines.amt for each product_categories.name; of"
-    )
-    assert "JOIN" not in words
-
-
-def test_a_reopened_answer_says_how_sure_it_was(reader: Reader) -> None:
-    _start(reader)
-    reader.visit("#/c/c1")
-    reader.see(".confidence strong:has-text('Probably right')")
-    reader.page.locator(".confidence > button").last.click()
-    reader.see("text=That was when it was asked")
-
-
-def test_a_correction_that_is_not_taken_back_stays_saved(reader: Reader) -> None:
-    _start(reader)
-    reader.ask(LINE)
-    reader.page.click(".answer-foot button:has-text('SQL')")
-    _save_a_correction(reader)
-    reader.service.given.clear()
-    reader.page.click(".saved button:has-text('Undo')")
-    reader.see("text=Not taken back. There is no such feedback.")
-    reader.see(".saved button:has-text('Undo'):not(:disabled)")
-
-
-def _open_editor(reader: Reader, *typed: str) -> None:
-    """Opens the SQL of an answer and writes another query in its place."""
-    _start(reader)
-    reader.ask(LINE)
-    reader.leave_fields()
-    reader.page.keyboard.press("e")
-    reader.see(".editor.ready")
-    for key in ("Control+A", "Delete"):
-        reader.page.keyboard.press(key)
-    for text in typed:
-        reader.page.keyboard.type(text)
-
-
-def test_a_corrected_query_has_a_chart(either: Reader) -> None:
-    _open_editor(either, "SELECT 1")
-    either.page.keyboard.press("Control+Enter")
-    either.see(".run-result .result")
-    either.leave_fields()
-    either.do("v", ".run-result button:has-text('Chart')")
-    either.see(".run-result .chart-canvas")
-    assert either.page.locator(".answer > .rows .chart-canvas").count() == 0
-    with either.page.expect_download() as saved:
-        either.do("p", ".run-result button:has-text('PNG')")
-    assert saved.value.suggested_filename == f"{LINE_FILE}.png"
-    # The keys act where the reader is: in the rows of the answer, they leave these alone.
-    either.page.locator(".answer > .rows td").first.click()
-    either.do("v", ".answer > .rows button:has-text('Chart')")
-    either.see(".answer > .rows .chart-canvas")
-    either.page.keyboard.press("t")
-    either.wait_until("!document.querySelector('.answer > .rows .chart')")
-    assert either.page.locator(".run-result .chart-canvas").count() == 1
-
-
-def test_the_editor_completes_tables_columns_and_keywords(reader: Reader) -> None:
-    _open_editor(reader, "SELECT x FROM sales.ord")
-    offered = reader.page.locator(".cm-tooltip-autocomplete li .cm-completionLabel")
-    reader.see(".cm-tooltip-autocomplete li:has-text('order_lines')")
-    assert offered.all_inner_texts() == ["order_lines", "orders"]
-    reader.page.keyboard.type("ers WHERE ord")
-    # Not the list that was offered for WHERE.
-    reader.see(".cm-tooltip-autocomplete li:has-text('order_id')")
-    assert offered.all_inner_texts() == [
-        "order_id",
-        "order_dt",
-        "sales.order_lines",
-        "sales.orders",
-        "ORDER",
-    ]
-    reader.page.keyboard.press("Control+Enter")
-    reader.see(".run-result .result")
-    reader.page.wait_for_timeout(300)
-    assert offered.count() == 0
-    # Not even what was still waited for is shown over the rows.
-    reader.page.keyboard.type("e")
-    reader.page.keyboard.press("Control+Enter")
-    reader.page.wait_for_timeout(600)
-    assert offered.count() == 0
-
-
-def test_the_editor_completes_nothing_in_texts_and_numbers(reader: Reader) -> None:
-    _open_editor(reader, "SELECT 'ord", "er' + 12")
-    reader.page.wait_for_timeout(600)
-    assert reader.page.locator(".cm-tooltip-autocomplete").count() == 0
-
-
-def test_say_that_it_is_right(either: Reader) -> None:
-    _start(either)
-    either.ask(LINE)
-    either.leave_fields()
-    either.do("y", "button[aria-label='The answer is right']")
-    assert (
-        "Stored: this query answers this question" in either.see(".feedback-message").inner_text()
-    )
 
 
 def test_share_and_open(either: Reader) -> None:
@@ -489,82 +254,12 @@ def test_schema_is_searched_and_walked(either: Reader) -> None:
     row.focus()
     either.page.keyboard.press("Enter")
     assert "order_dt" in either.see(".columns-table").inner_text()
-    either.page.locator(".node.can-open").first.focus()
+    either.page.locator(".neighbour-list a").first.focus()
     either.page.keyboard.press("Enter")
-    either.page.wait_for_url("**/sales.order_lines")
-
-
-@pytest.mark.parametrize(
-    ("search", "name"),
-    [
-        ("Net SALES", "revenue"),  # a synonym
-        ("void invoices", "revenue"),  # words of the description
-        ("sum(orders.amt)", "order intake"),  # an expression
-        ("'CNF'", "open orders"),  # a condition
-    ],
-)
-def test_a_search_finds_definitions(reader: Reader, search: str, name: str) -> None:
-    reader.visit("#/schema")
-    reader.page.fill(".search", search)
-    reader.see("text=1 definition found")
-    found = reader.see(".found-definitions a")
-    assert name in found.inner_text()
-    assert "definition:" in found.inner_text()
-    found.click()
-    assert name in reader.see(".definition.chosen").inner_text()
-    reader.wait_until("document.activeElement.matches('.definition.chosen dt')")
-
-
-def test_definitions_of_another_database_are_not_found(reader: Reader) -> None:
-    reader.visit("#/schema")
-    reader.page.fill(".search", "turnover")
-    reader.see(".found-definitions a")
-    reader.page.select_option("select", "shop")
-    reader.page.wait_for_url("**/#/schema/shop")
-    reader.page.locator(".found-definitions").wait_for(state="detached")
-
-
-def test_tables_stand_under_their_schemas(reader: Reader) -> None:
-    reader.visit("#/schema")
-    reader.see(".table-group")
-    groups = reader.page.locator(".table-group")
-    named = [group.locator("h2").inner_text() for group in groups.all()]
-    assert named == ["crm", "hr", "inventory", "sales", "archive"]
-    assert groups.nth(1).locator(".table-name").all_inner_texts() == ["departments", "employees"]
-    reader.page.click("button:has-text('Show more')")
-    reader.wait_until("document.querySelectorAll('.table-list li').length === 120")
-    assert groups.count() == len(named)
-    # The other database has one schema only.
-    reader.page.select_option("select", "shop")
-    reader.page.locator(".table-group").first.wait_for(state="detached")
-    assert reader.page.locator(".table-name").first.inner_text() == "main.customers"
-
-
-@pytest.mark.parametrize("width", [1141, 1280, 2560])
-def test_all_columns_of_a_table_fit(reader: Reader, width: int) -> None:
-    reader.page.set_viewport_size({"width": width, "height": 900})
-    reader.visit(f"#/schema/{canned.DATABASE}/sales.orders")
-    assert "OPN" in reader.see(".columns-table .values").inner_text()
-    reader.wait_until(
-        "(({scrollWidth, clientWidth}) => scrollWidth === clientWidth)"
-        "(document.querySelector('[aria-label=Columns]'))"
-    )
-
-
-def test_definitions_have_synonyms_and_hidden_things_reasons(reader: Reader) -> None:
-    reader.visit(f"#/schema/{canned.DATABASE}/:definitions")
-    assert "Also called turnover, net sales" in reader.see(".definitions").inner_text()
-    reader.visit("#/me")
-    shown = reader.see("[aria-label='Hidden rows and columns']").inner_text()
-    assert "Your role region_manager may read only some rows" in shown
-
-
-def test_more_of_a_list_is_read(reader: Reader) -> None:
-    reader.visit("#/schema")
-    reader.see("text=400 tables")
-    assert reader.page.locator(".table-list li").count() == 60
-    reader.page.click("button:has-text('Show more')")
-    reader.wait_until("document.querySelectorAll('.table-list li').length === 120")
+    either.page.wait_for_url("**/#/schema/demo_erp/*")
+    either.page.fill(".search", "Net SALES")
+    either.page.click(".found-definitions a:has-text('revenue')")
+    assert "revenue" in either.see(".definition.chosen").inner_text()
 
 
 def test_history_star_rename_delete_undo(either: Reader) -> None:
@@ -597,32 +292,6 @@ def test_a_conversation_of_the_history_is_read_again(reader: Reader) -> None:
     assert asked[-1]["session"] == "c0"
 
 
-def test_a_new_conversation_begins_from_one_of_the_history(either: Reader) -> None:
-    either.visit("#/c/c0")
-    either.see(".answer")
-    either.leave_fields()
-    either.do("n", ".side .new")
-    either.see(".suggestions")
-    either.ask(LINE)
-    assert either.page.locator(".turn").count() == 1
-    asked = [body for _, path, body in either.service.received if path == "/query"]
-    assert asked[-1]["session"] != "c0"
-
-
-def test_escape_closes_a_dialog_and_no_question(reader: Reader) -> None:
-    reader.service.pause_s = 1
-    _start(reader)
-    reader.type_question(LINE)
-    reader.see(".stages .running")
-    reader.page.evaluate("document.activeElement.blur()")
-    reader.page.keyboard.press("?")
-    reader.see("dialog")
-    reader.page.keyboard.press("Escape")
-    reader.page.wait_for_selector("dialog", state="detached")
-    reader.service.pause_s = 0.01
-    reader.see(".answer")
-
-
 def test_review_is_worked_through(either: Reader) -> None:
     either.visit("#/review")
     assert either.see(".review-list").locator("mark").count() > 0
@@ -653,14 +322,6 @@ def test_a_correction_in_the_review_closes_its_entry(either: Reader) -> None:
     assert [one["state"] for one in either.service.review] == ["open", "open"]
 
 
-def test_the_review_says_who_corrected(reader: Reader) -> None:
-    reader.visit("#/review")
-    first = reader.page.locator(".review-entry").first
-    first.wait_for()
-    text = first.inner_text()
-    assert "Corrected by Jon Weber. Nobody has looked at the correction yet." in text
-
-
 def test_sign_out(either: Reader) -> None:
     either.service.needs_sign_in = True
     either.visit()
@@ -672,15 +333,6 @@ def test_sign_out(either: Reader) -> None:
         either.page.click(".nav-link.person")
     either.do("Shift+Q", "button:has-text('Sign out'):not(:has-text('everywhere'))")
     assert "You are signed out" in either.see(".sign-in").inner_text()
-
-
-def test_every_key_is_listed(reader: Reader) -> None:
-    _start(reader)
-    reader.page.keyboard.press("?")
-    listed = reader.see("dialog").inner_text()
-    assert listed.count("\n") > 70
-    reader.page.keyboard.press("Escape")
-    reader.page.wait_for_selector("dialog", state="detached")
 
 
 def test_who_sees_answers_only_sees_no_sql(reader: Reader) -> None:

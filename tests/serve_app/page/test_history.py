@@ -38,27 +38,6 @@ def test_a_new_question_is_in_the_list_without_a_reload(reader: Reader) -> None:
     assert _list_titles(reader)[0] == "How many orders are open?"
 
 
-def test_an_answer_that_comes_while_the_list_is_open_is_added(reader: Reader) -> None:
-    reader.service.pause_s = 0.3
-    reader.visit()
-    reader.see("#question")
-    reader.type_question("How many orders are open?")
-    reader.page.click(".nav-link:has-text('History')")
-    reader.see(".conversations li")
-    assert "How many orders are open?" not in _list_titles(reader)
-    reader.see(".conversation-title:has-text('How many orders are open?')")
-
-
-def test_what_another_tab_asked_is_there_when_one_comes_back(reader: Reader) -> None:
-    reader.visit("#/history")
-    reader.see(".conversations li")
-    reader.service.conversations.insert(
-        0, build_conversation("x", "Asked elsewhere", "2026-11-24T09:00:00Z", [])
-    )
-    reader.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    reader.see(".conversation-title:has-text('Asked elsewhere')")
-
-
 def test_rows_are_read_as_they_come_into_sight(reader: Reader) -> None:
     reader.service.run_pause_s = 0.2
     _open_a_long_conversation(reader)
@@ -77,27 +56,6 @@ def test_rows_are_read_as_they_come_into_sight(reader: Reader) -> None:
     assert _count_runs(reader) == TURNS
 
 
-def test_the_last_answer_is_read_first_and_stays_in_sight(reader: Reader) -> None:
-    _open_a_long_conversation(reader)
-    reader.page.locator(".turn .result").first.wait_for()
-    (first,) = reader.page.locator(".turn:has(.result)").all()
-    assert f"Question {TURNS}?" in first.inner_text()
-    reader.page.wait_for_timeout(1200)
-    top = reader.page.evaluate(
-        "document.querySelector('.turn.last h2').getBoundingClientRect().top"
-    )
-    assert 0 <= top < 200
-
-
-def test_at_most_two_are_read_at_once(reader: Reader) -> None:
-    reader.service.run_pause_s = 0.5
-    reader.page.set_viewport_size({"width": 1280, "height": 9000})
-    _open_a_long_conversation(reader)
-    reader.wait_until(f"document.querySelectorAll('.turn .result').length === {TURNS}")
-    assert reader.service.most_running == 2
-    assert _count_runs(reader) == TURNS
-
-
 def test_what_could_not_be_read_is_read_again_by_hand_only(reader: Reader) -> None:
     reader.service.run_error = problem(503, "Unavailable", "The database is unreachable.")
     reader.visit("#/c/c0")
@@ -111,11 +69,3 @@ def test_what_could_not_be_read_is_read_again_by_hand_only(reader: Reader) -> No
     reader.page.locator(".turn").first.locator(".result").wait_for()
     assert _count_runs(reader) == 3
     assert reader.page.locator(".turn .problem").count() == 1
-
-
-def test_what_had_no_rows_is_not_read(reader: Reader) -> None:
-    reader.visit("#/c/c2")
-    reader.page.locator(".turn").first.locator(".result").wait_for()
-    reader.page.wait_for_timeout(500)
-    assert _count_runs(reader) == 1
-    assert "It was asked back what was meant." in reader.see(".turn.last").inner_text()

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from repair.taxonomy import BY_GUARD_CODE
 from tests.serve_app.page.browser import Reader
 
 Call = Callable[..., Any]
@@ -35,7 +34,7 @@ def build_columns(*names: str) -> list[dict[str, str]]:
 
 def test_columns_are_called_as_the_service_says(call: Call) -> None:
     columns = [{"name": "?column?", "heading": "revenue (EUR)"}, {"name": "n"}]
-    assert call("core/names", "nameColumns", columns) == ["revenue (EUR)", "n"]
+    assert call("core/format", "nameColumns", columns) == ["revenue (EUR)", "n"]
     for name, words in (
         ("total_revenue", "total revenue"),
         ("netAmount", "net amount"),
@@ -43,7 +42,7 @@ def test_columns_are_called_as_the_service_says(call: Call) -> None:
         ("count(*)", "count(*)"),
         ("_", "_"),
     ):
-        assert call("core/names", "writeWords", name) == words
+        assert call("core/format", "writeWords", name) == words
 
 
 def test_the_sentence_says_what_the_rows_are(call: Call) -> None:
@@ -236,17 +235,6 @@ def test_candidates_are_counted_by_origin_and_add_up(call: Call) -> None:
     assert said == "The model was asked once and wrote 1 different query."
 
 
-def test_every_reason_of_the_guard_has_a_name(call: Call) -> None:
-    unnamed = call("words/verdicts", "nameViolation", "unheard_of")
-    names = {code: call("words/verdicts", "nameViolation", code) for code in BY_GUARD_CODE}
-    assert [code for code, name in names.items() if name == unnamed] == []
-    assert (
-        names["unknown_table"] == names["unknown_column"] == "Names something that does not exist"
-    )
-    assert names["not_permitted"] == "Not permitted"
-    assert names["not_a_query"] == "Not a reading query"
-
-
 @pytest.mark.parametrize(
     ("values", "letter", "heading"),
     [
@@ -260,8 +248,9 @@ def test_every_reason_of_the_guard_has_a_name(call: Call) -> None:
         (
             {"guard": "refused", "violation": {"code": "unknown_table"}},
             "",
-            "Names something that does not exist",
+            "Refused by the safety check",
         ),
+        ({"guard": "refused", "violation": {"code": "not_permitted"}}, "", "Not permitted"),
     ],
 )
 def test_a_candidate_with_rows_has_a_result(
@@ -286,9 +275,10 @@ def test_a_file_is_named_after_the_question(call: Call, question: str, name: str
     assert call("core/files", "nameFile", question) == name
 
 
-def test_without_words_a_file_is_named_after_the_moment(call: Call) -> None:
-    for question in ("?!", "", None):
-        assert call("core/files", "nameFile", question).startswith("quorumsql-20")
+def test_an_address_that_others_do_not_reach_is_known(call: Call) -> None:
+    here = "127.0.0.1 127.8.0.9 localhost a.localhost [::1]".split()
+    elsewhere = "data.example.org 10.0.0.1 127.example.org localhost.org 192.168.127.1".split()
+    assert [name for name in (*here, *elsewhere) if call("core/api", "isOnlyHere", name)] == here
 
 
 TEXT, NUMBER, DATE = "text", "numeric", "date"

@@ -2,16 +2,15 @@
 
 import { html, signal, useEffect, useRef } from "../vendor/preact.js";
 import { stop, turns } from "./core/conversation.js";
-import { useAction } from "./core/keys.js";
+import { ACTIONS, singleKeys, switchSingleKeys, useAction } from "./core/keys.js";
 import { go, href, route } from "./core/router.js";
 import { me, phase, rights, start, waiting } from "./core/state.js";
 import { dark, switchTheme } from "./core/theme.js";
-import { Button } from "./components/controls.js";
+import { Button, Dialog } from "./components/controls.js";
 import { Icon } from "./components/icons.js";
 import { ConnectionBar, Notices } from "./components/notices.js";
 import { Text } from "./components/text.js";
 import { AskView, beginAnew } from "./views/ask.js";
-import { HelpDialog } from "./views/help.js";
 import { Lazy, prepare } from "./views/lazy.js";
 import { SignInView, StartProblem, trySignOut } from "./views/sign_in.js";
 
@@ -23,7 +22,6 @@ const VIEWS = {
   schema: { label: "Data", icon: "table", load: () => import("./views/schema/schema.js"), view: "SchemaView" },
   history: { label: "History", icon: "history", load: () => import("./views/history.js"), view: "HistoryView" },
   review: { label: "Review", icon: "review", load: () => import("./views/review.js"), view: "ReviewView", right: "review" },
-  status: { label: "Status", icon: "pulse", load: () => import("./views/status.js"), view: "StatusView", right: "operate" },
   me: { label: "Account", icon: "person", load: () => import("./views/me.js"), view: "MeView", isAside: true },
   share: { load: () => import("./views/shared.js"), view: "SharedView" },
 };
@@ -41,7 +39,6 @@ function useGlobalKeys() {
   useAction("go.history", () => go("history"));
   useAction("go.me", () => go("me"));
   useAction("go.review", () => (rights.value.review ? go("review") : false));
-  useAction("go.status", () => (rights.value.operate ? go("status") : false));
   useAction("ask", () => {
     goToQuestions();
     setTimeout(() => document.getElementById("question")?.focus(), 60);
@@ -114,4 +111,18 @@ function Side({ name }) {
         <button type="button" class="button quiet" title="(?)" onClick=${() => (helping.value = true)}><kbd>?</kbd><span>Keys</span></button></div>
     </div>
   </div>`;
+}
+
+/** A capital letter is typed with Shift. */
+const writeKey = (key) => (/^[A-Z]$/.test(key) ? `Shift+${key}` : key);
+
+/** The list of keys. */
+function HelpDialog({ close }) {
+  const groups = [...new Set(ACTIONS.map((action) => action.group))];
+  return html`<${Dialog} title="Keys" close=${close} kind="wide">
+    <label class="check"><input type="checkbox" checked=${singleKeys.value} onChange=${switchSingleKeys} /> Single keys are shortcuts (outside of fields)</label>
+    <div class="key-groups">${groups.map((group) => html`<section key=${group}><h3 class="eyebrow">${group}</h3>
+      <dl>${ACTIONS.filter((action) => action.group === group).map((action) => html`<div><dt>${action.keys.split(" ").map((key) => (key === "…" ? " … " : html`<kbd>${writeKey(key)}</kbd>`))}</dt><dd>${action.does}</dd></div>`)}</dl></section>`)}</div>
+    <p class="faint">Tab reaches everything; Enter and Space press it.</p>
+  <//>`;
 }

@@ -4,13 +4,16 @@
  */
 
 import { plain } from "../core/text.js";
-import { readTime } from "../core/format.js";
-import { nameColumns, startLarge, writeWords } from "../core/names.js";
+import { nameColumns, readTime, startLarge, writeWords } from "../core/format.js";
 import { MOST_ROWS } from "./rule.js";
-import { breakTitle, TITLE_PX } from "./title.js";
+import { countWide } from "../components/table_rows.js";
 
 // Of the width or height, the most that the title of an axis takes: longer ones would leave no room for the drawing.
 const TITLE_SHARE = 0.5;
+const MOST_LINES = 3;
+const TITLE_PX = 14;
+const LETTER_PX = TITLE_PX * 0.56;
+
 
 function typeOf(role, mark) {
   if (role.role === "moment") return "temporal";
@@ -91,6 +94,20 @@ function lieDown(spec, x, y, values, hasColor) {
     padding: { left: 8, top: 8, bottom: 8, right: 28 },
     encoding: { ...spec.encoding, y: { ...x, axis: { grid: false, domain: false, ticks: false, labelPadding: 8, labelLimit: Math.min(180, spec.width * 0.4), titleLimit: height * TITLE_SHARE } }, x: { ...y, axis: { ...y.axis, orient: "top" } } },
   };
+}
+
+/** The question in lines that fit a width in pixels, as a text and nothing else. */
+function breakTitle(question, width) {
+  const room = Math.max(12, Math.floor(width / LETTER_PX));
+  const lines = [];
+  for (const word of plain(question).split(/\s+/).filter(Boolean)) {
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length && countWide(longer) <= room) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  const kept = lines.slice(0, MOST_LINES);
+  if (lines.length > MOST_LINES) kept[MOST_LINES - 1] += " …";
+  return kept;
 }
 
 function frame(look, size, title) {

@@ -1,8 +1,7 @@
 /** The values under the pointer: what the rows say there, as the table writes it, and as text only. */
 
 import { html, render } from "../../vendor/preact.js";
-import { buildFormat, exact, formatNumber } from "../core/format.js";
-import { nameColumns } from "../core/names.js";
+import { buildFormat, exact, formatNumber, nameColumns } from "../core/format.js";
 import { Text } from "../components/text.js";
 
 const REACH = 28;

@@ -9,7 +9,7 @@ import { buildSpec } from "../chart/spec.js";
 import { showValues } from "../chart/values.js";
 import { saveBlob } from "../core/files.js";
 import { useAction } from "../core/keys.js";
-import { nameColumns, writeWords } from "../core/names.js";
+import { nameColumns, writeWords } from "../core/format.js";
 import { dark } from "../core/theme.js";
 import { count, plain } from "../core/text.js";
 import { Button } from "./controls.js";

@@ -1,6 +1,6 @@
 /** Buttons, menus, tabs and dialogs: native elements with the page's look and keys. */
 
-import { html, useEffect, useId, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
+import { html, useId, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { useAction } from "../core/keys.js";
 import { Icon } from "./icons.js";
 

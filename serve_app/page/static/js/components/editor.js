@@ -5,7 +5,6 @@
 
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { dialect } from "../core/state.js";
-import { buildCompletion } from "./editor_completion.js";
 
 const DIALECTS = { postgres: "PostgreSQL", postgresql: "PostgreSQL", duckdb: "PostgreSQL", sqlite: "SQLite" };
 
@@ -21,12 +20,6 @@ function buildTheme(cm) {
     ".cm-cursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
     "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "var(--accent-soft)" },
     ".cm-specialChar": { color: "var(--bad)" },
-    ".cm-tooltip": { backgroundColor: "var(--raised)", color: "var(--ink)", border: "1px solid var(--line)", borderRadius: "10px", overflow: "hidden", boxShadow: "var(--shadow)" },
-    ".cm-tooltip-autocomplete ul li": { padding: "4px 10px" },
-    ".cm-tooltip-autocomplete ul li[aria-selected]": { backgroundColor: "var(--accent)", color: "var(--on-accent)" },
-    ".cm-tooltip-autocomplete ul li[aria-selected] .cm-completionDetail": { color: "var(--on-accent)" },
-    ".cm-completionDetail": { color: "var(--faint)", fontStyle: "normal", marginLeft: "12px" },
-    ".cm-completionIcon": { display: "none" },
     ".cm-matchingBracket": { backgroundColor: "var(--accent-soft) !important" },
   });
   const { tags } = cm;
@@ -40,10 +33,10 @@ function buildTheme(cm) {
 }
 
 /**
- * @param {{given: {text: string}, change: (sql: string) => void, run: () => void, format: () => void, label: string, database: string}} props
+ * @param {{given: {text: string}, change: (sql: string) => void, run: () => void, format: () => void, label: string, focus?: boolean}} props
  *   `given` is written into the editor when it is another object: what is typed goes the other way only
  */
-export function Editor({ given, change, run, format, label, database, focus = true }) {
+export function Editor({ given, change, run, format, label, focus = true }) {
   const host = useRef(null);
   const view = useRef(null);
   const latest = useRef({});
@@ -55,7 +48,7 @@ export function Editor({ given, change, run, format, label, database, focus = tr
       (cm) => {
         if (isGone) return;
         const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
-        view.current = new cm.EditorView({ root, parent: root, state: cm.EditorState.create({ doc: given.text, extensions: extend(cm, latest, label, database) }) });
+        view.current = new cm.EditorView({ root, parent: root, state: cm.EditorState.create({ doc: given.text, extensions: extend(cm, latest, label) }) });
         setState("ready");
         if (focus) view.current.focus();
       },
@@ -66,7 +59,7 @@ export function Editor({ given, change, run, format, label, database, focus = tr
       view.current?.destroy();
       view.current = null;
     };
-  }, [database]);
+  }, []);
   useEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === given.text) return;
@@ -78,30 +71,21 @@ export function Editor({ given, change, run, format, label, database, focus = tr
   return html`<div class=${`editor ${state}`}><div class="editor-host" ref=${host}></div>${state === "loading" && html`<p class="faint" role="status">Opening the editor …</p>`}</div>`;
 }
 
-function extend(cm, latest, label, database) {
+function extend(cm, latest, label) {
   const language = cm[DIALECTS[dialect.value.toLowerCase()] ?? "StandardSQL"];
   const leave = (editor) => {
     editor.contentDOM.blur();
     return true;
   };
-  // What CodeMirror does at Escape: the list closes, and what it still waits for is dropped.
-  const { run: closeCompletion } = cm.completionKeymap.find(({ key }) => key === "Escape");
-  const runQuery = (editor) => {
-    closeCompletion(editor);
-    latest.current.run();
-    return true;
-  };
   const commands = [
-    { key: "Mod-Enter", run: runQuery },
+    { key: "Mod-Enter", run: () => (latest.current.run(), true) },
     { key: "Shift-Alt-f", run: () => (latest.current.format(), true) },
-    { key: "Tab", run: cm.acceptCompletion },
   ];
   return [
     cm.history(), cm.drawSelection(), cm.lineNumbers(), cm.highlightActiveLine(), cm.bracketMatching(), cm.closeBrackets(),
     cm.highlightSpecialChars({ addSpecialChars: /[\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/gu }),
     cm.sql({ dialect: language, upperCaseKeywords: true }),
-    cm.autocompletion({ override: [buildCompletion(database)], icons: false }),
-    cm.keymap.of([...commands, ...cm.closeBracketsKeymap, ...cm.completionKeymap, ...cm.defaultKeymap, ...cm.historyKeymap, { key: "Escape", run: leave }]),
+    cm.keymap.of([...commands, ...cm.closeBracketsKeymap, ...cm.defaultKeymap, ...cm.historyKeymap, { key: "Escape", run: leave }]),
     cm.EditorView.lineWrapping,
     cm.EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
     cm.EditorView.updateListener.of((update) => update.docChanged && latest.current.change(update.state.doc.toString())),

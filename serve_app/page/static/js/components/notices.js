@@ -110,3 +110,12 @@ export function Loading({ state, retry }) {
   const text = !state.waiting ? "Loading …" : state.waiting.status === 0 ? "Waiting for the service …" : "The service is busy; trying again …";
   return html`<p class="faint loading-line" role="status">${text}</p>`;
 }
+
+/**
+ * The button below a list that comes in pages.
+ * @param {{loaded: ReturnType<typeof import("../core/loading.js").useLoaded>, list: string}} props the name of the list in the data
+ */
+export function More({ loaded, list }) {
+  const run = () => loaded.more(list).catch((problem) => notify(plain(problem.message)));
+  return loaded.data?.next ? html`<${Button} onClick=${run}>Show more</${Button}>` : null;
+}

@@ -5,8 +5,7 @@
 
 import { html, useLayoutEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { copyText } from "../core/files.js";
-import { buildFormat, exact, formatNumber } from "../core/format.js";
-import { nameColumns } from "../core/names.js";
+import { buildFormat, exact, formatNumber, nameColumns } from "../core/format.js";
 import { count, plain } from "../core/text.js";
 import { Dialog } from "./controls.js";
 import { announce, notify } from "./notices.js";

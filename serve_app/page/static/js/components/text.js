@@ -48,3 +48,14 @@ export function Sql({ sql, other, label = "SQL", inline = false }) {
   if (inline) return html`<code class="sql" dir="ltr">${pieces}</code>`;
   return html`<pre class="sql" dir="ltr" tabindex="0" role="region" aria-label=${label}>${pieces}</pre>`;
 }
+
+/**
+ * The conditions that the policy added to a query, each with the table whose rows it limits.
+ * @param {{predicates: string[]}} props each `table: condition`, or the table alone where that is not shown
+ */
+export function Predicates({ predicates }) {
+  return html`<ul>${predicates.map((one) => {
+    const [table, ...condition] = one.split(": ");
+    return html`<li><code><${Text} value=${table} /></code>: only ${condition.length > 0 ? html`rows where <${Sql} sql=${condition.join(": ")} inline=${true} />` : "some rows"}</li>`;
+  })}</ul>`;
+}

@@ -2,7 +2,7 @@
  * Values of results in the reader's locale; exact values for hovering, copying and sorting.
  */
 
-/** @typedef {{name: string, type: string}} Column */
+/** @typedef {{name: string, type: string, heading?: string}} Column */
 /** @typedef {"number"|"date"|"time"|"boolean"|"json"|"text"} Kind */
 
 const NUMBER = /^(u?(tiny|small|medium|big|huge)?int(eger)?\d*|numeric|decimal|float\d*|real|double( precision)?|money|number|serial|bigserial)\b/i;
@@ -145,3 +145,18 @@ export function formatSpan(seconds) {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
 }
+
+const IDENTIFIER = /^[\p{L}_][\p{L}\p{N}\p{M}_$]*$/u;
+
+/** The names of columns as they are shown: the service's headings. @param {{name: string, heading?: string}[]} columns @returns {string[]} */
+export const nameColumns = (columns) => columns.map(({ name, heading }) => heading || name);
+
+/** An identifier in words: "total_revenue" → "total revenue", "netAmount" → "net amount"; any other text as it is. */
+export function writeWords(name) {
+  if (!IDENTIFIER.test(name)) return name;
+  const words = name.replace(/([\p{Ll}\p{N}])(\p{Lu}\p{Ll})/gu, (_, end, start) => `${end} ${start.toLowerCase()}`).replace(/_+/g, " ").trim();
+  return words || name;
+}
+
+/** Words with a capital letter at the beginning, as in a heading. */
+export const startLarge = (words) => words.replace(/^\p{Ll}/u, (letter) => letter.toUpperCase());

@@ -6,7 +6,7 @@
 /** @typedef {{kind: "keyword"|"name"|"string"|"number"|"comment"|"space"|"sign", text: string}} Token */
 
 /** Words of queries that read, in small letters. */
-export const KEYWORDS = new Set(
+const KEYWORDS = new Set(
   ("all and any as asc between both by case cast cross current_date current_timestamp date desc distinct else end except " +
     "exists extract false fetch filter first following for from full group having ilike in inner intersect interval is join " +
     "last lateral leading left like limit natural not null nulls offset on or order outer over partition preceding range " +

@@ -3,9 +3,8 @@
 import { html, useMemo } from "../../vendor/preact.js";
 import { ask, running } from "../core/conversation.js";
 import { refer } from "../core/files.js";
-import { buildFormat } from "../core/format.js";
+import { buildFormat, nameColumns } from "../core/format.js";
 import { useAction } from "../core/keys.js";
-import { nameColumns } from "../core/names.js";
 import { rights } from "../core/state.js";
 import { Bar } from "../components/controls.js";
 import { Prose, Sql, Text } from "../components/text.js";

@@ -8,8 +8,7 @@ import { count, plain } from "../core/text.js";
 import { Button, showPanel } from "../components/controls.js";
 import { Editor } from "../components/editor.js";
 import { announce, notify, ProblemNote } from "../components/notices.js";
-import { Predicates } from "../components/predicates.js";
-import { Sql } from "../components/text.js";
+import { Predicates, Sql } from "../components/text.js";
 import { isSameQuery, layOut } from "../sql/tokens.js";
 import { Rows } from "./answer.js";
 import { Saved } from "./feedback.js";
@@ -76,7 +75,7 @@ export function CorrectView({ answer, feedback, isWrong, start = "", mine = () =
   return html`<section class="panel correct" ref=${root} aria-label="The SQL of this answer">
     <header class="panel-head"><h3>${isWrong ? "Correct the query" : "The query"}</h3>
       <p class="faint">Whatever you run is checked first: it can only read, and only what you may see.</p></header>
-    <${Editor} given=${given} change=${setSql} run=${run} format=${format} label="SQL of this answer. Escape leaves the editor." database=${answer.database} />
+    <${Editor} given=${given} change=${setSql} run=${run} format=${format} label="SQL of this answer. Escape leaves the editor." />
     <div class="actions">
       ${state.busy
         ? html`<${Button} icon="stop" onClick=${() => { stopper.current.abort(); setState({ ...state, busy: false }); }}>Stop</${Button}>`

@@ -9,8 +9,7 @@ import { useLoaded } from "../core/loading.js";
 import { href } from "../core/router.js";
 import { count, plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
-import { More } from "../components/more.js";
-import { Loading, notify } from "../components/notices.js";
+import { Loading, More, notify } from "../components/notices.js";
 import { Text } from "../components/text.js";
 import { Shares } from "./shares.js";
 

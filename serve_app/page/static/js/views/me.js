@@ -6,7 +6,6 @@ import { me, refreshMe } from "../core/state.js";
 import { dark, switchTheme } from "../core/theme.js";
 import { Bar, Button } from "../components/controls.js";
 import { Sql, Text } from "../components/text.js";
-import { LIMITS } from "../words/service.js";
 import { trySignOut } from "./sign_in.js";
 
 const RIGHTS = [
@@ -14,6 +13,14 @@ const RIGHTS = [
   ["review", "Review answers that people called wrong, and correct them"],
   ["operate", "See whether the service works, and how much it is used"],
 ];
+
+/** name of a limit → what it counts, and what the count means where that is not plain */
+const LIMITS = {
+  requests_per_minute: ["Requests per minute", "Questions, and other things that the page reads"],
+  questions_at_once: ["Questions at the same time", ""],
+  tokens_per_day: ["Work of the language model per day", "Counted in tokens: pieces of words that it reads and writes"],
+  rows_per_day: ["Rows of answers per day", ""],
+};
 
 export function MeView() {
   useEffect(() => void refreshMe(), []);

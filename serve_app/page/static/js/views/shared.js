@@ -7,8 +7,7 @@ import { mostRows } from "../core/files.js";
 import { formatTime } from "../core/format.js";
 import { route } from "../core/router.js";
 import { Loading } from "../components/notices.js";
-import { Predicates } from "../components/predicates.js";
-import { Text } from "../components/text.js";
+import { Predicates, Text } from "../components/text.js";
 import { Account, Actions, Rows } from "./answer.js";
 
 const FIRST_ROWS = 1000;

@@ -7,8 +7,7 @@ import { useLoaded } from "../core/loading.js";
 import { href } from "../core/router.js";
 import { plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
-import { More } from "../components/more.js";
-import { Loading, notify } from "../components/notices.js";
+import { Loading, More, notify } from "../components/notices.js";
 import { Text } from "../components/text.js";
 
 const PAGE = 50;

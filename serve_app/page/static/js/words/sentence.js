@@ -1,7 +1,6 @@
 /** The sentence of an answer: the service's own, or one by rule where the rows were read again. */
 
-import { buildFormat, exact } from "../core/format.js";
-import { nameColumns, writeWords } from "../core/names.js";
+import { buildFormat, exact, nameColumns, writeWords } from "../core/format.js";
 import { count } from "../core/text.js";
 
 const MOST_COLUMNS = 6;

@@ -1,40 +1,5 @@
 /** What became of a candidate, in a few words. */
 
-const UNKNOWN = "Names something that does not exist";
-const UNTRACED = "Names something that cannot be traced";
-const UNPROVEN = "Cannot be shown to be safe";
-const TOO_MUCH = "Asks for too much";
-
-/** By the guard's codes. */
-const VIOLATIONS = {
-  not_permitted: "Not permitted",
-  unknown_column: UNKNOWN,
-  unknown_table: UNKNOWN,
-  unexplained_column: UNTRACED,
-  unexplained_table: UNTRACED,
-  not_a_query: "Not a reading query",
-  multiple_statements: "More than one statement",
-  unparsable: "Not valid SQL",
-  reads_differently: UNPROVEN,
-  unresolved: "Cannot be understood",
-  tables_disagree: UNPROVEN,
-  unfiltered_table: UNPROVEN,
-  function_not_allowed: "Uses a function that is not allowed",
-  operator_not_allowed: "Uses an operator that is not allowed",
-  type_not_allowed: "Uses a type that is not allowed",
-  node_not_allowed: "Uses SQL that is not allowed",
-  endless_recursion: TOO_MUCH,
-  too_many_columns: TOO_MUCH,
-  too_many_rows: TOO_MUCH,
-  too_much_text: TOO_MUCH,
-  too_long: "Too long",
-};
-
-/** Why the guard refused a query. */
-export function nameViolation(code) {
-  return VIOLATIONS[code] ?? "Refused by the safety check";
-}
-
 /** "A" to "Z", then "AA" and on. */
 const writeLetter = (number) => (number < 26 ? "" : writeLetter(Math.floor(number / 26) - 1)) + String.fromCharCode(65 + (number % 26));
 
@@ -51,7 +16,7 @@ export function nameResults(candidates, chosen) {
 
 /** The heading of a candidate. @param {object} one @param {string} letter of its result, or empty */
 export function nameVerdict(one, letter) {
-  if (one.guard === "refused") return nameViolation(one.violation?.code);
+  if (one.guard === "refused") return one.violation?.code === "not_permitted" ? "Not permitted" : "Refused by the safety check";
   if (letter) return one.rows === null ? `Would give result ${letter}: the plan is the same` : `Result ${letter}`;
   if (one.rows !== null) return "A result that was not compared";
   if (one.error) return "Failed in the database";

@@ -1,16 +1,13 @@
-/** One table: what it is, its columns, keys, values, and its neighbours as a graph. */
+/** One table: what it is, its columns, keys, values, and the tables that it is joined with. */
 
 import { html, useRef, useEffect } from "../../../vendor/preact.js";
 import { draft } from "../../core/conversation.js";
 import { useLoaded } from "../../core/loading.js";
-import { go, href } from "../../core/router.js";
+import { href } from "../../core/router.js";
 import { count } from "../../core/text.js";
 import { Button } from "../../components/controls.js";
-import { Graph } from "../../components/graph.js";
 import { Loading } from "../../components/notices.js";
 import { Sql, Text } from "../../components/text.js";
-
-const MOST_DRAWN = 7;
 
 export function TableDetail({ base, name, table }) {
   const loaded = useLoaded(`${base}/tables/${encodeURIComponent(table)}`);
@@ -31,7 +28,7 @@ export function TableDetail({ base, name, table }) {
       <tbody>${columns.map((column) => html`<${ColumnRow} key=${column.name} column=${column} name=${name} />`)}</tbody>
     </table></div>
     ${keys.length > 0 && html`<h3 class="eyebrow">Refers to</h3><ul class="plain">${keys.map((key) => html`<li><code><${Text} value=${key.columns.join(", ")} /></code> → <a href=${href("schema", name, key.table)}><${Text} value=${key.table} /></a> <code><${Text} value=${key.target_columns.join(", ")} /></code>${key.is_inferred && html` <span class="tag">inferred from names and values</span>`}</li>`)}</ul>`}
-    ${neighbours.length > 0 && html`<h3 class="eyebrow">Related tables</h3><${Neighbours} table=${loaded.data.table} neighbours=${neighbours} name=${name} />
+    ${neighbours.length > 0 && html`<h3 class="eyebrow">Related tables</h3><${Neighbours} neighbours=${neighbours} name=${name} />
       ${total > neighbours.length && html`<p class="faint">And ${total - neighbours.length} more.</p>`}`}
   </article>`;
 }
@@ -53,15 +50,6 @@ function tableOf(reference) {
   return reference.includes("(") || parts.length < 2 ? parts.join(".") : parts.slice(0, -1).join(".");
 }
 
-function Neighbours({ table, neighbours, name }) {
-  const incoming = neighbours.filter((one) => one.direction === "in");
-  const outgoing = neighbours.filter((one) => one.direction === "out" && one.table !== table);
-  const unique = (list) => [...new Set(list.map((one) => one.table))].filter((one) => one !== table).slice(0, MOST_DRAWN);
-  const left = unique(incoming);
-  const right = unique(outgoing).filter((one) => !left.includes(one));
-  const nodes = [...left.map((id) => ({ id, layer: 0 })), { id: table, layer: 1, isMain: true }, ...right.map((id) => ({ id, layer: 2 }))];
-  const edges = [...left.map((id) => ({ from: id, to: table })), ...right.map((id) => ({ from: table, to: id }))]
-    .map((edge) => ({ ...edge, label: neighbours.find((one) => one.table === edge.from || one.table === edge.to)?.columns }));
-  return html`<${Graph} nodes=${nodes} edges=${edges} label=${`Tables related to ${table}`} open=${(id) => go("schema", name, id)} />
-    <ul class="neighbour-list">${neighbours.map((one) => html`<li><a href=${href("schema", name, one.table)}><${Text} value=${one.table} /></a> <span class="faint">${one.direction === "in" ? "refers to this table" : "is referred to"}</span> <${Sql} sql=${one.columns} inline=${true} /></li>`)}</ul>`;
+function Neighbours({ neighbours, name }) {
+  return html`<ul class="neighbour-list">${neighbours.map((one) => html`<li><a href=${href("schema", name, one.table)}><${Text} value=${one.table} /></a> <span class="faint">${one.direction === "in" ? "refers to this table" : "is referred to"}</span> <${Sql} sql=${one.columns} inline=${true} /></li>`)}</ul>`;
 }

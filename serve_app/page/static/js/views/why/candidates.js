@@ -1,14 +1,11 @@
 /** The candidates side by side: votes, checks, score, repairs, and what differs from the chosen one. */
 
 import { html, useState } from "../../../vendor/preact.js";
-import { formatMs, formatNumber } from "../../core/format.js";
-import { writeWords } from "../../core/names.js";
+import { formatMs, formatNumber, writeWords } from "../../core/format.js";
 import { count } from "../../core/text.js";
 import { Bar, Button } from "../../components/controls.js";
-import { Predicates } from "../../components/predicates.js";
-import { Prose, Sql, Text } from "../../components/text.js";
+import { Predicates, Prose, Sql, Text } from "../../components/text.js";
 import { listMissing } from "../../sql/diff.js";
-import { nameTerm } from "../../words/score_terms.js";
 import { nameResults, nameVerdict } from "../../words/verdicts.js";
 
 const FIRST = 6;
@@ -70,6 +67,13 @@ function Facts({ one }) {
     one.definitions.length > 0 && `uses ${one.definitions.join(", ")}`,
   ].filter(Boolean);
   return facts.length ? html`<p class="faint"><${Text} value=${facts.join(" · ")} /></p>` : null;
+}
+
+/** A term in words: "lint:unused_join" → "Check: unused join", "rounding_missing" → "rounding missing". */
+function nameTerm(term) {
+  const words = term.replaceAll("_", " ");
+  if (words.startsWith("lint:")) return `Check: ${words.slice(5)}`;
+  return words.startsWith("derived:") ? `Variation: ${words.slice(8)}` : words;
 }
 
 function Score({ score }) {

@@ -3,8 +3,7 @@
 import { html } from "../../../vendor/preact.js";
 import { formatMs, formatPercent } from "../../core/format.js";
 import { count } from "../../core/text.js";
-import { Predicates } from "../../components/predicates.js";
-import { Sql, Text } from "../../components/text.js";
+import { Predicates, Sql, Text } from "../../components/text.js";
 import { countAttempts, describeOrigins, listResults } from "../../words/attempts.js";
 import { describeGiven } from "../../words/confidence.js";
 

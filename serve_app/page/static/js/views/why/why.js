@@ -1,13 +1,13 @@
 /** Why an answer was given: the process in tabs, the short account first. */
 
 import { html, useId, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
-import { showPanel, TabPanel, Tabs } from "../../components/controls.js";
+import { formatMs, formatNumber } from "../../core/format.js";
+import { Bar, showPanel, TabPanel, Tabs } from "../../components/controls.js";
+import { Block, Sql, Text } from "../../components/text.js";
+import { nameStage } from "../../words/stages.js";
 import { Candidates } from "./candidates.js";
 import { Found } from "./found.js";
-import { Joins } from "./joins.js";
-import { PromptView } from "./prompt.js";
 import { Summary } from "./summary.js";
-import { Timing } from "./timing.js";
 
 /** @param {{answer: object}} props an answer with its trace */
 export function WhyView({ answer }) {
@@ -36,4 +36,41 @@ export function WhyView({ answer }) {
     <${Tabs} label="Parts of the process" tabs=${tabs} chosen=${chosen} choose=${setChosen} panelId=${id} />
     <${TabPanel} id=${id} chosen=${chosen}><${View} answer=${answer} trace=${trace} winner=${winner} isChosen=${isChosen} go=${setChosen} /></${TabPanel}>
   </section>`;
+}
+
+/** The planned path of joins, and its alternatives. */
+function Joins({ trace }) {
+  if (!trace.join_skeleton) return html`<p>No join was planned for this question.</p>`;
+  return html`<div class="joins"><${Sql} sql=${trace.join_skeleton} label="Tables and how they are joined" />
+    ${trace.inferred_joins.length > 0 && html`<p>Inferred from names and values, as the database declares no key: <${Text} value=${trace.inferred_joins.join("; ")} /></p>`}
+    ${trace.join_alternatives.length > 0 && html`<details><summary>Other paths that were considered (${trace.join_alternatives.length})</summary>${trace.join_alternatives.map((path) => html`<${Sql} sql=${path} label="Another path" />`)}</details>`}
+  </div>`;
+}
+
+const ROLES = { system: "Instructions", user: "Question and data", assistant: "Model" };
+
+/** What the model was told. */
+function PromptView({ trace }) {
+  const prompts = Object.entries(trace.prompts).length ? Object.entries(trace.prompts) : [["", trace.prompt]];
+  const isEmpty = prompts.every(([, messages]) => !messages.length);
+  if (isEmpty) return html`<p>The model was not asked.</p>`;
+  return html`<p class="faint">Exactly what the model was told. It sees no rows of your data but the values listed under “Data found”.</p>
+    ${prompts.map(([variant, messages]) => html`<section>${prompts.length > 1 && html`<h4 class="eyebrow">Wording “<${Text} value=${variant} />”</h4>`}
+      ${messages.map((message) => html`<h5>${ROLES[message.role] ?? message.role}</h5><${Block} value=${message.content} label=${ROLES[message.role] ?? message.role} />`)}</section>`)}
+    ${trace.draft_query && html`<h4 class="eyebrow">First draft</h4><${Sql} sql=${trace.draft_query} label="First draft" />`}`;
+}
+
+/** Time and tokens of each stage. */
+function Timing({ trace, answer }) {
+  if (!trace.stages.length) return html`<p>No stage ran.</p>`;
+  const most = Math.max(1, ...trace.stages.map((stage) => stage.ms));
+  const sum = (key) => trace.stages.reduce((total, stage) => total + stage[key], 0);
+  const { pace } = trace;
+  return html`<div class="scroll-x" tabindex="0" role="region" aria-label="Time of each stage"><table class="facts timing">
+    <thead><tr><th scope="col">Stage</th><th scope="col" class="number">Time</th><td class="wide"></td><th scope="col" class="number">Tokens read</th><th scope="col" class="number">Tokens written</th></tr></thead>
+    <tbody>${trace.stages.map((stage) => html`<tr><th scope="row">${nameStage(stage.stage, true)}</th><td class="number">${formatMs(stage.ms)}</td><td class="wide"><${Bar} share=${stage.ms / most} /></td>
+      <td class="number">${stage.prompt_tokens ? formatNumber(stage.prompt_tokens) : ""}</td><td class="number">${stage.completion_tokens ? formatNumber(stage.completion_tokens) : ""}</td></tr>`)}</tbody>
+    <tfoot><tr><th scope="row">Together</th><td class="number">${formatMs(sum("ms"))}</td><td></td><td class="number">${formatNumber(sum("prompt_tokens"))}</td><td class="number">${formatNumber(sum("completion_tokens"))}</td></tr></tfoot>
+  </table></div>
+  ${pace.answer_tokens_per_s && html`<p class="faint">${pace.model || "The model"} reads ${formatNumber(Math.round(pace.prompt_tokens_per_s ?? 0))} and writes ${formatNumber(Math.round(pace.answer_tokens_per_s))} tokens a second here. ${pace.model_choice && `${pace.model_choice}. `}A token is a piece of a word. Asked with the same seed (${trace.seed}), the model writes the same again.</p>`}`;
 }
