@@ -14,7 +14,7 @@ from nl2sql.catalog import Table
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable, PolicyError
 from nl2sql.types import FewShot, Principal, Question, TableDescriptions, Violation
-from retrieval.search.required_tables import find_table
+from retrieval.search.keys import find_table
 from retrieval.search.sources import ExampleSearch
 
 

@@ -32,9 +32,9 @@ from nl2sql.types import (
     TablePage,
     Violation,
 )
-from retrieval.glosses.glossary import IndexedGlossary
+from retrieval.glosses import IndexedGlossary
+from retrieval.search.keys import find_table
 from retrieval.search.modules import find_modules
-from retrieval.search.required_tables import find_table
 from retrieval.search.table_search import TableSearch
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.values.memory import ValueMemory

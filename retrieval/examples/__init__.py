@@ -1,10 +1,8 @@
 """Verified questions with their queries, shown to the model beside a similar question.
 
 - ``masking.py``: replaces the entities of a question, so that only its form is compared
-- ``records.py``: builds an example and its id
+- ``records.py``: verifies a query (guard, then EXPLAIN or a run) and builds an example
 - ``selector.py``: searches for one question and one principal
-- ``verification.py``: checks a query before it becomes an example: guard, then EXPLAIN or a run
-- ``files.py``, ``importing.py``: write and read files of examples
+- ``files.py``, ``importing.py``: write and read files of examples; embed examples again
 - ``feedback.py``: applies users' feedback on answers
-- ``upkeep.py``: computes new vectors when the embedder changed
 """

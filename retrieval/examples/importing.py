@@ -1,13 +1,14 @@
-"""Imports pairs as examples: verifies new pairs batch by batch and skips known ones.
+"""Stores pairs as examples, and embeds examples again whose vectors are outdated.
 
-A batch is stored before the next one starts, so a run that was killed continues where it stopped.
+New pairs are verified batch by batch, and known ones skipped. A batch is stored before the next one
+starts, so a run that was killed continues where it stopped.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot.errors import SqlglotError
 
@@ -17,9 +18,16 @@ from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.files import Pair
 from retrieval.examples.masking import name_vectors
-from retrieval.examples.records import build_example, identify_example, strip_sql
-from retrieval.examples.verification import Rejected, Verifier
+from retrieval.examples.records import (
+    Rejected,
+    Verifier,
+    build_example,
+    identify_example,
+    mask_example,
+    strip_sql,
+)
 from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.store import IndexStore
 from retrieval.index_store.verified_example import VerifiedExample
 
 _BATCH = 64
@@ -120,3 +128,37 @@ def _identify(database: str, pair: Pair, dialect: str) -> str:
     except SqlglotError:
         sql = pair.sql  # the verifier will report the error
     return identify_example(database, pair.question, normal_form(sql, dialect), pair.access)
+
+
+_EMBEDDED_AT_ONCE = 64
+
+
+async def refresh_examples(
+    database: str,
+    dialect: str,
+    store: IndexStore,
+    embedder: Embedder,
+    *,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> int:
+    """Returns the number of examples embedded; 0, without loading the model, if none is outdated.
+
+    Stored batch by batch, so that a killed run keeps its finished batches. Raises IndexUnavailable,
+    and SettingsError if the embedder cannot be loaded.
+    """
+    examples = ExampleStore(store)
+    name = name_vectors(embedder.name)
+    embedders = await examples.list_embedded(database)
+    if all(embedder_name == name for embedder_name, _ in embedders.values()):
+        return 0
+    stale = [
+        replace(example, masked=mask_example(example.question, example.sql, dialect))
+        for example in await examples.list_examples(database)
+        if embedders.get(example.id, ("", ()))[0] != name
+    ]
+    for start in range(0, len(stale), _EMBEDDED_AT_ONCE):
+        batch = stale[start : start + _EMBEDDED_AT_ONCE]
+        vectors = await asyncio.to_thread(embedder.embed, [example.masked for example in batch])
+        await examples.put(batch, vectors, name)
+        progress(start + len(batch), len(stale))
+    return len(stale)

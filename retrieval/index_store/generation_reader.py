@@ -15,8 +15,7 @@ from psycopg import AsyncConnection, errors, sql
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from retrieval.index_store.cards import Card, Cards, ColumnCard
-from retrieval.index_store.generation_tables import name_part
-from retrieval.index_store.head import IndexHead, build_replaced
+from retrieval.index_store.generations import IndexHead, build_replaced, name_part
 
 # Rows of a message; between two messages the event loop runs other tasks.
 _CHUNK = 1000

@@ -25,12 +25,15 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced, IndexUnavailable
 from nl2sql.idle_connections import IdleConnections
 from retrieval.index_store.generation_reader import read_cards, read_catalog, read_table_vectors
-from retrieval.index_store.generation_tables import measure_generation
-from retrieval.index_store.head import IndexedDatabase, IndexHead, read_heads
+from retrieval.index_store.generations import (
+    IndexedDatabase,
+    IndexHead,
+    measure_generation,
+    read_heads,
+)
 from retrieval.index_store.index_writer import IndexWriter
-from retrieval.index_store.masks import Mask
 from retrieval.index_store.migrate import check_layout, lock_layout, migrate, open_layout
-from retrieval.index_store.nearest import SEARCH_SETTINGS, find_nearest
+from retrieval.index_store.nearest import SEARCH_SETTINGS, Mask, find_nearest
 
 _CONNECT_TIMEOUT_S = 5
 # How long a caller waits while all connections are in use.

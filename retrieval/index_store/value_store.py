@@ -7,11 +7,27 @@ version at its end; readers then load all values again.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from psycopg.types.json import Jsonb
 
 from retrieval.index_store.connections import Connections
-from retrieval.index_store.value_column import ValueColumn
+
+
+@dataclass(frozen=True, slots=True)
+class ValueColumn:
+    """One column's values. ``aliases`` maps words that mean a value to that value."""
+
+    table: str
+    column: str
+    values: tuple[str, ...]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def qualified(self) -> str:
+        """``schema.table.column``."""
+        return f"{self.table}.{self.column}"
+
 
 # The smallest columns first, up to the limit.
 _LOAD = """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from retrieval.index_store.cards import Cards
-from retrieval.index_store.head import IndexedDatabase
+from retrieval.index_store.generations import IndexedDatabase
 
 
 @dataclass(frozen=True, slots=True)

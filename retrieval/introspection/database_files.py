@@ -1,8 +1,4 @@
-"""Opens SQLite and DuckDB files read-only: for their schema, their values and samples of rows.
-
-A DuckDB instance can access no other file. The queries of questions run through ``execution``, with
-more restrictions.
-"""
+"""Recognises changes of a database file."""
 
 from __future__ import annotations
 
@@ -15,6 +11,20 @@ import duckdb
 
 from nl2sql.duckdb_files import ATTACHED, CLOSED_CONFIG, build_duckdb_opening
 from nl2sql.sql.names import build_sqlite_uri
+
+
+def read_file_mark(path: Path, *suffixes: str) -> str:
+    """Modification time and size of the file and of its logs; empty if it cannot be read."""
+    found = []
+    for file in (path, *(path.with_name(path.name + suffix) for suffix in suffixes)):
+        try:
+            status = file.stat()
+        except OSError:
+            if file == path:
+                return ""
+            continue
+        found.append(f"{status.st_mtime_ns} {status.st_size}")
+    return ", ".join(found)
 
 
 def open_sqlite_file(path: Path) -> sqlite3.Connection:

@@ -13,7 +13,7 @@ from typing import Any
 from nl2sql.catalog import Table
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.sql.names import enquote
-from retrieval.introspection.containment import Containment
+from retrieval.introspection.source_database import Containment
 
 _MOST_ROWS = 5000
 _MOST_VALUES = 200
@@ -31,12 +31,12 @@ class SqlSampler:
     def contain(
         self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
     ) -> Containment | None:
-        """See ``retrieval.introspection.containment.Sampler``."""
+        """See ``retrieval.introspection.source_database.Sampler``."""
         row = self._run(write_containment(table, columns, target, target_columns))
         return Containment(row[0], row[1]) if row is not None else None
 
     def is_unique(self, table: Table, columns: tuple[str, ...]) -> bool:
-        """See ``retrieval.introspection.containment.Sampler``."""
+        """See ``retrieval.introspection.source_database.Sampler``."""
         row = self._run(write_uniqueness(table, columns))
         return row is not None and row[0] > 0 and row[0] == row[1]
 

@@ -1,16 +1,202 @@
-"""Plans the joins between the tables that a question names."""
+"""Plans the joins between the tables that a question's words refer to, as ``FROM … JOIN … ON …``.
+
+A role is a word in a key's name that distinguishes it from other keys to the same table.
+``orders.billing_address_id`` and ``orders.shipping_address_id`` both refer to addresses; the words
+"billing" and "shipping" distinguish them. ``employees.manager_id`` refers to employees again: the
+manager of an employee is an employee in another role. Roles are the aliases of tables that occur
+twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from nl2sql.catalog import ForeignKey
+from nl2sql.sql.names import fold_name, quote_name
 from nl2sql.types import JoinPath, JoinPlan, SchemaContext, SchemaLink
-from retrieval.joins.graph import JoinGraph
-from retrieval.joins.paths import find_joins
-from retrieval.joins.roles import find_named_keys
-from retrieval.joins.skeleton import write_path
-from retrieval.joins.terminals import choose_terminals
+from nl2sql.words import split_words
+from retrieval.joins.paths import JoinGraph, find_joins
+from retrieval.linking.words import read_name
+
+# Links by a column's meaning; for links by its name, the words of the role decide.
+_MEANT = frozenset({"synonym", "comment", "model"})
+# Words that mark a column as a reference and are not part of its role.
+_REFERENCE_WORDS = frozenset("id no nr num number code key fk ref uid uuid by".split())
+
+
+def name_role(key: ForeignKey) -> str:
+    """The role of the target, in the words of the key's first column.
+
+    >>> key = ForeignKey("k", "hr.staff", ("ManagerId",), "hr.staff", ("id",))
+    >>> name_role(key)
+    'manager'
+    """
+    words = read_name(key.columns[0])
+    kept = [word for word in words if word not in _REFERENCE_WORDS]
+    return "_".join(kept or words)
+
+
+def find_named_keys(
+    question: str, foreign_keys: Sequence[ForeignKey], links: Sequence[SchemaLink]
+) -> tuple[ForeignKey, ...]:
+    """The keys whose role the question names, by the key's words or by a link to its column.
+
+    Only keys that need a role: one of several between two tables, or of a table to itself.
+    """
+    pairs = Counter((key.table, key.target) for key in foreign_keys)
+    spoken = frozenset(split_words(question))
+    linked = {(link.table, link.column) for link in links if link.method in _MEANT}
+    return tuple(
+        key
+        for key in foreign_keys
+        if (key.table == key.target or pairs[key.table, key.target] > 1)
+        and (
+            ((role := _role_words(key)) and role <= spoken)
+            or any((key.table, column) in linked for column in key.columns)
+        )
+    )
+
+
+def _role_words(key: ForeignKey) -> frozenset[str]:
+    """The words of the column's name that are not in the target's name."""
+    target = {*read_name(key.target.split(".", 1)[-1]), *_REFERENCE_WORDS}
+    return frozenset(word for word in read_name(key.columns[0]) if word not in target)
+
+
+# With more terminals the plan would be most of the schema, and no help.
+_MOST_TERMINALS = 5
+_LEAST_WEIGHT = 0.4
+# A link to a column counts half for its table, except one by a value.
+_COLUMN_SHARE = 0.5
+
+
+def choose_terminals(
+    links: Sequence[SchemaLink],
+    graph: JoinGraph,
+    named: Sequence[ForeignKey] = (),
+    required: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """At most five tables that can be joined, best first, and all ``required`` ones before them.
+
+    A table is chosen if it explains a word of the question that no better one explains, in the
+    connected component that explains most words. Two kinds of links do not count for their table:
+    those to a foreign key's column, unless the question names its role, and those to a date column
+    by its type only.
+    """
+    references = {
+        (key.table, column) for key in graph.keys if key not in named for column in key.columns
+    }
+    weights: dict[str, float] = {}
+    words: dict[str, set[str]] = {}
+    for link in links:
+        if (link.table, link.column) in references or link.method == "type":
+            continue
+        share = _COLUMN_SHARE if link.column and link.method not in ("value", "model") else 1.0
+        weights[link.table] = weights.get(link.table, 0.0) + link.score * share
+        explained_by = words.setdefault(link.table, set())
+        explained_by.update(link.phrase.lower().split())
+        if link.method in ("model", "definition"):
+            # It is needed, so it counts even if another table explains the same word.
+            explained_by.add(link.table)
+    likely = sorted(
+        (table for table in weights if weights[table] >= _LEAST_WEIGHT),
+        key=lambda table: -round(weights[table], 3),
+    )
+    best: tuple[tuple[int, float, int], list[str]] = ((0, 0.0, 0), [])
+    components = graph.components()
+    # If no joins connect the required tables, they are planned as if none were required.
+    around = [component for component in components if required and component.issuperset(required)]
+    if not around:
+        required = ()
+    for component in around or components:
+        chosen: list[str] = list(required)
+        explained: set[str] = set().union(*(words.get(table, ()) for table in required))
+        for table in likely:
+            if table in component and words[table] - explained and table not in chosen:
+                chosen.append(table)
+                explained |= words[table]
+        if chosen:
+            worth = sum(weights.get(table, 0.0) for table in chosen)
+            place = likely.index(chosen[0]) if chosen[0] in likely else 0
+            best = max(best, ((len(explained), worth, -place), chosen))
+    return tuple(best[1][: max(_MOST_TERMINALS, len(required))])
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One JOIN. ``source`` and ``target`` are the SQL names on the two sides of the key."""
+
+    table: str
+    alias: str
+    key: ForeignKey
+    source: str
+    target: str
+
+
+def write_path(
+    start: str,
+    keys: Sequence[ForeignKey],
+    roles: Collection[ForeignKey],
+    names: Mapping[str, str],
+    dialect: str,
+) -> JoinPath:
+    """The path from ``start`` over ``keys``, which are connected, and over ``roles``.
+
+    A role is a key whose target is joined once more, under an alias. ``names`` maps tables to their
+    SQL names.
+    """
+    twice = Counter((key.table, key.target) for key in (*keys, *roles))
+    taken = {fold_name(name, dialect) for name in names.values()}
+    steps: list[_Step] = []
+    labels = {start: names[start]}
+    queue = deque([start])
+    waiting = list(keys)
+
+    def alias(key: ForeignKey) -> str:
+        return quote_name(_choose_alias(name_role(key), taken, dialect), dialect)
+
+    while queue:
+        near = queue.popleft()
+        for key in [key for key in waiting if near in (key.table, key.target)]:
+            waiting.remove(key)
+            far = key.target if near == key.table else key.table
+            # An alias is needed if another key joins the same table once more.
+            needs_role = far == key.target and twice[key.table, key.target] > 1
+            short = alias(key) if needs_role else ""
+            labels[far] = short or names[far]
+            steps.append(_Step(far, short, key, labels[key.table], labels[key.target]))
+            queue.append(far)
+    for key in roles:
+        if key.table in labels:
+            short = alias(key)
+            steps.append(_Step(key.target, short, key, labels[key.table], short))
+    return JoinPath(
+        (start, *(step.table for step in steps)),
+        tuple(step.key for step in steps),
+        "\n".join([f"FROM {names[start]}", *(_render(step, names, dialect) for step in steps)]),
+    )
+
+
+def _choose_alias(role: str, taken: set[str], dialect: str) -> str:
+    """The role, with a number appended if it is the name of a table or of another role."""
+    number = 1
+    chosen = role
+    while fold_name(chosen, dialect) in taken:
+        number += 1
+        chosen = f"{role}_{number}"
+    taken.add(fold_name(chosen, dialect))
+    return chosen
+
+
+def _render(step: _Step, names: Mapping[str, str], dialect: str) -> str:
+    condition = " AND ".join(
+        f"{step.source}.{quote_name(mine, dialect)} = {step.target}.{quote_name(theirs, dialect)}"
+        for mine, theirs in zip(step.key.columns, step.key.target_columns, strict=True)
+    )
+    table = f"{names[step.table]} AS {step.alias}" if step.alias else names[step.table]
+    return f"JOIN {table} ON {condition}"
 
 
 def plan_joins(

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from nl2sql.catalog import Table
 from nl2sql.types import RetrievedTable, SchemaContext, SchemaLink
 from nl2sql.words import split_words
-from retrieval.linking.question_words import read_name
 from retrieval.linking.rules import is_time
+from retrieval.linking.words import read_name
 
 
 @dataclass(frozen=True, slots=True)

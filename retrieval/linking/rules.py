@@ -17,7 +17,7 @@ from nl2sql.languages.english import TIME_WORDS
 from nl2sql.sql.column_kinds import TIMES, find_kind
 from nl2sql.types import Definition, SchemaContext, SchemaLink, ValueMatch
 from nl2sql.words import split_words
-from retrieval.linking.question_words import (
+from retrieval.linking.words import (
     Near,
     QuestionWords,
     read_compact,

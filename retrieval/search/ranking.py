@@ -20,13 +20,11 @@ from numpy.typing import NDArray
 
 from nl2sql.settings import FlagSettings
 from nl2sql.types import ModuleRoute, ValueMatch
-from retrieval.search.bm25 import rank_scores
-from retrieval.search.fusion import fuse_rankings
-from retrieval.search.key_walk import add_key_walk
-from retrieval.search.module_router import RELATED_WEIGHT
-from retrieval.search.question_words import QuestionWords
+from retrieval.search.keys import add_key_walk
+from retrieval.search.keywords import QuestionWords, fuse_rankings, rank_scores
+from retrieval.search.modules import RELATED_WEIGHT
 from retrieval.search.space import SearchSpace
-from retrieval.vocabulary.business_terms import BusinessTerm
+from retrieval.vocabulary.terms import BusinessTerm
 
 # Weights of rankings in the fusion; those by cosine and BM25 have 1.
 _COLUMNS_WEIGHT = 0.25

@@ -35,18 +35,15 @@ from nl2sql.types import (
 )
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.store import IndexStore
-from retrieval.search.catalog_forms import read_request
-from retrieval.search.catalog_queries import find_tables, write_query
-from retrieval.search.draft_query import DraftNames, read_draft
+from retrieval.search.catalog_questions import find_tables, read_request, write_query
+from retrieval.search.keys import connect_tables, find_required
+from retrieval.search.keywords import DraftNames, read_draft, read_words
 from retrieval.search.question_embedder import QuestionEmbedder
-from retrieval.search.question_words import read_words
 from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
-from retrieval.search.required_tables import connect_tables, find_required
 from retrieval.search.sources import DefinitionSearch, ExampleSearch, Glossary, ValueSearch
-from retrieval.search.space import SearchSpace
-from retrieval.search.spaces import Patterns, SearchSpaces
+from retrieval.search.space import Patterns, SearchSpace, SearchSpaces
 from retrieval.values.selection import choose_shown
-from retrieval.vocabulary.business_terms import find_business_terms
+from retrieval.vocabulary.terms import find_business_terms
 
 # The fewest entries of each ranking, so that fusion can choose.
 _DEPTH = 32

@@ -1,30 +1,38 @@
-"""The search space of one visible catalog: all data that a search needs, built once.
+"""The search space of one visible catalog: all data that a search needs, built once and cached.
 
 Tables are numbers here: positions in the visible catalog. Hidden tables and columns do not
 influence words, vectors or modules: a table with hidden columns is embedded again from its visible
 ones, in this process. If there are more than 256 such tables, only their words and visible columns
 are searched.
+
+A set of roles has the same visible catalog object for all questions, and a space is cached for that
+object until the index is replaced. The spaces of all roles are built from one index.
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
+from nl2sql.errors import IndexUnavailable
+from nl2sql.shared_work import SharedWork
 from nl2sql.words import content_words
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.cards import Card, ColumnCard, build_table_card
-from retrieval.index_store.head import IndexedDatabase, IndexHead
-from retrieval.index_store.masks import Mask, build_mask
-from retrieval.search.bm25 import KeywordIndex
-from retrieval.search.key_walk import Neighbours
-from retrieval.search.module_router import ModuleRouter
-from retrieval.search.modules import find_modules
+from retrieval.index_store.generations import IndexedDatabase, IndexHead
+from retrieval.index_store.nearest import Mask, build_mask
+from retrieval.index_store.store import IndexStore
+from retrieval.search.keys import Neighbours
+from retrieval.search.keywords import KeywordIndex
+from retrieval.search.modules import ModuleRouter, find_modules
 from retrieval.search.table_names import TableNames
 
 _MOST_EMBEDDED = 256
@@ -193,3 +201,84 @@ def _group_keys(catalog: Catalog, numbers: Mapping[str, int]) -> dict[int, tuple
         if key.table in numbers and key.target in numbers:
             found.setdefault(numbers[key.table], []).append(key)
     return {number: tuple(keys) for number, keys in found.items()}
+
+
+_MOST_SPACES = 16
+
+Patterns = Mapping[str, Sequence[str]]
+
+
+@dataclass(slots=True)
+class _Loaded:
+    """One database's index in memory, and its spaces, the last used last."""
+
+    index: IndexedDatabase
+    vectors: Vectors
+    spaces: OrderedDict[int, SearchSpace] = field(default_factory=OrderedDict)
+
+
+class SearchSpaces:
+    """Gives the search space of a visible catalog; for use in one event loop."""
+
+    def __init__(
+        self,
+        store: IndexStore,
+        embedder: Embedder,
+        modules: Mapping[str, Patterns] = MappingProxyType({}),
+    ) -> None:
+        """``modules``: database → module → patterns of its tables."""
+        self._store = store
+        self._embedder = embedder
+        self._modules = modules
+        self._loaded: dict[str, _Loaded] = {}
+        self._loading = SharedWork[_Loaded]()
+        self._building = SharedWork[SearchSpace]()
+
+    async def find(self, visible: Catalog) -> SearchSpace:
+        """The space of ``visible``, which is built at the first call.
+
+        Raises IndexUnavailable if the database has no index, or one of another embedder.
+        """
+        loaded = self._loaded.get(visible.database)
+        if loaded is not None and (space := loaded.spaces.get(id(visible))) is not None:
+            loaded.spaces.move_to_end(id(visible))
+            return space
+        return await self._building.run(id(visible), lambda: self._build(visible))
+
+    def forget(self, database: str) -> None:
+        """Drops the cached index and spaces of a database."""
+        self._loaded.pop(database, None)
+
+    async def _build(self, visible: Catalog) -> SearchSpace:
+        name = visible.database
+        loaded = self._loaded.get(name)
+        if loaded is None:
+            loaded = await self._loading.run(name, lambda: self._load(name))
+            loaded = self._loaded.setdefault(name, loaded)
+        space = loaded.spaces.get(id(visible))
+        if space is None:
+            patterns = self._modules.get(name, {})
+            space = await asyncio.to_thread(
+                build_space, visible, loaded.index, loaded.vectors, self._embedder, patterns
+            )
+            # The space keeps the catalog alive, so that no other object gets its id.
+            loaded.spaces[id(visible)] = space
+            if len(loaded.spaces) > _MOST_SPACES:
+                loaded.spaces.popitem(last=False)
+        return space
+
+    async def _load(self, database: str) -> _Loaded:
+        index = await self._store.load(database)
+        if index is None:
+            raise IndexUnavailable(
+                f"The database {database!r} has not been indexed.",
+                hint=f"Run `quorumsql index build {database}`.",
+            )
+        if index.embedder != self._embedder.name:
+            raise IndexUnavailable(
+                f"The index of {database!r} was made with the embedder {index.embedder!r}, "
+                f"the service uses {self._embedder.name!r}.",
+                hint=f"Run `quorumsql index build {database}` again.",
+            )
+        vectors = await self._store.table_vectors(index.head)
+        return _Loaded(index, vectors.astype(np.float16))

@@ -12,10 +12,8 @@ from math import sqrt
 
 from nl2sql.catalog import Table
 from nl2sql.words import fold_plural, split_words
-from retrieval.search.question_words import QuestionWords
-from retrieval.vocabulary.abbreviations import expand_words
-from retrieval.vocabulary.business_terms import BusinessTerm
-from retrieval.vocabulary.general_synonyms import related_words
+from retrieval.search.keywords import QuestionWords
+from retrieval.vocabulary.terms import BusinessTerm, expand_words, related_words
 
 # A related word (client for customer) counts less than the word itself.
 _RELATED = 0.8

@@ -1,8 +1,12 @@
 """The semantic layer in use: which definitions a question names, for one who may see them.
 
-A definition is found by its words. It is given only to a principal who may see every table and
-column that it reads, those of its joins included: so it tells nothing that the schema does not. The
-files are read once; a definition that does not fit the present catalog is left out.
+A definition is found by its words. They are folded as for search: case, accents and plurals do not
+count, nor do function words. A name of several words matches if the question has all of them close
+together, in any order: "active customers", "customers that are still active".
+
+A definition is given only to a principal who may see every table and column that it reads, those of
+its joins included: so it tells nothing that the schema does not. The files are read once; a
+definition that does not fit the present catalog is left out.
 """
 
 from __future__ import annotations
@@ -16,9 +20,8 @@ from nl2sql.sql.threads import read_aside
 from nl2sql.types import Definition, Question
 from nl2sql.words import content_words
 from retrieval.per_catalog import PerCatalog
-from retrieval.semantics.resolution import resolve_definitions
+from retrieval.semantics.resolution import Phrase, find_phrase, resolve_definitions
 from retrieval.semantics.semantics_file import SemanticsFile
-from retrieval.semantics.words import Phrase, find_phrase
 
 # A question names few; a prompt with many definitions would tell the model nothing.
 MOST_DEFINITIONS = 5

@@ -1,20 +1,23 @@
 """Reads the SQL of definitions and finds their tables, columns and joins in a catalog.
 
-A definition that does not fit the catalog gives problems instead. The text of a definition is kept
-as the user wrote it, apart from the names of its tables, which are written as the catalog of a
-principal resolves them.
+Joins are the declared foreign keys between the tables, or written ones. A definition that does not
+fit the catalog gives problems instead. The text of a definition is kept as the user wrote it, apart
+from the names of its tables, which are written as the catalog of a principal resolves them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from nl2sql.catalog import Catalog, ForeignKey
+from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Definition, DefinitionKind
-from retrieval.joins.skeleton import write_path
-from retrieval.semantics.column_names import ColumnFinder, SqlPart
-from retrieval.semantics.definition_joins import JoinFinder
+from nl2sql.words import content_words
+from retrieval.joins.paths import JoinGraph, find_joins
+from retrieval.joins.planner import write_path
 from retrieval.semantics.semantics_file import (
     Dimension,
     Filter,
@@ -23,13 +26,146 @@ from retrieval.semantics.semantics_file import (
     SemanticsFile,
 )
 from retrieval.semantics.sql_parts import (
+    ColumnFinder,
     Misfit,
+    SqlPart,
     join_lines,
     read_condition,
     read_expression,
     split_where,
 )
-from retrieval.semantics.words import Phrase, read_phrases
+
+# The keys of a definition that are wrong.
+_PLACE = ("joins",)
+
+
+class JoinFinder:
+    """Finds joins in one catalog. Every method raises Misfit."""
+
+    def __init__(self, catalog: Catalog, columns: ColumnFinder) -> None:
+        self._catalog = catalog
+        self._columns = columns
+        self._graph: JoinGraph | None = None
+        # Table → the number of its connected component.
+        self._components: dict[str, int] = {}
+
+    def find(self, tables: Sequence[str], written: Iterable[str]) -> tuple[ForeignKey, ...]:
+        """The keys that connect the tables: the ``written`` ones, or else the declared ones."""
+        keys = tuple(self._read(text) for text in written)
+        if keys:
+            _check_connected(tables, keys)
+            return keys
+        if len(tables) < 2:
+            return ()
+        if self._graph is None:
+            whole = [table.qualified for table in self._catalog.tables]
+            self._graph = JoinGraph(whole, self._catalog.foreign_keys)
+            self._components = {
+                table: number
+                for number, component in enumerate(self._graph.components())
+                for table in component
+            }
+        graph = self._graph
+        if len({self._components[table] for table in tables}) > 1:
+            raise Misfit(
+                f"no foreign keys connect {' and '.join(tables)}; write how under joins, as "
+                "[a.x = b.y]",
+                _PLACE,
+            )
+        best, *others = find_joins(graph, tables, 3)
+        if any(graph.cost(other) <= graph.cost(best) for other in others):
+            raise Misfit(
+                f"foreign keys connect {' and '.join(tables)} in several ways; write the one that "
+                "is meant under joins, as [a.x = b.y]",
+                _PLACE,
+            )
+        return tuple(graph.keys[at] for at in sorted(best))
+
+    def _read(self, text: str) -> ForeignKey:
+        """``a.x = b.y`` as a key from a to b."""
+        sources, targets = [], []
+        for pair in list_conjuncts(read_condition(text, self._catalog.dialect, _PLACE)):
+            sides = [pair.this, pair.args.get("expression")] if isinstance(pair, exp.EQ) else []
+            columns = [side for side in sides if isinstance(side, exp.Column)]
+            if len(columns) != 2:
+                raise Misfit(f"{text}: write a.x = b.y, more pairs with AND", _PLACE)
+            sources.append(self._columns.find(columns[0], _PLACE))
+            targets.append(self._columns.find(columns[1], _PLACE))
+        near, far = ({table.qualified for table, _ in side} for side in (sources, targets))
+        if len(near) != 1 or len(far) != 1 or near == far:
+            raise Misfit(f"{text}: it must compare columns of two tables", _PLACE)
+        return ForeignKey(
+            "",
+            near.pop(),
+            tuple(column.name for _, column in sources),
+            far.pop(),
+            tuple(column.name for _, column in targets),
+        )
+
+
+def _check_connected(tables: Sequence[str], keys: Sequence[ForeignKey]) -> None:
+    """Raises Misfit unless the keys form a tree with all tables."""
+    reached = {tables[0]}
+    for _ in keys:
+        for key in keys:
+            if reached & {key.table, key.target}:
+                reached |= {key.table, key.target}
+    every = {*tables, *(name for key in keys for name in (key.table, key.target))}
+    if missing := sorted(every - reached):
+        text = f"they do not connect {missing[0]} with {tables[0]}"
+        raise Misfit(text, _PLACE)
+    if len(every) != len(keys) + 1:
+        raise Misfit("they join a table twice; write one join for each further table", _PLACE)
+
+
+# Other words that may stand between those of a name.
+_MOST_BETWEEN = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A name or synonym, as the file spells it, and its folded words."""
+
+    text: str
+    words: tuple[str, ...]
+
+
+def read_phrases(texts: Iterable[str]) -> tuple[Phrase, ...]:
+    """The phrases of a definition, without those that have only function words.
+
+    >>> read_phrases(["Open orders", "the"])
+    (Phrase(text='Open orders', words=('open', 'order')),)
+    """
+    phrases = (Phrase(text, tuple(content_words(text))) for text in texts)
+    return tuple({phrase.words: phrase for phrase in phrases if phrase.words}.values())
+
+
+def find_phrase(phrase: Phrase, asked: Sequence[str]) -> frozenset[int] | None:
+    """The positions of the phrase's words among the question's; None if it is not there.
+
+    >>> asked = content_words("How many customers are still active in sunny Italy?")
+    >>> sorted(find_phrase(Phrase("", ("active", "customer")), asked))
+    [0, 2]
+    >>> find_phrase(Phrase("", ("customer", "italy")), asked)
+    """
+    wanted = set(phrase.words)
+    width = len(wanted) + (_MOST_BETWEEN if len(wanted) > 1 else 0)
+    if not wanted.issubset(asked):
+        return None
+    best: frozenset[int] | None = None
+    for start, first in enumerate(asked):
+        if first not in wanted:
+            continue
+        places: dict[str, int] = {}
+        for position in range(start, min(len(asked), start + width)):
+            if asked[position] in wanted:
+                places.setdefault(asked[position], position)
+        if len(places) == len(wanted):
+            span = frozenset(places.values())
+            if best is None or max(span) - min(span) < max(best) - min(best):
+                best = span
+    return best
+
 
 _KINDS: dict[str, DefinitionKind] = {
     "measures": "measure",

@@ -13,8 +13,8 @@ from typing import Any
 
 from nl2sql.packaged import read_packaged
 from nl2sql.words import split_words
-from retrieval.values.normal_form import fold_text
-from retrieval.vocabulary.abbreviations import load_codes
+from retrieval.values.phrases import fold_text
+from retrieval.vocabulary.terms import load_codes
 
 # "CXL = cancelled, SHP = shipped on time": a code, a sign, and words up to the next separator.
 _MEANING = re.compile(

@@ -2,7 +2,8 @@
 
 A column is read again only if its table, limits, comment or synonyms changed. Each column is stored
 as soon as it is read, so that an interrupted run continues where it stopped. Columns that cannot be
-read are reported, and tried again after the next change.
+read are reported, and tried again after the next change; columns with private content by their
+name are not read.
 """
 
 from __future__ import annotations
@@ -11,16 +12,54 @@ import asyncio
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from nl2sql.catalog import Catalog, Column
 from nl2sql.settings.database import ValueIndexSettings
+from nl2sql.words import split_words
 from retrieval.index_store.value_store import ColumnKey, ValueStore
-from retrieval.introspection.text_columns import TextColumn, Unreadable, ValueReader
+from retrieval.introspection.source_database import TextColumn, Unreadable, ValueReader
 from retrieval.values.aliases import find_aliases
-from retrieval.values.unindexed_columns import find_objection
 from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
+
+# A column is private if its name contains all words of one of these, next to one another.
+_PRIVATE = tuple(
+    tuple(words.split("_"))
+    for words in (
+        "password passwd pwd passphrase pin secret token hash salt credential api_key apikey "
+        "access_key private_key public_key cookie otp iban bic swift bank_account ssn sin nino "
+        "social_security national_id passport driver_license driving_license tax_id tax_no tax_nr "
+        "tax_number vat_id vat_no vat_nr vat_number email e_mail mail phone telephone tel mobile "
+        "cellphone fax credit_card card_no card_nr card_number cvv cvc ip_address mac_address "
+        "user_agent signature fingerprint"
+    ).split()
+)
+# An account number is private in a table of bank accounts, but not in a ledger.
+_BANK_NUMBERS = frozenset(("number", "no", "nr", "num"))
+
+
+def find_objection(qualified: str, column: str, skip: Sequence[str]) -> str:
+    """Why the column ``schema.table.column`` may not be read; empty if it may.
+
+    >>> find_objection("hr.employees.iban", "iban", ())
+    'looks private'
+    >>> find_objection("crm.customers.city", "city", ("*.customers.*",))
+    'skipped by the settings'
+    """
+    folded = qualified.lower()
+    if any(fnmatchcase(folded, pattern.lower()) for pattern in skip):
+        return "skipped by the settings"
+    words = tuple(split_words(column))
+    if words and words[-1] in _BANK_NUMBERS and "bank" in split_words(qualified):
+        return "looks private"
+    for private in _PRIVATE:
+        length = len(private)
+        if any(words[at : at + length] == private for at in range(len(words) - length + 1)):
+            return "looks private"
+    return ""
+
 
 # To be raised if the same rows give other values or aliases.
 _FORMAT_VERSION = 2

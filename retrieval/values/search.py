@@ -2,7 +2,8 @@
 
 A value of an open column (the principal may see all its values) is returned at once. Any other
 value is returned only if a guarded query, run for this principal, returns it; until then it has no
-effect. Hidden and masked columns are never open, and the guard refuses or masks them.
+effect. That query is built as a tree, so that no value can become SQL. Hidden and masked columns
+are never open, and the guard refuses or masks them.
 
 The time taken is not hidden: a principal who measures it may learn that some row contains a word,
 but not which row. Hidden values that are similar to a phrase may displace others, because
@@ -11,22 +12,73 @@ but not which row. Hidden values that are similar to a phrase may displace other
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Collection, Sequence
 
-from nl2sql.catalog import Catalog
+from sqlglot import exp
+
+from nl2sql.catalog import Catalog, Table
 from nl2sql.concurrency import gather_all
-from nl2sql.errors import IndexUnavailable
+from nl2sql.errors import IndexUnavailable, QuorumError
 from nl2sql.protocols import Executor, Guard, Visibility
 from nl2sql.sql.threads import read_aside
-from nl2sql.types import Question, ValueMatch
+from nl2sql.types import Diagnostic, Principal, Question, ValueMatch, Violation
 from nl2sql.words import split_words
-from retrieval.index_store.value_column import ValueColumn
+from retrieval.index_store.value_store import ValueColumn
 from retrieval.per_catalog import PerCatalog
-from retrieval.values.confirmation import confirm_values
 from retrieval.values.memory import ValueMemory
-from retrieval.values.normal_form import fold_word, fold_words
-from retrieval.values.phrases import find_phrases
+from retrieval.values.phrases import find_phrases, fold_word, fold_words
 from retrieval.values.selection import Found, find_values, select_values
+
+_TIMEOUT_S = 0.5
+
+
+async def confirm_values(
+    guard: Guard,
+    executor: Executor,
+    *,
+    database: str,
+    dialect: str,
+    principal: Principal,
+    table: Table,
+    column: str,
+    values: Collection[str],
+) -> frozenset[str]:
+    """Those of the values that are in the rows that the principal may see.
+
+    Empty if the query is refused, fails or takes longer than half a second.
+    """
+    sql = _build_query(table, column, sorted(values), dialect)
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            query = await guard.guard(database, sql, principal)
+            if isinstance(query, Violation):
+                return frozenset()
+            result = await executor.execute(query, len(values))
+    except (TimeoutError, QuorumError):
+        return frozenset()
+    if isinstance(result, Diagnostic):
+        return frozenset()
+    return frozenset(str(row[0]) for row in result.rows) & frozenset(values)
+
+
+def _build_query(table: Table, column: str, values: list[str], dialect: str) -> str:
+    """The query for those of ``values`` that the column contains.
+
+    >>> from nl2sql.catalog import Column
+    >>> cust = Table("s", "Cust", (Column("city", "text"),))
+    >>> print(_build_query(cust, "city", ["O'Fallon"], "postgres"))
+    SELECT DISTINCT "city" FROM "s"."Cust" WHERE "city" IN ('O\'\'Fallon')
+    """
+    named = exp.column(column, quoted=True)
+    return (
+        exp.select(named)
+        .distinct()
+        .from_(exp.table_(table.name, db=table.schema, quoted=True))
+        .where(named.copy().isin(*(exp.Literal.string(value) for value in values)))
+        .sql(dialect=dialect)
+    )
+
 
 # For columns that are not open: queries for a question, and values in a query.
 _MOST_QUERIES = 8

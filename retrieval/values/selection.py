@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from nl2sql.catalog import Table
 from nl2sql.types import ValueMatch
 from nl2sql.words import split_words
-from retrieval.index_store.value_column import ValueColumn
+from retrieval.index_store.value_store import ValueColumn
 from retrieval.values.dictionary import Hit, ValueDictionary
-from retrieval.values.normal_form import fold_word, fold_words
-from retrieval.values.phrases import Phrase
+from retrieval.values.phrases import Phrase, fold_word, fold_words
 
 MOST_FUZZY_WORDS = 3
 

@@ -18,7 +18,7 @@ from nl2sql.errors import SettingsError, UnknownDatabase
 from nl2sql.settings import Settings
 from nl2sql.settings.identity import LOCAL, PrincipalSettings
 from nl2sql.types import Access, Principal, UsageLimits
-from retrieval.index_store.api_keys import ApiKey, ApiKeyStore
+from retrieval.index_store.credentials import ApiKey, ApiKeyStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
 from serve_app.cli.output import Output, prints

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from nl2sql.settings import Settings
 from nl2sql.settings.identity import IdentitySettings
-from retrieval.index_store.api_keys import ApiKeyStore
 from retrieval.index_store.audit_store import AuditStore
-from retrieval.index_store.sign_in_store import SignInStore
+from retrieval.index_store.credentials import ApiKeyStore, SignInStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.usage_store import UsageStore
 from serve_app.service.accounting import Accounting

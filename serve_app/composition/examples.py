@@ -16,7 +16,7 @@ from nl2sql.types import Principal
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.examples.files import Pair, read_pairs
 from retrieval.examples.importing import ImportReport, import_pairs
-from retrieval.examples.verification import Verifier
+from retrieval.examples.records import Verifier
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.wiring import Wiring

@@ -8,7 +8,7 @@ from execution.policies.policy_file import load_policy
 from nl2sql.errors import PolicyError
 from nl2sql.settings import Settings
 from retrieval.conversations import GuardedConversations
-from retrieval.examples.withdrawal import FeedbackWithdrawal
+from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.review_store import ReviewStore

@@ -35,9 +35,9 @@ from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.feedback import FeedbackRecorder
+from retrieval.examples.records import Verifier
 from retrieval.examples.selector import ExampleSelector
-from retrieval.examples.verification import Verifier
-from retrieval.glosses.glossary import IndexedGlossary
+from retrieval.glosses import IndexedGlossary
 from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.session_store import SessionStore

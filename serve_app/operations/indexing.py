@@ -10,14 +10,21 @@ from types import MappingProxyType
 from nl2sql.catalog import Catalog, ForeignKey
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.skipped import describe_skipped, list_skipped
-from retrieval.examples.upkeep import refresh_examples
+from retrieval.examples.importing import refresh_examples
 from retrieval.glosses import build_glosses
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
-from retrieval.indexing.descriptions import describe_catalog
-from retrieval.indexing.draft import Draft, Phase, PhaseProgress, Workbench
-from retrieval.indexing.job import IndexReport, Progress, run_job
-from retrieval.indexing.phases import CORE_PHASES
+from retrieval.indexing.job import (
+    CORE_PHASES,
+    Draft,
+    IndexReport,
+    Phase,
+    PhaseProgress,
+    Progress,
+    Workbench,
+    describe_catalog,
+    run_job,
+)
 from retrieval.joins.inference import infer_keys
 from retrieval.values.refresh import refresh_values
 from serve_app.composition.empty_databases import describe_emptiness

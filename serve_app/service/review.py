@@ -14,7 +14,7 @@ from nl2sql.protocols import Guard
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, Question, Violation
 from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
-from retrieval.examples.withdrawal import FeedbackWithdrawal
+from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.review_store import ReviewEntry, ReviewStore
 from retrieval.index_store.verified_example import build_access_key
 from serve_app.service.history import render_time

@@ -22,7 +22,7 @@ from quorumsql.contract.service_status import (
     PolicyStateResponse,
     ServiceStatusResponse,
 )
-from retrieval.index_store.head import IndexHead
+from retrieval.index_store.generations import IndexHead
 from serve_app.service.history import render_time
 from serve_app.service.query_service import QueryService
 from serve_app.service.rights import find_rights

@@ -15,10 +15,9 @@ from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.cards import Card, ColumnCard
-from retrieval.index_store.generation_writer import NewGeneration
-from retrieval.index_store.head import IndexedDatabase, IndexHead
-from retrieval.index_store.index_writer import IndexWriter
-from retrieval.index_store.masks import Mask
+from retrieval.index_store.generations import IndexedDatabase, IndexHead
+from retrieval.index_store.index_writer import IndexWriter, NewGeneration
+from retrieval.index_store.nearest import Mask
 from retrieval.index_store.store import IndexStore
 
 

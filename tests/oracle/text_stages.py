@@ -34,7 +34,7 @@ from repair.autocorrect import RULES, autocorrect_query
 from repair.normalize import normalize_dialect
 from repair.whitelist import find_risks, list_allowed, swapped_names
 from retrieval.examples.masking import find_literals
-from retrieval.search.draft_query import read_draft
+from retrieval.search.keywords import read_draft
 from tests.fakes.builders import build_context, build_question
 from tests.fakes.shop import SHOP
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nl2sql.catalog import Catalog
 from retrieval.embedding.embedder import Embedder
-from retrieval.index_store.head import IndexedDatabase
+from retrieval.index_store.generations import IndexedDatabase
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import index_database
 from tests.fakes import SHOP, FakeEmbedder

@@ -18,9 +18,9 @@ from nl2sql.types import (
     TablePage,
     Violation,
 )
-from retrieval.glosses.glossary import IndexedGlossary
-from retrieval.index_store.head import IndexedDatabase
-from retrieval.index_store.value_column import ValueColumn
+from retrieval.glosses import IndexedGlossary
+from retrieval.index_store.generations import IndexedDatabase
+from retrieval.index_store.value_store import ValueColumn
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import parse_semantics
 from retrieval.table_browser import MOST_VALUES, IndexedTables

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.catalog import Catalog
-from retrieval.search.catalog_forms import read_request
-from retrieval.search.catalog_queries import find_tables, write_query
+from retrieval.search.catalog_questions import find_tables, read_request, write_query
 from tests.fakes.shop import build_key, build_table
 from tests.serve_app.interfaces import Interfaces
 from tests.serve_app.test_shown_policy import ENGINES, interfaces

@@ -17,10 +17,12 @@ from nl2sql.duckdb_files import ATTACHED
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.sql.column_kinds import TEXTS, find_kind
 from nl2sql.sql.names import enquote
-from retrieval.introspection.database_files import describe_duckdb_error, open_duckdb_file
-from retrieval.introspection.file_changes import read_file_mark
-from retrieval.introspection.held_connection import HeldConnection
-from retrieval.introspection.text_columns import TextColumn, Unreadable
+from retrieval.introspection.database_files import (
+    describe_duckdb_error,
+    open_duckdb_file,
+    read_file_mark,
+)
+from retrieval.introspection.source_database import HeldConnection, TextColumn, Unreadable
 
 _MEMORY = "512MB"
 

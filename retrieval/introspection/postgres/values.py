@@ -16,8 +16,7 @@ from psycopg import sql
 
 from nl2sql.catalog import Table
 from nl2sql.errors import DatabaseUnavailable
-from retrieval.introspection.held_connection import HeldConnection
-from retrieval.introspection.text_columns import TextColumn, Unreadable
+from retrieval.introspection.source_database import HeldConnection, TextColumn, Unreadable
 
 # Estimates of distinct values are rarely too high, so a column above this factor has too many.
 _MARGIN = 1.5

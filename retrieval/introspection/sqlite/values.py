@@ -16,10 +16,8 @@ from nl2sql.catalog import Table
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.names import enquote
-from retrieval.introspection.database_files import open_sqlite_file
-from retrieval.introspection.file_changes import read_file_mark
-from retrieval.introspection.held_connection import HeldConnection
-from retrieval.introspection.text_columns import TextColumn, Unreadable
+from retrieval.introspection.database_files import open_sqlite_file, read_file_mark
+from retrieval.introspection.source_database import HeldConnection, TextColumn, Unreadable
 
 # Kinds of columns that may hold text; boolean columns often hold words.
 _KINDS = frozenset({"", "text", "enum", "boolean"})

@@ -15,7 +15,7 @@ from rich.text import Text
 from nl2sql.errors import QuorumError
 from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped
-from retrieval.index_store.head import IndexHead
+from retrieval.index_store.generations import IndexHead
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from serve_app.cli.context import CliContext

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from nl2sql.errors import Unauthenticated
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
-from retrieval.index_store.api_keys import PREFIX, ApiKeyStore
-from retrieval.index_store.sign_in_store import SignIn, SignInStore
+from retrieval.index_store.credentials import PREFIX, ApiKeyStore, SignIn, SignInStore
 from serve_app.service.identity.attempts import Attempt
 from serve_app.service.identity.guessing import GuessLimit
 from serve_app.service.identity.jwt_verifier import JwtVerifier

@@ -16,7 +16,7 @@ from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Feedback
 from retrieval.examples.files import Pair
 from retrieval.examples.importing import import_pairs
-from retrieval.examples.verification import Verifier
+from retrieval.examples.records import Verifier
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.indexing.job import run_job
 from serve_app.composition.local import LocalParts, open_parts

@@ -26,7 +26,7 @@ from execution.postgres.embedded import (
 )
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import quote_name
-from retrieval.examples.verification import Verifier
+from retrieval.examples.records import Verifier
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.store import IndexStore
 from tests.execution.policies.shop import build_policy_value

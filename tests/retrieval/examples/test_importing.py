@@ -9,9 +9,8 @@ import pytest
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.files import Pair, read_pairs, write_examples
-from retrieval.examples.importing import ImportReport, import_pairs
+from retrieval.examples.importing import ImportReport, import_pairs, refresh_examples
 from retrieval.examples.masking import name_vectors
-from retrieval.examples.upkeep import refresh_examples
 from tests.fakes import FakeEmbedder
 from tests.retrieval.examples.conftest import Shop
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.types import AttributeValue, Principal
-from retrieval.examples.records import build_example, strip_sql
-from retrieval.examples.verification import find_tables
+from retrieval.examples.records import build_example, find_tables, strip_sql
 from retrieval.index_store.verified_example import build_access_key
 from tests.fakes import SHOP
 

@@ -8,8 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from nl2sql.types import Feedback, Principal
-from retrieval.examples.feedback import FeedbackRecorder
-from retrieval.examples.withdrawal import FeedbackWithdrawal
+from retrieval.examples.feedback import FeedbackRecorder, FeedbackWithdrawal
 from retrieval.index_store.feedback_note import FeedbackNote, build_note
 from tests.retrieval.examples.conftest import Shop
 from tests.retrieval.examples.test_feedback import ANN, BETTER, FLO, QUESTION, SQL, stored

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nl2sql.errors import IndexUnavailable
-from retrieval.glosses.glossary import IndexedGlossary
-from retrieval.index_store.value_column import ValueColumn
+from retrieval.glosses import IndexedGlossary
+from retrieval.index_store.value_store import ValueColumn
 from retrieval.vocabulary.synonyms import Synonyms
 from tests.fakes import (
     CUSTOMERS,

@@ -6,11 +6,9 @@ import pytest
 
 from nl2sql.catalog import Catalog, Column
 from nl2sql.units import find_unit
-from retrieval.glosses import Synonyms, build_glosses
-from retrieval.glosses.enumerations import render_enumeration
-from retrieval.glosses.kinds import find_mark
-from retrieval.vocabulary.abbreviations import expand_name, load_codes, load_names
-from retrieval.vocabulary.general_synonyms import related_words
+from retrieval.glosses import build_glosses, find_mark, render_enumeration
+from retrieval.vocabulary.synonyms import Synonyms
+from retrieval.vocabulary.terms import expand_name, load_codes, load_names, related_words
 from tests.fakes import build_table
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from nl2sql.errors import IndexUnavailable, SettingsError
 from nl2sql.types import Access, Principal, UsageLimits
-from retrieval.index_store.api_keys import PREFIX, ApiKeyStore
+from retrieval.index_store.credentials import PREFIX, ApiKeyStore
 from retrieval.index_store.store import IndexStore
 
 ANN = Principal(

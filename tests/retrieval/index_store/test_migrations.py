@@ -15,7 +15,7 @@ from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Turn
 from retrieval.index_store.example_store import ExampleStore
-from retrieval.index_store.generation_tables import create_generation
+from retrieval.index_store.generations import create_generation
 from retrieval.index_store.migrations import read_steps
 from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.store import IndexStore

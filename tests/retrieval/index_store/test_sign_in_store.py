@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.types import Access, Principal
-from retrieval.index_store.sign_in_store import SignIn, SignInStore
+from retrieval.index_store.credentials import SignIn, SignInStore
 from retrieval.index_store.store import IndexStore
 from tests.retrieval.index_store.conftest import execute
 

@@ -14,7 +14,7 @@ from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import IndexReplaced, IndexUnavailable
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.index_store.cards import build_cards
-from retrieval.index_store.masks import build_mask
+from retrieval.index_store.nearest import build_mask
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import index_database
 from tests.fakes import SHOP, FakeEmbedder

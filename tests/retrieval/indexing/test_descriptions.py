@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval.indexing.descriptions import describe_catalog
+from retrieval.indexing.job import describe_catalog
 from tests.fakes import SHOP
 
 

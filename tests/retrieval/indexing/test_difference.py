@@ -8,7 +8,7 @@ import pytest
 
 from nl2sql.catalog import Catalog, Column
 from retrieval.index_store.cards import build_cards
-from retrieval.index_store.head import IndexedDatabase
+from retrieval.index_store.generations import IndexedDatabase
 from retrieval.indexing import index_database
 from retrieval.indexing.difference import TableChange, compare_catalogs, compare_index
 from tests.fakes import CUSTOMERS, ORDERS, SHOP, FakeEmbedder, FakeIndexStore, build_key

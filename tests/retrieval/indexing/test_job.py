@@ -11,8 +11,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.skipped import Skipped
 from retrieval.embedding.embedder import Embedder
 from retrieval.indexing import index_database, run_job
-from retrieval.indexing.draft import Draft, Phase, Workbench
-from retrieval.indexing.phases import CORE_PHASES
+from retrieval.indexing.job import CORE_PHASES, Draft, Phase, Workbench
 from serve_app.composition.wiring import Wiring
 from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder, FakeIndexStore
 from tests.retrieval.indexed import index, load

@@ -13,11 +13,11 @@ import pytest
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable
-from retrieval.introspection.containment import Containment
 from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
 from retrieval.introspection.duckdb.key_samples import open_duckdb_sampler
 from retrieval.introspection.key_samples import SqlSampler
 from retrieval.introspection.postgres.key_samples import open_postgres_sampler
+from retrieval.introspection.source_database import Containment
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from retrieval.introspection.sqlite.key_samples import open_sqlite_sampler
 from retrieval.joins.inference import infer_keys

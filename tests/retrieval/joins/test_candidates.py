@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
-from retrieval.joins.candidates import find_candidates
+from retrieval.joins.inference import find_candidates
 from tests.fakes import build_key, build_table
 
 CUSTOMERS = build_table("s.customers", "id integer", "name text", key=("id",))

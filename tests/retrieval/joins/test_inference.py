@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
-from retrieval.introspection.containment import Containment
+from retrieval.introspection.source_database import Containment
 from retrieval.joins.inference import infer_keys
 from tests.fakes import build_table
 

@@ -8,8 +8,7 @@ import networkx as nx
 import pytest
 
 from nl2sql.catalog import ForeignKey
-from retrieval.joins.graph import JoinGraph
-from retrieval.joins.paths import find_joins
+from retrieval.joins.paths import JoinGraph, find_joins
 
 
 def draw_graph(draw: random.Random) -> JoinGraph:

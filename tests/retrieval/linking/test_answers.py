@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.linking.answers import read_names
+from retrieval.linking.model_linker import read_names
 from tests.fakes import build_context
 
 CONTEXT = build_context()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.linking.question_words import Near, read_question
+from retrieval.linking.words import Near, read_question
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from rank_bm25 import BM25Okapi
 
 from nl2sql.words import content_words
 from retrieval.index_store.cards import build_cards
-from retrieval.search.bm25 import KeywordIndex, rank_scores
+from retrieval.search.keywords import KeywordIndex, rank_scores
 from tests.fakes import SHOP
 
 NAMES = [table.qualified for table in SHOP.tables]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from retrieval.search.catalog_forms import read_request
+from retrieval.search.catalog_questions import read_request
 from tests.conftest import ROOT
 
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")

@@ -8,8 +8,7 @@ import pytest
 
 from nl2sql.catalog import Catalog
 from nl2sql.sql.parsing import parse_one
-from retrieval.search.catalog_forms import read_request
-from retrieval.search.catalog_queries import find_tables, write_query
+from retrieval.search.catalog_questions import find_tables, read_request, write_query
 from tests.fakes import SHOP
 from tests.fakes.shop import build_table
 from tests.retrieval.search.test_retriever import retrieve

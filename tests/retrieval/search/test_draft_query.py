@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from retrieval.search.draft_query import DraftNames, read_draft
+from retrieval.search.keywords import DraftNames, read_draft
 from tests.fakes import SHOP
 
 

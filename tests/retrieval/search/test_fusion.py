@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.search.fusion import fuse_rankings
+from retrieval.search.keywords import fuse_rankings
 
 
 def test_scores_are_the_sums_of_reciprocal_ranks() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval.search.key_walk import add_key_walk
+from retrieval.search.keys import add_key_walk
 
 # customers - orders - lines - products - categories; orders - employees; lines - returns
 CUSTOMERS, ORDERS, LINES, PRODUCTS, CATEGORIES, EMPLOYEES, RETURNS, OTHER = range(8)

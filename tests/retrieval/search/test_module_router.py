@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.search.module_router import ModuleRouter
-from retrieval.search.question_words import read_words
+from retrieval.search.keywords import read_words
+from retrieval.search.modules import ModuleRouter
 
 MODULES = {"sales": [0, 1], "stock": [2]}
 DOCUMENTS = [["order", "total"], ["customer"], ["product", "price"]]

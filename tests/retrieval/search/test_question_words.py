@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from retrieval.search.question_words import read_words
+from retrieval.search.keywords import read_words
 
 
 def test_related_words_are_apart_and_never_the_question_s_own() -> None:

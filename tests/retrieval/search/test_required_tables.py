@@ -9,7 +9,7 @@ import pytest
 
 from nl2sql.errors import InvalidRequest
 from nl2sql.types import SchemaContext
-from retrieval.search.required_tables import connect_tables, find_required
+from retrieval.search.keys import connect_tables, find_required
 from tests.fakes import SHOP, build_question
 from tests.retrieval.search.test_retriever import build_retriever, build_store
 

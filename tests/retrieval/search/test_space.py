@@ -10,8 +10,7 @@ import pytest
 from nl2sql.catalog import Catalog, Table
 from nl2sql.types import Principal
 from retrieval.indexing import index_database
-from retrieval.search.space import SearchSpace
-from retrieval.search.spaces import SearchSpaces
+from retrieval.search.space import SearchSpace, SearchSpaces
 from tests.fakes import SHOP, FakeEmbedder, FakeIndexStore, FakeVisibility, build_table
 
 NOBODY = Principal("nobody")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.search.question_words import read_words
+from retrieval.search.keywords import read_words
 from retrieval.search.table_names import TableNames
-from retrieval.vocabulary.business_terms import BusinessTerm
+from retrieval.vocabulary.terms import BusinessTerm
 from tests.fakes import build_table
 
 

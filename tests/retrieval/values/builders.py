@@ -7,9 +7,8 @@ from types import TracebackType
 from typing import Self
 
 from nl2sql.catalog import Table
-from retrieval.index_store.value_column import ValueColumn
-from retrieval.index_store.value_store import ValueStore
-from retrieval.introspection.text_columns import TextColumn, Unreadable
+from retrieval.index_store.value_store import ValueColumn, ValueStore
+from retrieval.introspection.source_database import TextColumn, Unreadable
 from retrieval.values.dictionary import ValueDictionary
 from retrieval.values.memory import ValueMemory
 from tests.fakes import FakeIndexStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from retrieval.values.aliases import find_aliases
-from retrieval.values.unindexed_columns import find_objection
+from retrieval.values.refresh import find_objection
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from retrieval.index_store.value_column import ValueColumn
+from retrieval.index_store.value_store import ValueColumn
 from retrieval.values.dictionary import ALIAS_SCORE, Hit, ValueDictionary
 
 COUNTRIES = ValueColumn(

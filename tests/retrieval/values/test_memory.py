@@ -7,8 +7,7 @@ import asyncio
 import pytest
 
 from nl2sql.errors import IndexUnavailable
-from retrieval.index_store.value_column import ValueColumn
-from retrieval.index_store.value_store import ValueStore
+from retrieval.index_store.value_store import ValueColumn, ValueStore
 from retrieval.values.memory import ValueMemory
 from tests.fakes import FakeIndexStore
 

@@ -16,9 +16,9 @@ from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
 from retrieval.introspection.duckdb.values import DuckDbValues
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.postgres.values import PostgresValues
+from retrieval.introspection.source_database import Unreadable, ValueReader
 from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
 from retrieval.introspection.sqlite.values import SqliteValues
-from retrieval.introspection.text_columns import Unreadable, ValueReader
 
 
 def survey(reader: ValueReader, catalog: Catalog) -> dict[str, str]:

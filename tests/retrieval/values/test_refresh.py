@@ -9,7 +9,7 @@ import pytest
 from nl2sql.catalog import Catalog
 from nl2sql.settings.database import ValueIndexSettings
 from retrieval.index_store.value_store import ValueStore
-from retrieval.introspection.text_columns import Unreadable
+from retrieval.introspection.source_database import Unreadable
 from retrieval.values.refresh import refresh_values
 from retrieval.vocabulary.synonyms import Synonyms
 from serve_app.composition.wiring import Wiring

@@ -13,7 +13,7 @@ from execution.guard.guard import SqlGuard
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Diagnostic, Principal, ValueMatch, Violation
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.index_store.value_column import ValueColumn
+from retrieval.index_store.value_store import ValueColumn
 from retrieval.values.search import IndexedValueSearch
 from serve_app.composition.wiring import Wiring
 from tests.fakes import (

@@ -7,10 +7,9 @@ from collections.abc import Collection
 import pytest
 
 from nl2sql.types import ValueMatch
-from retrieval.index_store.value_column import ValueColumn
+from retrieval.index_store.value_store import ValueColumn
 from retrieval.values.dictionary import ValueDictionary
-from retrieval.values.normal_form import fold_words
-from retrieval.values.phrases import find_phrases
+from retrieval.values.phrases import find_phrases, fold_words
 from retrieval.values.selection import choose_shown, find_values, select_values
 from tests.fakes import ORDERS, PRODUCTS
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 import yaml
 
-from retrieval.vocabulary.business_terms import find_business_terms
+from retrieval.vocabulary.terms import find_business_terms
 
 
 def find_kinds(text: str) -> set[str]:

@@ -13,8 +13,8 @@ from typer.testing import CliRunner, Result
 
 from nl2sql.errors import SettingsError, UnknownDatabase
 from nl2sql.types import Principal, UsageLimits
-from retrieval.index_store.api_keys import ApiKey, ApiKeyStore
 from retrieval.index_store.audit_store import AuditEntry, AuditStore
+from retrieval.index_store.credentials import ApiKey, ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.cli.app import app
 

@@ -14,7 +14,7 @@ from nl2sql.answers import Answer
 from nl2sql.errors import Unauthenticated, UnknownDatabase
 from nl2sql.settings import Settings
 from nl2sql.types import Access, Principal, Question
-from retrieval.index_store.api_keys import ApiKeyStore
+from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.http.app import build_routes
 from serve_app.http.identification import ProxyIdentifier

@@ -10,7 +10,7 @@ import pytest
 
 from nl2sql.settings import Settings
 from nl2sql.types import Access, Principal, UsageLimits
-from retrieval.index_store.api_keys import ApiKeyStore
+from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from tests.fakes import build_settings
 from tests.serve_app.replicas import SlowGenerator, run_replicas

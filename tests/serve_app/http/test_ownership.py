@@ -14,7 +14,7 @@ import pytest
 
 from evaluation.runs.variants import override
 from nl2sql.types import Access, Principal
-from retrieval.index_store.api_keys import ApiKeyStore
+from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.page_service import MEMBER, PageService, open_page_service
 

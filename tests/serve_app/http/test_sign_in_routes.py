@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from retrieval.index_store.api_keys import ApiKeyStore
+from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
 from serve_app.service.identity.guessing import MOST_FAILURES
 from tests.serve_app.interfaces import build_token

@@ -26,7 +26,7 @@ from nl2sql.settings.audit import AuditSettings
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.settings.page import PageSettings
 from nl2sql.types import Access, GuardedQuery, Principal, ResultSet, UsageLimits
-from retrieval.index_store.api_keys import ApiKeyStore
+from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.remote import RemoteExecutor
 from serve_app.ray.running import APPLICATION

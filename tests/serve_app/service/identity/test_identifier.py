@@ -9,7 +9,7 @@ import pytest
 from nl2sql.errors import IndexUnavailable, Unauthenticated
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
-from retrieval.index_store.api_keys import ApiKeyStore
+from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.service.identity.identifier import Identifier
 

@@ -16,8 +16,7 @@ from rapidfuzz.distance import OSA
 
 from nl2sql.languages.detection import list_stop_words
 from nl2sql.words import content_words, split_words
-from retrieval.vocabulary.abbreviations import expand_words
-from retrieval.vocabulary.general_synonyms import related_words
+from retrieval.vocabulary.terms import expand_words, related_words
 
 _TOKEN = re.compile(r"[^\W_]+")
 # The last tokens of "customer's" and "aren't".

@@ -1,0 +1,128 @@
+"""The packaged lists of words: abbreviations in names, general synonyms, business terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from nl2sql.packaged import read_packaged
+from nl2sql.words import fold_plural, split_words
+
+
+@cache
+def load_names() -> Mapping[str, tuple[str, ...]]:
+    """Abbreviation → its words, all lower case."""
+    return {short: tuple(long.split()) for short, long in _load()["names"].items()}
+
+
+@cache
+def load_codes() -> Mapping[str, tuple[str, ...]]:
+    """Code of a status column, in lower case → words that mean it."""
+    return {code: tuple(words) for code, words in _load()["codes"].items()}
+
+
+@cache
+def _load() -> Mapping[str, Mapping[str, str]]:
+    lists: Mapping[str, Mapping[str, str]] = read_packaged(__package__, "abbreviations.yaml")
+    return lists
+
+
+def expand_words(words: Sequence[str]) -> list[str]:
+    """The words of a name, in lower case, with all known abbreviations expanded.
+
+    >>> expand_words(["cust", "no"]), expand_words(["qty", "on", "hand"])
+    (['customer', 'number'], ['quantity', 'on', 'hand'])
+    >>> expand_words(["no", "show"])
+    ['no', 'show']
+    """
+    names = load_names()
+    expanded: list[str] = []
+    for at, word in enumerate(words):
+        # "no" means number only at the end of a name.
+        known = names.get(word) if word != "no" or 0 < at == len(words) - 1 else None
+        expanded += known or (word,)
+    return expanded
+
+
+def expand_name(name: str) -> str:
+    """The name in words, with abbreviations expanded.
+
+    >>> expand_name("InvcAmtDt"), expand_name("order_total")
+    ('invoice amount date', 'order total')
+    """
+    return " ".join(expand_words(split_words(name)))
+
+
+_NONE: frozenset[str] = frozenset()
+
+
+def related_words(word: str) -> frozenset[str]:
+    """Other words for a folded, lower-case word; for most words none.
+
+    >>> sorted(related_words("customer"))[:3]
+    ['buyer', 'client', 'purchaser']
+    """
+    return _load_related().get(word, _NONE)
+
+
+@cache
+def _load_related() -> Mapping[str, frozenset[str]]:
+    related: dict[str, frozenset[str]] = {}
+    for line in read_packaged(__package__, "synonyms.yaml"):
+        group = frozenset(fold_plural(word) for word in line.split())
+        for word in group:
+            related[word] = related.get(word, _NONE) | group - {word}
+    return related
+
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BusinessTerm:
+    """Phrases with the same meaning, and names of tables, the most usual first; folded words."""
+
+    phrases: tuple[Words, ...]
+    tables: tuple[Words, ...]
+
+
+def find_business_terms(text: str) -> tuple[BusinessTerm, ...]:
+    """The terms of which ``text`` contains a phrase; a phrase inside a longer one does not count.
+
+    >>> [term.tables[0] for term in find_business_terms("Headcount and gross margin")]
+    [('employee',), ('sale', 'order', 'line')]
+    >>> find_business_terms("Which rivers are long?")
+    ()
+    """
+    words = split_words(text)
+    found = [
+        (at, at + len(phrase), term)
+        for at, word in enumerate(words)
+        for phrase, term in _load_terms().get(word, ())
+        if tuple(words[at : at + len(phrase)]) == phrase
+    ]
+    longest = (
+        term
+        for start, end, term in found
+        if not any(
+            other_start <= start and end <= other_end and other_end - other_start > end - start
+            for other_start, other_end, _ in found
+        )
+    )
+    return tuple(dict.fromkeys(longest))
+
+
+@cache
+def _load_terms() -> Mapping[str, Sequence[tuple[Words, BusinessTerm]]]:
+    """First word → the phrases that begin with it, and their terms."""
+    found: dict[str, list[tuple[Words, BusinessTerm]]] = {}
+    for entry in read_packaged(__package__, "business.yaml"):
+        term = BusinessTerm(_split(entry["say"]), _split(entry["tables"]))
+        for phrase in term.phrases:
+            found.setdefault(phrase[0], []).append((phrase, term))
+    return found
+
+
+def _split(names: Sequence[str]) -> tuple[Words, ...]:
+    return tuple(tuple(split_words(name)) for name in names)
