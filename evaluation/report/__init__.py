@@ -1,7 +1,6 @@
-"""Reports of runs: a Markdown report, and one self-contained HTML page."""
+"""The report of runs: Markdown, with its charts as pictures beside it."""
 
-from evaluation.report.markdown import render_markdown
-from evaluation.report.page import render_page
-from evaluation.report.run import Run
+from evaluation.report.markdown import RetrievalSection, render_markdown, write_report
+from evaluation.report.sections import Run
 
-__all__ = ["Run", "render_markdown", "render_page"]
+__all__ = ["RetrievalSection", "Run", "render_markdown", "write_report"]

@@ -1,34 +1,73 @@
-"""The report as Markdown (GitHub's): the page's figures without its plots and questions.
+"""The report as Markdown (GitHub's), with its charts as pictures beside it.
 
-Names, reasons and identifiers are untrusted text: Markdown and HTML in them is escaped.
+Names, reasons, queries and identifiers are untrusted text: Markdown and HTML in them is escaped, or
+stands in a block that it cannot close.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from evaluation.metrics.figures import PairedComparison
 from evaluation.report.cells import Cell
-from evaluation.report.headline import Headline, build_headline
+from evaluation.report.charts import Chart, build_charts, save_chart
 from evaluation.report.method import INTERVALS, RULES, Method, build_method
-from evaluation.report.paired_tables import build_paired_tables, list_pairs
-from evaluation.report.retrieval_section import RetrievalSection
-from evaluation.report.run import Run
-from evaluation.report.sections import Problem, Section, build_sections
+from evaluation.report.sections import Problem, Run, Section, build_sections
 from evaluation.report.tables import (
     Table,
     build_accuracy_table,
     build_detail_tables,
     build_outcome_table,
+    build_paired_tables,
     build_speed_table,
+    list_pairs,
 )
+from evaluation.runs.records import QuestionRecord
 
+REPORT = "report.md"
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#!])")
-_SEE_PAGE = (
-    "The HTML page of the same report has the plots, and every question with its candidates."
-)
 _FENCE = re.compile(r"`{3,}")
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSection:
+    """A retrieval run as values.
+
+    ``problems`` are (kind, question, reason); ``facts`` describe the run's environment.
+    """
+
+    title: str
+    scope: str
+    method: str
+    tables: tuple[Table, ...]
+    charts: tuple[Chart, ...]
+    problems: tuple[tuple[str, str, str], ...]
+    facts: tuple[tuple[str, str], ...]
+
+
+def write_report(
+    folder: Path,
+    runs: Sequence[Run],
+    comparisons: Sequence[PairedComparison],
+    retrieval: Sequence[RetrievalSection] = (),
+) -> Path:
+    """Writes ``report.md`` and its pictures into ``folder``; returns the former's path.
+
+    Raises ValueError without a run, OSError.
+    """
+    text = render_markdown(runs, comparisons, retrieval)
+    folder.mkdir(parents=True, exist_ok=True)
+    for section in build_sections(runs, comparisons):
+        for chart in build_charts(section):
+            save_chart(chart, folder / f"{chart.name}.png")
+    for found in retrieval:
+        for chart in found.charts:
+            save_chart(chart, folder / f"{chart.name}.png")
+    (folder / REPORT).write_text(text, encoding="utf-8")
+    return folder / REPORT
 
 
 def render_markdown(
@@ -41,9 +80,6 @@ def render_markdown(
         raise ValueError("a report needs a run")
     sections = build_sections(runs, comparisons)
     lines = ["# Evaluation", ""]
-    if sections:
-        headlines = _render_headlines([build_headline(section) for section in sections])
-        lines += (_SEE_PAGE, "", *headlines)
     for section in sections:
         lines += _render_section(section)
     for found in retrieval:
@@ -64,21 +100,6 @@ def escape_markdown(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def _render_headlines(headlines: Sequence[Headline]) -> Iterator[str]:
-    names = tuple(dict.fromkeys(name for headline in headlines for name, _, _ in headline.figures))
-    rows = []
-    for headline in headlines:
-        figures = {name: Cell(figure, detail) for name, figure, detail in headline.figures}
-        rows.append(
-            (
-                Cell(f"{headline.title}: {headline.run}", headline.scope),
-                Cell(headline.text, headline.interval, best=True),
-                *(figures.get(name, Cell("")) for name in names),
-            )
-        )
-    yield from _render_rows(("benchmark", "execution accuracy", *names), rows)
-
-
 def _render_section(section: Section) -> Iterator[str]:
     yield from (f"## {escape_markdown(section.title)}", "")
     for note in section.notes:
@@ -93,6 +114,41 @@ def _render_section(section: Section) -> Iterator[str]:
     yield from render_table(build_speed_table(section))
     for table in build_detail_tables(section):
         yield from render_table(table)
+    yield from _render_charts(build_charts(section))
+    yield from _render_wrong(section)
+
+
+def _render_charts(charts: Sequence[Chart]) -> Iterator[str]:
+    for chart in charts:
+        title = escape_markdown(chart.title)
+        yield from (f"### {title}", "", f"![{title}]({chart.name}.png)", "")
+        yield from (escape_markdown(chart.caption), "")
+
+
+def _render_wrong(section: Section) -> Iterator[str]:
+    """The questions that the featured run did not answer right, with gold and chosen query."""
+    featured = section.featured
+    wrong = [record for record in featured.run.records if record.counts and not record.correct]
+    if not wrong:
+        return
+    yield from (f"### Not right: {escape_markdown(featured.label)}", "")
+    yield from ("<details><summary>The questions, each with gold and chosen query</summary>", "")
+    for record in wrong:
+        named = f"{record.id} ({record.database}), {find_status(record)}: {record.question}"
+        yield from (escape_markdown(named), "")
+        yield from _fence(record.gold, "sql")
+        if record.sql:
+            yield from _fence(record.sql, "sql")
+    yield from ("</details>", "")
+
+
+def find_status(record: QuestionRecord) -> str:
+    """What became of a question whose answer is not right, in words."""
+    if record.outcome != "answered":
+        return f"{record.outcome}: {record.reason}" if record.reason else record.outcome
+    if any(candidate.correct for candidate in record.candidates):
+        return "wrong, a candidate was right"
+    return "wrong"
 
 
 def _render_retrieval(section: RetrievalSection) -> Iterator[str]:
@@ -100,6 +156,7 @@ def _render_retrieval(section: RetrievalSection) -> Iterator[str]:
     yield from (escape_markdown(section.scope), "", section.method, "")
     for table in section.tables:
         yield from render_table(table)
+    yield from _render_charts(section.charts)
     yield from ("### Failures", "")
     if not section.problems:
         yield from ("Every question is counted.", "")
@@ -143,7 +200,7 @@ def _render_problems(problems: Sequence[Problem]) -> Iterator[str]:
     yield _row([":--", ":--", "--:", ":--", ":--"])
     for problem in problems:
         named = (problem.kind, problem.reason, str(len(problem.questions)))
-        lists = (", ".join(name for name, _ in problem.questions), ", ".join(problem.runs))
+        lists = (", ".join(problem.questions), ", ".join(problem.runs))
         yield _row([escape_markdown(text) for text in (*named, *lists)])
     yield ""
 

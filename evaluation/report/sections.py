@@ -1,4 +1,4 @@
-"""Groups runs into sections: one for each benchmark, separately with and without evidence."""
+"""Runs with their figures, in sections: one for each benchmark, with and without evidence."""
 
 from __future__ import annotations
 
@@ -7,20 +7,29 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from evaluation.metrics.figures import PairedComparison
+from evaluation.metrics.figures import PairedComparison, Summary
 from evaluation.metrics.pairing import compare_runs
-from evaluation.report.run import Run
 from evaluation.runs.manifest import Manifest
+from evaluation.runs.records import QuestionRecord
 from evaluation.runs.variants import FULL
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """One run, under the ``name`` that comparisons use."""
+
+    name: str
+    manifest: Manifest
+    records: tuple[QuestionRecord, ...]
+    summary: Summary
+
+
+@dataclass(frozen=True, slots=True)
 class LabelledRun:
-    """A run with a ``label`` that is unique in its section, and its ``number`` in the report."""
+    """A run with a ``label`` that is unique in its section."""
 
     run: Run
     label: str
-    number: int
 
     @property
     def is_baseline(self) -> bool:
@@ -35,14 +44,11 @@ class LabelledRun:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A reason why questions were not counted or not answered.
-
-    ``questions`` pairs ids with the number of the first run affected; ``runs`` are labels.
-    """
+    """A reason why questions were not counted or not answered; ``runs`` are labels."""
 
     kind: str
     reason: str
-    questions: tuple[tuple[str, int], ...]
+    questions: tuple[str, ...]
     runs: tuple[str, ...]
 
 
@@ -179,10 +185,9 @@ def build_sections(
     runs: Sequence[Run], comparisons: Iterable[PairedComparison]
 ) -> tuple[Section, ...]:
     """The sections in the order in which their benchmarks first appear."""
-    groups: dict[tuple[str, bool], list[tuple[int, Run]]] = {}
-    for number, run in enumerate(runs):
-        key = (run.manifest.benchmark, run.manifest.evidence)
-        groups.setdefault(key, []).append((number, run))
+    groups: dict[tuple[str, bool], list[Run]] = {}
+    for run in runs:
+        groups.setdefault((run.manifest.benchmark, run.manifest.evidence), []).append(run)
     compared = tuple(comparisons)
     both_ways = {name for name, _ in groups if (name, True) in groups and (name, False) in groups}
     sections = []
@@ -192,7 +197,7 @@ def build_sections(
             title = f"{benchmark}, with evidence"
         elif benchmark in both_ways:
             title = f"{benchmark}, without evidence"
-        names = {run.name for _, run in group}
+        names = {run.name for run in group}
         sections.append(
             Section(
                 title,
@@ -205,26 +210,23 @@ def build_sections(
 
 
 def _build_problem(kind: str, reason: str, where: Sequence[tuple[str, LabelledRun]]) -> Problem:
-    first: dict[str, int] = {}
-    for question, run in where:
-        first.setdefault(question, run.number)
+    questions = dict.fromkeys(question for question, _ in where)
     labels = dict.fromkeys(run.label for _, run in where)
-    return Problem(kind, reason, tuple(first.items()), tuple(labels))
+    return Problem(kind, reason, tuple(questions), tuple(labels))
 
 
-def _label_runs(group: Sequence[tuple[int, Run]]) -> tuple[LabelledRun, ...]:
-    variants = Counter(run.manifest.variant for _, run in group)
+def _label_runs(group: Sequence[Run]) -> tuple[LabelledRun, ...]:
+    variants = Counter(run.manifest.variant for run in group)
     labelled = [
         LabelledRun(
             run,
             run.manifest.variant
             if variants[run.manifest.variant] == 1
             else f"{run.manifest.variant} ({run.name})",
-            number,
         )
-        for number, run in group
+        for run in group
     ]
-    return tuple(sorted(labelled, key=lambda run: (_rank(run), run.run.manifest.k, run.number)))
+    return tuple(sorted(labelled, key=lambda run: (_rank(run), run.run.manifest.k)))
 
 
 def _rank(run: LabelledRun) -> int:

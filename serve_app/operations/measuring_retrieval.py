@@ -141,7 +141,7 @@ async def measure_retrieval(
 def write_report(folder: Path) -> RetrievalFigures:
     """Writes ``report.md`` and ``figures.json`` into a run's folder. Raises SettingsError."""
     manifest, figures = read_figures(folder)
-    section = build_section(manifest, figures, drawn=False)
+    section = build_section(manifest, figures)
     (folder / "report.md").write_text(render_markdown([], [], [section]), encoding="utf-8")
     values = json.dumps(dataclasses.asdict(figures), indent=1, ensure_ascii=False)
     (folder / "figures.json").write_text(values, encoding="utf-8")

@@ -15,7 +15,7 @@ from rich.text import Text
 from evaluation.metrics.figures import Estimate, PairedComparison
 from evaluation.metrics.metrics import summarize
 from evaluation.metrics.pairing import compare_runs
-from evaluation.report import Run, render_markdown, render_page
+from evaluation.report import Run, write_report
 from evaluation.report.cells import NONE
 from evaluation.retrieval.records import RetrievalManifest
 from evaluation.retrieval.report_section import build_section
@@ -60,11 +60,11 @@ Folders = Annotated[list[Path], typer.Argument(help="Run folders.", metavar="RUN
 @prints
 def report(
     runs: Folders,
-    output: Annotated[
-        Path, typer.Option(help="Where to write, without an ending: .md and .html are added.")
-    ] = Path("report"),
+    output: Annotated[Path, typer.Option(help="The folder for report.md and its pictures.")] = Path(
+        "report"
+    ),
 ) -> Output:
-    """Write a Markdown report and a self-contained HTML page with plots and every question.
+    """Write a Markdown report with its charts as pictures, and the questions that went wrong.
 
     Runs of `eval retrieval` come after the others.
     """
@@ -74,21 +74,12 @@ def report(
     )
     comparisons = compare_within(loaded)
     retrieval = [
-        build_section(*read_figures(folder), f"retrieval-{number}", drawn=True)
+        build_section(*read_figures(folder), f"retrieval-{number}")
         for number, folder in enumerate(searched)
     ]
-    output.parent.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for ending, render in ((".md", render_markdown), (".html", render_page)):
-        path = output.with_name(output.name + ending)
-        path.write_text(render(loaded, comparisons, retrieval), encoding="utf-8")
-        paths.append(path)
-
-    def print_paths() -> None:
-        for path in paths:
-            CONSOLE.print(f"[green]✓[/] {escape(str(path))}", highlight=False)
-
-    return Output({"files": paths}, print_paths)
+    path = write_report(output, loaded, comparisons, retrieval)
+    told = f"[green]✓[/] {escape(str(path))}"
+    return Output({"files": [path]}, lambda: CONSOLE.print(told, highlight=False))
 
 
 @prints

@@ -10,6 +10,7 @@ import pytest
 from evaluation.metrics.pairing import compare_runs
 from evaluation.report import render_markdown
 from evaluation.report.markdown import escape_markdown
+from evaluation.runs.records import CandidateRecord
 from tests.evaluation.builders import build_record
 from tests.evaluation.report.builders import HOSTILE, build_rich_records, build_run
 
@@ -52,6 +53,19 @@ def test_comparisons_name_the_questions_that_flipped() -> None:
     right = build_run("K=4", build_record("q1"), build_record("q2", correct=False))
     comparison = compare_runs("K=1", left.records, "K=4", right.records)
     assert "| K=4 against K=1 | q1 | q2 |" in render_markdown([left, right], [comparison])
+
+
+def test_what_went_wrong_is_shown_with_its_queries() -> None:
+    fence = "SELECT 2 ```\n# out"
+    candidates = (CandidateRecord(id="c1", sql="SELECT 1", correct=True),)
+    wrong = build_record("q1", sql=fence, correct=False, candidates=candidates)
+    lost = build_record("q2", outcome="refused", reason="off_topic", sql="", correct=False)
+    text = render_markdown([build_run("K=1", wrong, lost, build_record("q3"))], [])
+    text = text.partition("### Not right: K=1")[2].partition("## How")[0]
+    assert "q1 (shop), wrong, a candidate was right: How many q1?" in text
+    assert f"````sql\n{fence}\n````" in text
+    assert "q2 (shop), refused: off\\_topic: How many q2?" in text
+    assert "q3" not in text
 
 
 def test_settings_cannot_end_their_block() -> None:

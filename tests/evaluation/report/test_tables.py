@@ -5,20 +5,18 @@ from __future__ import annotations
 from evaluation.metrics.figures import Estimate
 from evaluation.metrics.pairing import compare_runs
 from evaluation.report.cells import Cell, show_estimate, show_p_value, show_points
-from evaluation.report.paired_tables import (
-    build_ablation_table,
-    build_comparison_table,
-    build_selection_table,
-    list_pairs,
-)
 from evaluation.report.tables import (
     Table,
+    build_ablation_table,
     build_accuracy_table,
+    build_comparison_table,
     build_detail_tables,
     build_outcome_table,
     build_repair_table,
+    build_selection_table,
     build_speed_table,
     build_stage_table,
+    list_pairs,
 )
 from evaluation.runs.records import CandidateRecord, RepairRecord
 from tests.evaluation.builders import build_record
