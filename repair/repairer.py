@@ -140,7 +140,7 @@ class CandidateRepairer:
         if not failed.failed:
             found = autocorrect_query(sql, context, plan, VALUE_RULES)
             return found or Corrected("", ()), "autocorrect" if found else "none"
-        normalized = self._normalize(sql, context) if flags.pg_normalize else None
+        normalized = self._normalize(sql, context) if flags.dialect_normalize else None
         sql = normalized.sql if normalized else sql
         corrected = None
         if flags.autocorrect:

@@ -55,7 +55,7 @@ class FlagSettings(Section):
     value_verification: bool = Field(
         False, description="Check in the database whether the texts in a candidate exist."
     )
-    pg_normalize: bool = Field(
+    dialect_normalize: bool = Field(
         True, description="Translate constructs of other dialects into the database's own."
     )
     autocorrect: bool = Field(

@@ -1,8 +1,4 @@
-"""What rules on trees share: finding calls by name, and writing a replacement as SQL.
-
-A replacement is a template in the target's SQL, ``EXTRACT(YEAR FROM {x})``, into which the
-arguments are inserted as SQL, in parentheses if necessary.
-"""
+"""Functions under the names of other dialects: one table of templates in the targets' SQL."""
 
 from __future__ import annotations
 
@@ -13,27 +9,113 @@ from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
 from repair.normalize.facts import Facts
-from repair.normalize.readers import read_part, write_part
-
-# Nodes that never need parentheses.
-_ATOMS = (
-    exp.Column,
-    exp.Literal,
-    exp.Func,
-    exp.Paren,
-    exp.Null,
-    exp.Boolean,
-    exp.Var,
-    exp.Star,
-    exp.Subquery,
-    exp.Window,
-    exp.Identifier,
-    exp.DataType,
-)
-_TEMPORAL = frozenset({"date", "timestamp"})
+from repair.normalize.readers import write
 
 Builder = Callable[[exp.Anonymous], exp.Expr | None]
 Node = TypeVar("Node", bound=exp.Expr)
+
+_P, _S, _D = "postgres", "sqlite", "duckdb"
+
+
+def _all(template: str) -> dict[str, str]:
+    return dict.fromkeys((_P, _S, _D), template)
+
+
+def _but(target: str, template: str) -> dict[str, str]:
+    return {name: text for name, text in _all(template).items() if name != target}
+
+
+_NOW = _all("CURRENT_TIMESTAMP")
+_FIND = {_P: "STRPOS({y}, {x})", _S: "INSTR({y}, {x})", _D: "STRPOS({y}, {x})"}
+# By the name and the number of arguments; a target that is left out has the function itself.
+_TEMPLATES: dict[tuple[str, int], dict[str, str]] = {
+    # Nothing and conditions.
+    ("IFNULL", 2): {_P: "COALESCE({x}, {y})"},
+    ("NVL", 2): _all("COALESCE({x}, {y})"),
+    ("ISNULL", 2): _all("COALESCE({x}, {y})"),
+    ("ISNULL", 1): _all("({x} IS NULL)"),
+    ("IIF", 3): _but(_S, "CASE WHEN {x:bare} THEN {y} ELSE {z} END"),
+    ("COUNTIF", 1): _but(_D, "COUNT(CASE WHEN {x:bare} THEN 1 END)"),
+    # The current time.
+    ("CURDATE", 0): _all("CURRENT_DATE"),
+    ("CURRENT_DATE", 0): {_P: "CURRENT_DATE", _S: "CURRENT_DATE"},
+    ("TODAY", 0): {_P: "CURRENT_DATE", _S: "CURRENT_DATE"},
+    ("NOW", 0): {_S: "CURRENT_TIMESTAMP"},
+    ("GETDATE", 0): _NOW,
+    ("SYSDATE", 0): _NOW,
+    ("CURRENT_TIMESTAMP", 0): _NOW,
+    # Dates, beside those of ``dates.py``.
+    ("MONTHNAME", 1): {_P: "TO_CHAR({x:time}, 'FMMonth')"},
+    ("DAYNAME", 1): {_P: "TO_CHAR({x:time}, 'FMDay')"},
+    ("LAST_DAY", 1): {
+        _P: "CAST(DATE_TRUNC('month', {x:time}) + INTERVAL '1 MONTH' - INTERVAL '1 DAY' AS DATE)",
+        _S: "DATE({x:bare}, 'start of month', '+1 month', '-1 day')",
+    },
+    # Text.
+    ("CONCAT", 2): {_S: "({x} || {y})"},
+    ("CONCAT", 3): {_S: "({x} || {y} || {z})"},
+    ("LEN", 1): {_P: "LENGTH({x})", _S: "LENGTH({x})"},
+    ("CHAR_LENGTH", 1): {_S: "LENGTH({x})"},
+    ("UCASE", 1): {_P: "UPPER({x})", _S: "UPPER({x})"},
+    ("LCASE", 1): {_P: "LOWER({x})", _S: "LOWER({x})"},
+    ("MID", 3): _all("SUBSTR({x}, {y}, {z})"),
+    ("LEFT", 2): {_S: "SUBSTR({x}, 1, {y})"},
+    ("RIGHT", 2): {_S: "SUBSTR({x}, -{y})"},
+    ("INSTR", 2): {_P: "STRPOS({x}, {y})"},
+    ("STRPOS", 2): {_S: "INSTR({x}, {y})"},
+    ("CHARINDEX", 2): _FIND,
+    ("LOCATE", 2): _FIND,
+    ("CONTAINS", 2): {_P: "(STRPOS({x}, {y}) > 0)", _S: "(INSTR({x}, {y}) > 0)"},
+    ("STARTS_WITH", 2): {_S: "(SUBSTR({x}, 1, LENGTH({y})) = {y})"},
+    ("REGEXP_LIKE", 2): {_P: "({x} ~ {y})", _D: "REGEXP_MATCHES({x}, {y})"},
+    ("STRING_AGG", 2): {_S: "GROUP_CONCAT({x}, {y})"},
+    # Numbers.
+    ("AVERAGE", 1): _all("AVG({x})"),
+    ("MEAN", 1): {_P: "AVG({x})", _S: "AVG({x})"},
+    ("STDEV", 1): {_P: "STDDEV({x})", _D: "STDDEV({x})"},
+    ("MEDIAN", 1): {_P: "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY {x})"},
+    ("TOTAL", 1): _but(_S, "COALESCE(SUM({x}), 0)"),
+    ("GREATEST", 2): {_S: "MAX({x}, {y})"},
+    ("LEAST", 2): {_S: "MIN({x}, {y})"},
+    ("MAX", 2): {_P: "GREATEST({x}, {y})"},
+    ("MIN", 2): {_P: "LEAST({x}, {y})"},
+    # Casts.
+    ("DATETIME", 1): _but(_S, "CAST({x} AS TIMESTAMP)"),
+    ("TIMESTAMP", 1): {**_all("CAST({x} AS TIMESTAMP)"), _S: "DATETIME({x})"},
+    ("TO_DATE", 1): {**_all("CAST({x} AS DATE)"), _S: "DATE({x})"},
+    ("FROM_UNIXTIME", 1): {**_all("TO_TIMESTAMP({x})"), _S: "DATETIME({x}, 'unixepoch')"},
+    ("UNIX_TIMESTAMP", 1): {
+        **_all("EXTRACT(EPOCH FROM {x:time})"),
+        _S: "CAST(STRFTIME('%s', {x}) AS INTEGER)",
+    },
+    # Days since another day than SQLite's, which is the same in differences.
+    ("JULIANDAY", 1): _but(_S, "(EXTRACT(EPOCH FROM {x:time}) / 86400.0)"),
+}
+_TYPES = {
+    **dict.fromkeys(("SIGNED", "UNSIGNED", "INT64"), "BIGINT"),
+    **dict.fromkeys(("FLOAT64", "NUMBER"), "NUMERIC"),
+    "STRING": "TEXT",
+}
+
+
+def calls(tree: exp.Expr, facts: Facts) -> bool:
+    """Translates ``IFNULL``, ``CURDATE``, ``CHARINDEX``, ``LEN`` and the like by the table.
+
+    Also the types that no target has, such as MySQL's ``SIGNED``.
+    """
+
+    def build(call: exp.Anonymous) -> exp.Expr | None:
+        args = call.expressions
+        template = _TEMPLATES.get((call.name.upper(), len(args)), {}).get(facts.target)
+        return write(template, facts, **dict(zip("xyz", args, strict=False))) if template else None
+
+    changed = replace_calls(tree, {name for name, _ in _TEMPLATES}, build)
+    for cast in find_all(tree, exp.Cast):
+        name = cast.to.sql().upper()
+        if name in _TYPES:
+            cast.set("to", exp.DataType.build(_TYPES[name]))
+            changed = True
+    return changed
 
 
 def list_calls(tree: exp.Expr, names: Iterable[str]) -> Iterator[exp.Anonymous]:
@@ -56,40 +138,6 @@ def replace_calls(tree: exp.Expr, names: Iterable[str], build: Builder) -> bool:
             call.replace(new)
             changed = True
     return changed
-
-
-def write(template: str, facts: Facts, **parts: exp.Expr | str) -> exp.Expr:
-    """The tree of the template with its parts inserted."""
-    texts = {
-        name: part if isinstance(part, str) else write_operand(part, facts)
-        for name, part in parts.items()
-    }
-    return read_part(template.format(**texts), facts.target)
-
-
-def write_operand(node: exp.Expr, facts: Facts) -> str:
-    """The node as SQL that can be an operand of any operator."""
-    text = write_part(node, facts.target)
-    is_atom = isinstance(node, _ATOMS) and not isinstance(node, exp.Binary)
-    return text if is_atom else f"({text})"
-
-
-def as_time(node: exp.Expr, facts: Facts) -> exp.Expr:
-    """The node as a date or time, with a cast if the target needs one.
-
-    SQLite stores dates as text and needs no cast.
-    """
-    if facts.target == "sqlite" or facts.kind_of(node) in _TEMPORAL:
-        return node
-    return write("CAST({x} AS TIMESTAMP)", facts, x=node)
-
-
-def as_date(node: exp.Expr, facts: Facts) -> exp.Expr:
-    """The node as a day without a time."""
-    if facts.kind_of(node) == "date":
-        return node
-    template = "DATE({x})" if facts.target == "sqlite" else "CAST({x} AS DATE)"
-    return write(template, facts, x=node)
 
 
 def read_text(node: exp.Expr | None) -> str | None:

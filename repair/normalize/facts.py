@@ -15,14 +15,14 @@ from sqlglot import exp
 
 from nl2sql.catalog import Column, Table
 from nl2sql.sql.column_kinds import Kind, find_kind, kind_of
-from nl2sql.sql.names import quote_name
 from nl2sql.sql.scopes import find_outer, fold_case, list_sources
 
 # The kinds that the rules distinguish; any other kind of column is ``other``.
 _KINDS = frozenset(
     {"interval", "timestamp", "date", "boolean", "integer", "number", "float", "text", ""}
 )
-_TEMPORAL = frozenset({"date", "timestamp"})
+TEMPORAL = frozenset({"date", "timestamp"})
+NUMERIC = frozenset({"integer", "number", "float"})
 _CALLS = {
     "NOW": "timestamp",
     "DATE_TRUNC": "timestamp",
@@ -69,19 +69,6 @@ class Facts:
     def table_names(self) -> frozenset[str]:
         """All names of tables, in lower case."""
         return frozenset(table.name.lower() for table in self.tables)
-
-    def spell(self, name: str) -> str:
-        """The name as the target must write it, in the database's case if that is known.
-
-        >>> Facts("postgres").spell("Order"), Facts("postgres").spell("users")
-        ('"Order"', 'users')
-        """
-        known = {stored for table in self.tables for stored in (table.name, table.schema)}
-        known |= {column.name for table in self.tables for column in table.columns}
-        if name not in known:
-            meant = sorted(stored for stored in known if stored.lower() == name.lower())
-            name = meant[0] if len(meant) == 1 else name
-        return quote_name(name, self.target)
 
     def find_column(self, column: exp.Column) -> Column | None:
         """The real column that is meant, in the nearest enclosing query that has one."""
@@ -130,12 +117,12 @@ class Facts:
         if isinstance(node, exp.Extract):
             return "number"
         if isinstance(node, exp.Add | exp.Sub) and isinstance(node.expression, exp.Interval):
-            return "timestamp" if self.kind_of(node.this) in _TEMPORAL else ""
+            return "timestamp" if self.kind_of(node.this) in TEMPORAL else ""
         if isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div):
             kinds = {self.kind_of(node.left), self.kind_of(node.right)}
             if kinds <= {"integer", "number"}:
                 return "number" if len(kinds) > 1 else kinds.pop()
-            return kinds.pop() if len(kinds) == 1 and not kinds & _TEMPORAL else ""
+            return kinds.pop() if len(kinds) == 1 and not kinds & TEMPORAL else ""
         if isinstance(node, exp.Anonymous):
             name = node.name.upper()
             if name in _SAME and node.expressions:

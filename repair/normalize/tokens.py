@@ -16,7 +16,7 @@ _TEXT = (
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\d+(?:\.\d+)?|[^\W\d]\w*"
     r"|<=>|->>|!~~\*|!~~|!~\*|~~\*|<>|!=|>=|<=|==|=>|=<|!<|!>|!~|~\*|~~|\|\||&&|::|->|@>|<@|\S"
 )
-_TOKEN = re.compile(rf"(?P<space>{_SPACE})(?P<text>{_TEXT})", re.DOTALL)
+_TOKEN = re.compile(rf"(?P<space>{_SPACE})(?P<text>{_TEXT}|$)", re.DOTALL)
 _WORD = re.compile(r"[^\W\d]\w*")
 
 # The words that begin a clause, or end the one before it.
@@ -71,7 +71,9 @@ def split_tokens(sql: str) -> list[Token]:
 # Cached: most rules do not change the text, so the next one splits the same.
 @lru_cache(maxsize=16)
 def _split(sql: str) -> tuple[Token, ...]:
-    return tuple(Token(found["space"], found["text"]) for found in _TOKEN.finditer(sql))
+    # The last may be a comment alone.
+    found = (Token(each["space"], each["text"]) for each in _TOKEN.finditer(sql))
+    return tuple(token for token in found if token.text)
 
 
 def join_tokens(tokens: Sequence[Token]) -> str:

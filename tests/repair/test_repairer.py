@@ -104,7 +104,7 @@ async def test_the_database_s_own_errors_are_repaired_by_rule_too() -> None:
         pytest.param(refuse("SELECT email FROM customers", "unknown_column"), {}, id="no_rule"),
         pytest.param(
             refuse("SELECT `name` FROM `customers`", "unparsable"),
-            {"pg_normalize": False},
+            {"dialect_normalize": False},
             id="dialects_are_switched_off",
         ),
         pytest.param(

@@ -1,0 +1,323 @@
+"""Rules on values: what the types of the columns say about texts, numbers, dates and booleans."""
+
+from __future__ import annotations
+
+import calendar
+import re
+
+from sqlglot import exp
+
+from nl2sql.sql.nodes import find_all
+from repair.normalize.calls import (
+    list_calls,
+    list_inner_first,
+    read_number,
+    read_text,
+    replace_calls,
+)
+from repair.normalize.facts import NUMERIC, TEMPORAL, Facts
+from repair.normalize.readers import write
+
+# The places of values, in which names are unlikely.
+_VALUES = (exp.Binary, exp.In, exp.Between, exp.Anonymous, exp.Case, exp.If, exp.Tuple, exp.Func)
+
+
+def double_quoted_text(tree: exp.Expr, facts: Facts) -> bool:
+    """``name = "Smith"`` becomes ``name = 'Smith'`` if nothing has the name ``Smith``.
+
+    ``"t.name"`` becomes ``t.name``. Not on SQLite, which has the same rule itself.
+    """
+    if facts.target == "sqlite":
+        return False
+    known = facts.names | {alias.alias.lower() for alias in find_all(tree, exp.Alias)}
+    known |= {alias.name.lower() for alias in find_all(tree, exp.TableAlias)}
+    known |= {
+        name.name.lower()
+        for alias in find_all(tree, exp.TableAlias)
+        for name in alias.args.get("columns") or ()
+    }
+    changed = False
+    for column in list(find_all(tree, exp.Column)):
+        is_quoted = isinstance(column.this, exp.Identifier) and column.this.quoted
+        if not is_quoted or column.table or column.name.lower() in known:
+            continue
+        table, _, name = column.name.partition(".")
+        if name.lower() in known and (table.lower() in known or not facts.tables):
+            column.replace(exp.column(name, table=table))
+            changed = True
+        elif isinstance(column.parent, _VALUES) and not _is_compared(column):
+            column.replace(exp.Literal.string(column.name))
+            changed = True
+    return changed
+
+
+def _is_compared(column: exp.Column) -> bool:
+    """Whether it is the left side of a comparison, which is usually a name."""
+    parent = column.parent
+    is_left = isinstance(parent, exp.Predicate) and parent.this is column
+    other = parent.args.get("expression") if parent else None
+    return is_left and not isinstance(other, exp.Column)
+
+
+def concatenation(tree: exp.Expr, facts: Facts) -> bool:
+    """``a + ' ' + b`` becomes ``a || ' ' || b``."""
+    changed = False
+    for node in list_inner_first(tree, exp.Add):
+        if _is_text(node, facts):
+            node.replace(exp.DPipe(this=node.left, expression=node.right, safe=True))
+            changed = True
+    return changed
+
+
+def _is_text(node: exp.Add, facts: Facts) -> bool:
+    """Whether one side is text that cannot be a number, or both are text."""
+    kinds = {facts.kind_of(node.left), facts.kind_of(node.right)}
+    if kinds & {"date", "timestamp", "interval"}:
+        return False
+    if isinstance(node.left, exp.DPipe) or isinstance(node.right, exp.DPipe):
+        return True
+    texts = (read_text(node.left), read_text(node.right))
+    is_word = any(
+        text is not None and not text.strip().replace(".", "").isdigit() for text in texts
+    )
+    return is_word or kinds == {"text"}
+
+
+_TEXT_CALLS = (
+    "SUBSTR SUBSTRING LEFT RIGHT UPPER LOWER LENGTH TRIM REPLACE SPLIT_PART STRPOS".split()
+)
+_TEXT_NODES = (exp.Substring, exp.Trim, exp.StrPosition, exp.Like, exp.ILike)
+
+
+def texts(tree: exp.Expr, facts: Facts) -> bool:
+    """``SUBSTR(day, 1, 4)`` becomes ``SUBSTR(CAST(day AS TEXT), 1, 4)``; SQLite casts by itself.
+
+    So do ``day LIKE '2024%'`` and, on PostgreSQL, ``GROUP_CONCAT(day)``.
+    """
+    if facts.target == "sqlite":
+        return False
+    values = [call.expressions[0] for call in list_calls(tree, _TEXT_CALLS) if call.expressions]
+    values += [node.this for node in find_all(tree, *_TEXT_NODES)]
+    if facts.target == "postgres":
+        for group in find_all(tree, exp.GroupConcat):
+            part = group.this.this if isinstance(group.this, exp.Order) else group.this
+            values.append(part.expressions[0] if isinstance(part, exp.Distinct) else part)
+    changed = False
+    for value in values:
+        if facts.kind_of(value) in NUMERIC | TEMPORAL | {"boolean"}:
+            value.replace(write("CAST({x} AS TEXT)", facts, x=value))
+            changed = True
+    return changed
+
+
+_CONDITIONS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean)
+
+
+def numbers(tree: exp.Expr, facts: Facts) -> bool:
+    """PostgreSQL rounds only a NUMERIC to digits: ``ROUND(CAST(x AS NUMERIC), 2)``.
+
+    And a condition is no number there: ``SUM(a > 1)`` becomes a sum over CASE.
+    """
+
+    def build(call: exp.Anonymous) -> exp.Expr | None:
+        name, args = call.name.upper(), call.expressions
+        if name == "ROUND":
+            if len(args) != 2 or facts.kind_of(args[0]) == "number":
+                return None
+            return write("ROUND(CAST({x} AS NUMERIC), {n})", facts, x=args[0], n=args[1])
+        condition = args[0].unnest() if len(args) == 1 else None
+        is_condition = isinstance(condition, _CONDITIONS) or facts.kind_of(condition) == "boolean"
+        if condition is None or not is_condition:
+            return None
+        counted = f"{name}(CASE WHEN {{x:bare}} THEN 1 ELSE 0 END)"
+        return write(counted, facts, x=condition)
+
+    return facts.target == "postgres" and replace_calls(tree, ("ROUND", "SUM", "AVG"), build)
+
+
+def booleans(tree: exp.Expr, facts: Facts) -> bool:
+    """On PostgreSQL, ``active = 1`` becomes ``active = TRUE`` if the column is a boolean.
+
+    ``flag = TRUE`` becomes ``flag = 1`` if it is a number, and a number as a condition is compared
+    with 0.
+    """
+    if facts.target != "postgres":
+        return False
+    changed = False
+    for node in list(find_all(tree, exp.EQ, exp.NEQ, exp.Is)):
+        kind, number = facts.kind_of(node.left), read_number(node.right)
+        if kind == "boolean" and number in (0, 1):
+            node.set("expression", exp.Boolean(this=bool(number)))
+            changed = True
+        elif kind in NUMERIC and isinstance(node.right, exp.Boolean):
+            literal = exp.Literal.number(int(node.right.this))
+            node.replace(exp.EQ(this=node.left, expression=literal))
+            changed = True
+    for condition in _list_conditions(tree):
+        if facts.kind_of(condition) in NUMERIC and isinstance(condition, exp.Column | exp.Literal):
+            condition.replace(write("{x} <> 0", facts, x=condition))
+            changed = True
+    return changed
+
+
+def _list_conditions(tree: exp.Expr) -> list[exp.Expr]:
+    """The expressions that are used as conditions."""
+    found = [node.this for node in find_all(tree, exp.Where, exp.Having, exp.Not)]
+    for node in find_all(tree, exp.And, exp.Or):
+        found += [node.left, node.right]
+    for case in find_all(tree, exp.Case):
+        if case.this is None:
+            found += [branch.this for branch in case.args["ifs"]]
+    return found
+
+
+_NOTHING = frozenset({"null", "none", "nan", ""})
+
+
+def null_text(tree: exp.Expr, facts: Facts) -> bool:
+    """``salary = 'null'`` becomes ``salary IS NULL`` if the column cannot contain text.
+
+    Not on SQLite, where any column can.
+    """
+    if facts.target == "sqlite":
+        return False
+    changed = False
+    for node in list_inner_first(tree, exp.EQ, exp.NEQ):
+        text = read_text(node.right)
+        if text is None or text.lower() not in _NOTHING or not isinstance(node.left, exp.Column):
+            continue
+        if facts.kind_of(node.left) in ("", "text", "other"):
+            continue
+        test: exp.Expr = exp.Is(this=node.left, expression=exp.Null())
+        node.replace(exp.Not(this=test) if isinstance(node, exp.NEQ) else test)
+        changed = True
+    return changed
+
+
+_ORDERED = (exp.GT, exp.GTE, exp.LT, exp.LTE)
+_SUMMED = ("SUM", "AVG")
+
+
+def text_numbers(tree: exp.Expr, facts: Facts) -> bool:
+    """``year = 2014`` becomes ``year = '2014'`` if the column is text.
+
+    If the order matters, or the value is summed, the column is cast. Not on SQLite, which compares
+    both.
+    """
+    if facts.target == "sqlite":
+        return False
+    changed = False
+    for call in list_calls(tree, _SUMMED):
+        if len(call.expressions) == 1:
+            changed |= _cast(call.expressions[0], facts)
+    for node in list(find_all(tree, exp.EQ, exp.NEQ, *_ORDERED)):
+        left, right = facts.kind_of(node.left), facts.kind_of(node.right)
+        if left == "text" and right in NUMERIC and isinstance(node.left, exp.Column):
+            changed |= _adapt(node.left, node.right, facts, isinstance(node, _ORDERED))
+        elif right == "text" and left in NUMERIC and isinstance(node.right, exp.Column):
+            changed |= _adapt(node.right, node.left, facts, isinstance(node, _ORDERED))
+    for within in list(find_all(tree, exp.In)):
+        if facts.kind_of(within.this) == "text" and isinstance(within.this, exp.Column):
+            for value in within.expressions:
+                changed |= _quote(value)
+        if isinstance(query := within.args.get("query"), exp.Subquery):
+            changed |= _adapt_query(within.this, query.this, facts)
+    for between in list(find_all(tree, exp.Between)):
+        if facts.kind_of(between.args["low"]) in NUMERIC:
+            changed |= _cast(between.this, facts)
+    return changed
+
+
+def _adapt(text: exp.Expr, number: exp.Expr, facts: Facts, ordered: bool) -> bool:
+    """Makes a text and a number comparable."""
+    if ordered:
+        return _cast(text, facts)
+    if not _quote(number):
+        number.replace(write("CAST({x} AS TEXT)", facts, x=number))
+    return True
+
+
+def _adapt_query(value: exp.Expr, query: exp.Expr, facts: Facts) -> bool:
+    """Makes a value and the output of a subquery comparable, as text."""
+    if not isinstance(query, exp.Select) or len(query.expressions) != 1:
+        return False
+    output = query.expressions[0].unalias()
+    kinds = (facts.kind_of(value), facts.kind_of(output))
+    if "text" not in kinds or not set(kinds) & NUMERIC:
+        return False
+    number = output if kinds[0] == "text" else value
+    number.replace(write("CAST({x} AS TEXT)", facts, x=number))
+    return True
+
+
+def _quote(value: exp.Expr) -> bool:
+    if not isinstance(value, exp.Literal) or value.is_string:
+        return False
+    value.replace(exp.Literal.string(str(value.this)))
+    return True
+
+
+def _cast(value: exp.Expr, facts: Facts) -> bool:
+    """Casts a column of text to a number."""
+    if not isinstance(value, exp.Column) or facts.kind_of(value) != "text":
+        return False
+    kind = "DOUBLE" if facts.target == "duckdb" else "NUMERIC"
+    value.replace(write(f"CAST({{x}} AS {kind})", facts, x=value))
+    return True
+
+
+_YEAR = re.compile(r"[12]\d{3}")
+_MONTH = re.compile(r"[12]\d{3}-(?:0[1-9]|1[0-2])")
+_DAY = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])-(\d\d)(.*)")
+_MONTHS = {"postgres": "TO_CHAR({x}, 'YYYY-MM')", "duckdb": "STRFTIME({x}, '%Y-%m')"}
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+
+
+def partial_dates(tree: exp.Expr, facts: Facts) -> bool:
+    """``day = '2024'`` becomes ``EXTRACT(YEAR FROM day) = 2024``, on SQLite a comparison of texts.
+
+    ``'2024-05'`` is compared with the month; June 31 becomes June 30.
+    """
+    if facts.target == "sqlite":
+        return False
+    changed = False
+    for literal in list(find_all(tree, exp.Literal)):
+        changed |= _mend_day(literal)
+    for node in list(find_all(tree, *_COMPARISONS)):
+        if facts.kind_of(node.left) in TEMPORAL:
+            changed |= _compare(node, "this", [node.right], facts)
+        elif facts.kind_of(node.right) in TEMPORAL:
+            changed |= _compare(node, "expression", [node.left], facts)
+    for between in list(find_all(tree, exp.Between)):
+        if facts.kind_of(between.this) in TEMPORAL:
+            changed |= _compare(between, "this", [between.args["low"], between.args["high"]], facts)
+    for within in list(find_all(tree, exp.In)):
+        if facts.kind_of(within.this) in TEMPORAL and within.expressions:
+            changed |= _compare(within, "this", within.expressions, facts)
+    return changed
+
+
+def _compare(node: exp.Expr, key: str, values: list[exp.Expr], facts: Facts) -> bool:
+    """Replaces a date by its year or month, if all values are years or months."""
+    texts = [str(value.this) if isinstance(value, exp.Literal) else "" for value in values]
+    if all(_YEAR.fullmatch(text) for text in texts):
+        node.set(key, write("EXTRACT(YEAR FROM {x})", facts, x=node.args[key]))
+        for value, text in zip(values, texts, strict=True):
+            value.replace(exp.Literal.number(text))
+        return True
+    if all(_MONTH.fullmatch(text) for text in texts):
+        node.set(key, write(_MONTHS[facts.target], facts, x=node.args[key]))
+        return True
+    return False
+
+
+def _mend_day(literal: exp.Literal) -> bool:
+    """Replaces a day after the end of its month by the last one."""
+    found = _DAY.fullmatch(read_text(literal) or "")
+    if found is None:
+        return False
+    last = calendar.monthrange(int(found[1]), int(found[2]))[1]
+    if not last < int(found[3]) <= 31:
+        return False
+    literal.replace(exp.Literal.string(f"{found[1]}-{found[2]}-{last}{found[4]}"))
+    return True
