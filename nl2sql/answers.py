@@ -52,8 +52,7 @@ class Trace:
     the first. ``question`` is the one that was answered; ``asked`` is the original text if it was
     rewritten. ``notes`` report what was unavailable. ``wanted`` counts the completions requested;
     ``ended_early`` is true if the deadline or a failure of the engine ended sampling. ``pace``
-    holds the model's speed and the sampling time limit. ``is_withheld`` if the principal sees
-    neither queries nor how the answer came about: then all that would show them is left out.
+    holds the model's speed and the sampling time limit.
     ``shows_policy`` if the principal may read the policy: then the queries are shown as they ran.
     """
 
@@ -75,7 +74,6 @@ class Trace:
     pace: Pace = UNKNOWN_PACE
     wanted: int = 0
     ended_early: bool = False
-    is_withheld: bool = False
     shows_policy: bool = False
 
 
@@ -84,8 +82,7 @@ class Answered:
     """The winning query and its rows; ``text`` and ``text_source`` are those of ``AnswerText``.
 
     ``description`` says in words what the query asks for. ``verified`` is who gave the query as the
-    right one for this question, if somebody did; then nothing was sampled. ``reference`` stands for
-    the query where that is withheld.
+    right one for this question, if somebody did; then nothing was sampled.
     """
 
     sql: str
@@ -97,7 +94,6 @@ class Answered:
     text_source: str = ""
     description: str = ""
     verified: VerifiedQuery | None = None
-    reference: str = ""
 
     @property
     def origin(self) -> str:

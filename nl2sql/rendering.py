@@ -44,7 +44,7 @@ from quorumsql.contract.events import (
 
 
 def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
-    """The answer as clients get it, with its trace if ``trace`` is true and it is not withheld."""
+    """The answer as clients get it, with its trace if ``trace`` is true."""
     question = answer.trace.question
     common = {
         "question": answer.trace.asked or question.text,
@@ -52,7 +52,7 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
         "session": question.session or None,
         "rewritten": question.text if answer.trace.asked else None,
         "notes": list(answer.trace.notes),
-        "trace": build_trace(answer.trace) if trace and not answer.trace.is_withheld else None,
+        "trace": build_trace(answer.trace) if trace else None,
     }
     match answer:
         case Answered():
@@ -70,7 +70,6 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
                 cut=[list(cell) for cell in result.cut],
                 description=answer.description,
                 verified=_render_verified(answer.verified),
-                reference=answer.reference,
             )
         case Refused():
             return RefusedResponse(
@@ -177,7 +176,6 @@ def _build_interpretation(interpretation: Interpretation) -> InterpretationRespo
         sql=interpretation.sql,
         description=interpretation.description,
         share=interpretation.share,
-        reference=interpretation.reference,
         columns=build_columns(result) if result else [],
         rows=build_rows(result) if result else [],
         truncated=result is not None and result.truncated,

@@ -11,11 +11,6 @@ class PageSettings(Section):
     """The page at ``/``. The lists of roles count only where HTTP requests need a token."""
 
     enabled: bool = Field(True, description="Serve the page at `/`.")
-    answers_only_roles: tuple[str, ...] = Field(
-        (),
-        description="Roles whose people see answers without SQL, candidates and traces, unless one "
-        "of their roles is in review_roles or operate_roles.",
-    )
     review_roles: tuple[str, ...] = Field(
         (), description="Roles whose people may work through answers that were said to be wrong."
     )

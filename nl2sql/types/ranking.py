@@ -108,15 +108,13 @@ class Assessment:
 class Interpretation:
     """One interpretation of the question: its query, and a description of that in words.
 
-    ``share`` is the share of all samples with this reading of the question. ``reference`` stands
-    for the query where that is withheld from the principal. ``result`` has the first rows, which
-    the vote has read; None: they are not known.
+    ``share`` is the share of all samples with this reading of the question. ``result`` has the
+    first rows, which the vote has read; None: they are not known.
     """
 
     sql: str
     description: str
     share: float
-    reference: str = ""
     result: ResultSet | None = None
 
 

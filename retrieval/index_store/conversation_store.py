@@ -206,9 +206,6 @@ class ConversationStore:
         )
         counts = []
         async with self._store.connection() as connection, connection.transaction():
-            await connection.execute(
-                f"DELETE FROM quorumsql.query_references{which}".encode(), chosen
-            )
             for table in ("session_turns", "conversation_turns", "conversations"):
                 cursor = await connection.execute(
                     f"DELETE FROM quorumsql.{table}{which}".encode(), chosen

@@ -21,7 +21,6 @@ from serve_app.service.operations import Operations
 from serve_app.service.page_services import PageServices
 from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
-from serve_app.service.references import References
 from serve_app.service.review import ReviewService
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.shares import ShareService
@@ -63,7 +62,6 @@ def build_page_services(
     tools: ToolService,
     conversations: GuardedConversations,
     access: AccessParts,
-    references: References,
     deployments: Deployments = list_no_deployments,
 ) -> PageServices:
     """The services over these stages. Raises OSError for a policy that cannot be read."""
@@ -77,9 +75,8 @@ def build_page_services(
             settings, queries, stages.retrieval, access.meter, list_policy_roles(settings)
         ),
         sign_ins=access.identifier.sign_ins,
-        history=HistoryService(settings, conversations, operations, references),
-        shares=ShareService(settings, ShareStore(store), guard, operations, references),
+        history=HistoryService(settings, conversations, operations),
+        shares=ShareService(settings, ShareStore(store), guard, operations),
         review=ReviewService(settings, ReviewStore(store), guard, operations, withdrawal),
         status=StatusService(settings, queries, store, describe_policies(settings), deployments),
-        references=references,
     )

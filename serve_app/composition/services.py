@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from generation.sampling.pace import EnginePace
 from nl2sql.protocols import Engine, Probe
-from retrieval.index_store.reference_store import ReferenceStore
 from retrieval.index_store.review_store import ReviewStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.access import AccessParts
@@ -17,7 +16,6 @@ from serve_app.service.feedback import FeedbackService
 from serve_app.service.page_services import PageServices
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
-from serve_app.service.references import References
 from serve_app.service.running_queries import RunningQueries
 from serve_app.service.sessions import SessionService
 from serve_app.service.status import Deployments, list_no_deployments
@@ -72,7 +70,6 @@ def build_services(
     if isinstance(engine, Probe):
         probes["engine"] = engine
     conversations = build_conversations(settings, store, stages) if store else None
-    references = References(settings, ReferenceStore(store) if store else None)
     queries = QueryService(
         settings,
         pipeline,
@@ -84,7 +81,6 @@ def build_services(
         recorder=recorder,
         running=running,
         history=conversations,
-        references=references,
     )
     tools = ToolService(
         settings,
@@ -105,7 +101,6 @@ def build_services(
             tools=tools,
             conversations=conversations,
             access=access,
-            references=references,
             deployments=deployments,
         )
     return Services(
@@ -114,7 +109,6 @@ def build_services(
             settings,
             stages.retrieval,
             queries.turns,
-            references,
             ReviewStore(store) if store else None,
         ),
         SessionService(stages.retrieval),

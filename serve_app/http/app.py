@@ -79,8 +79,7 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The answer as JSON, or its rows in the accepted format, with the headers "
         "QuorumSQL-SQL (percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells; "
-        "in a session -Session, -Rewritten and -Notes (percent-encoded); where the SQL is "
-        "withheld, -Reference instead. "
+        "in a session -Session, -Rewritten and -Notes (percent-encoded). "
         "As events: `stage` for "
         "each progress, then `answer` with the JSON, or `problem`.",
         "model": QueryResponse,
@@ -97,7 +96,6 @@ _RESPONSES: dict[int | str, dict[str, Any]] = {
 _TRANSLATE_RESPONSES: dict[int | str, dict[str, Any]] = {
     400: {"description": "The body is not UTF-8."},
     200: {"description": "The SQL, or why there is none."},
-    403: {"description": "The principal sees answers without SQL."},
     404: {"description": "There is no such database."},
     422: {"description": "The request is invalid."},
     503: {"description": "A dependency does not answer; try again later."},
@@ -267,7 +265,6 @@ def build_routes(
         principal: Caller,
         priority: Priority = "people",
     ) -> TranslateResponse:
-        service.check_sees_sql(principal)
         if body.max_rows is None:
             # The rows are not sent, so they are not read.
             body = body.model_copy(update={"max_rows": 1})

@@ -102,8 +102,6 @@ def describe_answer(answer: Answered) -> dict[str, str]:
     """
     trace = answer.trace
     texts = {"QuorumSQL-SQL": _quote(answer.sql, " ()*,.;:=<>'\"+-/")}
-    if answer.reference:
-        texts["QuorumSQL-Reference"] = answer.reference
     if trace.question.session:
         texts["QuorumSQL-Session"] = trace.question.session
     if trace.asked:

@@ -19,7 +19,7 @@ def add_page_routes(app: FastAPI, settings: Settings, page: PageServices) -> Non
     """Adds ``/sign-in``, ``/me``, ``/databases``, ``/run``, ``/conversations`` and others."""
     add_sign_in_routes(app, settings, page.sign_ins, page.profiles)
     add_schema_routes(app, page.schema)
-    add_run_routes(app, settings, page.tools, page.shares, page.references)
+    add_run_routes(app, settings, page.tools, page.shares)
     add_history_routes(app, page.history)
     add_share_routes(app, page.shares)
     add_review_routes(app, page.review)

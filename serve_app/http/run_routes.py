@@ -21,7 +21,6 @@ from serve_app.http.responses import PartsResponse, render_rows, render_with_row
 from serve_app.http.route_answers import describe_responses, render_model
 from serve_app.service.formatting import format_sql
 from serve_app.service.operations import Refusal
-from serve_app.service.references import References
 from serve_app.service.shares import ShareService
 from serve_app.service.tools import ToolService, find_refusal
 
@@ -48,12 +47,11 @@ def add_run_routes(
     settings: Settings,
     tools: ToolService,
     shares: ShareService,
-    references: References,
 ) -> None:
     """Adds the routes."""
 
     async def run(body: RunRequest, principal: Principal) -> Answer | Refusal:
-        database, sql = await references.choose(body.reference, body.sql, body.database, principal)
+        database, sql = body.database, body.sql
         if body.share:
             if sql or database is not None:
                 raise InvalidRequest("A share has its own database and query.", field="share")

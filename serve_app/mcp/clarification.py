@@ -1,10 +1,9 @@
 """Asks the user which interpretation of a question is meant: an elicitation.
 
 Since protocol version 2026-07-28 it is a result of the call, which the client repeats with the
-user's choice. The chosen value is the SQL of the interpretation itself, or a reference where that
-is withheld, so the server keeps nothing of a call between the two. Before that version it is a
-request of the server's, which needs a connection in that direction; over stateless HTTP there is
-none.
+user's choice. The chosen value is the SQL of the interpretation itself, so the server keeps nothing
+of a call between the two. Before that version it is a request of the server's, which needs a
+connection in that direction; over stateless HTTP there is none.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ def find_response(params: CallToolRequestParams) -> ElicitResult | None:
 
 
 def read_choice(response: ElicitResult) -> str:
-    """The SQL of the chosen interpretation, or its reference; empty if the user chose none."""
+    """The SQL of the chosen interpretation; empty if the user chose none."""
     if response.action != "accept" or response.content is None:
         return ""
     chosen = response.content.get(_FIELD)
@@ -75,7 +74,7 @@ def read_choice(response: ElicitResult) -> str:
 
 
 def _build_form(clarify: Clarify, version: str) -> ElicitRequestFormParams:
-    queries = [each.sql or each.reference for each in clarify.interpretations]
+    queries = [each.sql for each in clarify.interpretations]
     titles = [
         f"{number}. {escape_markdown(interpretation.description or interpretation.sql)}"
         for number, interpretation in enumerate(clarify.interpretations, start=1)

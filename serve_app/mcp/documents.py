@@ -31,8 +31,7 @@ Document = dict[str, Any]
 
 _HOW_TO_PICK = (
     "The question has several interpretations. Let the user choose one, then call ask again with "
-    "the same question and, as `picked`, the `sql` of the chosen interpretation, or its "
-    "`reference` where there is no `sql`."
+    "the same question and, as `picked`, the `sql` of the chosen interpretation."
 )
 
 
@@ -69,7 +68,7 @@ def build_answer(answer: Answer) -> Document:
         interpretations = [
             {
                 "number": number,
-                **each.model_dump(include={"sql", "description", "share", "reference"}),
+                **each.model_dump(include={"sql", "description", "share"}),
             }
             | (build_result(result) if (result := given.result) is not None else {})
             for number, (each, given) in enumerate(

@@ -103,7 +103,6 @@ async def ask(call: Call, arguments: AskArguments) -> ToolResult:
 
 async def translate(call: Call, arguments: TranslateArguments) -> ToolResult:
     """The query for a question, without its rows."""
-    call.services.queries.check_sees_sql(call.principal)
     request = QueryRequest(
         question=arguments.question,
         evidence=arguments.evidence,

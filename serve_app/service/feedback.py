@@ -5,7 +5,6 @@ Knows nothing of FastAPI, so that tests and the command line use it directly.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from nl2sql.deadline import ending_in
@@ -17,11 +16,9 @@ from nl2sql.types.feedback import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from retrieval.index_store.feedback_note import build_note
 from retrieval.index_store.review_store import ReviewStore
-from serve_app.service.references import References
 from serve_app.service.rights import find_rights
 from serve_app.service.texts import check_filled
 from serve_app.service.turns import Turns
-from serve_app.service.withholding import REFUSED
 
 
 class FeedbackService:
@@ -32,12 +29,10 @@ class FeedbackService:
         settings: Settings,
         taker: FeedbackTaker,
         turns: Turns,
-        references: References | None = None,
         reviews: ReviewStore | None = None,
     ) -> None:
         """``reviews``: where a correction closes what was said of the same answer before."""
         self._settings = settings
-        self._references = references or References(settings)
         self._taker = taker
         self._reviews = reviews
         self._turns = turns
@@ -46,12 +41,8 @@ class FeedbackService:
         """Records the feedback and returns its outcome.
 
         Raises InvalidRequest, also for a query that is not allowed to the principal or fails;
-        Missing, UnknownDatabase, Unavailable, DeadlineExceeded.
+        UnknownDatabase, Unavailable, DeadlineExceeded.
         """
-        database, sql = await self._references.choose(
-            request.reference, request.sql, request.database, principal
-        )
-        request = request.model_copy(update={"database": database, "sql": sql})
         feedback = build_feedback(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
@@ -61,8 +52,6 @@ class FeedbackService:
             raise DeadlineExceeded(
                 f"The feedback was not stored within {seconds:.0f} seconds.", hint="Send it again."
             ) from error
-        if receipt.outcome == "refused" and self._references.withholds(principal):
-            receipt = replace(receipt, reason=REFUSED)
         id_ = build_note(feedback, datetime.now(UTC)).id
         if self._reviews and feedback.correction and receipt.outcome != "refused":
             # What a reviewer corrects needs nobody to look at it again.

@@ -6,7 +6,6 @@ Knows nothing of FastAPI. A conversation's id is the session of its questions.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -24,10 +23,8 @@ from retrieval.conversations import GuardedConversations, WholeConversation
 from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
 from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations
-from serve_app.service.references import References
 from serve_app.service.sessions import check_session
 from serve_app.service.texts import check_filled, check_text
-from serve_app.service.withholding import keep_prose
 
 _LONGEST_SEARCH = 200
 _LONGEST_TITLE = 200
@@ -42,12 +39,10 @@ class HistoryService:
         settings: Settings,
         conversations: GuardedConversations,
         operations: Operations,
-        references: References,
     ) -> None:
         self._settings = settings
         self._conversations = conversations
         self._operations = operations
-        self._references = references
 
     async def list_latest(
         self, principal: Principal, *, search: str, starred: bool | None, after: str, most: int
@@ -77,23 +72,10 @@ class HistoryService:
             return _require(found)
 
         whole = await self._run(f"conversation: {session}", principal, load)
-        turns = whole.turns
-        references: dict[int, str] = {}
-        if self._references.withholds(principal):
-            with_sql = [turn for turn in turns if turn.sql]
-            queries = [(turn.database, turn.sql) for turn in with_sql]
-            kept = await self._references.keep(principal, queries, session)
-            references = {turn.id: id_ for turn, id_ in zip(with_sql, kept, strict=False)}
-            turns = tuple(
-                replace(turn, sql="", rewritten=keep_prose(turn.rewritten)) for turn in turns
-            )
         return ConversationResponse(
             **_describe(whole.conversation),
             turns=[
-                _render_turn(
-                    turn, references.get(turn.id, ""), is_withheld=turn.id in whole.withheld
-                )
-                for turn in turns
+                _render_turn(turn, is_withheld=turn.id in whole.withheld) for turn in whole.turns
             ],
         )
 
@@ -159,7 +141,7 @@ def _describe(kept: KeptConversation) -> dict[str, object]:
     }
 
 
-def _render_turn(turn: KeptTurn, reference: str, *, is_withheld: bool) -> ConversationTurnResponse:
+def _render_turn(turn: KeptTurn, *, is_withheld: bool) -> ConversationTurnResponse:
     return ConversationTurnResponse(
         id=str(turn.id),
         question=turn.question,
@@ -167,7 +149,6 @@ def _render_turn(turn: KeptTurn, reference: str, *, is_withheld: bool) -> Conver
         database=turn.database,
         outcome=turn.outcome,
         sql=turn.sql,
-        reference=reference,
         is_withheld=is_withheld,
         asked_at=render_time(turn.asked_at),
         confidence=turn.confidence,

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from serve_app.service.history import HistoryService
 from serve_app.service.identity.sign_ins import SignIns
 from serve_app.service.profile import ProfileService
-from serve_app.service.references import References
 from serve_app.service.review import ReviewService
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.shares import ShareService
@@ -30,4 +29,3 @@ class PageServices:
     shares: ShareService
     review: ReviewService
     status: StatusService
-    references: References

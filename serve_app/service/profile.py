@@ -23,7 +23,6 @@ from serve_app.service.identity.methods import list_sign_in_methods
 from serve_app.service.query_service import QueryService
 from serve_app.service.rights import find_rights
 from serve_app.service.usage import UsageMeter
-from serve_app.service.withholding import withhold_tables
 
 _MOST_TABLES = 200
 
@@ -62,9 +61,7 @@ class ProfileService:
             databases=list(databases),
             sign_in=identified if self._settings.identity.needs_token else "none",
             methods=list(list_sign_in_methods(self._settings.identity, self._settings.page)),
-            rights=RightsResponse(
-                process=rights.process, review=rights.review, operate=rights.operate
-            ),
+            rights=RightsResponse(review=rights.review, operate=rights.operate),
             max_rows=self._settings.limits.max_rows,
             limits=[
                 LimitResponse(
@@ -78,7 +75,7 @@ class ProfileService:
                 if isinstance(tables, TableDescriptions)
                 for hidden in _list_hidden(
                     name,
-                    tables if rights.process else withhold_tables(tables),
+                    tables,
                     [role for role in principal.roles if role in self._policy_roles.get(name, ())],
                 )
             ],

@@ -14,26 +14,24 @@ from typing import Protocol
 
 from nl2sql.answers import Answer
 from nl2sql.deadline import Deadline, ending_in
-from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest, QuorumError, Unavailable
+from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError, Unavailable
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Admission, Answerer, Observer, Probe
 from nl2sql.settings import Settings
 from nl2sql.settings.sampling import SamplingSettings
 from nl2sql.shared_work import SharedWork
 from nl2sql.speed import Pace
-from nl2sql.types import Principal, Question, QuestionEvent, Turn
+from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
 from serve_app.service.accounting import Accounting
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.recorder import QuestionRecorder
-from serve_app.service.references import References
 from serve_app.service.rights import reads_policy
 from serve_app.service.running_queries import RunningQueries, build_running_queries
 from serve_app.service.sessions import read_session
 from serve_app.service.texts import check_filled, check_text
 from serve_app.service.time_limit import run_within
 from serve_app.service.turns import Place, Turns
-from serve_app.service.withholding import list_queries, show_policy, withhold, withhold_event
 
 _PROBE_TIMEOUT_S = 5.0
 # The parts are probed at most once in this time, however often readiness is requested.
@@ -66,14 +64,13 @@ class QueryService:
         recorder: QuestionRecorder | None = None,
         running: RunningQueries | None = None,
         history: History | None = None,
-        references: References | None = None,
     ) -> None:
         """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
 
         ``admission`` knows which databases a principal may ask; ``accounting`` applies the limits
         of principals and keeps the audit log; ``recorder`` measures questions; ``running`` keeps
         their events for those who follow them; ``history`` keeps the
-        questions of sessions; ``references`` the queries that are withheld.
+        questions of sessions.
         """
         self.recorder = recorder or QuestionRecorder(settings)
         self.running = running or build_running_queries(settings)
@@ -97,7 +94,6 @@ class QueryService:
         # Identical questions at the same time are answered once.
         self._answering = SharedWork[Answer]()
         self._history = history
-        self._references = references or References(settings)
 
     async def list_databases(self, principal: Principal) -> tuple[str, ...]:
         """The configured databases of which the principal may see anything. Raises Unavailable."""
@@ -105,14 +101,6 @@ class QueryService:
         if self._admission is None:
             return names
         return await self._admission.list_admitted(names, principal)
-
-    def check_sees_sql(self, principal: Principal) -> None:
-        """Raises Forbidden for a principal who sees answers without SQL."""
-        if self._references.withholds(principal):
-            raise Forbidden(
-                "You see answers without SQL, so there is no translation for you.",
-                hint="Ask for the answer itself.",
-            )
 
     def check(self, request: QueryRequest, principal: Principal, *, is_batch: bool = False) -> None:
         """Raises what ``query`` raises before it does anything."""
@@ -133,19 +121,12 @@ class QueryService:
 
         ``history`` are the turns before it, where the caller tells them instead of a session;
         ``in_detail`` reports the model's tokens too; a question of a batch job waits for people's.
-        A principal who sees answers only gets no query, in no part of the answer and in no event.
 
         Raises InvalidRequest, UnknownDatabase, LimitReached, Busy, Unavailable,
         DeadlineExceeded.
         """
         with self.recorder.record(request, principal) as finish:
-            withholds = self._references.withholds(principal)
-            if withholds and observer is not None:
-                observer = _Withholding(observer)
             try:
-                picked = await self._references.read_picked(request.picked, principal)
-                request = request.model_copy(update={"picked": picked})
-                history = await self._references.complete(history, principal)
                 question = build_question(request, self._settings, principal)
             except InvalidRequest as error:
                 await self._accounting.record_invalid(request, principal, error)
@@ -158,20 +139,10 @@ class QueryService:
                 work = partial(self._answer, place=place, in_detail=in_detail)
                 answer = await self._accounting.answer(question, observer, work)
             finish.answer = await self._keep(question, answer)
-            if withholds:
-                return await self._withhold(finish.answer)
             if reads_policy(self._settings, principal):
-                return show_policy(finish.answer)
+                trace = replace(finish.answer.trace, shows_policy=True)
+                return replace(finish.answer, trace=trace)
             return finish.answer
-
-    async def _withhold(self, answer: Answer) -> Answer:
-        """The answer without its queries, and with references to them."""
-        question = answer.trace.question
-        queries = [(question.database, sql) for sql in list_queries(answer)]
-        if not queries:
-            return withhold(answer)
-        references = await self._references.keep(question.principal, queries, question.session)
-        return withhold(answer, references)
 
     async def _keep(self, question: Question, answer: Answer) -> Answer:
         """Keeps a session's question in the history; if that fails, the answer says so."""
@@ -278,19 +249,6 @@ class QueryService:
             return ((name, f"no answer within {_PROBE_TIMEOUT_S:.0f} s"),)
         except QuorumError as error:
             return ((name, str(error)),)
-
-
-class _Withholding:
-    """An observer that is told nothing of queries."""
-
-    def __init__(self, observer: Observer) -> None:
-        self._observer = observer
-
-    def observe(self, event: QuestionEvent) -> None:
-        """See ``Observer.observe``."""
-        shown = withhold_event(event)
-        if shown is not None:
-            self._observer.observe(shown)
 
 
 def build_question(request: QueryRequest, settings: Settings, principal: Principal) -> Question:

@@ -11,46 +11,30 @@ from nl2sql.types import Principal
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """``process``: may see SQL, candidates and traces. ``review``: may work through wrong answers.
+    """``review``: may work through wrong answers. ``operate``: may see the service's status."""
 
-    ``operate``: may see the status of the service.
-    """
-
-    process: bool
     review: bool
     operate: bool
 
 
-EVERYTHING = Rights(process=True, review=True, operate=True)
+EVERYTHING = Rights(review=True, operate=True)
 
 
 def find_rights(settings: Settings, principal: Principal) -> Rights:
     """The rights by the roles of ``page``; all of them where requests need no token.
 
-    A reviewer and an operator need the process for their work, so they always see it.
-
     >>> settings = Settings.model_validate({
     ...     "databases": {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}},
     ...     "identity": {"api_keys": True},
-    ...     "page": {"answers_only_roles": ["clerk"], "review_roles": ["analyst"]},
+    ...     "page": {"review_roles": ["analyst"]},
     ... })
-    >>> find_rights(settings, Principal("mia", ("clerk",)))
-    Rights(process=False, review=False, operate=False)
     >>> find_rights(settings, Principal("ben", ("clerk", "analyst")))
-    Rights(process=True, review=True, operate=False)
+    Rights(review=True, operate=False)
     """
     if not settings.identity.needs_token:
         return EVERYTHING
     page = settings.page
-    review = _has_any(principal, page.review_roles)
-    operate = _has_any(principal, page.operate_roles)
-    is_restricted = _has_any(principal, page.answers_only_roles)
-    return Rights(not is_restricted or review or operate, review, operate)
-
-
-def withholds_sql(settings: Settings, principal: Principal) -> bool:
-    """Whether the principal sees answers without SQL, candidates and traces."""
-    return not find_rights(settings, principal).process
+    return Rights(_has_any(principal, page.review_roles), _has_any(principal, page.operate_roles))
 
 
 def reads_policy(settings: Settings, principal: Principal) -> bool:

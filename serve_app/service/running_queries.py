@@ -22,12 +22,9 @@ from typing import Protocol
 from nl2sql.errors import InvalidRequest, UnknownDatabase
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
-from serve_app.service.rights import withholds_sql
 
 # Kinds of events that show cells of a result.
 _WITH_ROWS = frozenset({"rows", "answer"})
-# Those that show no query either: all that is told to a watcher who sees answers only.
-_WITHOUT_SQL = frozenset({"stage", "problem"})
 _LAST = frozenset({"answer", "problem"})
 # Memory of an event besides its content, in bytes: measured with answers of one row.
 _EVENT_BYTES = 800
@@ -154,16 +151,13 @@ class RunningQueries:
         watch_roles: tuple[str, ...] = (),
         most_bytes: int = 2**26,
         replicas: Replicas | None = None,
-        withholds: Callable[[Principal], bool] = lambda _: False,
         may_ask: Callable[[Principal, RunningQuery], bool] = lambda *_: True,
     ) -> None:
         """``replicas`` are asked for questions that are not known here.
 
-        ``withholds`` says who sees answers without SQL, ``may_ask`` who may ask the database of a
-        question.
+        ``may_ask`` says who may ask the database of a question.
         """
         self._may_ask = may_ask
-        self._withholds = withholds
         self._replicas = replicas
         self._keep_s = keep_s
         self._watch_roles = frozenset(watch_roles)
@@ -199,8 +193,6 @@ class RunningQueries:
             # Its events were recorded as this principal may see them.
             return query, lambda _: True
         if self._watch_roles.intersection(principal.roles):
-            if self._withholds(principal):
-                return query, lambda kind: kind in _WITHOUT_SQL
             return query, lambda kind: kind not in _WITH_ROWS
         raise UnknownQuery
 
@@ -260,7 +252,6 @@ def build_running_queries(settings: Settings, replicas: Replicas | None = None) 
         keep_s=settings.serve.keep_events_s,
         watch_roles=settings.serve.watch_roles,
         replicas=replicas,
-        withholds=partial(withholds_sql, settings),
         may_ask=partial(_may_ask, settings),
     )
 

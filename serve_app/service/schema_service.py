@@ -41,7 +41,6 @@ from quorumsql.contract.schema import (
 from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations, Refusal
 from serve_app.service.query_service import QueryService
-from serve_app.service.rights import find_rights
 from serve_app.service.texts import check_filled, check_text
 
 MOST_SUGGESTIONS = 8
@@ -135,9 +134,8 @@ class SchemaService:
         found = await self._operations.run(question, list_them)
         if isinstance(found, Refusal):
             return found
-        shows_sql = find_rights(self._settings, principal).process
         measures, dimensions, filters = (
-            [_render_definition(each, shows_sql) for each in found if each.kind == kind]
+            [_render_definition(each) for each in found if each.kind == kind]
             for kind in ("measure", "dimension", "filter")
         )
         return DefinitionsResponse(measures=measures, dimensions=dimensions, filters=filters)
@@ -246,12 +244,12 @@ def _render_columns(columns: Iterable[ColumnDetails]) -> Iterable[ColumnDetailsR
         )
 
 
-def _render_definition(definition: Definition, shows_sql: bool) -> SemanticDefinitionResponse:
+def _render_definition(definition: Definition) -> SemanticDefinitionResponse:
     return SemanticDefinitionResponse(
         name=definition.name,
         description=definition.description,
-        expression=definition.expression if shows_sql else "",
-        condition=definition.condition if shows_sql else "",
+        expression=definition.expression,
+        condition=definition.condition,
         tables=list(definition.tables),
         synonyms=list(definition.synonyms),
     )

@@ -27,9 +27,7 @@ from retrieval.sessions import identify_owner
 from serve_app.service.history import render_time
 from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations, Refusal
-from serve_app.service.references import References
 from serve_app.service.texts import check_filled
-from serve_app.service.withholding import REFUSED
 
 _LONGEST_QUERY = 20_000
 _LONGEST_ID = 64
@@ -46,13 +44,11 @@ class ShareService:
         store: ShareStore,
         guard: Guard,
         operations: Operations,
-        references: References,
     ) -> None:
         self._settings = settings
         self._store = store
         self._guard = guard
         self._operations = operations
-        self._references = references
         self._pruned_at = -float("inf")
 
     async def add(self, request: ShareRequest, principal: Principal) -> SharedResponse:
@@ -60,23 +56,19 @@ class ShareService:
 
         Raises InvalidRequest, also for one that it may not; Missing, UnknownDatabase, PolicyError.
         """
-        database, sql = await self._references.choose(
-            request.reference, request.sql, request.database, principal
-        )
         text = check_filled("question", request.question, self._settings.limits.question_chars)
-        sql = check_filled("sql", sql, _LONGEST_QUERY)
+        sql = check_filled("sql", request.sql, _LONGEST_QUERY)
 
         async def add(question: Question) -> str:
             verdict = await self._guard.guard(question.database, sql, principal)
             if isinstance(verdict, Violation):
-                withholds = self._references.withholds(principal)
-                raise InvalidRequest(REFUSED if withholds else verdict.message, field="sql")
+                raise InvalidRequest(verdict.message, field="sql")
             await self._prune()
             return await self._store.add(
                 principal.name, question.database, text, sql, owner=identify_owner(principal)
             )
 
-        question = self._operations.build_question(f"share: {sql}", database, principal)
+        question = self._operations.build_question(f"share: {sql}", request.database, principal)
         return SharedResponse(id=await self._operations.record(question, add))
 
     async def open(self, id_: str, principal: Principal) -> Share | Refusal:
@@ -96,20 +88,15 @@ class ShareService:
         return await self._operations.record(question, guard)
 
     async def show(self, id_: str, principal: Principal) -> ShareResponse | Refusal:
-        """As ``open``, for the response; without SQL for a principal who sees answers only."""
+        """As ``open``, for the response."""
         share = await self.open(id_, principal)
         if isinstance(share, Refusal):
             return share
-        sql, reference = share.sql, ""
-        if self._references.withholds(principal):
-            kept = await self._references.keep(principal, [(share.database, share.sql)])
-            sql, reference = "", kept[0] if kept else ""
         return ShareResponse(
             id=share.id,
             question=share.question,
             database=share.database,
-            sql=sql,
-            reference=reference,
+            sql=share.sql,
             shared_by=share.shared_by,
             shared_at=render_time(share.shared_at),
             confidence=share.confidence,

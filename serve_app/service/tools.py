@@ -30,15 +30,8 @@ from ranking.interpretations.query_words import describe_apart
 from serve_app.service.accounting import Accounting
 from serve_app.service.operations import Operations, Refusal
 from serve_app.service.query_service import choose_in_range
-from serve_app.service.rights import withholds_sql
 from serve_app.service.texts import check_filled
 from serve_app.service.turns import Turns
-from serve_app.service.withholding import (
-    withhold,
-    withhold_context,
-    withhold_examples,
-    withhold_tables,
-)
 
 # The guard refuses longer queries.
 _MOST_SQL = 20_000
@@ -82,8 +75,7 @@ class ToolService:
     ) -> Answer:
         """Guards the query and runs it read-only; it is counted and recorded like a question.
 
-        The answer's ranking has one candidate, with the guarded query if it passed; a principal who
-        sees answers only gets rows, or that there are none. Raises
+        The answer's ranking has one candidate, with the guarded query if it passed. Raises
         InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError, DeadlineExceeded.
         """
         limits = self._settings.limits
@@ -95,11 +87,7 @@ class ToolService:
             seed=self._settings.sampling.seed,
             max_rows=choose_in_range("max_rows", max_rows, limits.rows, limits.max_rows),
         )
-        answer = await self._accounting.answer(question, None, self._run)
-        return withhold(answer) if self._withholds(principal) else answer
-
-    def _withholds(self, principal: Principal) -> bool:
-        return withholds_sql(self._settings, principal)
+        return await self._accounting.answer(question, None, self._run)
 
     async def _run(self, question: Question, _: Observer | None) -> Answer:
         """Runs the query that is the question's text, as an answer with one candidate."""
@@ -140,7 +128,7 @@ class ToolService:
             found = await self._schemas.describe_tables(question.database, wanted, principal, most)
             if isinstance(found, Violation):
                 return Refusal(found.code, found.message)
-            return withhold_tables(found) if self._withholds(principal) else found
+            return found
 
         return await self._operations.run(
             self._operations.build_question(text, database, principal), describe
@@ -163,7 +151,7 @@ class ToolService:
                 _, context = await self._retriever.retrieve(replace(asked, text=searched.text))
             if context.refusal:
                 return Refusal("not_permitted", context.refusal)
-            return withhold_context(context) if self._withholds(principal) else context
+            return context
 
         asked = replace(searched, text=f"search_schema: {searched.text}")
         return await self._operations.run(asked, search)
@@ -178,8 +166,7 @@ class ToolService:
         """
 
         async def list_them(question: Question) -> tuple[FewShot, ...]:
-            found = await self._schemas.list_examples(question.database, principal)
-            return withhold_examples(found) if self._withholds(principal) else found
+            return await self._schemas.list_examples(question.database, principal)
 
         question = self._operations.build_question("list_examples", database, principal)
         return await self._operations.run(question, list_them)

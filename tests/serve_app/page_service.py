@@ -37,7 +37,7 @@ PRINCIPALS: dict[str, dict[str, Any]] = {
     "mia": {"roles": MEMBER, "attributes": {"department_id": 31}},
     "noa": {"roles": MEMBER, "attributes": {"department_id": 7}},
     "ravi": {"roles": ["regional_manager", "reviewer"], "attributes": {"region_ids": [1, 2]}},
-    # Sees the same as mia, but answers only.
+    # Sees the same as mia, and is not mia.
     "cleo": {"roles": [*MEMBER, "clerk"], "attributes": {"department_id": 31}},
     "eve": {"roles": ["nobody"]},
     "ada": {"roles": ["analyst"]},
@@ -46,7 +46,6 @@ PRINCIPALS: dict[str, dict[str, Any]] = {
 }
 IDENTITY = ("local", "principals", "limits", "api_keys", "jwt", "login")
 PAGE = PageSettings(
-    answers_only_roles=("clerk",),
     review_roles=("analyst", "reviewer"),
     operate_roles=("analyst",),
 )
@@ -157,7 +156,6 @@ async def open_page_service(
 
 async def _empty(store: IndexStore) -> None:
     tables = "conversations session_turns shares feedback examples sign_ins usage question_leases"
-    tables += " query_references"
     async with store.connection() as connection:
         for table in tables.split():
             await connection.execute(f"DELETE FROM quorumsql.{table}".encode())

@@ -38,7 +38,6 @@ from serve_app.http.app import build_http_app
 from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
-from serve_app.service.references import References
 from serve_app.service.sessions import SessionService
 from serve_app.service.tools import ToolService
 from tests.fakes import (
@@ -80,12 +79,11 @@ def build_app(
     pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
     access: AccessParts | None = None,
-    references: References | None = None,
 ) -> ASGIApp:
     """The service whose database answers with ``results``, by query, or is the ``executor``.
 
     With a ``taker`` it takes feedback, with ``sessions`` it has conversations, with a ``pace`` it
-    tells that, with ``schemas`` it serves MCP; ``references`` stand for queries that are withheld.
+    tells that, with ``schemas`` it serves MCP.
     """
     settings = settings or build_settings()
     services = build_services(
@@ -100,13 +98,12 @@ def build_app(
         pace=pace,
         schemas=schemas,
         access=access,
-        references=references,
     )
     service = services.queries
     return build_http_app(
         settings,
         service,
-        feedback=FeedbackService(settings, taker, service.turns, references) if taker else None,
+        feedback=FeedbackService(settings, taker, service.turns) if taker else None,
         sessions=SessionService(sessions) if sessions else None,
         tools=services.tools if schemas else None,
         access=access,
@@ -126,7 +123,6 @@ def build_services(
     pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
     access: AccessParts | None = None,
-    references: References | None = None,
 ) -> Services:
     """The services behind ``build_app``, and the tools; by default over the whole of ``SHOP``."""
     generator = generator or FakeGenerator()
@@ -152,7 +148,6 @@ def build_services(
         tell_pace if pace else None,
         admission=schemas,
         accounting=access.accounting if access else None,
-        references=references,
     )
     tools = ToolService(
         settings,

@@ -31,14 +31,6 @@ class Response(ResponseModel):
     )
 
 
-_SQL_OR_NOTHING = "Empty for a principal who sees answers only (`page.answers_only_roles`)."
-_REFERENCE = (
-    "Stands for the query where `sql` is withheld: `POST /run`, `/shares` and `/feedback` take it "
-    "as `reference`, `POST /query` as `picked`, for `sessions.keep_hours`. Empty: none is needed, "
-    "or the query could not be kept, as `notes` then says."
-)
-
-
 class ResultColumn(ResponseModel):
     """A column of the result."""
 
@@ -81,7 +73,7 @@ class AnsweredResponse(Response):
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     outcome: Literal["answered"] = "answered"
-    sql: Text = Field(description=f"The query before the guard's rewriting. {_SQL_OR_NOTHING}")
+    sql: Text = Field(description="The query before the guard's rewriting.")
     confidence: float = Field(description="The probability that the answer is right, 0 to 1.")
     quorum: bool = Field(description="Whether enough samples agree on this result.")
     text: Text = Field(description="The answer in words; empty if not requested.")
@@ -96,7 +88,6 @@ class AnsweredResponse(Response):
         description="If somebody gave this query as the right one for this question. Then nothing "
         "was sampled, and `confidence` is 1.",
     )
-    reference: Text = Field("", description=_REFERENCE)
 
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table. Raises ImportError without pyarrow."""
@@ -125,10 +116,9 @@ class RefusedResponse(Response):
 class InterpretationResponse(ResponseModel):
     """One of the queries that a `clarify` answer offers."""
 
-    sql: Text = Field(description=f"The query. {_SQL_OR_NOTHING}")
+    sql: Text = Field(description="The query.")
     description: Text = Field(description="What the query asks for, in words.")
     share: float = Field(description="The share of the samples that agree on this reading.")
-    reference: Text = Field("", description=_REFERENCE)
     columns: list[ResultColumn] = Field([], description="Of its result.")
     rows: Rows = Field([], description="The first of its rows, at most 20; all rows: pick it.")
     truncated: bool = Field(False, description="Whether there are more rows than these.")
@@ -143,7 +133,7 @@ class ClarifyResponse(Response):
     confidence: float
     interpretations: list[InterpretationResponse] = Field(
         description="One or two, the nearest first, with its rows. They differ in what they say. "
-        "Choose one by sending its `sql`, or else its `reference`, as `picked`."
+        "Choose one by sending its `sql` as `picked`."
     )
 
     def _repr_html_(self) -> str:

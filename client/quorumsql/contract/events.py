@@ -66,7 +66,7 @@ class RowsEvent(ResponseModel):
     """The rows of the answer, before it is put in words."""
 
     event: Literal["rows"] = "rows"
-    sql: Text = Field(description="The query; empty for who sees answers only.")
+    sql: Text = Field(description="The query.")
     columns: list[ResultColumn]
     rows: Rows
     truncated: bool

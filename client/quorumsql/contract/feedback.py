@@ -28,10 +28,7 @@ class FeedbackRequest(BaseModel):
     )
 
     question: str = Field(description="The question as it was asked.")
-    sql: str = Field("", description="The query of the answer.")
-    reference: str = Field(
-        "", description="The answer's `reference`, instead of `database` and `sql`."
-    )
+    sql: str = Field(description="The query of the answer.")
     verdict: Literal["right", "wrong"] = Field(description="Whether it answers the question.")
     correction: str | None = Field(
         None, description="If it is wrong: the query that answers the question."

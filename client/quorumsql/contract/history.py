@@ -48,7 +48,6 @@ class ConversationTurnResponse(KeptAnswerResponse):
     database: Text
     outcome: Text = Field(description="`answered`, `refused`, `clarify` or `failed`.")
     sql: Text = Field(description="The query of an answer; empty if there is none to show.")
-    reference: Text = Field("", description="Stands for the query, for who sees answers only.")
     is_withheld: bool = Field(description="The query may not be run any more, so it is not shown.")
     asked_at: Text
 
@@ -81,10 +80,7 @@ class ShareRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     question: str = Field(description="The question that the query answers.")
-    sql: str = Field("", description="The query.")
-    reference: str = Field(
-        "", description="The answer's `reference`, instead of `database` and `sql`."
-    )
+    sql: str = Field(description="The query.")
     database: str | None = Field(None, description="The database.")
 
 
@@ -120,7 +116,6 @@ class ShareResponse(KeptAnswerResponse):
     id: Text
     question: Text
     database: Text
-    sql: Text = Field(description="The query; empty for who sees answers only.")
-    reference: Text = Field("", description="Stands for the query, for who sees answers only.")
+    sql: Text = Field(description="The query.")
     shared_by: Text
     shared_at: Text

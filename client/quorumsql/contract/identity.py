@@ -53,7 +53,6 @@ class LimitResponse(ResponseModel):
 class RightsResponse(ResponseModel):
     """What the principal may do besides asking."""
 
-    process: bool = Field(description="See SQL, candidates and traces.")
     review: bool = Field(description="Work through answers that were said to be wrong.")
     operate: bool = Field(description="See the status of the service.")
 
@@ -64,8 +63,8 @@ class HiddenResponse(ResponseModel):
     database: Text
     table: Text
     rows: Text = Field(
-        description="The condition that shown rows meet, as SQL; empty: it may not be read, all "
-        "rows are shown, or the principal sees answers only."
+        description="The condition that shown rows meet, as SQL; empty: it may not be read, or "
+        "all rows are shown."
     )
     some_rows: bool = Field(description="Whether only some rows are shown.")
     columns: list[Text] = Field(description="Columns that show NULL or a hash in some rows.")

@@ -32,8 +32,8 @@ class QueryRequest(BaseModel):
     max_rows: int | None = Field(None, description="Most rows to return.")
     picked: str = Field(
         "",
-        description="The `sql` of the interpretation that you choose, or its `reference`: the "
-        "query is guarded and run, and no candidates are sampled.",
+        description="The `sql` of the interpretation that you choose: the query is "
+        " guarded and run, and no candidates are sampled.",
     )
     session: str | None = Field(
         None,

@@ -9,7 +9,7 @@ from quorumsql.contract.model import PREDICATES, ResponseModel, Rows, Text
 
 
 class RunRequest(BaseModel):
-    """The body of ``POST /run``: a query, or a share or a reference that has one."""
+    """The body of ``POST /run``: a query, or a share that has one."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -19,9 +19,6 @@ class RunRequest(BaseModel):
 
     sql: str = Field("", description="The query.")
     share: str = Field("", description="The id of a share, instead of `database` and `sql`.")
-    reference: str = Field(
-        "", description="The `reference` of an answer, instead of `database` and `sql`."
-    )
     database: str | None = Field(None, description="The database.")
     max_rows: int | None = Field(None, description="Most rows to return.")
     spreadsheet_safe: bool = Field(
@@ -35,7 +32,7 @@ class RunResponse(ResponseModel):
     """The rows of a query that the guard let pass."""
 
     database: Text
-    sql: Text = Field(description="The query as it was sent; empty for who sees answers only.")
+    sql: Text = Field(description="The query as it was sent.")
     columns: list[ResultColumn]
     rows: Rows = Field(description="JSON values; dates and long numbers as text.")
     truncated: bool = Field(description="Whether there are more rows than these.")

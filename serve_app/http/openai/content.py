@@ -13,7 +13,7 @@ from dataclasses import replace
 from execution.results.exports import escape_markdown, render_markdown
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
 from nl2sql.results.headings import name_columns
-from nl2sql.types import Interpretation, ResultSet
+from nl2sql.types import ResultSet
 
 # A chat shows some rows; whoever wants all asks POST /query.
 _MOST_ROWS = 50
@@ -53,15 +53,6 @@ def render_sql(sql: str) -> str:
     return f"{fence}sql\n{sql}\n{fence}"
 
 
-def render_reference(reference: str) -> str:
-    """The line by which a later request names a query that is withheld; empty for none."""
-    return f"Reference: `{reference}`" if reference else ""
-
-
-def _name_query(named: Answered | Interpretation) -> str:
-    return render_sql(named.sql) if named.sql else render_reference(named.reference)
-
-
 def _render_doubtful(answer: Clarify) -> list[str]:
     """The nearest interpretation with its rows, and the other one with its first rows."""
     lines = [f"**Not sure.** {escape_markdown(answer.reason)} To choose, answer with a number:"]
@@ -69,7 +60,7 @@ def _render_doubtful(answer: Clarify) -> list[str]:
         lines.append(f"{number}. {escape_markdown(choice.description)}")
         if choice.result is not None:
             lines += _render_rows(choice.result, _MOST_ROWS if number == 1 else _FIRST_ROWS)
-        lines.append(_name_query(choice))
+        lines.append(render_sql(choice.sql))
     return lines
 
 
@@ -103,7 +94,7 @@ def _render_answered(answer: Answered) -> list[str]:
     if answer.origin == "catalog":
         return [*lines, "Read from the catalog, without the model."]
     described = escape_markdown(answer.description)
-    lines += [_name_query(answer), f"In words: {described}" if described else ""]
+    lines += [render_sql(answer.sql), f"In words: {described}" if described else ""]
     if answer.verified:
         given = answer.verified
         return [

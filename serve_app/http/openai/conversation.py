@@ -1,9 +1,8 @@
 """The messages of a chat as a question and the turns before it.
 
 An answer of ours holds its SQL in a fence, so the earlier messages tell what was asked and answered
-without a session; where SQL is withheld, it holds references, which the service replaces. They come
-from the client, and so are trusted no more than a question: a query among them is guarded like any
-other.
+without a session. They come from the client, and so are trusted no more than a question: a query
+among them is guarded like any other.
 """
 
 from __future__ import annotations
@@ -20,8 +19,6 @@ from serve_app.http.openai.requests import ChatMessage
 
 # The first line of what ``content.render_sql`` writes; the last one is the same backticks alone.
 _OPENING = re.compile(r"(`{3,})sql")
-# What ``content.render_reference`` writes.
-_REFERENCE = re.compile(r"^Reference: `(ref_[\w-]+)`$", re.MULTILINE | re.ASCII)
 _NUMBERED = re.compile(r"^\d+\. ", re.MULTILINE)
 _SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Prompts that Open WebUI and its kin send by themselves, for titles, tags and suggestions.
@@ -133,7 +130,7 @@ def find_queries(answer: str) -> tuple[str, ...]:
 
 
 def _read_turn(question: str, answer: str) -> Turn | None:
-    queries = find_queries(answer) or tuple(_REFERENCE.findall(answer))
+    queries = find_queries(answer)
     if not queries:
         return None
     if len(_NUMBERED.findall(answer)) >= len(queries):

@@ -204,56 +204,6 @@ async def test_conversations_about_a_database_that_may_not_be_asked_are_not_list
     assert (await service.send("zoe", "GET", "/conversations/s")).status_code == 404
 
 
-async def test_who_sees_answers_only_sees_no_queries(service: PageService) -> None:
-    await service.ask("cleo", COUNT, session="s")
-    (turn,) = (await service.get("cleo", "/conversations/s"))["turns"]
-    assert (turn["question"], turn["sql"]) == (COUNT, "")
-    assert not turn["is_withheld"]
-    assert (await service.get("mia", "/conversations"))["conversations"] == []
-
-
-async def test_who_sees_answers_only_reads_rates_and_shares_by_reference(
-    service: PageService,
-) -> None:
-    answer = await service.ask("cleo", NAMES, session="s")
-    reference = answer["reference"]
-    (turn,) = (await service.get("cleo", "/conversations/s"))["turns"]
-    assert turn["reference"] == reference
-    rows = await service.run("cleo", "", reference=reference)
-    assert rows.json()["rows"] == answer["rows"]
-    assert NAMES not in rows.text
-    shared = {"question": "Who?", "reference": reference}
-    link = (await service.send("cleo", "POST", "/shares", json=shared)).json()["id"]
-    assert (await service.get("mia", f"/shares/{link}"))["sql"] == NAMES
-    rated = {"question": "Who?", "verdict": "wrong", "reference": reference}
-    assert (await service.send("cleo", "POST", "/feedback", json=rated)).status_code == 202
-    for name in ("mia", "ada"):
-        assert (await service.run(name, "", reference=reference)).status_code == 404
-    both = await service.run("cleo", COUNT, reference=reference)
-    assert both.json()["errors"][0]["field"] == "reference"
-    await service.send("cleo", "DELETE", "/conversations/s")
-    assert (await service.run("cleo", "", reference=reference)).status_code == 404
-
-
-async def test_without_a_history_references_still_work_for_a_while(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    sessions = SessionSettings(history_days=0)
-    async with open_page_service(wiring, monkeypatch, tmp_path, sessions=sessions) as service:
-        reference = (await service.ask("cleo", COUNT))["reference"]
-        assert (await service.run("cleo", "", reference=reference)).status_code == 200
-        async with service.store.connection() as connection:
-            await connection.execute(
-                "UPDATE quorumsql.query_references SET kept_at = now() - interval '25 hours'"
-            )
-        assert (await service.run("cleo", "", reference=reference)).status_code == 404
-        # The next one deletes it.
-        assert (await service.ask("cleo", NAMES))["reference"] != reference
-        async with service.store.connection() as connection:
-            cursor = await connection.execute("SELECT count(*) FROM quorumsql.query_references")
-            assert await cursor.fetchone() == (1,)
-
-
 async def test_without_days_nothing_is_kept(
     wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

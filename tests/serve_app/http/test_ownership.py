@@ -57,22 +57,17 @@ async def keys(
 
 async def test_what_belongs_to_a_principal_belongs_to_no_namesake(keys: Keys) -> None:
     asked = await keys.send(OWNER, "POST", "/query", question=QUESTION, k=1, session="s")
-    reference = asked.json()["reference"]
-    shared = await keys.send(OWNER, "POST", "/shares", question=QUESTION, reference=reference)
-    feedback = {"question": QUESTION, "verdict": "wrong", "reference": reference}
+    sql = asked.json()["sql"]
+    shared = await keys.send(OWNER, "POST", "/shares", question=QUESTION, sql=sql)
+    feedback = {"question": QUESTION, "verdict": "wrong", "sql": sql}
     given = await keys.send(OWNER, "POST", "/feedback", **feedback)
     events = f"/queries/{asked.headers['quorumsql-query-id']}/events"
-    run = {"reference": reference}
     reads: list[tuple[str, str, dict[str, object]]] = [
         ("GET", "/conversations", {}),
         ("GET", "/conversations/s", {}),
         ("PATCH", "/conversations/s", {"starred": True}),
         ("GET", "/shares", {}),
         ("GET", events, {}),
-        ("POST", "/run", run),
-        ("POST", "/shares", {"question": "Q?", **run}),
-        ("POST", "/query", {"question": "Q?", "picked": reference}),
-        ("POST", "/feedback", {**feedback, "question": "Q?"}),
     ]
     ends = [
         ("DELETE", "/sessions/s"),

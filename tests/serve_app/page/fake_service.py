@@ -81,7 +81,6 @@ class FakeService:
         self.shares: dict[str, dict[str, Any]] = {}
         self.running_now = self.most_running = 0
         self.sessions: set[str] = set()
-        self.references: dict[str, str] = {}
         self.running: dict[str, Running] = {}
         self.tasks: set[asyncio.Task[None]] = set()
 
@@ -222,8 +221,6 @@ class FakeService:
                 "sql": body["picked"],
             }
         answer = answer | {"session": body.get("session")}
-        if self.withholds:
-            answer = self._withhold(answer)
         if not body.get("trace"):
             answer = answer | {"trace": None}
         id_, running = secrets.token_hex(6), Running()
@@ -237,32 +234,8 @@ class FakeService:
             events, headers={"QuorumSQL-Query-Id": id_}, media_type="text/event-stream"
         )
 
-    @property
-    def withholds(self) -> bool:
-        """Whether the person sees answers without SQL."""
-        return not self.person["rights"]["process"]
-
-    def _refer(self, sql: str) -> str:
-        """A reference that stands for the query."""
-        reference = f"ref_{len(self.references)}"
-        self.references[reference] = sql
-        return reference
-
-    def _withhold(self, answer: dict[str, Any]) -> dict[str, Any]:
-        answer = answer | {"trace": None}
-        if "sql" in answer:
-            answer |= {"reference": self._refer(answer["sql"]), "sql": ""}
-        if "interpretations" in answer:
-            answer["interpretations"] = [
-                one | {"reference": self._refer(one["sql"]), "sql": ""}
-                for one in answer["interpretations"]
-            ]
-        return answer
-
     async def _produce(self, running: Running, answer: dict[str, Any]) -> None:
         for kind, data in canned.list_events(answer):
-            if self.withholds and kind not in ("stage", "rows"):
-                continue
             running.events.append((kind, data))
             await asyncio.sleep(self.pause_s)
         self._keep(answer)
@@ -314,8 +287,6 @@ class FakeService:
         if self.run_error is not None:
             return self.run_error
         body = await request.json()
-        if body.get("reference", "ref_0") not in {*self.references, "ref_0"}:
-            return problem(404, "Not found", "This answer is not known any more.")
         accept = request.headers.get("accept", "")
         answer = self.answer("all orders" if body.get("max_rows", 0) > 5000 else "product line")
         if "csv" in accept or "parquet" in accept:
@@ -332,9 +303,9 @@ class FakeService:
                 "truncated": len(rows) < len(answer["rows"]),
                 "cut": [],
                 "ms": 12.4,
-                "predicates": [] if self.withholds else ["sales.orders: region_id IN (3, 4)"],
-                "tables": [] if self.withholds else ["sales.orders"],
-                "description": "" if self.withholds else answer["description"],
+                "predicates": ["sales.orders: region_id IN (3, 4)"],
+                "tables": ["sales.orders"],
+                "description": answer["description"],
             }
         )
 
@@ -370,12 +341,6 @@ class FakeService:
         if request.method == "DELETE":
             self.conversations.remove(found)
             return JSONResponse({"conversations": 1, "questions": found["questions"]})
-        if self.withholds:
-            turns = [
-                turn | {"sql": "", "reference": self._refer(turn["sql"]) if turn["sql"] else ""}
-                for turn in found["turns"]
-            ]
-            return JSONResponse(found | {"turns": turns})
         return JSONResponse(found)
 
     async def share(self, request: Request) -> Response:

@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
-from tests.serve_app.page.canned_data import PERSON
 from tests.serve_app.page.fake_service import KEY
 
 LINE = "Which product line earned most last year?"
@@ -333,63 +332,3 @@ def test_sign_out(either: Reader) -> None:
         either.page.click(".nav-link.person")
     either.do("Shift+Q", "button:has-text('Sign out'):not(:has-text('everywhere'))")
     assert "You are signed out" in either.see(".sign-in").inner_text()
-
-
-def test_who_sees_answers_only_sees_no_sql(reader: Reader) -> None:
-    reader.service.person = PERSON | {
-        "rights": {"process": False, "review": False, "operate": False}
-    }
-    _start(reader)
-    reader.ask(LINE)
-    text = reader.page.locator("body").inner_text()
-    assert "SELECT" not in text
-    assert "Why this answer" not in text
-    for key in "we":
-        reader.leave_fields()
-        reader.page.keyboard.press(key)
-    assert reader.page.locator(".panel").count() == 0
-    assert (
-        reader.page.locator(".nav-link:has-text('Review'), .nav-link:has-text('Status')").count()
-        == 0
-    )
-    asked = [body for _, path, body in reader.service.received if path == "/query"]
-    assert asked[-1]["trace"] is False
-
-
-def test_who_sees_answers_only_rates_shares_and_picks(either: Reader) -> None:
-    either.service.person = PERSON | {
-        "rights": {"process": False, "review": False, "operate": False}
-    }
-    _start(either)
-    either.ask(LINE)
-    either.leave_fields()
-    either.do("x", "button[aria-label='The answer is wrong']")
-    assert "Recorded. Thank you." in either.see(".feedback-message").inner_text()
-    either.do("s", ".answer-foot button:has-text('Share')")
-    either.wait_until("document.querySelector('dialog input')?.value.includes('#/share/')")
-    either.page.keyboard.press("Escape")
-    either.page.wait_for_selector("dialog", state="detached")
-    either.ask("Who are our best customers?")
-    assert either.page.locator(".reading .preview table").first.inner_text()
-    either.leave_fields()
-    either.do("2", ".reading:nth-child(2) .button.primary")
-    either.see("text=You picked this reading")
-    sent = [body for method, _, body in either.service.received if method == "POST"]
-    named = [body["reference"] for body in sent if body.get("reference")]
-    assert named
-    assert {*named} <= {*either.service.references}
-    assert [body["picked"] for body in sent if body.get("picked")] == ["ref_2"]
-    assert "SELECT" not in str(sent)
-    assert "SELECT" not in either.page.locator("body").inner_text()
-
-
-def test_who_sees_answers_only_reads_the_history_again(reader: Reader) -> None:
-    reader.service.person = PERSON | {
-        "rights": {"process": False, "review": False, "operate": False}
-    }
-    reader.visit("#/c/c0")
-    assert reader.see(".result").inner_text()
-    # The last answer is read first; the one above it, when it comes into sight.
-    reader.page.locator(".turn").first.scroll_into_view_if_needed()
-    reader.wait_until("document.querySelectorAll('.answer-foot').length === 2")
-    assert reader.page.locator(".answer-foot button:has-text('Share')").count() == 2

@@ -11,7 +11,6 @@ from nl2sql.types import Principal
 from serve_app.service.rights import EVERYTHING, Rights, find_rights
 
 _PAGE = {
-    "answers_only_roles": ["clerk"],
     "review_roles": ["analyst"],
     "operate_roles": ["operator"],
 }
@@ -25,11 +24,10 @@ def _build(**sections: Any) -> Settings:
 @pytest.mark.parametrize(
     ("roles", "expected"),
     [
-        ((), Rights(process=True, review=False, operate=False)),
-        (("clerk",), Rights(process=False, review=False, operate=False)),
-        (("Clerk",), Rights(process=True, review=False, operate=False)),
-        (("clerk", "analyst"), Rights(process=True, review=True, operate=False)),
-        (("clerk", "operator"), Rights(process=True, review=False, operate=True)),
+        ((), Rights(review=False, operate=False)),
+        (("Analyst", "clerk"), Rights(review=False, operate=False)),
+        (("clerk", "analyst"), Rights(review=True, operate=False)),
+        (("clerk", "operator"), Rights(review=False, operate=True)),
         (("analyst", "operator"), EVERYTHING),
     ],
 )
@@ -46,4 +44,4 @@ def test_without_tokens_the_local_principal_may_do_everything() -> None:
 def test_without_roles_in_the_settings_nobody_reviews_or_operates() -> None:
     settings = _build(identity={"principals": {"mia": {"token_env": "MIA", "roles": ["boss"]}}})
     rights = find_rights(settings, settings.identity.principal("mia"))
-    assert rights == Rights(process=True, review=False, operate=False)
+    assert rights == Rights(review=False, operate=False)

@@ -9,7 +9,7 @@ import { load, Problem, reachable, request, requestJson, sleep } from "./api.js"
 import { askQuestion, Lost } from "./events.js";
 import { mostRows, refer } from "./files.js";
 import { replace, route } from "./router.js";
-import { database, onForget, refreshMe, rights } from "./state.js";
+import { database, onForget, refreshMe } from "./state.js";
 
 const LONGEST_WAIT_S = 60;
 const FIRST_ROWS = 1000;
@@ -82,7 +82,7 @@ export function stop() {
   return true;
 }
 
-/** Asks in this conversation. `picked`: the SQL of the reading that was chosen, or its reference. */
+/** Asks in this conversation. `picked`: the SQL of the reading that was chosen. */
 export function ask(question, picked = "") {
   if (running.value || !question.trim()) return;
   const turn = signal(buildTurn(question.trim(), picked));
@@ -162,7 +162,7 @@ async function waitAfter(turn, error, abort, isHopeless) {
 async function follow(turn, abort) {
   const { question, picked, database: name } = turn.value;
   const body = {
-    question, database: name, session: session.value, trace: rights.value.process,
+    question, database: name, session: session.value, trace: true,
     ...(picked && { picked }),
   };
   const notes = { broken: "The connection broke. Following the question again …", asked: "", followed: "" };
@@ -219,7 +219,7 @@ export async function showRows(turn, abort) {
   update(turn, { note: "Reading the rows …", problem: null });
   try {
     const result = await requestJson("run", { method: "POST", abort, body: { ...refer(kept), max_rows: Math.min(FIRST_ROWS, mostRows()) } });
-    update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, reference: kept.reference, ...readSureness(kept, kept.asked_at) }) });
+    update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, ...readSureness(kept, kept.asked_at) }) });
   } catch (error) {
     if (error.name !== "AbortError") update(turn, { note: "", problem: error });
   }

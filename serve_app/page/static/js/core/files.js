@@ -68,10 +68,9 @@ const TYPES = {
 /** The most rows that the principal may ask for. */
 export const mostRows = () => me.value?.max_rows ?? 1000;
 
-/** How the service is told which query is meant: its SQL, or what stands for it; null for none. */
-export function refer({ database, sql, reference }) {
-  if (sql) return { database, sql };
-  return reference ? { reference } : null;
+/** How the service is told which query is meant; null for none. */
+export function refer({ database, sql }) {
+  return sql ? { database, sql } : null;
 }
 
 /** What POST /run is asked for the rows of an answer; null where it cannot be run again. */

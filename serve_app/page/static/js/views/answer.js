@@ -5,7 +5,6 @@ import { requestJson } from "../core/api.js";
 import { askCorrected } from "../core/conversation.js";
 import { buildRun, mostRows, refer } from "../core/files.js";
 import { useAction } from "../core/keys.js";
-import { rights } from "../core/state.js";
 import { count, plain } from "../core/text.js";
 import { ChartView, useChart } from "../components/chart.js";
 import { Confidence } from "../components/confidence.js";
@@ -89,12 +88,11 @@ export function Actions({ answer, mine, startOpen = "", again }) {
   const [panel, setPanel] = useState(startOpen);
   const [sharing, setSharing] = useState(false);
   const feedback = useFeedback(answer);
-  const process = rights.value.process;
   const toggle = (name) => setPanel(panel === name ? "" : name);
   const sayWrong = async () => {
-    if ((await feedback.send("wrong")) && process) setPanel("correct");
+    if (await feedback.send("wrong")) setPanel("correct");
   };
-  const can = { why: process && answer.trace, edit: process && answer.sql, feedback: Boolean(refer(answer)) };
+  const can = { why: answer.trace, edit: answer.sql, feedback: Boolean(refer(answer)) };
   useAction("why", () => (can.why && mine() ? toggle("why") : false));
   useAction("edit", () => (can.edit && mine() ? toggle("correct") : false));
   useAction("share", () => (can.feedback && mine() ? setSharing(true) : false));

@@ -5,7 +5,6 @@ import { ask, running } from "../core/conversation.js";
 import { refer } from "../core/files.js";
 import { buildFormat, nameColumns } from "../core/format.js";
 import { useAction } from "../core/keys.js";
-import { rights } from "../core/state.js";
 import { Bar } from "../components/controls.js";
 import { Prose, Sql, Text } from "../components/text.js";
 import { askBack, describeSupport, orderReadings } from "../words/readings.js";
@@ -18,7 +17,7 @@ const PREVIEW_COLUMNS = 4;
 export function Clarify({ answer, mine }) {
   const readings = useMemo(() => orderReadings(answer.interpretations, answer.trace), [answer]);
   const { sentence, heading } = askBack(answer);
-  const name = (at) => readings[at]?.sql || readings[at]?.reference;
+  const name = (at) => readings[at]?.sql;
   const pick = (at) => name(at) && !running.value && ask(answer.question, name(at));
   useAction("pick", (event) => (mine() && readings[Number(event.key) - 1] ? pick(Number(event.key) - 1) : false));
   return html`<div class="clarify">
@@ -46,7 +45,7 @@ function Reading({ one, at, support, Level, database, pick }) {
     ${common && html`<p class="faint"><${Text} value=${common} /></p>`}
     <p class=${`faint ${one.share > 0 ? "share-line" : ""}`}>${one.share > 0 && html`<${Bar} share=${one.share} /> `}${support}</p>
     ${one.columns.length > 0 && html`<${Preview} one=${one} most=${at ? PREVIEW_ROWS : NEAREST_ROWS} />`}
-    ${rights.value.process && one.sql && html`<details><summary>SQL</summary><${Sql} sql=${one.sql} /></details>`}
+    ${one.sql && html`<details><summary>SQL</summary><${Sql} sql=${one.sql} /></details>`}
     ${query && html`<button type="button" class="button primary" onClick=${pick}>This is what I mean</button>`}
   </li>`;
 }

@@ -4,7 +4,6 @@ import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
 import { refer } from "../core/files.js";
 import { useAction } from "../core/keys.js";
-import { rights } from "../core/state.js";
 import { plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
 import { notify } from "../components/notices.js";
@@ -26,7 +25,7 @@ const DONE = {
 };
 
 /**
- * @param {{question: string, sql: string, reference?: string, database: string, rewritten?: string}} answer
+ * @param {{question: string, sql: string, database: string, rewritten?: string}} answer
  * @returns {{said: string, busy: boolean, message: string, saved: string, send: (verdict: string, correction?: string) => Promise<boolean>, undo: () => Promise<void>}}
  *   `saved`: the id of the correction that was saved, empty if none was; `undo` takes it back
  */
@@ -37,7 +36,7 @@ export function useFeedback(answer) {
     try {
       const body = { question: answer.rewritten || answer.question, verdict, correction, ...refer(answer) };
       const { outcome, id } = await requestJson("feedback", { method: "POST", body });
-      const message = (rights.value.process && DONE[verdict][outcome]) || "Recorded. Thank you.";
+      const message = DONE[verdict][outcome] || "Recorded. Thank you.";
       setState((before) => ({ said: verdict, busy: false, message, saved: correction ? id : "", saidBefore: before.said }));
       return true;
     } catch (problem) {

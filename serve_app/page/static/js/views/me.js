@@ -9,7 +9,6 @@ import { Sql, Text } from "../components/text.js";
 import { trySignOut } from "./sign_in.js";
 
 const RIGHTS = [
-  ["process", "See the SQL of an answer, and why it was chosen"],
   ["review", "Review answers that people called wrong, and correct them"],
   ["operate", "See whether the service works, and how much it is used"],
 ];

@@ -3,7 +3,6 @@
 import { html } from "../../vendor/preact.js";
 import { ask, running } from "../core/conversation.js";
 import { useAction } from "../core/keys.js";
-import { rights } from "../core/state.js";
 import { clean } from "../core/text.js";
 import { Button } from "../components/controls.js";
 import { Prose, Sql, Text } from "../components/text.js";
@@ -28,7 +27,7 @@ export function Refused({ answer, mine }) {
 }
 
 export function Failed({ answer, again }) {
-  const attempts = rights.value.process ? answer.attempts : [];
+  const attempts = answer.attempts;
   return html`<div class="no-answer">
     <p class="sentence">No query worked for this question.</p>
     <p><${Prose} value=${answer.reason} /></p>

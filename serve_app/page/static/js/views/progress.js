@@ -2,7 +2,6 @@
 
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { formatElapsed, formatMs, formatPercent } from "../core/format.js";
-import { rights } from "../core/state.js";
 import { count } from "../core/text.js";
 import { Bar } from "../components/controls.js";
 import { useCountdown } from "../components/notices.js";
@@ -36,7 +35,7 @@ export function Progress({ turn }) {
     </ol>
     <p class="off-screen" role="status">${value.stages.length ? nameStage(value.stages.at(-1).stage, false) : ""}</p>
     ${isLong && value.state === "running" && html`<p class="faint" role="status">This takes a while. You can look at other parts of the page; the answer will be here.</p>`}
-    ${rights.value.process && html`<${Candidates} value=${value} />`}
+    <${Candidates} value=${value} />
     ${value.early && html`<${Early} early=${value.early} />`}
   </div>`;
 }

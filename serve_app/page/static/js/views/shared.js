@@ -17,7 +17,7 @@ async function openShare(id, abort) {
   for (let attempt = 0; ; attempt += 1) {
     try {
       const result = await requestJson("run", { method: "POST", abort, body: { share: id, max_rows: Math.min(FIRST_ROWS, mostRows()) } });
-      return { share, answer: { ...buildAnswer(share.question, share.database, result), share: id, sql: share.sql, reference: share.reference, ...readSureness(share, share.shared_at) } };
+      return { share, answer: { ...buildAnswer(share.question, share.database, result), share: id, sql: share.sql, ...readSureness(share, share.shared_at) } };
     } catch (error) {
       if (!(error instanceof Problem) || !error.isPassing || attempt > 4) throw error;
       await sleep(1000 * (error.retryAfterS ?? 2 ** attempt), abort);

@@ -5,7 +5,6 @@ import { askAgain, current, running, showRows, turns } from "../core/conversatio
 import { refer } from "../core/files.js";
 import { formatAgo, formatMs } from "../core/format.js";
 import { useAction } from "../core/keys.js";
-import { rights } from "../core/state.js";
 import { Button } from "../components/controls.js";
 import { announce, ProblemNote } from "../components/notices.js";
 import { Sql, Text } from "../components/text.js";
@@ -71,9 +70,8 @@ function Kept({ turn, again }) {
   const element = useRowsInSight(turn);
   if (kept.outcome !== "answered") return html`<div class="stopped"><p>${OUTCOMES[kept.outcome] ?? "There was no answer."}</p><${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`;
   return html`<div class="stopped" ref=${element}>
-    ${kept.sql && rights.value.process && html`<${Sql} sql=${kept.sql} />`}
+    ${kept.sql && html`<${Sql} sql=${kept.sql} />`}
     ${kept.is_withheld && html`<p>The query of then is not shown: you may not run it any more.</p>`}
-    ${kept.outcome === "answered" && !kept.is_withheld && !refer(kept) && html`<p>The query of then is not kept any more: ask again.</p>`}
     ${note ? html`<p role="status" class="faint">${note}</p>` : html`<p class="faint">Rows are not stored. They are read again, with what you may see now.</p>
       <div class="actions">${refer(kept) && html`<${Button} icon="table" kind="primary" onClick=${() => showRows(turn)}>Show the rows</${Button}>`}<${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`}
   </div>`;

@@ -2,7 +2,6 @@
 
 import { html, useState } from "../../vendor/preact.js";
 import { useAction } from "../core/keys.js";
-import { rights } from "../core/state.js";
 import { Button } from "../components/controls.js";
 import { Lazy } from "./lazy.js";
 
@@ -11,7 +10,7 @@ const loadWhy = () => import("./why/why.js");
 /** For outcomes without rows. Where there are rows, the answer has the button. */
 export function Why({ answer, mine = () => false }) {
   const [open, setOpen] = useState(false);
-  const can = rights.value.process && answer.trace;
+  const can = answer.trace;
   useAction("why", () => (can && mine() ? setOpen(!open) : false));
   if (!can) return null;
   return html`<div class="actions"><${Button} icon="why" hint="w" aria-expanded=${open} onClick=${() => setOpen(!open)}>Why</${Button}></div>
