@@ -6,38 +6,21 @@ from data that this role may not read.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from nl2sql.catalog import Catalog, Table
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.sql.names import enquote
 
-
-@dataclass(frozen=True, slots=True)
-class Containment:
-    """The number of distinct values sampled, and how many of them the target contains."""
-
-    sampled: int
-    found: int
-
-
-class Sampler(Protocol):
-    """Samples the values of a database, read-only, with small queries."""
-
-    def contain(
-        self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
-    ) -> Containment | None:
-        """How many sampled values of ``table`` occur in ``target``.
-
-        None if the role may not read them, or the query takes too long.
-        """
-        ...
-
-    def is_unique(self, table: Table, columns: tuple[str, ...]) -> bool:
-        """Whether the sampled rows have no equal and no NULL values in ``columns``."""
-        ...
+# The samples of key inference: a query reads few rows, chosen by the database, and stops soon, so
+# that huge or slow tables cost little.
+_MOST_ROWS = 5000
+_MOST_VALUES = 200
+_SAMPLE_TIMEOUT_MS = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,58 +44,18 @@ class TextColumn:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Why a column could not be read. ``timed_out``: the rest of its table is not tried."""
+    """Why a query gave no rows. ``timed_out``: the rest of its table is not tried."""
 
     reason: str
     timed_out: bool = False
 
 
-class ValueReader(Protocol):
-    """An open connection to one database. Calls come one after another, from any thread."""
+@dataclass(frozen=True, slots=True)
+class Containment:
+    """The number of distinct values sampled, and how many of them the target contains."""
 
-    def __enter__(self) -> Self:
-        """Opens the connection. Raise DatabaseUnavailable."""
-        ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
-
-    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
-        """All text columns of these tables; ``most`` and ``longest`` as for ``read``.
-
-        Raise DatabaseUnavailable.
-        """
-        ...
-
-    def read(
-        self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
-    ) -> tuple[str, ...] | Unreadable:
-        """At most ``most`` distinct values of 1 to ``longest`` characters."""
-        ...
-
-
-class _Closable(Protocol):
-    def close(self) -> None: ...
-
-
-class HeldConnection:
-    """Closes ``_connection``, which the subclass opens in ``__enter__``, when the block ends."""
-
-    _connection: _Closable | None = None
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+    sampled: int
+    found: int
 
 
 class SourceDatabase(Protocol):
@@ -125,10 +68,154 @@ class SourceDatabase(Protocol):
         """The present schema, limited to what the reader may see."""
         ...
 
-    def build_value_reader(self) -> ValueReader:
-        """A reader of distinct values; entering it opens a connection."""
+    def open_rows(self) -> SourceRows:
+        """A reader of values; entering it opens a connection."""
         ...
 
-    def open_sampler(self) -> AbstractContextManager[Sampler]:
-        """A sampler of values for key inference."""
+
+class ValueReader(Protocol):
+    """Reads the distinct values of text columns, inside a with statement."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None: ...
+
+    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
+        """All text columns of these tables; ``most`` and ``longest`` as for ``read``.
+
+        Raises DatabaseUnavailable.
+        """
         ...
+
+    def read(
+        self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
+    ) -> tuple[str, ...] | Unreadable:
+        """At most ``most`` distinct values of 1 to ``longest`` characters."""
+        ...
+
+
+class Sampler(Protocol):
+    """Samples values with small queries, for key inference."""
+
+    def contain(
+        self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
+    ) -> Containment | None:
+        """How many sampled values of ``table`` occur in ``target``.
+
+        None if the role may not read them, or the query takes too long.
+        """
+        ...
+
+    def is_unique(self, table: Table, columns: tuple[str, ...]) -> bool:
+        """Whether the sampled rows have no equal and no NULL values in ``columns``."""
+        ...
+
+
+class SourceRows(ABC):
+    """An open connection that reads values and samples: both a ``ValueReader`` and a ``Sampler``.
+
+    Calls come one after another, from any thread. The queries are the same for all kinds of
+    database; only quoted names and whole numbers are inserted into them.
+    """
+
+    def __init__(self, database: str) -> None:
+        self._database = database
+
+    @abstractmethod
+    def __enter__(self) -> Self:
+        """Opens the connection. Raises DatabaseUnavailable."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Closes the connection."""
+
+    @abstractmethod
+    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
+        """See ``ValueReader``."""
+
+    @abstractmethod
+    def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
+        """All rows of a query, or why there are none. Raises DatabaseUnavailable."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def read(
+        self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
+    ) -> tuple[str, ...] | Unreadable:
+        """See ``ValueReader``. Raises DatabaseUnavailable."""
+        text = self._write_text(enquote(column))
+        found = self.fetch(
+            f"SELECT DISTINCT {text} FROM {self._name(table)}"
+            f" WHERE {self._write_condition(enquote(column))}length({text}) BETWEEN 1 AND"
+            f" {longest:d} LIMIT {most:d}",
+            timeout_ms,
+        )
+        return found if isinstance(found, Unreadable) else tuple(row[0] for row in found)
+
+    def contain(
+        self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
+    ) -> Containment | None:
+        """See ``Sampler``. Raises DatabaseUnavailable."""
+        names = ", ".join(map(enquote, columns))
+        present = " AND ".join(f"{enquote(column)} IS NOT NULL" for column in columns)
+        equal = " AND ".join(
+            f"t.{enquote(theirs)} = v.{enquote(mine)}"
+            for mine, theirs in zip(columns, target_columns, strict=True)
+        )
+        rows = f"SELECT {names} FROM {self._name(table)} WHERE {present} LIMIT {_MOST_ROWS}"
+        values = f"SELECT DISTINCT {names} FROM ({rows}) AS r LIMIT {_MOST_VALUES}"
+        found = f"EXISTS (SELECT 1 FROM {self._name(target)} AS t WHERE {equal})"
+        row = self._sample(
+            "SELECT count(*), coalesce(sum(p.found), 0) FROM ("
+            f"SELECT CASE WHEN {found} THEN 1 ELSE 0 END AS found FROM ({values}) AS v) AS p"
+        )
+        return Containment(row[0], row[1]) if row is not None else None
+
+    def is_unique(self, table: Table, columns: tuple[str, ...]) -> bool:
+        """See ``Sampler``. Raises DatabaseUnavailable."""
+        names = ", ".join(map(enquote, columns))
+        present = " AND ".join(f"{enquote(column)} IS NOT NULL" for column in columns)
+        rows = f"SELECT {names} FROM {self._name(table)} LIMIT {_MOST_ROWS}"
+        distinct = f"SELECT DISTINCT {names} FROM ({rows}) AS b WHERE {present}"
+        row = self._sample(
+            f"SELECT (SELECT count(*) FROM ({rows}) AS a), (SELECT count(*) FROM ({distinct}) AS c)"
+        )
+        return row is not None and row[0] > 0 and row[0] == row[1]
+
+    def _sample(self, query: str) -> tuple[Any, ...] | None:
+        found = self.fetch(query, _SAMPLE_TIMEOUT_MS)
+        return None if isinstance(found, Unreadable) else found[0]
+
+    # -- what differs between the kinds --------------------------------------------------------
+
+    def _name(self, table: Table) -> str:
+        return f"{enquote(table.schema)}.{enquote(table.name)}"
+
+    def _write_text(self, column: str) -> str:
+        return column
+
+    def _write_condition(self, column: str) -> str:
+        """A condition that ends in AND, or nothing."""
+        return ""
+
+    def _build_unavailable(self, error: Exception) -> DatabaseUnavailable:
+        """The error for a database that does not answer."""
+        return DatabaseUnavailable(
+            f"Cannot read values of {self._database}: {first_line(error)}", database=self._database
+        )
+
+
+def first_line(error: Exception) -> str:
+    """The first line of a driver's message, or the name of its class."""
+    return (str(error).strip() or type(error).__name__).split("\n", 1)[0]

@@ -15,10 +15,10 @@ from execution.policies.row_level_security.script import name_index_role
 from execution.postgres.database import PostgresDatabase
 from execution.sqlite.database import SqliteDatabase
 from nl2sql.settings.database import DatabaseSettings
-from retrieval.introspection.duckdb.source import DuckDbSource
+from retrieval.introspection.duckdb_file import DuckDbSource
 from retrieval.introspection.postgres.source import PostgresSource
 from retrieval.introspection.source_database import SourceDatabase
-from retrieval.introspection.sqlite.source import SqliteSource
+from retrieval.introspection.sqlite_file import SqliteSource
 
 if TYPE_CHECKING:
     from serve_app.composition.wiring import Wiring

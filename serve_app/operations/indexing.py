@@ -72,7 +72,7 @@ class DatabaseJob:
         return replace(draft, catalog=catalog).with_note(note)
 
     def _sample_keys(self, catalog: Catalog, progress: PhaseProgress) -> tuple[ForeignKey, ...]:
-        with self.wiring.source(self.database).open_sampler() as sampler:
+        with self.wiring.source(self.database).open_rows() as sampler:
             return infer_keys(catalog, sampler, progress=progress)
 
     async def _describe(self, draft: Draft, bench: Workbench) -> Draft:
@@ -83,7 +83,7 @@ class DatabaseJob:
         report = await refresh_values(
             draft.catalog,
             ValueStore(self.store),
-            self.wiring.source(self.database).build_value_reader(),
+            self.wiring.source(self.database).open_rows(),
             self.wiring.settings.databases[self.database].values,
             self.wiring.read_synonyms(self.database, draft.catalog),
             progress=bench.progress,

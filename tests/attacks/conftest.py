@@ -17,9 +17,9 @@ from execution.postgres.database import PostgresDatabase
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from execution.sqlite.database import SqliteDatabase
 from nl2sql.settings import LimitSettings
-from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.attacks.arenas import UNTOUCHED, Arena, DuckDbArena, PostgresArena, SqliteArena
 from tests.attacks.attack import SECRET, SECRET_FILE
 from tests.attacks.guarded import GuardedWay

@@ -22,8 +22,8 @@ from execution.sqlite.database import SqliteDatabase
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal, ResultSet, Violation
-from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.duckdb_file import read_duckdb_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.execution.expecting import expect
 
 SCHEMA = """

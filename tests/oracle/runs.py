@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from nl2sql.catalog import Catalog
 from nl2sql.types import Principal
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.oracle.corpus import Query, build_gold_queries, build_table_queries
 from tests.oracle.file_stage import FileStage
 from tests.oracle.generated_policies import PRINCIPALS, build_policy

@@ -17,8 +17,8 @@ import pytest
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.catalog import Table
 from nl2sql.types import Principal
-from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.duckdb_file import read_duckdb_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.oracle.file_copies import FORMS, build_file_copy
 from tests.oracle.grants import Parent, list_grants
 from tests.oracle.marked_database import MARK, NUMBERS, build_marked, has_mark

@@ -14,7 +14,7 @@ from nl2sql.types import Candidate, Question
 from ranking.confidence.calibration import load_calibration
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from serve_app.composition.stages import GuardedExecutor
 from serve_app.composition.wiring import Wiring
 from tests.execution.sqlite.shop import write

@@ -17,7 +17,7 @@ from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import Finding
 from ranking.lint import RULES, lint_query
 from ranking.query import read_query
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.fakes import SHOP, build_table
 from tests.golden import FIXTURES, Pair, load_pairs
 

@@ -1,16 +1,68 @@
-"""A PostgreSQL database as a ``SourceDatabase``."""
+"""A PostgreSQL database as a ``SourceDatabase``; reads values in read-only mode.
+
+The planner's statistics, if there are any, exclude columns with too many or too long values without
+a scan. A changed table is recognised by its statistics counters and its file. A change is missed if
+the counters were off, or were reset and reached the same numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Self
 
-from nl2sql.catalog import Catalog
-from retrieval.introspection.key_samples import SqlSampler
+import psycopg
+from psycopg import sql
+
+from nl2sql.catalog import Catalog, Table
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
-from retrieval.introspection.postgres.key_samples import open_postgres_sampler
-from retrieval.introspection.postgres.values import PostgresValues
+from retrieval.introspection.source_database import SourceRows, TextColumn, Unreadable, first_line
+
+# Estimates of distinct values are rarely too high, so a column above this factor has too many.
+_MARGIN = 1.5
+_KINDS = ("table", "materialized view")
+_SURVEY_TIMEOUT_MS = 60_000
+
+# The rows of a partitioned table are in its leaves.
+_MARKS = """
+WITH leaves AS (
+    SELECT c.oid, c.oid AS leaf
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+     WHERE c.relkind IN ('r', 'm') AND n.nspname = ANY (%(schemas)s)
+    UNION ALL
+    SELECT c.oid, p.relid
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      CROSS JOIN LATERAL pg_partition_tree(c.oid) AS p
+     WHERE c.relkind = 'p' AND p.isleaf AND n.nspname = ANY (%(schemas)s)
+)
+SELECT n.nspname, t.relname, sum(greatest(c.reltuples, 0))::float8,
+       md5(string_agg(concat_ws(' ', l.leaf, pg_relation_filenode(l.leaf),
+           pg_stat_get_tuples_inserted(l.leaf), pg_stat_get_tuples_updated(l.leaf),
+           pg_stat_get_tuples_deleted(l.leaf)), ',' ORDER BY l.leaf))
+  FROM leaves l
+  JOIN pg_class t ON t.oid = l.oid
+  JOIN pg_namespace n ON n.oid = t.relnamespace
+  JOIN pg_class c ON c.oid = l.leaf
+ GROUP BY n.nspname, t.relname
+"""
+
+# Users see enumerations as text; the type "name" is only used in system tables.
+_COLUMNS = """
+SELECT n.nspname, c.relname, a.attname
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  JOIN pg_type t ON t.oid = a.atttypid AND t.typcategory IN ('S', 'E') AND t.typname <> 'name'
+ WHERE c.relkind IN ('r', 'm', 'p') AND n.nspname = ANY (%(schemas)s)
+   AND has_column_privilege(c.oid, a.attnum, 'SELECT')
+"""
+
+# Rows that cover all partitions of a table come last and so replace the others.
+_STATISTICS = """
+SELECT schemaname, tablename, attname, n_distinct, avg_width
+  FROM pg_stats WHERE schemaname = ANY (%(schemas)s) ORDER BY inherited
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +90,95 @@ class PostgresSource:
             schemas=self.schemas,
         )
 
-    def build_value_reader(self) -> PostgresValues:
+    def open_rows(self) -> PostgresRows:
         """See ``SourceDatabase``."""
         url, role = self.find_values_login()
-        return PostgresValues(url, database=self.name, role=role)
+        return PostgresRows(url, database=self.name, role=role)
 
-    def open_sampler(self) -> AbstractContextManager[SqlSampler]:
-        """See ``SourceDatabase``."""
-        url, role = self.find_values_login()
-        return open_postgres_sampler(url, database=self.name, role=role)
+
+class PostgresRows(SourceRows):
+    """The values of the database at ``url`` that ``role`` may read.
+
+    Without a ``role``: those that the user of the login may read.
+    """
+
+    def __init__(self, url: str, *, database: str, role: str = "") -> None:
+        super().__init__(database)
+        self._url = url
+        self._role = role
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def __enter__(self) -> Self:
+        """Opens the connection. Raises DatabaseUnavailable."""
+        try:
+            self._connection = psycopg.connect(self._url, connect_timeout=5, autocommit=True)
+            if self._role:
+                self._connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(self._role)))
+            self._connection.execute("SET default_transaction_read_only = on")
+            self._connection.execute(f"SET statement_timeout = {_SURVEY_TIMEOUT_MS:d}")
+            # Table names are qualified; operators and functions must be PostgreSQL's own.
+            self._connection.execute("SET search_path = pg_catalog")
+        except psycopg.Error as error:
+            raise self._build_unavailable(error) from error
+        return self
+
+    def close(self) -> None:
+        """See ``SourceRows``."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
+        """All text and enumeration columns. Raises DatabaseUnavailable."""
+        wanted = {(table.schema, table.name): table for table in tables if table.kind in _KINDS}
+        schemas = {"schemas": sorted({schema for schema, _ in wanted})}
+        try:
+            marks = {
+                (schema, name): (rows, mark)
+                for schema, name, rows, mark in self._open.execute(_MARKS, schemas)
+            }
+            columns = self._open.execute(_COLUMNS, schemas).fetchall()
+            statistics = {
+                (schema, name, column): (distinct, width)
+                for schema, name, column, distinct, width in self._open.execute(
+                    _STATISTICS, schemas
+                )
+            }
+        except psycopg.Error as error:
+            raise self._build_unavailable(error) from error
+        found: list[TextColumn] = []
+        for schema, name, column in columns:
+            table = wanted.get((schema, name))
+            if table is None or table.column(column) is None:
+                continue
+            rows, mark = marks.get((schema, name), (0, ""))
+            distinct, width = statistics.get((schema, name, column), (0, 0))
+            if distinct < 0:
+                distinct *= -rows
+            objection = ""
+            if distinct > _MARGIN * most:
+                objection = "too many distinct values, by the statistics"
+            elif width > longest:
+                objection = "too long on average, by the statistics"
+            found.append(TextColumn(table, column, mark, objection))
+        return sorted(found, key=attrgetter("qualified"))
+
+    def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
+        """See ``SourceRows``."""
+        try:
+            with self._open.transaction():
+                self._open.execute(f"SET LOCAL statement_timeout = {timeout_ms:d}")
+                return self._open.execute(query.encode()).fetchall()
+        except psycopg.errors.QueryCanceled:
+            return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
+        except psycopg.Error as error:
+            if self._open.broken:
+                raise self._build_unavailable(error) from error
+            return Unreadable(first_line(error))
+
+    def _write_text(self, column: str) -> str:
+        return f"{column}::text"
+
+    @property
+    def _open(self) -> psycopg.Connection[Any]:
+        assert self._connection is not None, "use it in a with statement"
+        return self._connection

@@ -14,7 +14,7 @@ from execution.duckdb.database import DuckDbDatabase
 from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, ResultSet
-from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from tests.execution.expecting import expect
 from tests.golden import load_text
 

@@ -17,7 +17,7 @@ from execution.policies.policy_file import parse_policy
 from execution.sqlite.database import SqliteDatabase
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.execution.expecting import expect
 
 SCHEMA = """

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from nl2sql.catalog import Catalog
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.golden import load_text
 
 # A text of 800,000 letters, which costs nothing to build and seconds to search.

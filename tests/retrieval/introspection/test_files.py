@@ -12,8 +12,8 @@ import pytest
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable
-from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.duckdb_file import read_duckdb_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.execution.duckdb import shop as duckdb_shop
 from tests.execution.sqlite import shop as sqlite_shop
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,19 +13,15 @@ import pytest
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable
-from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
-from retrieval.introspection.duckdb.key_samples import open_duckdb_sampler
-from retrieval.introspection.key_samples import SqlSampler
-from retrieval.introspection.postgres.key_samples import open_postgres_sampler
-from retrieval.introspection.source_database import Containment
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
-from retrieval.introspection.sqlite.key_samples import open_sqlite_sampler
+from retrieval.introspection.duckdb_file import DuckDbRows, read_duckdb_catalog
+from retrieval.introspection.postgres.source import PostgresRows
+from retrieval.introspection.source_database import Containment, SourceRows, Unreadable
+from retrieval.introspection.sqlite_file import SqliteRows, read_sqlite_catalog
 from retrieval.joins.inference import infer_keys
 from serve_app.composition.wiring import Wiring
 from tests.fakes import build_table
 
-Opened = AbstractContextManager[SqlSampler]
-Fill = Callable[[Path], tuple[Catalog, Opened]]
+Fill = Callable[[Path], tuple[Catalog, SourceRows]]
 
 STATEMENTS = (
     'CREATE TABLE "Order ""x"" Customers" (id integer PRIMARY KEY, name varchar)',
@@ -47,18 +43,18 @@ KEYS = {
 }
 
 
-def fill_sqlite(path: Path) -> tuple[Catalog, Opened]:
+def fill_sqlite(path: Path) -> tuple[Catalog, SourceRows]:
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in STATEMENTS:
             connection.execute(statement)
-    return read_sqlite_catalog(path, database="x"), open_sqlite_sampler(path, database="x")
+    return read_sqlite_catalog(path, database="x"), SqliteRows(path, database="x")
 
 
-def fill_duckdb(path: Path) -> tuple[Catalog, Opened]:
+def fill_duckdb(path: Path) -> tuple[Catalog, SourceRows]:
     with duckdb.connect(str(path)) as connection:
         for statement in STATEMENTS:
             connection.execute(statement)
-    return read_duckdb_catalog(path, database="x"), open_duckdb_sampler(path, database="x")
+    return read_duckdb_catalog(path, database="x"), DuckDbRows(path, database="x")
 
 
 @pytest.mark.parametrize("fill", [fill_sqlite, fill_duckdb])
@@ -74,14 +70,14 @@ def test_a_file_is_not_written_to(fill: Fill, tmp_path: Path) -> None:
     _, opened = fill(tmp_path / "x.db")
     before = (tmp_path / "x.db").read_bytes()
     with opened as sampler:
-        assert sampler._run("CREATE TABLE evil (x integer)") is None
-        assert sampler._run("DELETE FROM orders RETURNING 1") is None
+        assert isinstance(sampler.fetch("CREATE TABLE evil (x integer)", 2000), Unreadable)
+        assert isinstance(sampler.fetch("DELETE FROM orders RETURNING 1", 2000), Unreadable)
     assert (tmp_path / "x.db").read_bytes() == before
 
 
-@pytest.mark.parametrize("open_file", [open_sqlite_sampler, open_duckdb_sampler])
+@pytest.mark.parametrize("open_file", [SqliteRows, DuckDbRows])
 def test_a_file_that_is_not_there_is_an_error_of_ours(
-    open_file: Callable[..., Opened], tmp_path: Path
+    open_file: Callable[..., SourceRows], tmp_path: Path
 ) -> None:
     with pytest.raises(DatabaseUnavailable), open_file(tmp_path / "no.db", database="x"):
         pass
@@ -93,17 +89,17 @@ def test_a_query_that_takes_too_long_says_nothing(tmp_path: Path) -> None:
     )
     _, opened = fill_sqlite(tmp_path / "x.db")
     with opened as sampler:
-        assert sampler._run(endless) is None
-        assert sampler._run("SELECT 1") == (1,)
+        assert sampler.fetch(endless, 100) == Unreadable("took longer than 100 ms", timed_out=True)
+        assert sampler.fetch("SELECT 1", 2000) == [(1,)]
 
 
 @pytest.fixture
-def demo(wiring: Wiring) -> Iterator[tuple[Catalog, SqlSampler]]:
-    with open_postgres_sampler(wiring.reader_url("demo_erp"), database="demo_erp") as sampler:
+def demo(wiring: Wiring) -> Iterator[tuple[Catalog, SourceRows]]:
+    with PostgresRows(wiring.reader_url("demo_erp"), database="demo_erp") as sampler:
         yield wiring.source("demo_erp").read_catalog(), sampler
 
 
-def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SqlSampler]) -> None:
+def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SourceRows]) -> None:
     catalog, sampler = demo
     declared = {
         frozenset({(key.table, key.columns), (key.target, key.target_columns)})
@@ -118,7 +114,7 @@ def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SqlSampler
 
 
 def test_beside_declared_keys_nothing_is_inferred_between_the_same_columns(
-    demo: tuple[Catalog, SqlSampler],
+    demo: tuple[Catalog, SourceRows],
 ) -> None:
     catalog, sampler = demo
     declared = {(key.table, column) for key in catalog.foreign_keys for column in key.columns}
@@ -128,7 +124,7 @@ def test_beside_declared_keys_nothing_is_inferred_between_the_same_columns(
     assert not inferred & declared
 
 
-def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SqlSampler]) -> None:
+def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SourceRows]) -> None:
     _, sampler = demo
     secret = build_table("pg_catalog.pg_authid", "oid integer", "rolname text", key=("oid",))
     assert sampler.contain(secret, ("rolname",), secret, ("rolname",)) is None
@@ -136,15 +132,15 @@ def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SqlSampler]
     assert sampler.contain(secret, ("nothing",), secret, ("nothing",)) is None
 
 
-def test_postgres_is_not_written_to(demo: tuple[Catalog, SqlSampler]) -> None:
+def test_postgres_is_not_written_to(demo: tuple[Catalog, SourceRows]) -> None:
     _, sampler = demo
-    assert sampler._run("CREATE TEMP TABLE evil (x integer)") is None
+    assert isinstance(sampler.fetch("CREATE TABLE evil (x integer)", 2000), Unreadable)
 
 
 def test_a_server_that_is_not_there_is_an_error_of_ours() -> None:
     with (
         pytest.raises(DatabaseUnavailable),
-        open_postgres_sampler("postgresql://x@/x?host=/nowhere", database="x"),
+        PostgresRows("postgresql://x@/x?host=/nowhere", database="x"),
     ):
         pass
 

@@ -13,9 +13,9 @@ import pytest
 
 from execution.postgres.embedded import READER, EmbeddedServer, grant_reader
 from nl2sql.catalog import Catalog
-from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.retrieval.odd_schemas.file_schemas import ODD_DUCKDB_SCHEMAS, ODD_SQLITE_SCHEMAS
 from tests.retrieval.odd_schemas.odd_schema import OddSchema
 from tests.retrieval.odd_schemas.postgres_schemas import ODD_SCHEMAS

@@ -12,13 +12,11 @@ import pytest
 from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable
-from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
-from retrieval.introspection.duckdb.values import DuckDbValues
+from retrieval.introspection.duckdb_file import DuckDbRows, read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
-from retrieval.introspection.postgres.values import PostgresValues
+from retrieval.introspection.postgres.source import PostgresRows
 from retrieval.introspection.source_database import Unreadable, ValueReader
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
-from retrieval.introspection.sqlite.values import SqliteValues
+from retrieval.introspection.sqlite_file import SqliteRows, read_sqlite_catalog
 
 
 def survey(reader: ValueReader, catalog: Catalog) -> dict[str, str]:
@@ -82,7 +80,7 @@ def read_catalog(url: str) -> Catalog:
 
 def test_postgres_reads_text_of_every_kind_as_the_reader(postgres: tuple[str, str]) -> None:
     catalog = read_catalog(postgres[0])
-    with PostgresValues(postgres[1], database="odd_values") as reader:
+    with PostgresRows(postgres[1], database="odd_values") as reader:
         odd = 'public.Odd "T'
         assert set(survey(reader, catalog)) == {
             f"{odd}.Größe 🙂",
@@ -106,7 +104,7 @@ def test_postgres_reports_what_is_forbidden_or_slow_and_goes_on(
     odd, secured = catalog.table('public.Odd "T'), catalog.table("public.secured")
     assert odd is not None
     assert secured is not None
-    with PostgresValues(postgres[1], database="odd_values") as reader:
+    with PostgresRows(postgres[1], database="odd_values") as reader:
         forbidden = reader.read(odd, "secret", most=9, longest=9, timeout_ms=1000)
         assert isinstance(forbidden, Unreadable)
         assert "permission denied" in forbidden.reason
@@ -118,13 +116,13 @@ def test_postgres_reports_what_is_forbidden_or_slow_and_goes_on(
 def test_postgres_notices_which_table_has_changed(postgres: tuple[str, str]) -> None:
     owner, url = postgres
     catalog = read_catalog(owner)
-    with PostgresValues(url, database="odd_values") as reader:
+    with PostgresRows(url, database="odd_values") as reader:
         before = survey(reader, catalog)
     with psycopg.connect(owner, autocommit=True) as connection:
         connection.execute("INSERT INTO parts VALUES (3, 'south')")
         connection.execute("SELECT pg_stat_force_next_flush()")
         connection.execute("REFRESH MATERIALIZED VIEW kept")
-    with PostgresValues(url, database="odd_values") as reader:
+    with PostgresRows(url, database="odd_values") as reader:
         after = survey(reader, catalog)
     assert {name for name in before if before[name] != after[name]} == {
         "public.parts.region",
@@ -135,7 +133,7 @@ def test_postgres_notices_which_table_has_changed(postgres: tuple[str, str]) -> 
 def test_a_postgres_that_does_not_answer_is_unavailable() -> None:
     with (
         pytest.raises(DatabaseUnavailable, match="gone"),
-        PostgresValues("postgresql://nobody@127.0.0.1:1/none", database="gone"),
+        PostgresRows("postgresql://nobody@127.0.0.1:1/none", database="gone"),
     ):
         pass
 
@@ -152,7 +150,7 @@ def test_sqlite_reads_text_and_leaves_numbers(tmp_path: Path) -> None:
             """
         )
     catalog = read_sqlite_catalog(path, database="a")
-    with SqliteValues(path, database="a") as reader:
+    with SqliteRows(path, database="a") as reader:
         marks = survey(reader, catalog)
         odd = 'main.Odd "T'
         assert set(marks) == {f"{odd}.name", f"{odd}.loose", f"{odd}.to"}
@@ -160,7 +158,7 @@ def test_sqlite_reads_text_and_leaves_numbers(tmp_path: Path) -> None:
         assert read(reader, catalog, odd, "loose") == {"text"}
     with sqlite3.connect(path) as connection:
         connection.execute("""INSERT INTO "Odd ""T" (name) VALUES ('Cy')""")
-    with SqliteValues(path, database="a") as reader:
+    with SqliteRows(path, database="a") as reader:
         assert survey(reader, catalog) != marks
 
 
@@ -172,7 +170,7 @@ def test_sqlite_stops_in_time(tmp_path: Path) -> None:
             "INSERT INTO t VALUES (?)", [(f"v{n % 50}",) for n in range(200_000)]
         )
     table = read_sqlite_catalog(path, database="a").tables[0]
-    with SqliteValues(path, database="a") as reader:
+    with SqliteRows(path, database="a") as reader:
         slow = reader.read(table, "c", most=100, longest=9, timeout_ms=1)
         assert isinstance(slow, Unreadable)
         assert slow.timed_out
@@ -193,7 +191,7 @@ def test_duckdb_reads_text_and_enumerations(tmp_path: Path) -> None:
         )
         connection.execute("""CREATE VIEW s.seen AS SELECT name FROM s."Odd ""T" """)
     catalog = read_duckdb_catalog(path, database="a")
-    with DuckDbValues(path, database="a") as reader:
+    with DuckDbRows(path, database="a") as reader:
         odd = 's.Odd "T'
         assert set(survey(reader, catalog)) == {f"{odd}.name", f"{odd}.m"}
         assert read(reader, catalog, odd, "name") == {"Ann"}
@@ -205,6 +203,6 @@ def test_a_file_that_is_no_database_is_unavailable(tmp_path: Path) -> None:
     path.write_text("no database")
     with (
         pytest.raises(DatabaseUnavailable, match="not a valid DuckDB database"),
-        DuckDbValues(path, database="a"),
+        DuckDbRows(path, database="a"),
     ):
         pass

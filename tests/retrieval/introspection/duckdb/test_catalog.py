@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from nl2sql.catalog import Catalog, Column, Table
-from retrieval.introspection.duckdb.catalog import read_duckdb_catalog
+from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from tests.execution.duckdb.shop import build_shop, write
 
 

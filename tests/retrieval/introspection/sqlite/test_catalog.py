@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nl2sql.catalog import Catalog, Column, ForeignKey
-from retrieval.introspection.sqlite.catalog import read_sqlite_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.execution.sqlite.shop import build_shop
 
 

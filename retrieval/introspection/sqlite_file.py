@@ -1,27 +1,36 @@
-"""Reads the schema of an SQLite file: its tables and views, all in the schema ``main``.
+"""An SQLite file as a ``SourceDatabase``: its tables and views, all in the schema ``main``.
 
 A view's columns have types only if SQLite can derive them; there are no comments. Left out and
 listed in ``Catalog.skipped``: virtual tables (a module computes their rows), names that are not
 UTF-8, and foreign keys and views that refer to missing tables or columns. Left out silently:
 SQLite's internal tables, the shadow tables of virtual tables, hidden columns.
+
+A column's declared type is only a hint, so each value's type is checked when values are read:
+numbers in a text column are left out. A change is recognised by the file's modification time and
+size.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable
+import time
+from collections.abc import Iterable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Any, Self
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.skipped import Skipped
+from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.names import fold_name
 from retrieval.introspection.ambiguous_names import remove_ambiguous
-from retrieval.introspection.database_files import open_sqlite_file
+from retrieval.introspection.database_files import open_sqlite_file, read_file_mark
+from retrieval.introspection.source_database import SourceRows, TextColumn, Unreadable
 
 _SCHEMA = "main"
 
@@ -48,10 +57,80 @@ _VIEW = re.compile(
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 
+# Kinds of columns that may hold text; boolean columns often hold words.
+_KINDS = frozenset({"", "text", "enum", "boolean"})
+_INSTRUCTIONS_PER_CHECK = 50_000
+
 _KeyRow = tuple[int, str, str, str | None]
 
 # Replaces bytes that are not UTF-8: a query cannot use such a name.
 _UNREADABLE = "\ufffd"
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteSource:
+    """The file at ``path``."""
+
+    name: str
+    path: Path
+
+    def read_catalog(self) -> Catalog:
+        """See ``SourceDatabase``."""
+        return read_sqlite_catalog(self.path, database=self.name)
+
+    def open_rows(self) -> SqliteRows:
+        """See ``SourceDatabase``."""
+        return SqliteRows(self.path, database=self.name)
+
+
+class SqliteRows(SourceRows):
+    """The values of the file at ``path``."""
+
+    def __init__(self, path: Path, *, database: str) -> None:
+        super().__init__(database)
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+
+    def __enter__(self) -> Self:
+        """Opens the file. Raises DatabaseUnavailable."""
+        try:
+            self._connection = open_sqlite_file(self._path)
+        except sqlite3.Error as error:
+            raise self._build_unavailable(error) from error
+        return self
+
+    def close(self) -> None:
+        """See ``SourceRows``."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
+        """All columns whose declared type, if any, allows text; SQLite has no statistics."""
+        mark = read_file_mark(self._path, "-wal")
+        return [
+            TextColumn(table, column.name, mark)
+            for table in tables
+            if table.kind == "table"
+            for column in table.columns
+            if find_kind(column.type, "sqlite") in _KINDS
+        ]
+
+    def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
+        """See ``SourceRows``."""
+        assert self._connection is not None, "use it in a with statement"
+        deadline = time.monotonic() + timeout_ms / 1000
+        self._connection.set_progress_handler(
+            lambda: time.monotonic() > deadline, _INSTRUCTIONS_PER_CHECK
+        )
+        try:
+            return self._connection.execute(query).fetchall()
+        except sqlite3.Error as error:
+            if time.monotonic() > deadline:
+                return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
+            return Unreadable(str(error))
+
+    def _write_condition(self, column: str) -> str:
+        return f"typeof({column}) = 'text' AND "
 
 
 def read_sqlite_catalog(path: Path, *, database: str) -> Catalog:

@@ -1,19 +1,22 @@
-"""Reads the schema of a DuckDB file: its tables and views with their comments, keys and queries.
+"""A DuckDB file as a ``SourceDatabase``: tables and views with their comments, keys and queries.
 
 A view's columns are its present ones, which may differ from those at its creation. In its query
 every table is qualified: a name without a schema is searched in the view's schema, then in
 ``main``. Left out and listed in ``Catalog.skipped``: views that no longer work or that need
 external access (a CSV file), and table macros. Left out silently: DuckDB's internal tables, other
-macros, sequences and indexes.
+macros, sequences and indexes. A change of values is recognised by the file's modification time and
+size.
 """
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from threading import Timer
+from typing import Any, Self
 
 import duckdb
 
@@ -21,11 +24,18 @@ from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.duckdb_files import ATTACHED, extract_view_query
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.skipped import Skipped
+from nl2sql.sql.column_kinds import TEXTS, find_kind
 from nl2sql.sql.names import enquote, fold_name
 from retrieval.introspection.ambiguous_names import remove_ambiguous
-from retrieval.introspection.database_files import describe_duckdb_error, open_duckdb_file
+from retrieval.introspection.database_files import (
+    describe_duckdb_error,
+    open_duckdb_file,
+    read_file_mark,
+)
+from retrieval.introspection.source_database import SourceRows, TextColumn, Unreadable
 
 _DEFAULT_SCHEMA = "main"
+_MEMORY = "512MB"
 
 _TABLES = f"""
 SELECT schema_name, table_name, coalesce(comment, '') FROM duckdb_tables()
@@ -62,6 +72,82 @@ _SCHEMAS = f"SELECT schema_name FROM duckdb_schemas() WHERE database_name = '{AT
 _Columns = Mapping[tuple[str, str], list[Column]]
 # Folded schema and name → schema and name as spelled.
 _Spelled = Mapping[tuple[str, str], tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class DuckDbSource:
+    """The file at ``path``."""
+
+    name: str
+    path: Path
+    schemas: tuple[str, ...]
+
+    def read_catalog(self) -> Catalog:
+        """See ``SourceDatabase``."""
+        return read_duckdb_catalog(self.path, database=self.name, schemas=self.schemas)
+
+    def open_rows(self) -> DuckDbRows:
+        """See ``SourceDatabase``."""
+        return DuckDbRows(self.path, database=self.name)
+
+
+class DuckDbRows(SourceRows):
+    """The values of the file at ``path``."""
+
+    def __init__(self, path: Path, *, database: str) -> None:
+        super().__init__(database)
+        self._path = path
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    def __enter__(self) -> Self:
+        """Opens the file. Raises DatabaseUnavailable."""
+        try:
+            self._connection = open_duckdb_file(self._path, memory=_MEMORY)
+        except duckdb.Error as error:
+            raise self._build_unavailable(error) from error
+        return self
+
+    def close(self) -> None:
+        """See ``SourceRows``."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
+        """All text and enumeration columns."""
+        mark = read_file_mark(self._path, ".wal")
+        return [
+            TextColumn(table, column.name, mark)
+            for table in tables
+            if table.kind == "table"
+            for column in table.columns
+            if find_kind(column.type, "duckdb") in TEXTS
+        ]
+
+    def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
+        """See ``SourceRows``."""
+        assert self._connection is not None, "use it in a with statement"
+        alarm = Timer(timeout_ms / 1000, self._connection.interrupt)
+        alarm.start()
+        try:
+            return self._connection.execute(query).fetchall()
+        except duckdb.InterruptException:
+            return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
+        except duckdb.Error as error:
+            return Unreadable(describe_duckdb_error(error))
+        finally:
+            alarm.cancel()
+
+    def _name(self, table: Table) -> str:
+        return f"{ATTACHED}.{super()._name(table)}"
+
+    def _write_text(self, column: str) -> str:
+        return f"{column}::VARCHAR"
+
+    def _build_unavailable(self, error: Exception) -> DatabaseUnavailable:
+        text = describe_duckdb_error(error) if isinstance(error, duckdb.Error) else str(error)
+        return DatabaseUnavailable(
+            f"Cannot read values of {self._database}: {text}", database=self._database
+        )
 
 
 def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] = ()) -> Catalog:

@@ -1,1 +1,0 @@
-"""Introspection of SQLite files."""
