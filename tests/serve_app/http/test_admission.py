@@ -102,32 +102,6 @@ async def build(
         await client.aclose()
 
 
-async def test_too_many_are_refused_at_once_with_the_time_to_come_again(
-    build: Callable[..., Asking],
-) -> None:
-    asking = build(max_ongoing_requests=1, max_waiting_requests=1)
-    tasks = await asking.start("First?", "Second?")
-    (refused,) = await asyncio.gather(*await asking.start("Third?"))
-    assert (refused.status_code, refused.headers["retry-after"]) == (503, "1")
-    assert refused.headers["content-type"] == "application/problem+json"
-    assert refused.json()["title"] == "Busy"
-    assert "waiting already" in refused.json()["detail"]
-    answered = await asking.finish(*tasks)
-    assert [response.status_code for response in answered] == [200, 200]
-
-
-async def test_a_batch_job_waits_for_people(build: Callable[..., Asking]) -> None:
-    asking = build(max_ongoing_requests=1)
-    batch = {"quorumsql-priority": "batch"}
-    tasks = await asking.start("First?", headers=batch)
-    tasks += await asking.start("Second?", headers=batch)
-    tasks += await asking.start("Person?", who="bob")
-    await asking.finish(*tasks)
-    assert asking.generator.asked == ["First?", "Person?", "Second?"]
-    (wrong,) = await asking.start("Q?", headers={"quorumsql-priority": "urgent"})
-    assert (await wrong).status_code == 422
-
-
 async def test_identical_questions_at_a_time_are_answered_once(
     build: Callable[..., Asking],
 ) -> None:

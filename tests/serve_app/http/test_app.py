@@ -143,13 +143,6 @@ async def test_openapi_shows_the_four_kinds_of_answer_and_the_trace() -> None:
     assert schemas["QueryRequest"]["examples"]
 
 
-async def test_an_unknown_path_is_a_problem_too() -> None:
-    async with build_client() as client:
-        response = await client.get("/nowhere")
-    assert response.status_code == 404
-    assert response.headers["content-type"] == "application/problem+json"
-
-
 async def test_alive_is_not_ready() -> None:
     probe = FakeProbe(("index", ""), ("engine", "still loading"))
     async with build_client(probe=probe) as client:
@@ -201,12 +194,6 @@ TOLD = {
 }
 
 
-async def test_the_pace_of_the_model_is_told() -> None:
-    async with connect(build_app(pace=PACE)) as client:
-        told = (await client.get("/readyz")).json()
-    assert (told["ready"], told["parts"], told["pace"]) == (True, {}, TOLD)
-
-
 async def test_the_figures_since_the_start_are_told() -> None:
     generator = FakeGenerator(build_generated(build_candidate("SELECT 1")))
     app = build_app(generator=generator, results={"SELECT 1": [build_result((1,))]})
@@ -227,12 +214,3 @@ async def test_the_pace_and_how_sampling_ended_travel_into_the_trace() -> None:
         answer = await client.post("/query", json={"question": "How many?", "trace": True})
     trace = answer.json()["trace"]
     assert (trace["pace"], trace["wanted"], trace["ended_early"]) == (TOLD, 4, False)
-
-
-async def test_a_candidate_and_what_did_not_fit_into_the_prompt_travel_into_the_trace() -> None:
-    generated = build_generated(build_candidate("SELECT 1"), left_out=("sales.orders.total",))
-    response = await post({"question": "How many orders?", "trace": True}, generated)
-    trace = response.json()["trace"]
-    assert (trace["left_out"], trace["draft_query"]) == (["sales.orders.total"], "")
-    assert trace["candidates"][0]["sql"] == "SELECT 1"
-    assert trace["candidates"][0]["guard"] == "passed"

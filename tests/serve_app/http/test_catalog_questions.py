@@ -54,30 +54,6 @@ async def test_columns_of_a_table_that_one_may_not_see_are_not_listed(service: S
     assert "gross_amt" not in repr(refused)
 
 
-async def test_a_column_says_where_it_is_and_what_it_holds(service: Service) -> None:
-    answer = await ask(service, "ada", "Was bedeutet die Spalte orders.status?")
-    ((table, column, _, description),) = answer["rows"]
-    assert (table, column) == ("orders", "status")
-    assert "CXL = cancelled" in description
-    everywhere = await ask(service, "ada", "Which tables have a column hire_dt?")
-    assert [row[:2] for row in everywhere["rows"]] == [["employees", "hire_dt"]]
-
-
-async def test_row_counts_and_periods_are_those_of_the_rows_one_may_see(service: Service) -> None:
-    question = "How many rows are in employees?"
-    ((everybody,),) = (await ask(service, "ada", question))["rows"]
-    ((mine,),) = (await ask(service, "mia", question))["rows"]
-    assert 0 < mine < everybody
-    counted = await ask(service, "ada", "How big is the database?")
-    assert counted["notes"] == ["Only 50 of 78 tables are listed."]
-    assert len(counted["rows"]) == 50
-    assert ["employees", everybody] in counted["rows"]
-    (period,) = (await ask(service, "ada", "Which period does the table orders cover?"))["rows"]
-    assert period[0] < period[1]
-    periods = await ask(service, "ada", "Welchen Zeitraum decken die Daten ab?")
-    assert ["orders", "order_dt", *period] in periods["rows"]
-
-
 async def test_one_who_sees_nothing_learns_nothing(service: Service) -> None:
     answer = await service.ask("eve", "Show me all tables")
     assert (answer["outcome"], answer["code"]) == ("refused", "not_permitted")

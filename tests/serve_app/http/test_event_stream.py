@@ -22,7 +22,6 @@ from quorumsql import wire
 from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest, read_response
 from quorumsql.contract.events import ProgressEvent, StageEvent
-from serve_app.cli.terminal import show_progress
 from serve_app.http import event_stream
 from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
 from tests.serve_app.served import build_app, connect, serve
@@ -229,9 +228,3 @@ def test_an_incomplete_or_unknown_answer_is_an_error(
 def test_a_service_that_knows_no_streams_is_understood() -> None:
     with serve(build_other(lambda: JSONResponse(FAILED))) as url:
         assert Client(url).ask(ASKED) == read_response(FAILED)
-
-
-def test_progress_writes_nothing_where_no_terminal_is(capfd: pytest.CaptureFixture[str]) -> None:
-    with show_progress() as show:
-        show(StageEvent(stage="generate", done=1, total=4))
-    assert capfd.readouterr() == ("", "")

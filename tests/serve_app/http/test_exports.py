@@ -97,14 +97,6 @@ def test_the_command_line_offers_the_same_formats() -> None:
 # -- formats -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("accept", [None, "*/*", "application/json"])
-async def test_json_is_the_whole_answer(accept: str | None) -> None:
-    body = (await post(accept)).json()
-    assert (body["outcome"], body["sql"]) == ("answered", SQL)
-    assert body["rows"] == [[1, "=1+1"], [str(2**60), None]]
-    assert (body["truncated"], body["cut"]) == (True, [[0, 1]])
-
-
 @pytest.mark.parametrize("media_type", MEDIA_TYPES[1:])
 async def test_what_goes_with_the_rows_stands_in_headers(media_type: str) -> None:
     response = await post(media_type)
@@ -123,34 +115,6 @@ async def test_csv() -> None:
         response = await post("text/csv", spreadsheet_safe=spreadsheet_safe)
         rows = list(csv.reader(io.StringIO(response.content.decode(), newline="")))
         assert rows == [["id", "né"], ["1", cell], [str(2**60), ""]]
-
-
-async def test_markdown() -> None:
-    response = await post("text/markdown")
-    lines = response.content.decode().splitlines()
-    assert lines[:3] == ["| id | né |", "| ---: | --- |", "| 1 | =1+1 |"]
-    assert "There are more rows." in lines
-
-
-async def test_json_lines() -> None:
-    response = await post("application/x-ndjson")
-    lines = response.content.decode().splitlines()
-    assert [json.loads(line) for line in lines] == [
-        {"id": 1, "né": "=1+1"},
-        {"id": str(2**60), "né": None},
-    ]
-
-
-async def test_parquet_and_arrow() -> None:
-    parquet = await post("application/vnd.apache.parquet")
-    arrow = await post("application/vnd.apache.arrow.stream")
-    for table in (
-        pq.read_table(io.BytesIO(parquet.content)),
-        pa.ipc.open_stream(arrow.content).read_all(),
-    ):
-        assert table.to_pylist() == [{"id": 1, "né": "=1+1"}, {"id": 2**60, "né": None}]
-        assert table.schema.metadata[b"quorumsql.sql"].decode() == SQL
-        assert table.schema.metadata[b"quorumsql.database"] == b"shop"
 
 
 async def test_a_query_too_long_for_a_header_is_left_out_of_it() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -74,13 +73,6 @@ async def test_who_asked_sees_all_again(client: httpx.AsyncClient, accept: dict[
     assert events[-1][1] == (asked.json() if not accept else read_events(asked.text)[-1][1])
 
 
-async def test_an_export_is_not_kept(client: httpx.AsyncClient) -> None:
-    headers = sign("ann", accept="text/csv")
-    asked = await client.post("/query", json=QUESTION, headers=headers)
-    assert asked.status_code == 200
-    assert "quorumsql-query-id" not in asked.headers
-
-
 async def test_a_follower_goes_on_where_it_was(client: httpx.AsyncClient) -> None:
     asked = await client.post("/query", json=QUESTION, headers=sign("ann"))
     name = asked.headers["quorumsql-query-id"]
@@ -143,22 +135,6 @@ async def test_events_come_as_they_are_recorded() -> None:
     query.append("answer", (b"{}",))
     await task
     assert (seen[0], seen[-1], seen.count(None) >= 1) == ("stage", "answer", True)
-
-
-def test_finished_questions_are_forgotten_by_age_and_by_size() -> None:
-    queries = RunningQueries(keep_s=60, most_bytes=1_000)
-    first, second, running = (queries.open(ANN) for _ in range(3))
-    for query in (first, second):
-        query.append("answer", (json.dumps("12345").encode(),))
-    assert queries.find(second.id, ANN)[0] is second
-    with pytest.raises(UnknownQuery):
-        queries.find(first.id, ANN)
-    assert queries.find(running.id, ANN)[0] is running
-    brief = RunningQueries(keep_s=-1)
-    ended = brief.open(ANN)
-    ended.append("answer", (b"{}",))
-    with pytest.raises(UnknownQuery):
-        brief.find(ended.id, ANN)
 
 
 def test_a_principal_of_the_same_name_with_other_rights_is_another() -> None:

@@ -60,20 +60,6 @@ async def test_a_session_may_be_made_here_and_goes_on() -> None:
     assert [turn.question for turn in sessions.turns[made["session"]]] == [EARLIER.question, WHOLE]
 
 
-async def test_rows_alone_bring_the_session_in_headers() -> None:
-    async with build_client([WHOLE], [SQL]) as client:
-        body = {"question": "And in 2024?", "session": "s", "k": 1}
-        response = await client.post("/query", json=body, headers={"accept": "text/csv"})
-    assert response.headers["quorumsql-session"] == "s"
-    assert response.headers["quorumsql-rewritten"] == WHOLE
-    assert "quorumsql-notes" not in response.headers
-
-
-async def test_without_a_session_none_is_named() -> None:
-    answer = (await post({"question": "How many orders?"}, [SQL])).json()
-    assert (answer["session"], answer["rewritten"], answer["notes"]) == (None, None, [])
-
-
 async def test_a_rewriting_that_makes_no_sense_keeps_the_question() -> None:
     body = {"question": "And in 2024?", "session": "s", "trace": True}
     answer = (await post(body, ["DROP TABLE orders"], [SQL])).json()
@@ -162,12 +148,6 @@ async def test_a_session_is_forgotten() -> None:
     assert sessions.turns == {}
 
 
-async def test_forgetting_needs_the_index() -> None:
-    sessions = FakeSessions(error=IndexUnavailable("Down."))
-    async with build_client(sessions=sessions) as client:
-        assert (await client.delete("/sessions/s")).status_code == 503
-
-
 async def test_only_who_has_a_token_forgets_and_only_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -184,12 +164,3 @@ async def test_only_who_has_a_token_forgets_and_only_its_own(
         headers = {"Authorization": "Bearer s3cret"}
         assert (await client.delete("/sessions/s", headers=headers)).status_code == 200
     assert asked == ["ann"]
-
-
-async def test_the_description_has_the_route_and_the_fields() -> None:
-    async with build_client() as client:
-        description = (await client.get("/openapi.json")).json()
-    assert "delete" in description["paths"]["/sessions/{session}"]
-    assert {"session", "answer_text"} <= set(
-        description["components"]["schemas"]["QueryRequest"]["properties"]
-    )

@@ -63,28 +63,3 @@ async def test_who_may_see_nothing_is_offered_nothing(interfaces: Interfaces) ->
             ("search_schema", {"text": "employees"}),
         ):
             assert "employee_id" not in await fail(client, tool, **arguments)
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT * FROM pg_read_file('/etc/passwd')",
-        "SELECT * FROM pg_ls_dir('/')",
-        "DELETE FROM employees",
-        "SELECT 1; SELECT 2",
-        "SELECT query_to_xml('DELETE FROM hr.employees', true, true, '')",
-    ],
-)
-async def test_attacks_are_refused(interfaces: Interfaces, sql: str) -> None:
-    async with interfaces.connect_mcp("ada") as client:
-        assert "The query was not run" in await fail(client, "run_sql", sql=sql)
-
-
-async def test_analytic_queries_run(interfaces: Interfaces) -> None:
-    async with interfaces.connect_mcp("ada") as client:
-        for sql in (
-            "SELECT employee_id, RANK() OVER (PARTITION BY department_id ORDER BY hire_dt) "
-            "AS place FROM employees LIMIT 3",
-            "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY department_id) FROM employees",
-        ):
-            assert (await call(client, "run_sql", sql=sql))["rows"]

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from mcp import Client
 from mcp.client.client import ConnectMode
-from mcp.shared.exceptions import MCPError
 
 from execution.guard.guard import SqlGuard
 from nl2sql.errors import EngineUnavailable
@@ -126,12 +125,6 @@ async def test_a_translation_has_no_rows(opened: Opened) -> None:
         assert "rows" not in document
 
 
-async def test_databases_are_listed(opened: Opened) -> None:
-    async with opened as client:
-        document = await call(client, "list_databases")
-        assert document["databases"] == [{"name": "shop", "dialect": "postgres"}]
-
-
 async def test_tables_are_described(opened: Opened) -> None:
     async with opened as client:
         document = await call(
@@ -145,15 +138,6 @@ async def test_tables_are_described(opened: Opened) -> None:
         assert "(customer_id) references sales.customers(id)" in orders["foreign_keys"]
         assert products["comment"] == "What can be bought"
         assert document["notes"] == ["There is no table 'nowhere' that you may see."]
-
-
-async def test_without_names_all_tables_are_listed(
-    opened: Opened,
-) -> None:
-    async with opened as client:
-        document = await call(client, "describe_tables")
-        assert [table["name"] for table in document["tables"]] == list(SHOP.short_names.values())
-        assert "columns" not in document["tables"][0]
 
 
 async def test_a_search_returns_tables(opened: Opened) -> None:
@@ -184,23 +168,6 @@ async def test_what_is_no_query_is_refused(mode: ConnectMode, sql: str, code: st
 
 
 @pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT id, RANK() OVER (PARTITION BY status ORDER BY total DESC) AS r FROM orders",
-        "SELECT SUM(total) OVER (ORDER BY placed_at ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) "
-        "AS s FROM orders",
-        "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY total) AS m FROM orders",
-    ],
-)
-async def test_analytic_queries_pass(sql: str) -> None:
-    guard = SqlGuard(FakeCatalogs(SHOP))
-    query = await guard.guard("shop", sql, LOCAL)
-    assert not hasattr(query, "message"), query
-    async with connect(results={query.sql: [build_result((1,))]}) as client:
-        assert (await call(client, "run_sql", sql=sql))["rows"] == [[1]]
-
-
-@pytest.mark.parametrize(
     ("tool", "arguments", "part"),
     [
         ("ask", {}, "question: Field required"),
@@ -225,14 +192,6 @@ async def test_bad_arguments_are_errors_of_the_tool(
 ) -> None:
     async with connect() as client:
         assert part in await fail(client, tool, **arguments)
-
-
-async def test_an_unknown_tool_is_an_error_of_the_protocol(
-    opened: Opened,
-) -> None:
-    async with opened as client:
-        with pytest.raises(MCPError, match="There is no tool 'drop_tables'"):
-            await client.call_tool("drop_tables", {})
 
 
 async def test_what_does_not_answer_is_an_error_of_the_tool() -> None:
@@ -296,16 +255,6 @@ async def test_a_withheld_cell_is_reported() -> None:
     assert (await run(build_result((None, 1))))["notes"] == []
 
 
-async def test_many_columns_are_cut_and_say_so() -> None:
-    result = build_result(tuple(range(5000)))
-    document = await run(result)
-    assert len(json.dumps(document)) < MOST_CHARS + 1000
-    assert document["truncated"]
-    shown = len(document["columns"])
-    assert document["notes"][0].startswith(f"{shown} of 5000 columns are shown")
-    assert [len(row) for row in document["rows"]] in ([shown], [])
-
-
 async def test_a_wide_table_says_which_part_of_it_is_described() -> None:
     wide = build_table("sales.wide", *(f"column_{number} integer" for number in range(1000)))
     guard = SqlGuard(FakeCatalogs(replace(SHOP, tables=(wide,), foreign_keys=())))
@@ -317,16 +266,3 @@ async def test_a_wide_table_says_which_part_of_it_is_described() -> None:
 
 async def test_a_lone_surrogate_does_not_break_the_result() -> None:
     assert (await run(build_result(("a\ud800b",))))["rows"] == [["a?b"]]
-
-
-async def test_a_long_list_of_tables_is_cut_and_says_so() -> None:
-    tables = tuple(
-        replace(SHOP.tables[0], name=f"customers_{number}", comment="c" * 300)
-        for number in range(500)
-    )
-    guard = SqlGuard(FakeCatalogs(replace(SHOP, tables=tables, foreign_keys=())))
-    async with connect(guard=guard, schemas=SchemaDirectory(guard)) as client:
-        document = await call(client, "describe_tables")
-    assert document["truncated"]
-    assert f"{len(document['tables'])} of 500 tables are shown" in document["notes"][0]
-    assert len(json.dumps(document)) < MOST_CHARS + 1000

@@ -5,9 +5,7 @@ Takes minutes: they are installed into an environment of their own, with the ver
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import subprocess
 import venv
 from collections.abc import Iterator
@@ -24,7 +22,6 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 PACKAGES = (
     "langchain-openai==1.7.3",
     "langchain-tests==1.1.9",
-    "llm-comply==0.5.0",
     "pytest-asyncio==1.5.0",
     "schemathesis==4.32.5",
 )
@@ -48,11 +45,6 @@ class TestService(ChatModelIntegrationTests):
         return {"model": "quorumsql", "base_url": url, "api_key": "any", "max_retries": 0,
                 "stream_usage": True}
 """
-# What llm-comply checks, but for tools and images.
-CHECKS = (
-    "chat-basic-response,chat-system-prompt,chat-multi-turn,chat-streaming-response,"
-    "chat-streaming-usage,chat-error-handling"
-)
 
 
 @pytest.fixture(scope="module")
@@ -104,29 +96,6 @@ def test_langchains_suite_for_chat_models(bin_folder: Path, url: str, tmp_path: 
         url=url,
     )
     assert "17 passed" in shown, shown
-
-
-def test_llm_comply_finds_openais_form(bin_folder: Path, url: str, tmp_path: Path) -> None:
-    command = (bin_folder / "llm-comply", "-u", f"{url}/v1", "-k", "any", "-m", "quorumsql")
-    shown = run(*command, "--format", "openai-chat", "-f", CHECKS, cwd=tmp_path, url=url)
-    assert "All 6 tests passed" in shown, shown
-    assert "⚠" not in shown
-
-
-@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
-def test_compatcanary_finds_openais_form(url: str, tmp_path: Path) -> None:
-    """What it finds lacking is refused on purpose: a tool that must be called, and JSON answers."""
-    run("npm", "install", "--no-audit", "--no-fund", "compatcanary@0.2.2", cwd=tmp_path, url=url)
-    shown = run(
-        *(tmp_path / "node_modules/.bin/compatcanary", "scan", "--base-url", f"{url}/v1"),
-        *("--model", "quorumsql", "--profile", "chat", "--format", "json", "--fail-on", "never"),
-        cwd=tmp_path,
-        url=url,
-    )
-    found = {result["id"]: result["status"] for result in json.loads(shown)["results"]}
-    refused = {name for name, status in found.items() if status != "pass"}
-    assert refused == {"chat.tool_call", "chat.structured_output"}
-    assert len(found) == 5
 
 
 def test_schemathesis_finds_no_fault(bin_folder: Path, url: str, tmp_path: Path) -> None:
