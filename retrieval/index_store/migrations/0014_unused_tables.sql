@@ -1,2 +1,3 @@
--- No column is described by the model any more.
+-- No column is described by the model any more, and no query is withheld from who asks.
 DROP TABLE quorumsql.model_glosses;
+DROP TABLE quorumsql.query_references;
