@@ -53,7 +53,8 @@ class Display:
     by key and by label. ``ranked`` are those by which a query with LIMIT orders its rows.
     ``digits`` are the decimals to which an output is rounded. ``ordered`` is the normal form with
     the first item of ORDER BY alone, of a query with LIMIT; ``breaks_ties`` says that it has more
-    items.
+    items. ``periods`` are the positions of years and months of one date, each with what it says
+    ("y", "m" or "ym").
     """
 
     keys: tuple[int, ...] = ()
@@ -62,6 +63,7 @@ class Display:
     digits: int | None = None
     ordered: str = ""
     breaks_ties: bool = False
+    periods: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

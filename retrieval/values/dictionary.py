@@ -88,9 +88,9 @@ def _cut(texts: Sequence[str]) -> tuple[_Ints, _Ints]:
 
 
 # Letters in common, as a share of both texts: "germny" has 0.92 of Germany.
-_LEAST_LETTERS = 0.84
+LEAST_LETTERS = 0.84
 # The resulting limit for the lengths: 2 * shorter >= 0.84 * both.
-_LEAST_SHARE = _LEAST_LETTERS / (2 - _LEAST_LETTERS)
+_LEAST_SHARE = LEAST_LETTERS / (2 - LEAST_LETTERS)
 _MOST_COMPARED = 40
 _SHORTEST_FUZZY = 5
 # If more values begin with the phrase, none of them is meant.
@@ -177,7 +177,7 @@ class ValueDictionary:
             if text[0] != folded[0]:
                 continue
             ratio = Indel.normalized_similarity(
-                squeezed, text.replace(" ", ""), score_cutoff=_LEAST_LETTERS
+                squeezed, text.replace(" ", ""), score_cutoff=LEAST_LETTERS
             )
             if ratio and text != folded and _digits(text) == digits:
                 hits += self._hits(at, round(_FUZZY_SCORE * ratio, 3))

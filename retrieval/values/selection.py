@@ -10,11 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from rapidfuzz.distance import Indel
+from rapidfuzz.process import extractOne
+
 from nl2sql.catalog import Table
 from nl2sql.types import ValueMatch
 from nl2sql.words import split_words
 from retrieval.index_store.value_store import ValueColumn
-from retrieval.values.dictionary import Hit, ValueDictionary
+from retrieval.values.dictionary import LEAST_LETTERS, Hit, ValueDictionary
 from retrieval.values.phrases import Phrase, fold_word, fold_words
 
 MOST_FUZZY_WORDS = 3
@@ -159,10 +162,27 @@ def _weigh(match: Found, schema_words: Collection[str]) -> float:
         all(word in schema_words for word in words)
         for words in (match.phrase.folded.split(), fold_words(match.hit.value))
     )
-    if not is_schema:
+    if not is_schema and not _is_rather_name(match, schema_words):
         return match.score
     factor = _SCHEMA_NAME_FACTOR if match.phrase.is_name else _SCHEMA_WORD_FACTOR
     return match.score * factor
+
+
+def _is_rather_name(match: Found, schema_words: Collection[str]) -> bool:
+    """Whether one word is as similar to the name of a table or column as to this other word.
+
+    "Productos" means the table products in another language, not the department Production.
+    """
+    phrase, value = match.phrase.folded, " ".join(fold_words(match.hit.value))
+    if match.phrase.words > 1 or " " in value or phrase == value:
+        return False
+    alike = Indel.normalized_similarity(phrase, value)
+    if alike < LEAST_LETTERS:
+        return False
+    similar = extractOne(
+        phrase, schema_words, scorer=Indel.normalized_similarity, score_cutoff=alike
+    )
+    return similar is not None
 
 
 def _count_named(column: ValueColumn, asked: Collection[str]) -> int:

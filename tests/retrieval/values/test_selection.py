@@ -69,6 +69,12 @@ def test_a_value_called_like_a_table_counts_less() -> None:
     assert [match.score for match in match("of kind 'offer'", {"offer"})] == [1.0]
 
 
+def test_a_word_nearer_to_a_name_than_to_a_value_is_the_name() -> None:
+    assert [match.value for match in match("cuantos Germanys", {"customer"})] == ["Germany"]
+    assert match("cuantos Germanas", {"germana", "customer"}) == ()
+    assert [match.value for match in match("which were cancelled", {"cancel"})] == ["CXL"]
+
+
 def test_it_is_left_out_where_the_tables_shown_are_called_so() -> None:
     weak = ValueMatch("customers", "sales.orders", "status", "customer", 0.7)
     sure = ValueMatch("cancelled", "sales.orders", "status", "CXL", 0.92)
