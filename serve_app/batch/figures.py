@@ -26,8 +26,6 @@ _REPORTED = (
     "completion_tokens",
     "index_version",
     "model",
-    "correct",
-    "gold_error",
 )
 
 
@@ -112,20 +110,13 @@ def _measure_rate(files: Sequence[tuple[datetime, int]], now: datetime) -> float
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The figures of a job.
-
-    ``accuracy`` is the share of right answers among the questions whose gold query gave a result;
-    None without golds. Seconds are those of single questions.
-    """
+    """The figures of a job. Seconds are those of single questions; None: there is none."""
 
     total: int
     done: int
     outcomes: Mapping[str, int]
     errors: Mapping[str, int]
     reasons: Mapping[str, str]
-    counted: int
-    accuracy: float | None
-    gold_errors: int
     quorum_share: float | None
     mean_confidence: float | None
     median_s: float | None
@@ -140,7 +131,6 @@ class Report:
 def build_report(job: Job) -> Report:
     """Reads all results of a job."""
     rows = [row for info in job.list_results() for row in job.read_results(info, _REPORTED)]
-    judged = [bool(row["correct"]) for row in rows if row["correct"] is not None]
     answered = [row for row in rows if row["outcome"] == "answered"]
     seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
     confidences = [row["confidence"] for row in answered if row["confidence"] is not None]
@@ -153,9 +143,6 @@ def build_report(job: Job) -> Report:
         outcomes=dict(Counter(row["outcome"] for row in rows)),
         errors=dict(Counter(row["error_class"] for row in rows if row["error_class"])),
         reasons={row["error_class"]: row["reason"] for row in rows if row["error_class"]},
-        counted=len(judged),
-        accuracy=fmean(judged) if judged else None,
-        gold_errors=sum(bool(row["gold_error"]) for row in rows),
         quorum_share=fmean(bool(row["quorum"]) for row in answered) if answered else None,
         mean_confidence=fmean(confidences) if confidences else None,
         median_s=_find_quantile(seconds, 50),

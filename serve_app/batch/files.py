@@ -97,7 +97,7 @@ class ResultSink(BlockBasedFileDatasink):
     """One file for each block, in the format of the job."""
 
     def __init__(self, output: Folder, format_: ResultFormat) -> None:
-        super().__init__(output.path, filesystem=output.filesystem, file_format=format_.ending)
+        super().__init__(output.path, filesystem=output.filesystem, file_format=format_.value)
         self._format = format_
 
     def write_block_to_file(self, block: BlockAccessor, file: Any) -> None:

@@ -30,7 +30,8 @@ import pyarrow as pa
 from pyarrow import parquet
 from pydantic import BaseModel, ConfigDict
 
-from nl2sql.errors import SettingsError
+from nl2sql.errors import Forbidden, SettingsError
+from nl2sql.settings import Settings
 from serve_app.batch.questions import SCHEMA, BatchQuestion, complete_ids
 from serve_app.batch.results import ResultFormat, Row, read_table
 from serve_app.batch.storage import Folder
@@ -41,6 +42,7 @@ ROWS_PER_FILE = 50_000
 ROWS_PER_GROUP = 1000
 # An object store takes long for each file.
 _READERS = 16
+ANYBODY = "*"
 # Ray Data's names: the identifier of a run and the number of a task.
 _OWN_NAME = re.compile(r"[0-9a-f]{32}_[0-9]+")
 
@@ -48,16 +50,13 @@ _OWN_NAME = re.compile(r"[0-9a-f]{32}_[0-9]+")
 class JobSpec(BaseModel):
     """What a job is. The same command continues a job if all of this is equal.
 
-    ``files`` describes the files of the input; it is empty for a table. ``submitter`` is the
-    principal that runs the job. ``gold`` tells that some questions have a gold query.
+    ``files`` describes the files of the input; ``submitter`` is the principal that runs the job.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     input: str
-    input_format: str = "auto"
     files: list[list[Any]] = []
-    columns: dict[str, str] = {}
     result_format: ResultFormat = ResultFormat.PARQUET
     submitter: str = ""
     database: str = ""
@@ -76,7 +75,6 @@ class StoredJob(BaseModel):
     total: int
     principals: list[str]
     databases: list[str]
-    has_golds: bool
     created_at: str
 
 
@@ -148,7 +146,7 @@ class Job:
         return sum(1 for _ in read_ids(self.checkpoint, self._list_checkpoints()))
 
     def _list_results(self) -> list[Any]:
-        ending = f".{self.spec.result_format.ending}"
+        ending = f".{self.spec.result_format}"
         return [
             info
             for info in self.output.list_files()
@@ -187,6 +185,29 @@ def check_same(job: Job, spec: JobSpec) -> None:
         )
 
 
+def check_principals(settings: Settings, job: Job) -> None:
+    """Raises Forbidden if the submitter may not act for a principal that a question names.
+
+    Checked at each start, so that a job does not go on with rights that were withdrawn. Raises
+    SettingsError for an unknown principal.
+    """
+    identity, submitter = settings.identity, job.spec.submitter
+    identity.principal(submitter)
+    allowed = settings.batch.act_for.get(submitter, ())
+    for name in job.stored.principals:
+        if not name or name == submitter:
+            continue
+        if ANYBODY not in allowed and name not in allowed:
+            raise Forbidden(
+                f"{submitter} may not ask as {name}.",
+                hint=f"List it under batch.act_for.{submitter} in the settings.",
+            )
+        try:
+            identity.principal(name)
+        except SettingsError as error:
+            raise SettingsError(f"A question names {name!r}. {error.message}") from error
+
+
 def create_job(output: Folder, spec: JobSpec, questions: Iterable[BatchQuestion]) -> Job:
     """Stores the questions in ``output``, which must be empty. Raises SettingsError."""
     if output.list_files():
@@ -201,7 +222,7 @@ def create_job(output: Folder, spec: JobSpec, questions: Iterable[BatchQuestion]
     checkpoint.clear()
     principals: dict[str, None] = {}
     databases: dict[str, None] = {}
-    total, has_golds = 0, False
+    total = 0
     remaining = complete_ids(questions)
     while chunk := list(islice(remaining, ROWS_PER_FILE)):
         # Caches of a database, and the engine's of its prompts, serve the questions that follow.
@@ -211,7 +232,6 @@ def create_job(output: Folder, spec: JobSpec, questions: Iterable[BatchQuestion]
         for question in chunk:
             principals[question.principal] = None
             databases[question.database] = None
-            has_golds = has_golds or bool(question.gold)
     if not total:
         raise SettingsError(f"{spec.input} holds no questions.")
     stored = StoredJob(
@@ -219,7 +239,6 @@ def create_job(output: Folder, spec: JobSpec, questions: Iterable[BatchQuestion]
         total=total,
         principals=list(principals),
         databases=list(databases),
-        has_golds=has_golds,
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     content = json.dumps(stored.model_dump(mode="json"), indent=2, ensure_ascii=False)

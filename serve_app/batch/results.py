@@ -1,11 +1,10 @@
-"""The row of a question, and the rows of a job as Parquet, JSON lines or OpenAI's batch lines."""
+"""The row of a question, and the rows of a job as Parquet or JSON lines."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -24,12 +23,6 @@ class ResultFormat(StrEnum):
 
     PARQUET = "parquet"
     JSONL = "jsonl"
-    OPENAI = "openai"
-
-    @property
-    def ending(self) -> str:
-        """The ending of its files, without the dot."""
-        return "parquet" if self == ResultFormat.PARQUET else "jsonl"
 
 
 ERROR = "error"
@@ -59,22 +52,9 @@ SCHEMA = pa.schema(
         ("completion_tokens", pa.int64()),
         ("index_version", pa.string()),
         ("model", pa.string()),
-        ("correct", pa.bool_()),
-        ("gold_error", pa.string()),
     ]
 )
-# The response in OpenAI's form, as JSON; only in results of that format.
-_RESPONSE = pa.field("response", pa.string())
-
 Row = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """The version of the database's index and the model that answered, as far as known."""
-
-    index_version: str | None = None
-    model: str | None = None
 
 
 def build_row(
@@ -84,15 +64,19 @@ def build_row(
     *,
     seconds: float,
     kept_rows: int,
-    revision: Revision,
+    index_version: str | None = None,
+    model: str | None = None,
 ) -> Row:
-    """The row of an answer of any kind; it has at most ``kept_rows`` of the answer's rows."""
+    """The row of an answer of any kind; it has at most ``kept_rows`` of the answer's rows.
+
+    The version of the database's index and the model are None where they are not known.
+    """
     row = {
         **_describe(question, principal, seconds),
         "database": response.database,
         "outcome": response.outcome,
-        "index_version": revision.index_version,
-        "model": revision.model,
+        "index_version": index_version,
+        "model": model,
     }
     match response:
         case AnsweredResponse():
@@ -141,15 +125,14 @@ def fingerprint(rows: Sequence[Sequence[Any]]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def build_table(rows: Sequence[Row], format_: ResultFormat) -> pa.Table:
-    """The rows as a table, with the column of OpenAI's responses if the format has one."""
-    schema = SCHEMA.append(_RESPONSE) if format_ == ResultFormat.OPENAI else SCHEMA
+def build_table(rows: Sequence[Row]) -> pa.Table:
+    """The rows as a table."""
     return pa.table(
         {
             field.name: pa.array([_clean(row.get(field.name)) for row in rows], field.type)
-            for field in schema
+            for field in SCHEMA
         },
-        schema=schema,
+        schema=SCHEMA,
     )
 
 
@@ -158,9 +141,10 @@ def write_table(table: pa.Table, format_: ResultFormat, file: Any) -> None:
     if format_ == ResultFormat.PARQUET:
         parquet.write_table(table, file)
         return
-    render = _render_line if format_ == ResultFormat.JSONL else _render_openai_line
     for row in table.to_pylist(maps_as_pydicts="strict"):
-        file.write(f"{_to_json(render(row))}\n".encode())
+        rows = row["rows"]
+        line = {**row, "rows": None if rows is None else json.loads(rows)}
+        file.write(f"{_to_json(line)}\n".encode())
 
 
 def read_table(file: Any, format_: ResultFormat, columns: Sequence[str]) -> list[Row]:
@@ -168,13 +152,8 @@ def read_table(file: Any, format_: ResultFormat, columns: Sequence[str]) -> list
     if format_ == ResultFormat.PARQUET:
         rows: list[Row] = parquet.read_table(file, columns=list(columns)).to_pylist()
         return rows
-    found = []
-    for line in file.read().splitlines():
-        row = json.loads(line)
-        if format_ == ResultFormat.OPENAI:
-            row = row["quorumsql"]
-        found.append({column: row[column] for column in columns})
-    return found
+    found = map(json.loads, file.read().splitlines())
+    return [{column: row[column] for column in columns} for row in found]
 
 
 def _describe(question: BatchQuestion, principal: str, seconds: float) -> Row:
@@ -195,23 +174,6 @@ def _describe_trace(trace: TraceResponse) -> Row:
     }
 
 
-def _render_line(row: Row) -> Row:
-    rows = row["rows"]
-    return {**row, "rows": None if rows is None else json.loads(rows)}
-
-
-def _render_openai_line(row: Row) -> Row:
-    """A line of OpenAI's batch output; ``quorumsql`` holds the columns of the other formats."""
-    response = row.pop("response")
-    return {
-        "id": f"batch_req_{hashlib.sha256(row['id'].encode()).hexdigest()[:24]}",
-        "custom_id": row["id"],
-        "response": None if response is None else json.loads(response),
-        "error": None,
-        "quorumsql": _render_line(row),
-    }
-
-
 def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
@@ -223,8 +185,3 @@ def _clean(value: Any) -> Any:
     if isinstance(value, list) and value and isinstance(value[0], str):
         return [_clean(item) for item in value]
     return value
-
-
-def build_openai_response(status: int, request_id: str, body: Mapping[str, Any]) -> str:
-    """The member ``response`` of a line of OpenAI's batch output, as JSON."""
-    return _to_json({"status_code": status, "request_id": request_id, "body": body})

@@ -26,8 +26,7 @@ from nl2sql.errors import QuorumError, SettingsError, Unavailable
 from serve_app.batch.engines import BuildEngine, build_configured, count_cpus, start_engines
 from serve_app.batch.figures import Progress, ProgressReader
 from serve_app.batch.files import QuestionSource, ResultSink, StoredIds
-from serve_app.batch.identity import check_principals
-from serve_app.batch.job import Job
+from serve_app.batch.job import Job, check_principals
 from serve_app.batch.worker import AnswerQuestions, WorkerPlan
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.starting import LOCAL, connect_ray, find_address
@@ -113,7 +112,6 @@ def run_job(
                     wiring,
                     job.spec,
                     sizes.questions_at_once,
-                    job.stored.has_golds,
                     tuple(engines),
                     service,
                 )

@@ -15,8 +15,7 @@ import pyarrow as pa
 from ray.util.metrics import Counter
 
 from nl2sql.settings import Settings
-from serve_app.batch.asking import Asker, open_local
-from serve_app.batch.asking_service import open_service
+from serve_app.batch.asking import Asker, open_local, open_service
 from serve_app.batch.engines import PooledEngine
 from serve_app.batch.job import JobSpec, read_questions
 from serve_app.batch.questions import BatchQuestion
@@ -36,7 +35,6 @@ class WorkerPlan:
     wiring: Wiring
     spec: JobSpec
     questions_at_once: int
-    has_golds: bool = False
     engines: tuple[Any, ...] = ()
     service: str = ""
 
@@ -59,7 +57,6 @@ class WorkerPlan:
             self.spec,
             PooledEngine(self.engines),
             questions_at_once=self.questions_at_once,
-            has_golds=self.has_golds,
         )
 
 
@@ -83,7 +80,7 @@ class AnswerQuestions:
     def __call__(self, block: pa.Table) -> pa.Table:
         """The rows of the questions in a block, in their order."""
         rows: list[Row] = self._run(self._ask_all(read_questions(block)))
-        return build_table(rows, self._plan.spec.result_format)
+        return build_table(rows)
 
     async def _open(self) -> tuple[Asker, asyncio.Semaphore]:
         asker = await self._stack.enter_async_context(self._plan.open_asker())

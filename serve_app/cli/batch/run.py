@@ -16,10 +16,9 @@ from rich.markup import escape
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 from serve_app.batch.figures import Progress, ProgressReader
-from serve_app.batch.identity import check_principals
-from serve_app.batch.inputs import TABLE, InputFormat, describe_files, read_files, read_table
-from serve_app.batch.job import Job, JobSpec, check_same, create_job, find_job
-from serve_app.batch.questions import BatchQuestion, Columns
+from serve_app.batch.inputs import describe_files, read_files
+from serve_app.batch.job import Job, JobSpec, check_principals, check_same, create_job, find_job
+from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.results import ResultFormat
 from serve_app.batch.running import Follow, Sizes, run_job
 from serve_app.batch.storage import Folder, open_folder
@@ -44,32 +43,16 @@ def run(
         str,
         typer.Argument(
             metavar="INPUT",
-            help="A file or folder of JSON lines, CSV, Parquet or OpenAI's batch lines, as a path "
-            "or a URI such as s3://bucket/file; or table:DATABASE/TABLE.",
+            help="A file or folder of JSON lines, CSV or Parquet with a column `question`: a path "
+            "or a URI such as s3://bucket/file.",
         ),
     ],
     output: Annotated[
         str, typer.Argument(metavar="OUTPUT", help="The job's folder, as a path or a URI.")
     ],
-    input_format: Annotated[
-        InputFormat, typer.Option("--format", help="The format of INPUT; auto: by its ending.")
-    ] = InputFormat.AUTO,
     results: Annotated[
         ResultFormat, typer.Option(help="The format of the results.")
     ] = ResultFormat.PARQUET,
-    id_column: Annotated[
-        str, typer.Option(help="Column of unique ids; without one, ids are derived.")
-    ] = "",
-    question_column: Annotated[str, typer.Option(help="Column of the question.")] = "",
-    database_column: Annotated[str, typer.Option(help="Column of the database.")] = "",
-    evidence_column: Annotated[str, typer.Option(help="Column of additional knowledge.")] = "",
-    principal_column: Annotated[
-        str, typer.Option(help="Column of the principal as which a question is asked.")
-    ] = "",
-    k_column: Annotated[str, typer.Option(help="Column of the number of candidates.")] = "",
-    gold_column: Annotated[
-        str, typer.Option(help="Column of SQL that is right, for the accuracy.")
-    ] = "",
     database: Annotated[str, typer.Option(help="The database of questions that name none.")] = "",
     k: Annotated[
         int | None, typer.Option(help="Candidates of questions that name no number.")
@@ -114,20 +97,9 @@ def run(
     cli: CliContext = context.obj
     settings = cli.settings
     submitter = settings.identity.principal(as_).name
-    columns = {
-        "id": id_column,
-        "question": question_column,
-        "database": database_column,
-        "evidence": evidence_column,
-        "principal": principal_column,
-        "k": k_column,
-        "gold": gold_column,
-    }
     spec = JobSpec(
         input=input_,
-        input_format=input_format,
-        files=[] if input_.startswith(TABLE) else describe_files(input_),
-        columns={name: column for name, column in columns.items() if column},
+        files=describe_files(input_),
         result_format=results,
         submitter=submitter,
         database=database,
@@ -189,16 +161,8 @@ def _prepare(
     job, wiring = find_job(output), Wiring(settings)
     if job is not None:
         check_same(job, spec)
-    elif spec.input.startswith(TABLE):
-        name = spec.input.removeprefix(TABLE)
-        known = [database for database in settings.databases if name.startswith(f"{database}/")]
-        wiring = asyncio.run(prepare(settings, reporter, databases=known))
-        principal = settings.identity.principal(spec.submitter)
-        rows = asyncio.run(read_table(wiring, name, Columns(**spec.columns), principal))
-        job = create_job(output, spec, _complete(rows, spec))
     else:
-        found = read_files(spec.input, InputFormat(spec.input_format), Columns(**spec.columns))
-        job = create_job(output, spec, _complete(found, spec))
+        job = create_job(output, spec, _complete(read_files(spec.input), spec))
     check_principals(settings, job)  # before minutes of preparation
     CONSOLE.print(f"{job.stored.total:,} questions.", highlight=False)
     if needs_model and not ProgressReader(job).read().is_complete:

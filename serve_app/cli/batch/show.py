@@ -41,7 +41,7 @@ def _print_progress(progress: Progress) -> None:
 
 @prints
 def report(output: JobFolder) -> Output:
-    """Show outcomes, errors, times and tokens of a job; with golds, its accuracy."""
+    """Show outcomes, errors, times and tokens of a job."""
     found = build_report(open_job(open_folder(output)))
     return Output(found, lambda: _print_report(found))
 
@@ -56,10 +56,6 @@ def render_report(found: Report) -> list[str]:
     """The lines of the report, with rich's markup."""
     lines = [f"{found.done:,} of {found.total:,} questions"]
     lines += [f"  {count:,} {name}" for name, count in sorted(found.outcomes.items())]
-    if found.accuracy is not None:
-        lines.append(f"accuracy: {found.accuracy:.1%} of {found.counted:,} with a gold result")
-    if found.gold_errors:
-        lines.append(f"gold queries that failed: {found.gold_errors:,}")
     if found.mean_confidence is not None and found.quorum_share is not None:
         lines.append(
             f"answers: mean confidence {found.mean_confidence:.2f}, "

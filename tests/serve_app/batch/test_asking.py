@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import httpx
 import pytest
 
 from nl2sql.errors import Busy, InvalidRequest, LimitReached, Unavailable
 from nl2sql.settings import Settings
-from serve_app.batch.asking import adapt_settings
-from serve_app.batch.asking_service import PRIORITY, ServiceAsker
+from serve_app.batch.asking import RetryPolicy, ServiceAsker, adapt_settings
 from serve_app.batch.job import JobSpec
-from serve_app.batch.patience import Patience
 from serve_app.batch.questions import BatchQuestion
-from serve_app.batch.results import ResultFormat
 from tests.fakes import (
     FakeGenerator,
     build_candidate,
@@ -51,41 +46,41 @@ class Calls:
 
 async def test_what_is_unavailable_is_asked_again() -> None:
     calls = Calls(Unavailable("Down."), LimitReached("Busy.", retry_after_s=0))
-    assert await Patience(PAUSES_S).ask("shop", calls) == 3
+    assert await RetryPolicy(PAUSES_S).run("shop", calls) == 3
 
 
 async def test_what_is_busy_is_asked_until_it_is_not() -> None:
     busy = [Busy("Busy.", retry_after_s=0), LimitReached("Slow.", retry_after_s=0)] * 3
-    assert await Patience(PAUSES_S).ask("shop", Calls(*busy)) == 7
+    assert await RetryPolicy(PAUSES_S).run("shop", Calls(*busy)) == 7
 
 
 async def test_nobody_waits_for_the_limit_of_a_day() -> None:
     calls = Calls(LimitReached("Enough.", retry_after_s=50_000))
     with pytest.raises(LimitReached):
-        await Patience(PAUSES_S).ask("shop", calls)
+        await RetryPolicy(PAUSES_S).run("shop", calls)
     assert calls.count == 1
 
 
-async def test_patience_has_an_end_and_then_there_is_one_attempt() -> None:
-    patience = Patience(PAUSES_S)
+async def test_attempts_have_an_end_and_then_there_is_one_attempt() -> None:
+    policy = RetryPolicy(PAUSES_S)
     always = [Unavailable("Down.")] * 9
     calls = Calls(*always)
     with pytest.raises(Unavailable):
-        await patience.ask("shop", calls)
+        await policy.run("shop", calls)
     assert calls.count == 3
     with pytest.raises(Unavailable):
-        await patience.ask("shop", calls)
+        await policy.run("shop", calls)
     assert calls.count == 4
     # Other databases are not affected, and a success brings the attempts back.
-    assert await patience.ask("pets", Calls(Unavailable("Down."))) == 2
-    assert await patience.ask("shop", Calls()) == 1
-    assert await patience.ask("shop", Calls(Unavailable("Down."))) == 2
+    assert await policy.run("pets", Calls(Unavailable("Down."))) == 2
+    assert await policy.run("shop", Calls()) == 1
+    assert await policy.run("shop", Calls(Unavailable("Down."))) == 2
 
 
 async def test_other_errors_are_not_repeated() -> None:
     calls = Calls(InvalidRequest("Empty.", field="question"))
     with pytest.raises(InvalidRequest):
-        await Patience(PAUSES_S).ask("shop", calls)
+        await RetryPolicy(PAUSES_S).run("shop", calls)
     assert calls.count == 1
 
 
@@ -119,12 +114,10 @@ class BusyTransport(httpx.AsyncBaseTransport):
 
 
 @asynccontextmanager
-async def asking(
-    transport: BusyTransport, result_format: ResultFormat = ResultFormat.PARQUET
-) -> AsyncIterator[ServiceAsker]:
+async def asking(transport: BusyTransport) -> AsyncIterator[ServiceAsker]:
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        spec = JobSpec(input="x", submitter="mia", kept_rows=1, result_format=result_format)
-        yield ServiceAsker(spec, SETTINGS, client, Patience(PAUSES_S), ENVIRON)
+        spec = JobSpec(input="x", submitter="mia", kept_rows=1)
+        yield ServiceAsker(spec, SETTINGS, client, RetryPolicy(PAUSES_S), ENVIRON)
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -140,7 +133,7 @@ async def test_a_busy_service_is_asked_again_after_people(
     assert row["principal"] == "mia"
     assert len(transport.requests) == 3
     for request in transport.requests:
-        assert request.headers.items() >= {name.lower(): v for name, v in PRIORITY.items()}.items()
+        assert request.headers["QuorumSQL-Priority"] == "batch"
 
 
 async def test_a_service_that_stays_unavailable_is_the_questions_error() -> None:
@@ -167,27 +160,7 @@ async def test_each_principal_asks_with_its_token(monkeypatch: pytest.MonkeyPatc
     assert "There is no principal 'no'" in rows[-1]["reason"]
 
 
-async def test_a_chat_is_completed_by_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MIA_TOKEN", "mia's")
-    transport = BusyTransport(SETTINGS, 0, 503)
-    chat = {"model": "shop", "messages": [{"role": "user", "content": "Q?"}], "stream": True}
-    questions = [
-        BatchQuestion("a", "Q?", chat=json.dumps(chat)),
-        BatchQuestion("b", "Q?", database="shop"),
-        BatchQuestion("c", "Q?", database="nowhere"),
-    ]
-    async with asking(transport, ResultFormat.OPENAI) as asker:
-        rows = [await asker.ask(question) for question in questions]
-    responses: list[dict[str, Any]] = [json.loads(row["response"]) for row in rows]
-    assert [response["status_code"] for response in responses] == [200, 200, 404]
-    for response in responses[:2]:
-        assert response["body"]["object"] == "chat.completion"
-        assert SQL in response["body"]["choices"][0]["message"]["content"]
-    assert responses[2]["body"]["error"]["code"] == "model_not_found"
-    assert [row["outcome"] for row in rows] == ["completed", "completed", "error"]
-
-
 def test_a_job_refuses_none_of_its_own_questions() -> None:
-    serve = adapt_settings(SETTINGS, 16, has_golds=False).serve
+    serve = adapt_settings(SETTINGS, 16).serve
     assert serve.max_ongoing_requests == 16
     assert serve.max_slowdown > 1000 * SETTINGS.serve.max_slowdown

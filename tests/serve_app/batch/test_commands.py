@@ -99,10 +99,8 @@ def test_a_principal_that_may_not_be_named(config: Path) -> None:
     ("arguments", "message"),
     [
         (["nowhere.jsonl", "out"], "There are no files at nowhere.jsonl"),
-        (["table:nowhere/t", "out"], "names no table"),
         (["in.jsonl", "out", "--workers", "4:2"], "--workers 4:2"),
         (["in.jsonl", "out", "--as", "nobody"], "There is no principal 'nobody'"),
-        (["in.jsonl", "out", "--question-column", "text"], "no column 'text'"),
     ],
 )
 def test_what_is_wrong_is_said(

@@ -8,19 +8,15 @@ from typing import Any
 
 import pytest
 
-from nl2sql.errors import DeadlineExceeded, InvalidRequest
+from nl2sql.errors import DeadlineExceeded
 from quorumsql.contract import AnsweredResponse, ClarifyResponse, FailedResponse, RefusedResponse
 from quorumsql.contract.answers import AttemptResponse, ResultColumn
-from serve_app.batch.asking import describe_for_openai
-from serve_app.batch.job import JobSpec
 from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.results import (
     SCHEMA,
     ResultFormat,
-    Revision,
     Row,
     build_error_row,
-    build_openai_response,
     build_row,
     build_table,
     fingerprint,
@@ -51,7 +47,8 @@ def make_row(response: Any, kept_rows: int = 2) -> Row:
         response,
         seconds=0.5,
         kept_rows=kept_rows,
-        revision=Revision("v1", "qwen"),
+        index_version="v1",
+        model="qwen",
     )
 
 
@@ -131,9 +128,8 @@ ROWS: list[Row] = [
 
 @pytest.mark.parametrize("format_", list(ResultFormat))
 def test_rows_survive_each_format(format_: ResultFormat) -> None:
-    rows = [{**row, "response": build_openai_response(200, "r", {})} for row in ROWS]
     buffer = io.BytesIO()
-    write_table(build_table(rows, format_), format_, buffer)
+    write_table(build_table(ROWS), format_, buffer)
     buffer.seek(0)
     read = read_table(buffer, format_, ["id", "question", "outcome", "confidence", "reason"])
     assert read == [
@@ -150,29 +146,9 @@ def test_rows_survive_each_format(format_: ResultFormat) -> None:
 
 def test_json_lines_hold_rows_and_times_as_json() -> None:
     buffer = io.BytesIO()
-    write_table(build_table(ROWS, ResultFormat.JSONL), ResultFormat.JSONL, buffer)
+    write_table(build_table(ROWS), ResultFormat.JSONL, buffer)
     first, second = map(json.loads, buffer.getvalue().splitlines())
     assert list(first) == SCHEMA.names
     assert first["rows"] == [[1, "ä"]]
     assert first["stages_ms"] == {"plan": 1.5}
     assert second["rows"] is None
-
-
-def test_lines_of_openai() -> None:
-    spec = JobSpec(input="x", result_format=ResultFormat.OPENAI)
-    body = {"object": "chat.completion"}
-    failed = describe_for_openai(spec, InvalidRequest("Empty.", field="question"))
-    rows = [
-        {**ROWS[0], "response": build_openai_response(200, "req_1", body)},
-        {**ROWS[1], **failed},
-    ]
-    buffer = io.BytesIO()
-    write_table(build_table(rows, ResultFormat.OPENAI), ResultFormat.OPENAI, buffer)
-    good, bad = map(json.loads, buffer.getvalue().splitlines())
-    assert good["custom_id"] == "a"
-    assert good["response"] == {"status_code": 200, "request_id": "req_1", "body": body}
-    assert good["error"] is None
-    assert good["quorumsql"]["rows"] == [[1, "ä"]]
-    assert bad["response"]["status_code"] == 400
-    assert bad["response"]["body"]["error"]["message"] == "Empty."
-    assert good["id"] != bad["id"]

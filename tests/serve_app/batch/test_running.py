@@ -15,11 +15,9 @@ import ray
 from prometheus_client.parser import text_string_to_metric_families
 
 from nl2sql.errors import EngineUnavailable, Forbidden, SettingsError
-from nl2sql.types import Principal
 from serve_app.batch.figures import Progress, build_report
-from serve_app.batch.inputs import read_table
 from serve_app.batch.job import Job
-from serve_app.batch.questions import BatchQuestion, Columns
+from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.results import ResultFormat
 from serve_app.batch.running import Sizes, find_cause, run_job
 from serve_app.composition.wiring import Wiring
@@ -69,14 +67,11 @@ def test_each_question_has_one_row_whatever_comes_of_it(wiring: Wiring, tmp_path
         BatchQuestion("nowhere", "SELECT 1", database="nowhere"),
         BatchQuestion("many", COUNT, k=10_000),
         BatchQuestion("refused", "SELECT pg_sleep(1) FROM employees"),
-        BatchQuestion("right", COUNT, gold=f"{COUNT} WHERE true"),
-        BatchQuestion("wrong", COUNT, gold="SELECT -1"),
-        BatchQuestion("no gold", COUNT, gold="SELECT 1 FROM no_such_table"),
         BatchQuestion("second", "SELECT 2 FROM tickets", database="second"),
     ]
     job = build_job(tmp_path, *questions, kept_rows=1)
     progress = run(job, wiring, replace(SIZES, workers=(1, 2)))
-    assert (progress.done, progress.total) == (38, 38)
+    assert (progress.done, progress.total) == (35, 35)
     rows = {row["id"]: row for row in read_rows(job)}
     assert rows.keys() == {question.id for question in questions}
     for number, question in enumerate(questions[:30]):
@@ -98,21 +93,12 @@ def test_each_question_has_one_row_whatever_comes_of_it(wiring: Wiring, tmp_path
         assert rows[name]["reason"]
     assert rows["refused"]["outcome"] == "failed"
     assert rows["second"]["outcome"] == "failed"
-    assert [rows[name]["correct"] for name in ("right", "wrong", "no gold")] == [True, False, None]
-    assert "no_such_table" in rows["no gold"]["gold_error"]
     assert wait_for(lambda: count_outcomes() == Counter(row["outcome"] for row in rows.values()))
-    report = build_report(job)
-    assert (report.accuracy, report.counted, report.gold_errors) == (0.5, 2, 1)
+    assert build_report(job).outcomes == progress.outcomes
 
 
 def test_a_job_goes_on_where_it_was(wiring: Wiring, tmp_path: Path) -> None:
-    messages = [{"role": "user", "content": COUNT}]
-    chats = [
-        BatchQuestion(f"c{number}", COUNT, chat=json.dumps({"model": model, "messages": messages}))
-        for number, model in enumerate(("demo_erp", "quorumsql", "nowhere"))
-    ]
-    questions = [*build_questions(16), *chats]
-    job = build_job(tmp_path, *questions, result_format=ResultFormat.OPENAI)
+    job = build_job(tmp_path, *build_questions(16), result_format=ResultFormat.JSONL)
     run(job, wiring)
     before = read_rows(job)
     files = sorted(job.list_results(), key=lambda info: info.path)
@@ -128,23 +114,11 @@ def test_a_job_goes_on_where_it_was(wiring: Wiring, tmp_path: Path) -> None:
     assert read_rows(job) == before
     assert not Path(files[0].path).exists()
     assert {info.path: info.mtime_ns for info in job.list_results()}.items() >= kept.items()
-    _check_lines(job)
 
     def never(wiring: Wiring) -> None:
         raise AssertionError("a complete job needs no engine")
 
     assert run_job(job, wiring, SIZES, build_engine=never).is_complete  # type: ignore[arg-type]
-
-
-def _check_lines(job: Job) -> None:
-    texts = [Path(info.path).read_text() for info in job.list_results()]
-    lines = {
-        line["custom_id"]: line for text in texts for line in map(json.loads, text.splitlines())
-    }
-    assert [lines[f"c{n}"]["response"]["status_code"] for n in range(3)] == [200, 200, 404]
-    message = lines["c0"]["response"]["body"]["choices"][0]["message"]["content"]
-    assert COUNT in message
-    assert lines["c1"]["response"]["body"]["model"] == "quorumsql"
 
 
 def test_questions_are_asked_as_their_principals(wiring: Wiring, tmp_path: Path) -> None:
@@ -196,16 +170,6 @@ def test_a_running_service_answers(wiring: Wiring, tmp_path: Path) -> None:
         progress = run_job(job, wiring, SIZES, service=url, build_engine=build_broken)
     assert progress.outcomes == {"answered": 9}
     assert {row["sql"] for row in read_rows(job, "sql")} == {sql}
-
-
-async def test_a_table_is_read_as_the_principal_sees_it(wiring: Wiring) -> None:
-    columns = Columns(id="employee_id", question="last_name")
-    found = await read_table(wiring, "demo_erp/hr.employees", columns, Principal("local"))
-    assert len(found) > 300
-    assert all(question.question and question.id.isdigit() for question in found)
-    for name, message in (("demo_erp/nothing", "nothing"), ("nowhere/t", "names no table")):
-        with pytest.raises(SettingsError, match=message):
-            await read_table(wiring, name, columns, Principal("local"))
 
 
 def test_an_engine_that_does_not_start_ends_the_job(wiring: Wiring, tmp_path: Path) -> None:

@@ -19,9 +19,8 @@ from pyarrow import fs
 
 from nl2sql.errors import SettingsError
 from serve_app.batch.figures import ProgressReader
-from serve_app.batch.inputs import InputFormat, describe_files, read_files
+from serve_app.batch.inputs import describe_files, read_files
 from serve_app.batch.job import find_job
-from serve_app.batch.questions import Columns
 from serve_app.batch.results import ResultFormat
 from serve_app.batch.running import Sizes, run_job
 from serve_app.batch.storage import Folder, find_files, open_folder
@@ -123,7 +122,7 @@ def test_a_job_in_a_bucket(bucket: str, cluster: None, wiring: Wiring, tmp_path:
     content = "".join(f"{json.dumps(line)}\n" for line in lines)
     open_folder(bucket).write("questions.jsonl", content.encode())
     location = f"{bucket}/questions.jsonl"
-    questions = list(read_files(location, InputFormat.AUTO, Columns()))
+    questions = list(read_files(location))
     assert len(questions) == 24
     sizes = Sizes(block_rows=8)
     for result_format in (ResultFormat.PARQUET, ResultFormat.JSONL):
