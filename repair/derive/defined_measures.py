@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Definition
-from repair.autocorrect.levels import Level
+from repair.autocorrect.levels import Level, Source
 from repair.derive.asked_rounding import asked_rounding
 from repair.derive.original import Original, add_condition, list_conjuncts
 
@@ -16,13 +17,56 @@ from repair.derive.original import Original, add_condition, list_conjuncts
 def defined_measures(original: Original) -> Iterator[exp.Expr]:
     """``SELECT sum(amt) FROM invoices`` becomes the query that defines "revenue".
 
-    It has the named dimensions as groups and the named filters as conditions; a second query also
-    has the conditions of the original about the same tables. Only if the measures are over the same
-    rows, and the planned join reaches the other tables without repeating them.
+    The first query is the original with the conditions that it leaves out of the named measures and
+    filters. The others are written anew: with the named dimensions as groups and the named filters
+    as conditions; the second of them also has the conditions of the original about the same tables.
+    These only if the measures are over the same rows, and the planned join reaches the other tables
+    without repeating them.
     """
+    yield from _add_conditions(original)
     for query in _list_queries(original):
         composed = Original(query, original.visible, original.question)
         yield next(asked_rounding(composed), query)
+
+
+def _add_conditions(original: Original) -> Iterator[exp.Expr]:
+    """The original with each condition on one of its tables of whose columns it mentions none."""
+    draft = original.draft()
+    for definition in original.visible.definitions:
+        if not definition.condition or len(definition.tables) > 1:
+            continue
+        places = [
+            (level, source)
+            for level in original.levels
+            for source in level.sources.values()
+            if source.table is not None and source.table.qualified == definition.tables[0]
+        ]
+        if len(places) != 1:
+            continue
+        level, source = places[0]
+        if definition.expression and not _computes(level, source, definition, original):
+            continue
+        condition = parse_one(definition.condition, original.visible.dialect)
+        columns = list(find_all(condition, exp.Column))
+        mentioned = {column.name.lower() for column in original.uses.get(id(source), ())}
+        if any(column.name.lower() in mentioned for column in columns):
+            continue
+        for column in columns:
+            column.set("table", source.identifier.copy())
+        for part in list_conjuncts(condition):
+            add_condition(draft.of(level.select), _enclose(part.copy()))
+    if draft.tree != original.tree:
+        yield draft.tree
+
+
+def _computes(level: Level, source: Source, definition: Definition, original: Original) -> bool:
+    """Whether it has the aggregates of the measure, and its columns, whatever it makes of them."""
+    expression = parse_one(definition.expression, original.visible.dialect)
+    wanted = {type(node) for node in find_all(expression, exp.AggFunc)}
+    found = {type(node) for node in find_all(level.select, exp.AggFunc)}
+    needed = {column.name.lower() for column in find_all(expression, exp.Column)}
+    used = {column.name.lower() for column in original.uses.get(id(source), ())}
+    return bool(wanted) and wanted <= found and needed <= used
 
 
 def _list_queries(original: Original) -> Iterator[exp.Select]:
