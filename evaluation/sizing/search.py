@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from evaluation.sizing.service import Deployment, Prediction, simulate
-from evaluation.sizing.workload import Workload, draw_arrivals
+from evaluation.sizing.inputs import Workload, draw_arrivals
+from evaluation.sizing.simulation import Deployment, Prediction, simulate
 from nl2sql.errors import SettingsError
 
 # A simulation lasts at least as long, and has about as many questions.

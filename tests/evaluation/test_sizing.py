@@ -14,27 +14,27 @@ from typing import Any
 import pytest
 
 from evaluation.runs.records import RepairRecord
-from evaluation.sizing.admission import Admission, AdmissionLimits
-from evaluation.sizing.engine import (
+from evaluation.sizing.inputs import (
     EngineProfile,
-    EngineReplica,
-    SamplingCost,
-    list_profiles,
-    read_profile,
-)
-from evaluation.sizing.events import Clock
-from evaluation.sizing.processor import SharedProcessor
-from evaluation.sizing.search import Targets, find_smallest, predict
-from evaluation.sizing.service import Deployment, simulate
-from evaluation.sizing.workload import (
     QuestionCost,
+    SamplingCost,
     build_workload,
     draw_arrivals,
+    list_profiles,
     read_demo,
+    read_profile,
 )
-from nl2sql.errors import Busy, SettingsError
+from evaluation.sizing.search import Targets, find_smallest, predict
+from evaluation.sizing.simulation import (
+    Clock,
+    Deployment,
+    EngineReplica,
+    Ingress,
+    SharedServer,
+    simulate,
+)
+from nl2sql.errors import SettingsError
 from serve_app.service.load import Load
-from serve_app.service.turns import Turns
 from tests.evaluation.builders import build_record
 
 Start = Callable[[Clock, float, Callable[[], None]], None]
@@ -49,8 +49,6 @@ PROFILE = EngineProfile(
     max_sequences=8,
     kv_tokens=10_000,
 )
-# No limit on questions in a replica.
-UNLIMITED = AdmissionLimits(10**9, 10**9)
 DEMO = read_demo(cpu_before_ms=49, cpu_after_ms=57, database_ms=20)
 
 
@@ -82,12 +80,12 @@ def start_in_engine(profile: EngineProfile) -> Start:
 
 
 def start_in_processor() -> Start:
-    processors: list[SharedProcessor] = []
+    processors: list[SharedServer] = []
 
     def start(clock: Clock, job: float, done: Callable[[], None]) -> None:
         if not processors:
-            processors.append(SharedProcessor(clock))
-        processors[0].run(job, done)
+            processors.append(SharedServer(clock, lambda jobs: 1 / jobs))
+        processors[0].add(job, done)
 
     return start
 
@@ -135,7 +133,9 @@ def test_two_choices_are_between_separate_queues_and_one_queue() -> None:
     load, engines = 0.8, 4
     arrivals = draw_arrivals(60 * load * engines, 3_000)
 
-    found = simulate(Deployment(1, engines, profile, UNLIMITED), workload, arrivals)
+    found = simulate(
+        Deployment(1, engines, profile, lambda: Load(1e9), 10**9, 10**9), workload, arrivals
+    )
 
     separate, one_queue = 1 / (1 - load), 1.75  # Erlang C with four servers
     assert one_queue < fmean(found.latencies_s) < 0.7 * separate
@@ -180,99 +180,23 @@ def test_request_larger_than_the_engine_runs_alone() -> None:
     assert len(ends) == 1
 
 
-def test_jobs_share_the_processor() -> None:
-    clock, ends = Clock(), list[float]()
-    processor = SharedProcessor(clock)
+@pytest.mark.parametrize("patience", [0, 1])
+def test_replica_refuses_what_neither_runs_nor_waits(patience: int) -> None:
+    ingress = Ingress(Clock(), Deployment(1, 1, PROFILE, lambda: Load(5.0), 1, patience))
+    leaving: list[Callable[[], None]] = []
 
-    processor.run(1.0, lambda: ends.append(clock.now))
-    processor.run(2.0, lambda: ends.append(clock.now))
-    clock.run()
+    entered = [ingress.enter(number, leaving.append) for number in range(3)]
 
-    assert ends == pytest.approx([2.0, 3.0])
-    assert processor.busy_s == pytest.approx(3.0)
-
-
-def decide_as_the_service(
-    limits: AdmissionLimits, events: Sequence[tuple[str, int, float]], slowdown: float
-) -> list[bool]:
-    """What ``Turns`` decides on the same questions; it is told how long they took."""
-    turns = Turns(limits.max_ongoing, limits.max_waiting, max_slowdown=slowdown)
-    entered: dict[int, tuple[float, int, int]] = {}
-    decisions = []
-    for number, (what, who, now) in enumerate(events):
-        if what == "enter":
-            try:
-                turns.check(str(who), patience_s=limits.patience_s)
-            except Busy:
-                decisions.append(False)
-                continue
-            decisions.append(True)
-            turns._present[str(who)] += 1
-            entered[number] = (now, turns._present.total(), who)
-        elif entered:
-            started, present, principal = entered.pop(min(entered))
-            turns._load.measure(now - started, present)
-            turns._leave(str(principal))
-    return decisions
-
-
-def decide_as_simulated(
-    limits: AdmissionLimits, events: Sequence[tuple[str, int, float]], slowdown: float
-) -> list[bool]:
-    clock = Clock()
-    admission = Admission(clock, limits, Load(slowdown))
-    entered: dict[int, int] = {}
-    decisions: list[bool] = []
-    for number, (what, who, now) in enumerate(events):
-        clock.now = now
-        if what == "enter":
-            accepted = admission.enter(number, who)
-            decisions.append(accepted)
-            if accepted:
-                entered[number] = who
-        elif entered:
-            first = min(entered)
-            admission.leave(first, entered.pop(first))
-    return decisions
-
-
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("patience_s", [1800.0, 20.0])
-def test_admission_decides_as_the_service(seed: int, patience_s: float) -> None:
-    random = Random(seed)
-    limits = AdmissionLimits(10**6, 10**6, patience_s)
-    events, now = [], 0.0
-    for number in range(600):
-        now += random.expovariate(1.0)
-        # First as many leave as come; later more come.
-        enters = random.random() < (0.5 if number < 200 else 0.6)
-        events.append(("enter" if enters else "leave", random.randrange(6), now))
-
-    decisions = decide_as_simulated(limits, events, 3.0)
-
-    assert decisions == decide_as_the_service(limits, events, 3.0)
-    assert len(set(decisions)) == 2
-
-
-def test_full_replica_refuses() -> None:
-    clock = Clock()
-    admission = Admission(clock, AdmissionLimits(1, 1), Load(5.0))
-    started: list[int] = []
-
-    for number in range(2):
-        assert admission.enter(number, number)
-        admission.proceed(lambda number=number: started.append(number))  # type: ignore[misc]
-
-    assert not admission.enter(2, 2)
-    assert started == [0]
-    admission.leave(0, 0)
-    assert started == [0, 1]
-    assert admission.enter(3, 3)
+    assert entered == [True, patience == 1, False]
+    assert len(leaving) == 1
+    leaving[0]()
+    assert len(leaving) == 1 + patience
+    assert ingress.enter(4, leaving.append)
 
 
 def deploy(replicas: int, engines: int) -> Deployment:
     profile = read_profile("rtx-a6000-qwen2.5-7b")
-    return Deployment(replicas, engines, profile, build_load=lambda: Load(5.0))
+    return Deployment(replicas, engines, profile, lambda: Load(5.0))
 
 
 @pytest.mark.parametrize("per_minute", [60, 3000])

@@ -11,11 +11,16 @@ from rich import box
 from rich.table import Table
 
 from evaluation.runs.run_folder import read_run
-from evaluation.sizing.admission import AdmissionLimits
-from evaluation.sizing.engine import EngineProfile, list_profiles, read_profile
+from evaluation.sizing.inputs import (
+    EngineProfile,
+    Workload,
+    build_workload,
+    list_profiles,
+    read_demo,
+    read_profile,
+)
 from evaluation.sizing.search import Sizing, Targets, find_smallest, predict
-from evaluation.sizing.service import Deployment
-from evaluation.sizing.workload import Workload, build_workload, read_demo
+from evaluation.sizing.simulation import Deployment
 from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
@@ -107,12 +112,14 @@ def _build_deployment(
     settings: Settings, profile: EngineProfile, replicas: int, engines: int
 ) -> Deployment:
     serve = settings.serve
-    limits = AdmissionLimits(
+    return Deployment(
+        replicas,
+        engines,
+        profile,
+        lambda: Load(serve.max_slowdown),
         serve.max_ongoing_requests,
         serve.max_waiting_requests,
-        settings.limits.request_timeout_ms / 1000,
     )
-    return Deployment(replicas, engines, profile, limits, lambda: Load(serve.max_slowdown))
 
 
 def _describe(sizing: Sizing) -> dict[str, Any]:

@@ -1,28 +1,26 @@
-"""One engine replica with continuous batching, described by an ``EngineProfile``.
-
-A prompt is read once for its K answers; meanwhile no answer grows (reading is bound by arithmetic,
-writing by memory, and their times add up). Then all running sequences gain one token a step, and a
-step's time depends on their number. A request that does not fit waits for those before it.
-"""
+"""What a simulation is given: an engine's profile, the costs of questions, when they arrive."""
 
 from __future__ import annotations
 
-import heapq
-import itertools
-from collections import deque
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from evaluation.sizing.events import Action, Clock, Event
+from evaluation.metrics.metrics import MODEL_STAGES
+from evaluation.runs.records import QuestionRecord
 from nl2sql.errors import SettingsError
 from nl2sql.yaml_file import read_yaml
 
 _FOLDER = Path(__file__).parent / "engines"
+_DEMO = Path(__file__).with_name("demo_questions.json")
+# The stages before the model is asked.
+_FIRST_STAGES = frozenset({"rewrite", "retrieve", "gate", "draft", "plan"})
 
 
 class EngineProfile(BaseModel):
@@ -119,88 +117,88 @@ class SamplingCost:
         return self.prompt_tokens + self.k * self.answer_tokens
 
 
-class EngineReplica:
-    """Answers requests; ``present`` counts those that wait or run."""
+@dataclass(frozen=True, slots=True)
+class QuestionCost:
+    """What one question needs, in order: processor, model, processor, database (seconds)."""
 
-    def __init__(self, clock: Clock, profile: EngineProfile) -> None:
-        self._clock = clock
-        self._profile = profile
-        self._steps = [profile.step_s(count) for count in range(profile.max_sequences + 1)]
-        self._waiting: deque[tuple[SamplingCost, Action]] = deque()
-        # Tokens that a sequence running since the start would have; a request ends at a value of
-        # it.
-        self._tokens = 0.0
-        self._updated = 0.0
-        self._running: list[tuple[float, int, SamplingCost, Action]] = []
-        self._orders = itertools.count()
-        self._sequences = 0
-        self._kv_tokens = 0.0
-        self._is_reading = False
-        self._next: Event | None = None
-        self.present = 0
-        self.busy_s = 0.0
-        self.sequence_s = 0.0
+    cpu_before_s: float
+    sampling: SamplingCost
+    cpu_after_s: float
+    database_s: float = 0.0
 
-    def sample(self, cost: SamplingCost, done: Action) -> None:
-        """Calls ``done`` when all answers are complete."""
-        self.present += 1
-        self._waiting.append((cost, done))
-        if not self._is_reading:
-            self._continue()
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of processor time in the ingress."""
+        return self.cpu_before_s + self.cpu_after_s
 
-    def _advance(self) -> None:
-        elapsed = self._clock.now - self._updated
-        self._updated = self._clock.now
-        if self._is_reading:
-            self.busy_s += elapsed
-        elif self._running:
-            self.busy_s += elapsed
-            self.sequence_s += elapsed * self._sequences
-            self._tokens += elapsed / self._step_s()
 
-    def _step_s(self) -> float:
-        return self._steps[min(self._sequences, len(self._steps) - 1)]
+Workload = tuple[QuestionCost, ...]
+"""Questions to draw from."""
 
-    def _continue(self) -> None:
-        """Reads the next prompt if it fits; otherwise lets the answers grow."""
-        self._advance()
-        if self._next:
-            self._next.cancel()
-            self._next = None
-        if self._waiting and self._fits(self._waiting[0][0]):
-            self._is_reading = True
-            cost, done = self._waiting.popleft()
-            uncached = cost.prompt_tokens * (1 - self._profile.cached_share)
-            seconds = uncached / self._profile.prompt_tokens_per_s
-            self._clock.schedule(seconds, lambda: self._start(cost, done))
-        elif self._running:
-            left = max(0.0, self._running[0][0] - self._tokens)
-            self._next = self._clock.schedule(left * self._step_s(), self._finish)
 
-    def _fits(self, cost: SamplingCost) -> bool:
-        # One that is larger than the whole replica runs alone.
-        return not self._running or (
-            len(self._running) < self._profile.max_requests
-            and self._sequences + cost.k <= self._profile.max_sequences
-            and self._kv_tokens + cost.kv_tokens <= self._profile.kv_tokens
+def read_demo(*, cpu_before_ms: float, cpu_after_ms: float, database_ms: float) -> Workload:
+    """The tokens of the demo's 40 questions as measured, each with the given mean times.
+
+    The tokens are those of Qwen2.5-Coder-0.5B with K=4 (``eval run``, 23 November 2026).
+    """
+    before, after, database = cpu_before_ms / 1000, cpu_after_ms / 1000, database_ms / 1000
+    return tuple(
+        QuestionCost(
+            before,
+            SamplingCost(found["prompt"], found["answers"] / found["k"], found["k"]),
+            after,
+            database,
         )
+        for found in json.loads(_DEMO.read_text(encoding="utf-8"))
+    )
 
-    def _start(self, cost: SamplingCost, done: Action) -> None:
-        self._advance()
-        self._is_reading = False
-        end = self._tokens + cost.answer_tokens
-        heapq.heappush(self._running, (end, next(self._orders), cost, done))
-        self._sequences += cost.k
-        self._kv_tokens += cost.kv_tokens
-        self._continue()
 
-    def _finish(self) -> None:
-        self._next = None
-        self._advance()
-        end, _, cost, done = heapq.heappop(self._running)
-        self._tokens = max(self._tokens, end)
-        self._sequences -= cost.k
-        self._kv_tokens -= cost.kv_tokens
-        self.present -= 1
-        self._continue()
-        done()
+def build_workload(records: Sequence[QuestionRecord], *, database_ms: float = 0.0) -> Workload:
+    """The costs of a run's questions that reached the model; others are left out.
+
+    The wall time of a stage counts as processor time, without ``database_ms`` a question: an upper
+    bound, which is close for a run with ``--concurrency 1`` on an idle machine. The repair stage is
+    left out where the model repairs, since its time is then the model's. The tokens of one question
+    are those of all its requests, divided equally among K answers. Raises SettingsError if no
+    question has stage times and tokens.
+    """
+    found = tuple(
+        _read_cost(record, database_ms)
+        for record in records
+        if record.stages_ms and record.prompt_tokens and record.completion_tokens
+    )
+    if not found:
+        raise SettingsError(
+            "No question of the run has stage times and tokens.",
+            hint="Runs of `eval run` have them; the plain baseline has none.",
+        )
+    return found
+
+
+def _read_cost(record: QuestionRecord, database_ms: float) -> QuestionCost:
+    left_out = set(MODEL_STAGES)
+    if not any(repair.method == "model" for repair in record.repairs):
+        left_out.discard("repair")
+    stages = {name: ms for name, ms in record.stages_ms.items() if name not in left_out}
+    before = sum(ms for name, ms in stages.items() if name in _FIRST_STAGES)
+    after = max(0.0, sum(stages.values()) - before - database_ms)
+    # Where some answers were given up, fewer are in the vote than were asked for.
+    k = max(record.k, int(record.trace.get("wanted") or 0))
+    return QuestionCost(
+        before / 1000,
+        SamplingCost(record.prompt_tokens, record.completion_tokens / k, k),
+        after / 1000,
+        database_ms / 1000,
+    )
+
+
+def draw_arrivals(per_minute: float, seconds: float, seed: int = 0) -> tuple[float, ...]:
+    """The times of a Poisson process in that many seconds, in seconds."""
+    random = Random(f"arrivals {seed}")
+    rate = per_minute / 60
+    times: list[float] = []
+    now = random.expovariate(rate)
+    while now < seconds:
+        times.append(now)
+        now += random.expovariate(rate)
+    return tuple(times)
