@@ -58,7 +58,7 @@ def main() -> None:
         _print_guard_times(catalog, fenced, golds)
     database = wiring.build_databases()[name]
     assert isinstance(database, PostgresDatabase)
-    bare = CompiledPolicy(load_policy(file), catalog, fenced=False)
+    bare = CompiledPolicy(load_policy(file), catalog, barrier=False)
     queries = [sql for _, sql in golds]
     with asyncio.Runner() as runner:
         runner.run(_print_explain_times(database, catalog, fenced, queries))

@@ -19,7 +19,7 @@ from nl2sql.types import (
     SchemaContext,
     VerifiedQuery,
 )
-from nl2sql.types.conversation import AS_ASKED, PASSED
+from nl2sql.types.question import AS_ASKED, PASSED
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from execution.duckdb.errors import describe_error, is_gone
 from execution.duckdb.file import MOST_THREADS, OpenFile, SharedFile, refuse_file
 from execution.duckdb.page import Page, build_description, build_page
 from execution.duckdb.plan import build_explained, check_estimate
-from execution.duckdb.session import Session
+from execution.duckdb.statement import Session
 from execution.results.collector import ResultBuilder, tighten_limits
 from execution.statement_threads import QUERY_CANCELED, StatementThreads
 from nl2sql.errors import DatabaseUnavailable

@@ -22,11 +22,12 @@ from sqlglot.parsers.duckdb import DuckDBParser
 from sqlglot.tokenizer_core import Token, TokenType
 
 from execution.duckdb.second_check import parse_statement
-from execution.parsing.output_spans import SpanningParser
-from execution.parsing.plain_calls import (
+from execution.parsing.plain_dialect import (
     Builder,
     PlainGenerator,
+    PlainParser,
     PrefixOperator,
+    SpanningParser,
     build_pad,
     fill,
     read_plus,
@@ -34,7 +35,6 @@ from execution.parsing.plain_calls import (
     write_infix,
     write_prefix,
 )
-from execution.parsing.plain_parser import PlainParser
 from nl2sql.types import Violation
 
 

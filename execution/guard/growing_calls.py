@@ -1,19 +1,127 @@
-"""Calls that make texts, lists or numbers long: how much longer, and which of them are refused.
+"""Generators of rows, and calls that make texts, lists or numbers long; which of them are refused.
 
-A call is refused when the text of the query does not tell how long its value becomes.
+A call is refused when the text of the query does not tell how long its value becomes. Numbers,
+dates and lengths of time count if the query writes them as constants, with or without a cast.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import math
+import re
 
 from sqlglot import exp
 
-from execution.fragments import quote_fragment
-from execution.guard.generators import GENERATORS
 from execution.guard.measured_functions import MOST_FILLED, measure_format, name_call
-from execution.guard.written_constants import read_number
+from execution.guard_dialects import quote_fragment
 from nl2sql.types import Violation
+
+# No longer than what any database takes, and than Python reads.
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
+_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+
+
+def read_number(node: object) -> float | None:
+    """A number written as such, with or without a sign or a cast; None for anything else."""
+    if isinstance(node, exp.Neg):
+        value = read_number(node.this)
+        return None if value is None else -value
+    if isinstance(node, exp.Cast | exp.Paren):
+        return read_number(node.this)
+    if isinstance(node, exp.Literal) and not node.is_string:
+        try:
+            return float(node.name)
+        except ValueError:
+            return None
+    return None
+
+
+def read_date(node: object) -> dt.date | None:
+    """The date that a constant begins with; None for anything else."""
+    if isinstance(node, exp.Cast | exp.Paren):
+        return read_date(node.this)
+    if isinstance(node, exp.Literal):
+        try:
+            return dt.date.fromisoformat(node.name[:10])
+        except ValueError:
+            return None
+    return None
+
+
+def read_days(node: object) -> float | None:
+    """How many days a constant interval lasts at least; None when it is no interval of days."""
+    if isinstance(node, exp.Cast | exp.Paren):
+        return read_days(node.this)
+    if isinstance(node, exp.Interval):
+        number = node.this.name if isinstance(node.this, exp.Expr) else ""
+        unit = node.args.get("unit")
+        words = [*number.split(), unit.name if isinstance(unit, exp.Expr) else ""]
+    elif isinstance(node, exp.Literal) and node.is_string:
+        words = node.name.split()
+    else:
+        return None
+    words = [word.lower() for word in words if word]
+    if len(words) != 2 or not _WHOLE_NUMBER.fullmatch(words[0]):
+        return None
+    unit_days = _DAYS.get(words[1].removesuffix("s"))
+    days = None if unit_days is None else abs(int(words[0])) * unit_days
+    return days or None
+
+
+# Rows that one generator may make. A day for 270 years, or every second of a day.
+MOST_ROWS = 100_000
+GENERATORS = (exp.GenerateSeries,)
+
+
+def check_generator(node: exp.Expr) -> Violation | None:
+    """Why a generator could make too many rows, or None."""
+    start, end, step = (node.args.get(key) for key in ("start", "end", "step"))
+    fragment = quote_fragment(node)
+    refusal = Violation(
+        "too_many_rows",
+        fragment,
+        f"{fragment} needs constant bounds, at most {MOST_ROWS} steps apart (LEAST(bound, number) "
+        "will do), or a step of at least a day.",
+    )
+    days = read_days(step)
+    width = 1.0 if step is None else read_number(step)
+    first, last = read_number(start), _read_bounded(end, width)
+    if first is not None and last is not None:
+        return None if width and abs(last - first) / abs(width) <= MOST_ROWS else refusal
+    from_, to = read_date(start), read_date(end)
+    if days is None:
+        return refusal
+    if from_ is not None and to is not None and abs((to - from_).days) / days > MOST_ROWS:
+        return refusal
+    # Bounds from the data: dates lie so close together that a day's step is bound enough.
+    return None if days >= 1 else refusal
+
+
+def count_generated(node: exp.Expr) -> float:
+    """How many rows a generator makes at most; 1 for anything else."""
+    if isinstance(node, exp.SetOperation):
+        # A recursion, of which all that is known is that it ends.
+        return MOST_ROWS
+    if not isinstance(node, GENERATORS):
+        return 1.0
+    step = read_number(node.args.get("step"))
+    start = read_number(node.args.get("start"))
+    end = _read_bounded(node.args.get("end"), step or 1.0)
+    if start is None or end is None:
+        return float(MOST_ROWS)
+    return abs(end - start) / abs(step or 1.0) + 1
+
+
+def _read_bounded(node: object, width: float | None) -> float | None:
+    """A number, or the number which ``least(…)`` or ``greatest(…)`` keeps a bound from passing."""
+    if isinstance(node, exp.Anonymous) and width:
+        if name_call(node) != ("least" if width > 0 else "greatest"):
+            return None
+        numbers = [read_number(argument) for argument in node.expressions]
+        found = [number for number in numbers if number is not None]
+        return (min if width > 0 else max)(found, default=None)
+    return read_number(node)
+
 
 # What a function may repeat or pad to in one call.
 _MOST_TIMES = 10_000

@@ -22,29 +22,27 @@ from sqlglot.errors import SqlglotError
 from execution.allowlists import Allowlist, load_allowlist
 from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.duckdb.second_check import parse_statement as parse_duckdb
+from execution.guard.advice import describe_refusal, find_advice
 from execution.guard.cost_bombs import find_bomb
-from execution.guard.instead import describe_refusal
-from execution.guard.verification import check_wrapped, list_reads
-from execution.guard_dialects import READERS, list_nodes, parse_statements, render_sql
+from execution.guard_dialects import READERS, parse_statements, render_sql
 from execution.name_resolution.scopes import Resolution, Unresolved
 from execution.name_resolution.walk import resolve_names
 from execution.parsing.call_spelling import is_stray
 from execution.parsing.comments import find_odd_space, strip_comments
 from execution.policies.access import Access, CompiledPolicy, open_access
-from execution.policies.filter_columns import merge_filters
 from execution.policies.grouping import complete_group
 from execution.policies.policy_file import Policy
 from execution.policies.row_hints import describe_rows
 from execution.policies.views import qualify_table, replace_table
-from execution.policies.wrappers import Wrapper
-from execution.postgres.advice import find_advice
+from execution.policies.wrappers import Wrapper, list_reads, merge_filters
 from execution.postgres.second_check import check_grammar, list_extended, list_functions
-from execution.sqlite.allowed_nodes import check_functions as check_sqlite
-from execution.sqlite.syntax import check_syntax
+from execution.sqlite.second_check import check_functions as check_sqlite
+from execution.sqlite.second_check import check_syntax, check_wrapped
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError
 from nl2sql.protocols import CatalogSource
 from nl2sql.sql.names import fold_name
+from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import describe_parse_error
 from nl2sql.sql.threads import read_aside
 from nl2sql.types import GuardedQuery, Principal, Violation
@@ -56,10 +54,13 @@ _ROOTS = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
-    """A database's policy, and whether it uses fences and row-level security."""
+    """A database's policy, and whether row-level security enforces it too.
+
+    Without the security ``barrier``, errors of hidden rows come through.
+    """
 
     policy: Policy
-    fenced: bool = True
+    barrier: bool = True
     row_level_security: bool = False
 
 
@@ -174,7 +175,7 @@ class SqlGuard:
         compiled = CompiledPolicy(
             settings.policy,
             catalog,
-            fenced=settings.fenced,
+            barrier=settings.barrier,
             row_level_security=settings.row_level_security,
         )
         return _Known(source, None, compiled)
@@ -223,7 +224,7 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
         kind = type(tree).__name__
         refusal = describe_refusal(kind, f"Only a query may run, this is {kind}.")
         return Violation("not_a_query", kind, refusal)
-    for node in list_nodes(tree):
+    for node in list(find_all(tree, exp.Expr)):
         if isinstance(node, exp.Identifier) and is_stray(node):
             return Violation(
                 "unexplained_column", node.name, f"What {node.name} means here cannot be told."
@@ -248,7 +249,7 @@ def _rewrite(
     query: str, tree: exp.Expr, access: Access, allowlist: Allowlist
 ) -> GuardedQuery | Violation:
     catalog = access.catalog
-    nodes = list_nodes(tree)
+    nodes = list(find_all(tree, exp.Expr))
     found = resolve_names(tree, nodes, access.resolver)
     if violation := find_bomb(nodes, found):
         return violation
@@ -347,4 +348,4 @@ def _check_again(
     if access.catalog.dialect == "duckdb":
         return check_duckdb(sql, tables, allowlist, expected)
     # Last, since other refusals say more.
-    return check_wrapped(sql, tables, expected, access.catalog.dialect) or check_syntax(query)
+    return check_wrapped(sql, tables, expected) or check_syntax(query)

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from execution.fragments import quote_fragment
-from execution.headings import keep_heading
-from execution.name_resolution.functions import name_function
-from execution.name_resolution.nodes import check_outputs
-from execution.name_resolution.resolver import NameResolver
-from execution.name_resolution.scopes import Level, Resolution, Source, Unresolved
-from execution.name_resolution.stars import apply_exceptions, find_star, list_excluded
-from execution.sqlite.names import is_in_double_quotes, read_spelling
+from execution.guard_dialects import keep_heading, quote_fragment
+from execution.name_resolution.nodes import (
+    apply_exceptions,
+    check_outputs,
+    find_star,
+    list_excluded,
+    name_function,
+)
+from execution.name_resolution.scopes import NameResolver, Resolution, Scope, Source, Unresolved
+from execution.sqlite.dialect import is_in_double_quotes, read_spelling
 from nl2sql.catalog import Table
 from nl2sql.types import NOT_PERMITTED
 
@@ -50,7 +52,7 @@ class ColumnFinder:
         self._found = found
         self._seen = seen
 
-    def list_columns(self, outputs: list[exp.Expr], level: Level) -> tuple[str, ...]:
+    def list_columns(self, outputs: list[exp.Expr], scope: Scope) -> tuple[str, ...]:
         """The folded names of a SELECT's outputs in their order, stars expanded.
 
         Empty for an output without a name that a query can write. Raises Unresolved.
@@ -60,14 +62,14 @@ class ColumnFinder:
             if (star := find_star(output)) is None:
                 names.append(self.name_output(output))
                 continue
-            sources = list(level.sources.values())
-            columns = level.columns
+            sources = list(scope.sources.values())
+            columns = scope.columns
             if isinstance(output, exp.Column):
                 name = self._resolver.fold(output.args["table"])
                 # Only PostgreSQL lists the columns of a source around the query.
-                is_outer = self._resolver.dialect == "postgres" and name not in level.sources
-                levels = level.list_outward() if is_outer else (level,)
-                found = next((at.sources[name] for at in levels if name in at.sources), None)
+                is_outer = self._resolver.dialect == "postgres" and name not in scope.sources
+                scopes = scope.list_outward() if is_outer else (scope,)
+                found = next((at.sources[name] for at in scopes if name in at.sources), None)
                 sources = [found] if found else []
                 columns = found.columns if found else ()
             for source in sources:
@@ -115,20 +117,20 @@ class ColumnFinder:
             raise Unresolved("node_not_allowed", quote_fragment(column), "USING takes names.")
         return self._resolver.fold(identifier)
 
-    def resolve_using(self, column: exp.Expr, level: Level) -> None:
+    def resolve_using(self, column: exp.Expr, scope: Scope) -> None:
         """Resolves a column after USING, which both sides must have. Raises Unresolved."""
         self._seen.update(id(node) for node in column.find_all(exp.Column))
         name = self.read_using(column)
-        having = [source for source in level.sources.values() if name in source.columns]
+        having = [source for source in scope.sources.values() if name in source.columns]
         if len(having) < 2:
-            tables = [source.table for source in level.sources.values() if source.table is not None]
+            tables = [source.table for source in scope.sources.values() if source.table is not None]
             raise self._resolver.refuse_column(
                 next(iter(tables), None), name, quote_fragment(column)
             )
         for source in having:
             self._use(source, name, column)
 
-    def resolve_column(self, node: exp.Column, level: Level, with_outputs: bool) -> None:
+    def resolve_column(self, node: exp.Column, scope: Scope, with_outputs: bool) -> None:
         """Finds the source of a column or ``t.*``; it may name an output if ``with_outputs``.
 
         Rewrites the node if the database would read it otherwise. Raises Unresolved.
@@ -141,7 +143,7 @@ class ColumnFinder:
                 raise Unresolved(
                     "node_not_allowed", quote_fragment(node), "A star with exceptions."
                 )
-            source = self._find_source(node, level) if qualifier is not None else None
+            source = self._find_source(node, scope) if qualifier is not None else None
             if source is None:
                 raise Unresolved(
                     "unknown_column",
@@ -156,8 +158,8 @@ class ColumnFinder:
             raise Unresolved("node_not_allowed", quote_fragment(node), "This is no column.")
         name = self._resolver.fold(identifier)
         if qualifier is not None:
-            source = self._find_source(node, level)
-            if source is None and self._resolve_field(node, level, with_outputs):
+            source = self._find_source(node, scope)
+            if source is None and self._resolve_field(node, scope, with_outputs):
                 return
             if source is None or name not in source.columns:
                 raise self._resolver.refuse_column(
@@ -165,15 +167,15 @@ class ColumnFinder:
                 )
             self._use(source, name, node)
             return
-        if self._is_known(name, node, level, with_outputs):
+        if self._is_known(name, node, scope, with_outputs):
             return
         if not is_in_double_quotes(identifier):
-            self._resolve_whole_row(node, name, level)
+            self._resolve_whole_row(node, name, scope)
         else:
             # SQLite reads such a word as a string if nothing has this name. It must not be the name
             # of a hidden column or of the row's number.
-            self._check_is_not_hidden(node, name, level)
-            is_part = name in _HIDDEN_PARTS and _has_json_source(level)
+            self._check_is_not_hidden(node, name, scope)
+            is_part = name in _HIDDEN_PARTS and _has_json_source(scope)
             if name in _ROW_NUMBERS or is_part:
                 raise Unresolved(
                     "unknown_column", quote_fragment(node), f"There is no column {name} here."
@@ -181,7 +183,7 @@ class ColumnFinder:
             keep_heading(node)
             node.replace(exp.Literal.string(read_spelling(identifier)))
 
-    def check_truth(self, node: exp.Boolean, level: Level) -> None:
+    def check_truth(self, node: exp.Boolean, scope: Scope) -> None:
         """Raises Unresolved for ``true`` or ``false`` if SQLite would read it as a column's name.
 
         A derived table loses such a name on SQLite, so the word would become the constant there.
@@ -189,7 +191,7 @@ class ColumnFinder:
         if self._resolver.dialect != "sqlite":
             return
         name = "true" if node.this else "false"
-        for here in level.list_outward():
+        for here in scope.list_outward():
             if any(name in source.columns for source in here.sources.values()):
                 raise Unresolved(
                     "unknown_column",
@@ -197,7 +199,7 @@ class ColumnFinder:
                     f"A table has a column called {name}: write {int(node.this)}, or its table.",
                 )
 
-    def _resolve_field(self, node: exp.Column, level: Level, with_outputs: bool) -> bool:
+    def _resolve_field(self, node: exp.Column, scope: Scope, with_outputs: bool) -> bool:
         """Whether ``t.a.b`` or ``a.b`` is a field of a column ``a`` on DuckDB; if so, resolves it.
 
         As in DuckDB, a source with the first name takes precedence. The field is rewritten as
@@ -210,13 +212,13 @@ class ColumnFinder:
             return False
         names = [self._resolver.fold(part) for part in parts]
         column = exp.Column(this=parts[1].copy(), table=parts[0].copy())
-        source = self._find_source(column, level) if len(parts) > 2 else None
+        source = self._find_source(column, scope) if len(parts) > 2 else None
         if source is not None and names[1] in source.columns:
             self._use(source, names[1], column)
             fields = parts[2:]
         else:
             column = exp.Column(this=parts[0].copy())
-            if not self._is_known(names[0], column, level, with_outputs):
+            if not self._is_known(names[0], column, scope, with_outputs):
                 return False
             fields = parts[1:]
         self._seen.add(id(column))
@@ -227,21 +229,21 @@ class ColumnFinder:
         node.replace(written)
         return True
 
-    def _check_is_not_hidden(self, node: exp.Column, name: str, level: Level) -> None:
-        for here in level.list_outward():
+    def _check_is_not_hidden(self, node: exp.Column, name: str, scope: Scope) -> None:
+        for here in scope.list_outward():
             for source in here.sources.values():
                 refusal = self._resolver.refuse_column(source.table, name, quote_fragment(node))
                 if refusal.violation.code == NOT_PERMITTED:
                     raise refusal
 
-    def _is_known(self, name: str, node: exp.Column, level: Level, with_outputs: bool) -> bool:
+    def _is_known(self, name: str, node: exp.Column, scope: Scope, with_outputs: bool) -> bool:
         """Whether a column, or an output that may be used here, has this name; records its use.
 
         Raises Unresolved for a name that DuckDB would read as a function all the same.
         """
         is_function = self._resolver.dialect == "duckdb" and name in _VALUE_FUNCTIONS
-        for here in level.list_outward():
-            if is_function and here is not level:
+        for here in scope.list_outward():
+            if is_function and here is not scope:
                 raise Unresolved(
                     "unknown_column",
                     quote_fragment(node),
@@ -258,16 +260,16 @@ class ColumnFinder:
             if having:
                 return True
             if name in _SYSTEM_COLUMNS[self._resolver.dialect]:
-                self._check_is_no_system_column(name, node, here, level)
+                self._check_is_no_system_column(name, node, here, scope)
             has_outputs = self._resolver.aliases_everywhere and not is_function
-            has_outputs = has_outputs or (here is level and with_outputs)
+            has_outputs = has_outputs or (here is scope and with_outputs)
             if has_outputs and name in here.outputs:
                 self._found.origins[id(node)] = Source(tuple(here.outputs), origin=here.query)
                 return True
         return False
 
     def _check_is_no_system_column(
-        self, name: str, node: exp.Column, here: Level, level: Level
+        self, name: str, node: exp.Column, here: Scope, scope: Scope
     ) -> None:
         """Raises Unresolved if a table in ``here`` has such a system column.
 
@@ -279,7 +281,7 @@ class ColumnFinder:
         # SQLite looks for it only if there is a single table.
         if not tables or (self._resolver.dialect == "sqlite" and len(tables) > 1):
             return
-        if here is level and name in here.outputs and _orders_query(node):
+        if here is scope and name in here.outputs and _orders_query(node):
             return
         raise Unresolved(
             "unknown_column",
@@ -287,10 +289,10 @@ class ColumnFinder:
             f"{name} is a name that the database keeps for itself: give the column another one.",
         )
 
-    def _resolve_whole_row(self, node: exp.Column, name: str, level: Level) -> None:
+    def _resolve_whole_row(self, node: exp.Column, name: str, scope: Scope) -> None:
         """Resolves a name that no column has as a table's whole row. Raises Unresolved."""
         hidden: Table | None = None
-        for here in level.list_outward():
+        for here in scope.list_outward():
             source = here.sources.get(name)
             if source is not None and self._resolver.has_whole_rows:
                 _check_row(source, node)
@@ -301,10 +303,10 @@ class ColumnFinder:
             hidden = hidden or next(iter(tables), None)
         raise self._resolver.refuse_column(hidden, name, quote_fragment(node))
 
-    def _find_source(self, node: exp.Column, level: Level) -> Source | None:
+    def _find_source(self, node: exp.Column, scope: Scope) -> Source | None:
         """The source of ``a.b`` or ``s.a.b``; removes the schema, in place."""
         name = self._resolver.fold(node.args["table"])
-        for here in level.list_outward():
+        for here in scope.list_outward():
             if (source := here.sources.get(name)) is not None:
                 schema = node.args.get("db")
                 if schema is not None:
@@ -348,10 +350,10 @@ def _orders_query(node: exp.Expr) -> bool:
     return isinstance(order, exp.Order) and isinstance(order.parent, exp.Query)
 
 
-def _has_json_source(level: Level) -> bool:
+def _has_json_source(scope: Scope) -> bool:
     """Whether json_each or json_tree is in FROM, here or in an outer query."""
     return any(
         isinstance(source.origin, exp.Func)
-        for here in level.list_outward()
+        for here in scope.list_outward()
         for source in here.sources.values()
     )

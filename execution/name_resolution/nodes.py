@@ -1,4 +1,15 @@
-"""Checks of single nodes: their allowed arguments and the names of their columns."""
+"""Checks of single nodes: their allowed arguments, the names of their columns, stars.
+
+Stars with exceptions, ``* EXCLUDE (a)`` and ``* REPLACE (f(b) AS b)``, are DuckDB's. The columns
+that they name must be among the star's, so that the result's names and order are known. Does not
+cover qualified columns (``EXCLUDE (t.a)``), ``RENAME``, and ``REPLACE`` of a name that two columns
+have, of which DuckDB drops one.
+
+Each database has its own rule for the columns of a function in FROM, and an alias changes the
+names. On PostgreSQL a wrong name would be dangerous: ``alias.name`` without such a column calls the
+function ``name``. There the guard therefore writes the names after the alias, so that the columns
+have exactly the names that this module lists.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +17,11 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from execution.fragments import quote_fragment
-from execution.name_resolution.scopes import Unresolved
+from execution.guard_dialects import quote_fragment
+from execution.name_resolution.scopes import NameResolver, Source, Unresolved
+from nl2sql.catalog import Table
+from nl2sql.sql.names import quote_name
+from nl2sql.types import NOT_PERMITTED
 
 # The arguments of nodes that may be set; any other is a construct that the guard does not know.
 SELECT_ARGS = frozenset(
@@ -18,7 +32,7 @@ SET_ARGS = frozenset("with_ this expression distinct order limit offset by_name"
 SUBQUERY_ARGS = frozenset("this alias with_ order limit offset".split())
 TABLE_ARGS = frozenset("this db catalog alias joins ordinality".split())
 JOIN_ARGS = frozenset("this on using side kind method".split())
-# More columns than real queries have. Nested stars (SELECT *, *) double them at each level.
+# More columns than real queries have. Nested stars (SELECT *, *) double them at each subquery.
 _MOST_OUTPUTS = 2000
 _MOST_JOINED = 10_000
 _JOIN_KINDS = ("", "INNER", "OUTER", "CROSS", "SEMI", "ANTI")
@@ -106,3 +120,157 @@ def rename_columns(columns: tuple[str, ...], names: Sequence[str], source: str) 
     if len(names) > len(columns):
         raise Unresolved("unknown_column", source, f"{source} has only {len(columns)} columns.")
     return (*names, *columns[len(names) :])
+
+
+def find_star(output: exp.Expr) -> exp.Star | None:
+    """The star of an output ``*`` or ``t.*``; None for other outputs."""
+    star = output.this if isinstance(output, exp.Column) else output
+    return star if isinstance(star, exp.Star) else None
+
+
+def list_replacements(star: exp.Star) -> list[exp.Alias]:
+    """The expressions after REPLACE, aliased with their columns' names. Raises Unresolved."""
+    replaced = star.args.get("replace") or []
+    for item in replaced:
+        if not (isinstance(item, exp.Alias) and isinstance(item.args["alias"], exp.Identifier)):
+            raise Unresolved("node_not_allowed", quote_fragment(item), "REPLACE takes x AS name.")
+    return list(replaced)
+
+
+def list_excluded(star: exp.Star) -> list[exp.Column]:
+    """The columns after EXCLUDE. Raises Unresolved for anything but plain names."""
+    excluded = star.args.get("except_") or []
+    for item in excluded:
+        is_name = isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier)
+        if not is_name or item.args.get("table"):
+            raise Unresolved("node_not_allowed", quote_fragment(item), "EXCLUDE takes names.")
+    return list(excluded)
+
+
+def apply_exceptions(
+    columns: tuple[str, ...], star: exp.Star, sources: Sequence[Source], resolver: NameResolver
+) -> tuple[str, ...]:
+    """The columns that the star returns, of ``columns``, the folded names of all that it covers.
+
+    ``sources`` are the sources of these columns. Raises Unresolved.
+    """
+    if not any(star.args.values()):
+        return columns
+    if resolver.dialect != "duckdb" or star.args.get("rename"):
+        raise Unresolved("node_not_allowed", quote_fragment(star), "A star with exceptions.")
+    excluded = {resolver.fold(column.this): column for column in list_excluded(star)}
+    replaced = {
+        resolver.fold(replacement.args["alias"]): replacement
+        for replacement in list_replacements(star)
+    }
+    for name, node in (excluded | replaced).items():
+        if name not in columns:
+            raise _refuse(name, node, sources, resolver)
+    for name, node in replaced.items():
+        if columns.count(name) > 1:
+            raise Unresolved(
+                "node_not_allowed", quote_fragment(node), f"There are two columns {name} here."
+            )
+    return tuple(name for name in columns if name not in excluded)
+
+
+def _refuse(
+    name: str, node: exp.Expr, sources: Sequence[Source], resolver: NameResolver
+) -> Unresolved:
+    """The error for a name that the star does not have; it says if the column is hidden."""
+    written = node.args["alias"] if isinstance(node, exp.Alias) else node
+    refusal = resolver.refuse_column(None, name, quote_fragment(written))
+    for table in _list_tables(sources):
+        refusal = resolver.refuse_column(table, name, quote_fragment(written))
+        if refusal.violation.code == NOT_PERMITTED:
+            break
+    return refusal
+
+
+def _list_tables(sources: Sequence[Source]) -> list[Table]:
+    tables: list[Table] = []
+    for source in sources:
+        if isinstance(source.origin, tuple):
+            tables += _list_tables(source.origin)
+        elif source.table is not None:
+            tables.append(source.table)
+    return tables
+
+
+_ORDINALITY = "ordinality"
+
+# Functions whose columns have fixed names, which a table alias does not replace.
+_PAIR = ("key", "value")
+_JSON_PARTS = ("key", "value", "type", "atom", "id", "parent", "fullkey", "path")
+_OUTPUTS: dict[str, dict[str, tuple[str, ...]]] = {
+    "postgres": {
+        "json_array_elements": ("value",),
+        "json_array_elements_text": ("value",),
+        "json_each": _PAIR,
+        "json_each_text": _PAIR,
+        "jsonb_array_elements": ("value",),
+        "jsonb_array_elements_text": ("value",),
+        "jsonb_each": _PAIR,
+        "jsonb_each_text": _PAIR,
+    },
+    # SQLite's also have hidden columns and a rowid, which no query may name.
+    "sqlite": {"json_each": _JSON_PARTS, "json_tree": _JSON_PARTS},
+    "duckdb": {"json_each": _JSON_PARTS, "json_tree": _JSON_PARTS},
+}
+
+
+def is_function(node: exp.Expr) -> bool:
+    """Whether the item of FROM is a function call."""
+    return isinstance(node, exp.Unnest) or isinstance(node.this, exp.Func | exp.Unnest)
+
+
+def name_function(node: exp.Expr) -> str:
+    """The folded name of a function; empty for other nodes."""
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower()
+    if isinstance(node, exp.GenerateSeries):
+        return "range" if node.args.get("is_end_exclusive") else "generate_series"
+    return node.sql_name().lower() if isinstance(node, exp.Func) else ""
+
+
+def name_outputs(node: exp.Expr, alias: str, dialect: str) -> tuple[str, ...]:
+    """The folded names of the columns of a function in FROM.
+
+    ``alias`` is empty if it has none. ``node`` is the table, LATERAL or UNNEST.
+    """
+    call = node if isinstance(node, exp.Unnest) else node.this
+    assert isinstance(call, exp.Expr)
+    name = name_function(call)
+    if (names := _OUTPUTS[dialect].get(name)) is None:
+        width = len(call.expressions) if isinstance(call, exp.Unnest) else 1
+        # A single column has the name of the alias.
+        names = ((alias or name) if width == 1 else name,) * width
+    numbered = node.args.get("ordinality") or call.args.get("offset")
+    return (*names, _ORDINALITY) if numbered else names
+
+
+def take_new_names(node: exp.Expr) -> Sequence[exp.Identifier]:
+    """The names that an alias gives a function's columns.
+
+    sqlglot stores the last name after UNNEST … WITH ORDINALITY apart from the others.
+    """
+    alias = node.args.get("alias")
+    names = list(alias.columns) if isinstance(alias, exp.TableAlias) else []
+    call = node.this if isinstance(node, exp.Lateral) else node
+    offset = call.args.get("offset") if isinstance(call, exp.Unnest) else None
+    return [*names, offset] if isinstance(offset, exp.Identifier) else names
+
+
+def write_names(node: exp.Expr, alias: str, names: Sequence[str]) -> None:
+    """Writes the names of all columns after the alias, in place. Raises Unresolved."""
+    if len(set(names)) < len(names):
+        # PostgreSQL refuses two columns with the same name.
+        raise Unresolved("unexplained_column", alias, f"Give the columns of {alias} names.")
+    call = node.this if isinstance(node, exp.Lateral) else node
+    if isinstance(call, exp.Unnest) and call.args.get("offset"):
+        call.set("offset", True)
+    node.set("alias", exp.TableAlias(this=_quote(alias), columns=[_quote(name) for name in names]))
+
+
+def _quote(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=quote_name(name, "postgres") != name)

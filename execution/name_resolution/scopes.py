@@ -1,4 +1,4 @@
-"""The scopes in which a name is resolved, and the result of the resolution."""
+"""The scopes in which names are resolved, and a catalog's names as its database compares them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from nl2sql.catalog import Table
-from nl2sql.types import Violation
+from nl2sql.catalog import Catalog, Table
+from nl2sql.sql.names import fold_name
+from nl2sql.types import NOT_PERMITTED, Violation
 
 
 class Unresolved(Exception):
@@ -38,26 +39,26 @@ class Source:
 
 
 @dataclass(eq=False, slots=True)
-class Level:
+class Scope:
     """One query around a name: its sources, and the outputs that some clauses may name.
 
     ``columns`` are the columns of all sources as a star lists them; ``headings`` the folded names
-    that outputs got from ``headings.py``, which the query itself cannot name.
+    that outputs got from ``guard_dialects.py``, which the query itself cannot name.
     """
 
-    parent: Level | None
+    parent: Scope | None
     sources: dict[str, Source] = field(default_factory=dict)
     columns: tuple[str, ...] = ()
     outputs: frozenset[str] = frozenset()
     headings: frozenset[str] = frozenset()
     query: exp.Expr | None = None
 
-    def list_outward(self) -> Iterator[Level]:
-        """This level and those around it, the innermost first."""
-        level: Level | None = self
-        while level is not None:
-            yield level
-            level = level.parent
+    def list_outward(self) -> Iterator[Scope]:
+        """This scope and those around it, the innermost first."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
 
 
 @dataclass(eq=False, slots=True)
@@ -95,3 +96,111 @@ class Resolution:
     groups: list[Group] = field(default_factory=list)
     origins: dict[int, Source] = field(default_factory=dict)
     selects: dict[int, tuple[Source, ...]] = field(default_factory=dict)
+
+
+# Dialects in which the name of an output can be used everywhere in its query.
+_ALIASES_EVERYWHERE = ("sqlite", "duckdb")
+# Dialects in which the name of a table means its whole row.
+_WHOLE_ROWS = ("postgres", "duckdb")
+
+
+class NameResolver:
+    """Resolves the names of one catalog. Immutable, apart from a cache of columns."""
+
+    def __init__(self, catalog: Catalog, hidden: Catalog | None = None) -> None:
+        """``hidden`` is the whole catalog, of which ``catalog`` is the visible part."""
+        self.catalog = catalog
+        self._hidden = hidden or catalog
+        self.dialect = catalog.dialect
+        self._columns: dict[str, tuple[str, ...]] = {}
+        self._spelled: dict[str, dict[str, str]] = {}
+        self._cte_prefix = _find_prefix(self._hidden)
+
+    def fold(self, name: exp.Identifier) -> str:
+        """A form of the name that is equal for all its spellings."""
+        if self.dialect == "postgres":
+            return name.name if name.args.get("quoted") else fold_postgres(name.name)
+        return fold_name(name.name, "sqlite")
+
+    def find_table(self, node: exp.Table) -> Table:
+        """The physical table that the node names. Raises Unresolved."""
+        schema = node.args.get("db")
+        if node.args.get("catalog") or not isinstance(node.this, exp.Identifier):
+            raise Unresolved("unknown_table", node.name, f"There is no table {node.name} here.")
+        name, within = self._spell(node.this), self._spell(schema) if schema else ""
+        if (table := self.catalog.resolve(name, within)) is not None:
+            return table
+        fragment = f"{within}.{name}" if within else name
+        if self._hidden.resolve(name, within) is not None:
+            raise Unresolved(
+                NOT_PERMITTED, fragment, f"The table {fragment} is not among those you may read."
+            )
+        raise Unresolved("unknown_table", fragment, f"There is no table {fragment} here.")
+
+    def list_columns(self, table: Table) -> tuple[str, ...]:
+        """The folded names of a table's columns, in their order."""
+        columns = self._columns.get(table.qualified)
+        if columns is None:
+            columns = tuple(self._fold_stored(column.name) for column in table.columns)
+            self._columns[table.qualified] = columns
+        return columns
+
+    def fold_table(self, table: Table) -> tuple[str, str]:
+        """The folded names of a table's schema and of the table."""
+        return self._fold_stored(table.schema), self._fold_stored(table.name)
+
+    def spell_column(self, table: Table, folded: str) -> str:
+        """The column's name as the catalog spells it."""
+        spelled = self._spelled.get(table.qualified)
+        if spelled is None:
+            spelled = {self._fold_stored(column.name): column.name for column in table.columns}
+            self._spelled[table.qualified] = spelled
+        return spelled[folded]
+
+    def refuse_column(self, table: Table | None, name: str, written: str) -> Unresolved:
+        """The error for a column that is not visible; it says whether it is hidden or missing."""
+        hidden = self._hidden.table(table.qualified) if table else None
+        if hidden and any(self._fold_stored(column.name) == name for column in hidden.columns):
+            return Unresolved(
+                NOT_PERMITTED, written, f"The column {written} is not among those you may read."
+            )
+        return Unresolved("unknown_column", written, f"There is no column {written}.")
+
+    @property
+    def aliases_everywhere(self) -> bool:
+        """Whether an output's name can be used in every clause of its query."""
+        return self.dialect in _ALIASES_EVERYWHERE
+
+    @property
+    def has_whole_rows(self) -> bool:
+        """Whether a table's name can denote its row."""
+        return self.dialect in _WHOLE_ROWS
+
+    @property
+    def cte_prefix(self) -> str:
+        """The prefix of the new names of CTEs."""
+        return self._cte_prefix
+
+    def _spell(self, identifier: exp.Identifier) -> str:
+        return self.fold(identifier) if self.dialect == "postgres" else identifier.name
+
+    def _fold_stored(self, name: str) -> str:
+        return name if self.dialect == "postgres" else fold_name(name, "sqlite")
+
+
+def fold_postgres(name: str) -> str:
+    """Folds an unquoted name as PostgreSQL does in UTF-8: ASCII letters only.
+
+    >>> fold_postgres("ÜBER_ID")
+    'Über_id'
+    """
+    return name.lower() if name.isascii() else fold_name(name, "sqlite")
+
+
+def _find_prefix(catalog: Catalog) -> str:
+    """A prefix with which no table name of the catalog begins."""
+    prefix = "_cte"
+    names = [fold_name(table.name, "sqlite") for table in catalog.tables]
+    while any(name.startswith(prefix) for name in names):
+        prefix += "_"
+    return prefix

@@ -12,36 +12,40 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from execution.fragments import quote_fragment
+from execution.guard_dialects import quote_fragment
 from execution.name_resolution.columns import ColumnFinder
-from execution.name_resolution.functions import (
-    is_function,
-    name_function,
-    name_outputs,
-    take_new_names,
-    write_names,
-)
 from execution.name_resolution.nodes import (
     SUBQUERY_ARGS,
     TABLE_ARGS,
     check_args,
     check_join,
+    is_function,
     merge_columns,
+    name_function,
+    name_outputs,
     name_values,
     rename_columns,
+    take_new_names,
+    write_names,
 )
-from execution.name_resolution.resolver import NameResolver
-from execution.name_resolution.scopes import Ctes, Level, Resolution, Source, Unresolved
+from execution.name_resolution.scopes import (
+    Ctes,
+    NameResolver,
+    Resolution,
+    Scope,
+    Source,
+    Unresolved,
+)
 
 
 class Walk(Protocol):
     """The walk over the whole query, which resolves what is within a source."""
 
-    def resolve_query(self, node: exp.Expr, parent: Level | None, ctes: Ctes) -> tuple[str, ...]:
+    def resolve_query(self, node: exp.Expr, parent: Scope | None, ctes: Ctes) -> tuple[str, ...]:
         """The folded names of the query's outputs."""
         ...
 
-    def resolve_within(self, node: object, level: Level, ctes: Ctes) -> None:
+    def resolve_within(self, node: object, scope: Scope, ctes: Ctes) -> None:
         """Resolves every column and query within an expression, or within each of a list."""
         ...
 
@@ -67,56 +71,56 @@ class SourceFinder:
         self._cte_names = cte_names
 
     def add_joins(
-        self, columns: tuple[str, ...], joins: Sequence[exp.Join], level: Level, ctes: Ctes
+        self, columns: tuple[str, ...], joins: Sequence[exp.Join], scope: Scope, ctes: Ctes
     ) -> tuple[str, ...]:
         """Makes the right sides known; all columns, ``columns`` those of the left, in order."""
         for join in joins:
-            right = self.add_source(join.this, level, ctes)
+            right = self.add_source(join.this, scope, ctes)
             shared = [self._columns.read_using(name) for name in join.args.get("using") or ()]
             columns = merge_columns(columns, right, join, shared, self._resolver.dialect)
         return columns
 
-    def add_source(self, node: exp.Expr, level: Level, ctes: Ctes) -> tuple[str, ...]:
+    def add_source(self, node: exp.Expr, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         """Makes what stands in FROM or JOIN known under its name; its columns in their order.
 
         Raises Unresolved.
         """
         if isinstance(node, exp.Table):
-            return self._add_table(node, level, ctes)
+            return self._add_table(node, scope, ctes)
         if isinstance(node, exp.Subquery):
-            return self._add_subquery(node, level, ctes)
+            return self._add_subquery(node, scope, ctes)
         if isinstance(node, exp.Lateral):
-            return self._add_lateral(node, level, ctes)
+            return self._add_lateral(node, scope, ctes)
         if isinstance(node, exp.Values):
-            self._walk.resolve_within(node.expressions, Level(level.parent), ctes)
+            self._walk.resolve_within(node.expressions, Scope(scope.parent), ctes)
             source = Source(name_values(node, self._resolver.dialect), origin=node)
-            return self._name(node, source, level).columns
+            return self._name(node, source, scope).columns
         if isinstance(node, exp.Unnest):
-            self._walk.resolve_within(node.expressions, Level(level), ctes)
-            return self._name(node, Source((), origin=node), level).columns
+            self._walk.resolve_within(node.expressions, Scope(scope), ctes)
+            return self._name(node, Source((), origin=node), scope).columns
         kind = type(node).__name__
         raise Unresolved("node_not_allowed", kind, f"{kind} is not allowed in FROM.")
 
-    def _add_table(self, node: exp.Table, level: Level, ctes: Ctes) -> tuple[str, ...]:
+    def _add_table(self, node: exp.Table, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         check_args(node, TABLE_ARGS)
         self._seen.add(id(node))
         joins = node.args.get("joins") or ()
         if isinstance(node.this, exp.Func):
             # What it names is around it, as with a subquery.
-            self._walk.resolve_within(node.this, Level(level), ctes)
-            columns = self._name(node, Source((), origin=node.this), level).columns
+            self._walk.resolve_within(node.this, Scope(scope), ctes)
+            columns = self._name(node, Source((), origin=node.this), scope).columns
         elif node.args.get("ordinality"):
             raise Unresolved(
                 "node_not_allowed", quote_fragment(node), "ORDINALITY is for functions only."
             )
         else:
-            columns = self._add_named(node, level, ctes).columns
-        columns = self.add_joins(columns, joins, level, ctes)
+            columns = self._add_named(node, scope, ctes).columns
+        columns = self.add_joins(columns, joins, scope, ctes)
         for join in joins:
-            self.resolve_join(join, level, ctes)
+            self.resolve_join(join, scope, ctes)
         return columns
 
-    def _add_named(self, node: exp.Table, level: Level, ctes: Ctes) -> Source:
+    def _add_named(self, node: exp.Table, scope: Scope, ctes: Ctes) -> Source:
         """A physical table, or a CTE, which takes precedence where no schema is named."""
         is_bare = isinstance(node.this, exp.Identifier) and not node.args.get("db")
         cte = ctes.get(self._resolver.fold(node.this)) if is_bare else None
@@ -124,14 +128,14 @@ class SourceFinder:
             if is_bare:
                 self._check_is_no_cte(node)
             table = self._resolver.find_table(node)
-            source = self._name(node, Source(self._resolver.list_columns(table), table), level)
+            source = self._name(node, Source(self._resolver.list_columns(table), table), scope)
             self._found.tables.append((node, table, source))
             return source
         if not cte.new_name:
             raise Unresolved(
                 "unexplained_table", node.name, f"{node.name} is used before it is written."
             )
-        source = self._name(node, Source(cte.columns, origin=cte.query), level)
+        source = self._name(node, Source(cte.columns, origin=cte.query), scope)
         if node.args.get("alias") is None:
             node.set("alias", exp.TableAlias(this=node.this.copy()))
         elif not node.args["alias"].args.get("this"):
@@ -156,37 +160,37 @@ class SourceFinder:
                 )
             around = around.parent
 
-    def _add_subquery(self, node: exp.Subquery, level: Level, ctes: Ctes) -> tuple[str, ...]:
+    def _add_subquery(self, node: exp.Subquery, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         if isinstance(node.this, exp.Query | exp.Values):
             # What stands in FROM sees nothing of its neighbours, but what is around all of them.
-            columns = self._walk.resolve_query(node, level.parent, ctes)
-            return self._name(node, Source(columns, origin=node), level).columns
+            columns = self._walk.resolve_query(node, scope.parent, ctes)
+            return self._name(node, Source(columns, origin=node), scope).columns
         check_args(node, SUBQUERY_ARGS)
         if node.args.get("alias") is None:
             # Parentheses around a join: the names in it are known outside.
-            return self.add_source(node.this, level, ctes)
-        inner = Level(level.parent)
+            return self.add_source(node.this, scope, ctes)
+        inner = Scope(scope.parent)
         columns = self.add_source(node.this, inner, ctes)
         parts = tuple(inner.sources.values())
-        return self._name(node, Source(columns, origin=parts), level).columns
+        return self._name(node, Source(columns, origin=parts), scope).columns
 
-    def _add_lateral(self, node: exp.Lateral, level: Level, ctes: Ctes) -> tuple[str, ...]:
+    def _add_lateral(self, node: exp.Lateral, scope: Scope, ctes: Ctes) -> tuple[str, ...]:
         if node.args.get("view") or node.args.get("outer") or node.args.get("cross_apply"):
             raise Unresolved(
                 "node_not_allowed", quote_fragment(node), "Such a LATERAL is not allowed."
             )
         inner = node.this
         if isinstance(inner, exp.Subquery):
-            source = Source(self._walk.resolve_query(inner, level, ctes), origin=inner)
+            source = Source(self._walk.resolve_query(inner, scope, ctes), origin=inner)
         elif isinstance(inner, exp.Unnest | exp.Func):
-            self._walk.resolve_within(list(inner.iter_expressions()), Level(level), ctes)
+            self._walk.resolve_within(list(inner.iter_expressions()), Scope(scope), ctes)
             source = Source((), origin=inner)
         else:
             kind = type(inner).__name__
             raise Unresolved("node_not_allowed", kind, f"LATERAL {kind} is not allowed.")
-        return self._name(node, source, level).columns
+        return self._name(node, source, scope).columns
 
-    def _name(self, node: exp.Expr, source: Source, level: Level) -> Source:
+    def _name(self, node: exp.Expr, source: Source, scope: Scope) -> Source:
         """Puts the source under its alias or name, which no other may bear."""
         name = self._find_name(node)
         if is_function(node):
@@ -202,12 +206,12 @@ class SourceFinder:
             source.columns = rename_columns(source.columns, given, name)
             source.renamed = True
         # Nobody can name what has no name, but its columns are known.
-        name = name or f"\0{len(level.sources)}"
-        if name in level.sources:
+        name = name or f"\0{len(scope.sources)}"
+        if name in scope.sources:
             raise Unresolved(
                 "unexplained_table", name, f"The name {name} stands for two tables here."
             )
-        level.sources[name] = source
+        scope.sources[name] = source
         return source
 
     def _find_name(self, node: exp.Expr) -> str:
@@ -222,12 +226,12 @@ class SourceFinder:
             return self._resolver.fold(identifier)
         return name_function(identifier) if isinstance(identifier, exp.Func) else ""
 
-    def resolve_join(self, join: exp.Join, level: Level, ctes: Ctes) -> None:
+    def resolve_join(self, join: exp.Join, scope: Scope, ctes: Ctes) -> None:
         """Resolves a join's condition, or the columns that it shares. Raises Unresolved."""
         check_join(join, self._resolver.dialect)
         if join.method == "NATURAL":
-            for source in level.sources.values():
+            for source in scope.sources.values():
                 self._columns.use_all(source)
-        self._walk.resolve_within(join.args.get("on"), level, ctes)
+        self._walk.resolve_within(join.args.get("on"), scope, ctes)
         for column in join.args.get("using") or ():
-            self._columns.resolve_using(column, level)
+            self._columns.resolve_using(column, scope)

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from execution.fragments import quote_fragment
-from execution.headings import list_headings
+from execution.guard_dialects import list_headings, quote_fragment
 from execution.name_resolution.columns import ColumnFinder
 from execution.name_resolution.nodes import (
     SELECT_ARGS,
@@ -24,20 +23,21 @@ from execution.name_resolution.nodes import (
     check_args,
     check_outputs,
     check_star,
+    find_star,
+    list_replacements,
     name_values,
     rename_columns,
 )
-from execution.name_resolution.resolver import NameResolver
 from execution.name_resolution.scopes import (
     Cte,
     Ctes,
     Group,
-    Level,
+    NameResolver,
     Resolution,
+    Scope,
     Unresolved,
 )
 from execution.name_resolution.sources import SourceFinder
-from execution.name_resolution.stars import find_star, list_replacements
 from nl2sql.sql.names import fold_name
 
 # What stands around the items of DISTINCT ON, GROUP BY and ORDER BY.
@@ -63,7 +63,7 @@ class _Walk:
         self._seen: set[int] = set()
         self._cte_names: dict[int, set[str]] = {}
         self._ctes = 0
-        self._levels: dict[int, Level] = {}
+        self._scopes: dict[int, Scope] = {}
         self.found = Resolution()
         self._columns = ColumnFinder(resolver, self.found, self._seen)
         self._sources = SourceFinder(
@@ -86,7 +86,7 @@ class _Walk:
 
     # -- queries -------------------------------------------------------------------------------
 
-    def resolve_query(self, node: exp.Expr, parent: Level | None, ctes: Ctes) -> tuple[str, ...]:
+    def resolve_query(self, node: exp.Expr, parent: Scope | None, ctes: Ctes) -> tuple[str, ...]:
         """The folded names of the outputs of a SELECT, a set operation or one in parentheses."""
         if isinstance(node, exp.Select):
             check_args(node, SELECT_ARGS)
@@ -105,12 +105,12 @@ class _Walk:
             within = self._resolve_with(node, parent, ctes)
             columns = self.resolve_query(node.this, parent, within)
         elif isinstance(node, exp.Values):
-            self.resolve_within(node, Level(parent), ctes)
+            self.resolve_within(node, Scope(parent), ctes)
             return name_values(node, self._resolver.dialect)
         else:
             kind = type(node).__name__
             raise Unresolved("node_not_allowed", kind, f"{kind} is no query.")
-        level = Level(
+        scope = Scope(
             parent, outputs=frozenset(columns), headings=self._list_headings(node), query=node
         )
         if self._resolver.dialect == "postgres":
@@ -118,13 +118,13 @@ class _Walk:
             inner = node
             while isinstance(inner, exp.Subquery):
                 inner = inner.this
-            level = self._levels.get(id(inner), level)
-        self._resolve_order(node.args.get("order"), level, within)
+            scope = self._scopes.get(id(inner), scope)
+        self._resolve_order(node.args.get("order"), scope, within)
         for key in ("limit", "offset"):
-            self.resolve_within(node.args.get(key), level, within)
+            self.resolve_within(node.args.get(key), scope, within)
         return columns
 
-    def _resolve_with(self, node: exp.Expr, parent: Level | None, ctes: Ctes) -> Ctes:
+    def _resolve_with(self, node: exp.Expr, parent: Scope | None, ctes: Ctes) -> Ctes:
         clause = node.args.get("with_")
         if clause is None:
             return ctes
@@ -137,7 +137,7 @@ class _Walk:
         return within
 
     def _resolve_cte(
-        self, cte: exp.CTE, recursive: bool, clause: exp.With, parent: Level | None, within: Ctes
+        self, cte: exp.CTE, recursive: bool, clause: exp.With, parent: Scope | None, within: Ctes
     ) -> None:
         alias = cte.args["alias"]
         name = self._resolver.fold(alias.this)
@@ -165,18 +165,18 @@ class _Walk:
         }
 
     def _resolve_select(
-        self, node: exp.Select, parent: Level | None, ctes: Ctes
+        self, node: exp.Select, parent: Scope | None, ctes: Ctes
     ) -> tuple[str, ...]:
         headings = self._list_headings(node)
-        level = self._levels[id(node)] = Level(parent, headings=headings, query=node)
+        scope = self._scopes[id(node)] = Scope(parent, headings=headings, query=node)
         joins = node.args.get("joins") or ()
         if (clause := node.args.get("from_")) is not None:
-            first = self._sources.add_source(clause.this, level, ctes)
-            level.columns = self._sources.add_joins(first, joins, level, ctes)
+            first = self._sources.add_source(clause.this, scope, ctes)
+            scope.columns = self._sources.add_joins(first, joins, scope, ctes)
         for lateral in node.args.get("laterals") or ():
-            level.columns += self._sources.add_source(lateral, level, ctes)
-        self.found.selects[id(node)] = tuple(level.sources.values())
-        columns = self._columns.list_columns(node.expressions, level)
+            scope.columns += self._sources.add_source(lateral, scope, ctes)
+        self.found.selects[id(node)] = tuple(scope.sources.values())
+        columns = self._columns.list_columns(node.expressions, scope)
         outputs = frozenset(
             name
             for output in node.expressions
@@ -185,33 +185,33 @@ class _Walk:
         )
         everywhere = self._resolver.aliases_everywhere
         for join in joins:
-            self._sources.resolve_join(join, level, ctes)
+            self._sources.resolve_join(join, scope, ctes)
         if self._resolver.dialect == "duckdb":
             # An output can name those before it.
-            level.outputs = frozenset(
+            scope.outputs = frozenset(
                 self._resolver.fold(output.args["alias"])
                 for output in node.expressions
                 if isinstance(output, exp.Alias)
                 and isinstance(output.args["alias"], exp.Identifier)
             )
         for output in node.expressions:
-            self.resolve_within(output, level, ctes, with_outputs=everywhere)
-        level.outputs = outputs
-        self.resolve_within(node.args.get("where"), level, ctes, with_outputs=everywhere)
+            self.resolve_within(output, scope, ctes, with_outputs=everywhere)
+        scope.outputs = outputs
+        self.resolve_within(node.args.get("where"), scope, ctes, with_outputs=everywhere)
         for key in ("having", "qualify", "limit", "offset"):
-            self.resolve_within(node.args.get(key), level, ctes)
+            self.resolve_within(node.args.get(key), scope, ctes)
         for window in node.args.get("windows") or ():
-            self.resolve_within(window, level, ctes, with_outputs=everywhere)
+            self.resolve_within(window, scope, ctes, with_outputs=everywhere)
         for key in ("distinct", "group", "order"):
-            self._resolve_order(node.args.get(key), level, ctes)
+            self._resolve_order(node.args.get(key), scope, ctes)
         if node.args.get("group") is not None:
-            self.found.groups.append(Group(node, level.sources, self.found.origins))
+            self.found.groups.append(Group(node, scope.sources, self.found.origins))
         return columns
 
     def _list_headings(self, query: exp.Expr) -> frozenset[str]:
         return frozenset(fold_name(name, self._resolver.dialect) for name in list_headings(query))
 
-    def _resolve_order(self, node: exp.Expr | None, level: Level, ctes: Ctes) -> None:
+    def _resolve_order(self, node: exp.Expr | None, scope: Scope, ctes: Ctes) -> None:
         """Resolves DISTINCT ON, GROUP BY or ORDER BY, which may name outputs.
 
         To PostgreSQL a name is an output's only where it is all that an item consists of.
@@ -228,12 +228,12 @@ class _Walk:
                 pending[:0] = item.iter_expressions()
                 continue
             is_name = isinstance(item, exp.Column)
-            self.resolve_within(item, level, ctes, with_outputs=within_items or is_name)
+            self.resolve_within(item, scope, ctes, with_outputs=within_items or is_name)
 
     def resolve_within(
         self,
         node: object,
-        level: Level,
+        scope: Scope,
         ctes: Ctes,
         *,
         with_outputs: bool = False,
@@ -241,18 +241,18 @@ class _Walk:
         """Resolves every column and query within an expression, or within each of a list."""
         if isinstance(node, list):
             for part in node:
-                self.resolve_within(part, level, ctes)
+                self.resolve_within(part, scope, ctes)
         elif isinstance(node, exp.Column):
-            self._columns.resolve_column(node, level, with_outputs)
+            self._columns.resolve_column(node, scope, with_outputs)
             if (star := find_star(node)) is not None:
-                self.resolve_within(list_replacements(star), level, ctes)
+                self.resolve_within(list_replacements(star), scope, ctes)
         elif isinstance(node, exp.Query):
-            self.resolve_query(node, level, ctes)
+            self.resolve_query(node, scope, ctes)
         elif isinstance(node, exp.Boolean):
-            self._columns.check_truth(node, level)
+            self._columns.check_truth(node, scope)
         elif isinstance(node, exp.Star):
             check_star(node)
-            self.resolve_within(list_replacements(node), level, ctes)
+            self.resolve_within(list_replacements(node), scope, ctes)
         elif isinstance(node, exp.Expr):
             for child in node.iter_expressions():
-                self.resolve_within(child, level, ctes, with_outputs=with_outputs)
+                self.resolve_within(child, scope, ctes, with_outputs=with_outputs)

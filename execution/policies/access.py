@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from execution.name_resolution.resolver import NameResolver
-from execution.name_resolution.scopes import Source, Unresolved
+from execution.name_resolution.scopes import NameResolver, Source, Unresolved
 from execution.policies.parameters import (
     HASH_KEY,
     BoundValue,
@@ -39,9 +38,9 @@ _MOST_WRAPPERS = 10_000
 class RoleView:
     """What a set of roles sees together, for any principal that has them."""
 
-    def __init__(self, roles: tuple[Rules, ...], catalog: Catalog, *, fenced: bool) -> None:
+    def __init__(self, roles: tuple[Rules, ...], catalog: Catalog, *, barrier: bool) -> None:
         self._roles = roles
-        self._fenced = fenced
+        self._barrier = barrier
         self.catalog = _restrict(catalog, roles)
         self.resolver = NameResolver(self.catalog, catalog)
         self.restricted = len(self.catalog.tables) < len(catalog.tables) or not all(
@@ -94,7 +93,7 @@ class RoleView:
                 self._roles,
                 self.catalog.dialect,
                 columns=columns,
-                fenced=self._fenced,
+                barrier=self._barrier,
                 expand=lambda table: expand_view(table, self.resolver, self.wrap),
             )
             if len(self._wrappers) > _MOST_WRAPPERS:
@@ -154,7 +153,7 @@ class CompiledPolicy:
         policy: Policy,
         catalog: Catalog,
         *,
-        fenced: bool = True,
+        barrier: bool = True,
         row_level_security: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
@@ -162,7 +161,7 @@ class CompiledPolicy:
         self.policy = policy
         self.catalog = catalog
         self.roles: Mapping[str, Mapping[str, TableRule]] = build_rules(policy, catalog)
-        self._fenced = fenced
+        self._barrier = barrier
         self._row_level_security = row_level_security
         self._views: dict[tuple[str, ...], RoleView] = {}
         self._hash_key = _read_hash_key(policy, environ)
@@ -211,7 +210,7 @@ class CompiledPolicy:
         """What these roles see together."""
         if roles not in self._views:
             self._views[roles] = RoleView(
-                tuple(self.roles[name] for name in roles), self.catalog, fenced=self._fenced
+                tuple(self.roles[name] for name in roles), self.catalog, barrier=self._barrier
             )
         return self._views[roles]
 
@@ -225,7 +224,7 @@ class CompiledPolicy:
             assert isinstance(rules, dict)
             dropped = True
             while dropped:
-                view = RoleView((rules,), self.catalog, fenced=self._fenced)
+                view = RoleView((rules,), self.catalog, barrier=self._barrier)
                 dropped = False
                 for name in [name for name, rule in rules.items() if rule.expands]:
                     try:

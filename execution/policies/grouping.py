@@ -12,10 +12,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from execution.name_resolution.functions import name_function
-from execution.name_resolution.resolver import NameResolver
-from execution.name_resolution.scopes import Group, Source
-from execution.name_resolution.stars import find_star
+from execution.name_resolution.nodes import find_star, name_function
+from execution.name_resolution.scopes import Group, NameResolver, Source
 
 # No query has more outputs, and Python does not convert numbers with thousands of digits.
 _POSITION = re.compile(r"[0-9]{1,9}")

@@ -15,7 +15,7 @@ from itertools import islice
 
 from sqlglot import exp
 
-from execution.policies.filter_parsing import parse_filter
+from execution.policies.filters import parse_filter
 from execution.policies.policy_file import Inheritance, Mask, Policy, RolePolicy
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import PolicyError

@@ -13,14 +13,14 @@ from google.protobuf.message import DecodeError
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from execution.guard_dialects import list_nodes, parse_statements, render_sql
-from execution.name_resolution.resolver import NameResolver
-from execution.name_resolution.scopes import Source, Unresolved
+from execution.guard_dialects import parse_statements, render_sql
+from execution.name_resolution.scopes import NameResolver, Source, Unresolved
 from execution.name_resolution.walk import resolve_names
 from execution.policies.grouping import complete_group
 from execution.policies.wrappers import Wrapper
 from execution.postgres.meaning import check_meaning
 from nl2sql.catalog import Table
+from nl2sql.sql.nodes import find_all
 
 
 def expand_view(
@@ -39,7 +39,7 @@ def expand_view(
         ) from error
     if len(statements) != 1 or not isinstance(tree := statements[0], exp.Query):
         raise Unresolved("unparsable", name, f"The view {name} is not one query.")
-    found = resolve_names(tree, list_nodes(tree), resolver)
+    found = resolve_names(tree, list(find_all(tree, exp.Expr)), resolver)
     if resolver.dialect == "postgres":
         for node, table, _ in found.tables:
             qualify_table(node, table)

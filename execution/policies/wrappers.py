@@ -1,8 +1,8 @@
-"""Builds wrappers: the derived table of visible columns and rows that replaces a table, fenced.
+"""Builds wrappers: the derived table of visible columns and rows that replaces a table.
 
-``OFFSET 0`` is the fence: no planner moves a condition of the outer query past it. So
+``OFFSET 0`` is a security barrier: no planner moves a condition of the outer query past it. So
 ``1 / (salary - 777)`` is never computed on a row that the filter removes, and neither an error nor
-the time taken reveals such a row. A wrapper without a filter needs no fence.
+the time taken reveals such a row. A wrapper without a filter needs none.
 
 PostgreSQL's planner evaluates conditions while planning, on values that ANALYZE sampled from the
 table, hidden ones among them: ``name ILIKE 'hida\\'`` fails if a sampled value begins so. It finds
@@ -14,20 +14,29 @@ Knows nothing of principals: their values are slots, see ``parameters.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
 from execution.guard_dialects import READERS
-from execution.policies.filter_columns import Filters, list_filters, merge_filters
 from execution.policies.parameters import HASH_KEY, name_slots, render_slot
 from execution.policies.rules import Rules, TableRule
-from execution.sqlite.functions import HASH_FUNCTION
+from execution.sqlite.authorizer import HASH_FUNCTION
+from execution.sqlite.dialect import name_placeholders
 from nl2sql.catalog import Column, Table
-from nl2sql.sql.names import enquote
+from nl2sql.sql.names import enquote, fold_name
+from nl2sql.sql.parsing import parse_one
 
-_FENCE = {"postgres": "OFFSET 0", "sqlite": "LIMIT -1 OFFSET 0", "duckdb": "OFFSET 0"}
+# Qualified table → columns, at least one of which a condition must use; empty if none is required.
+Filters = Mapping[str, frozenset[str]]
+
+# Operators whose conditions a planner may remove as always true. OR and CASE are functions in
+# sqlglot.
+_UNCERTAIN = (exp.Not, exp.Is, exp.Func)
+
+_BARRIER = {"postgres": "OFFSET 0", "sqlite": "LIMIT -1 OFFSET 0", "duckdb": "OFFSET 0"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +63,7 @@ def build_wrapper(
     dialect: str,
     *,
     columns: frozenset[str] | None = None,
-    fenced: bool,
+    barrier: bool,
     expand: ViewExpander,
 ) -> Wrapper:
     """The wrapper of a table for principals with ``roles`` (those that see it, at least one).
@@ -87,11 +96,11 @@ def build_wrapper(
     text = f"SELECT {outputs} FROM {source} AS _0"
     if condition:
         text += f" WHERE {condition}"
-    if condition and fenced:
+    if condition and barrier:
         if dialect == "postgres":
             # From the same table, so that every column keeps its exact type.
             text += f" UNION ALL SELECT {outputs} FROM {source} AS _0 WHERE FALSE"
-        text += f" {_FENCE[dialect]}"
+        text += f" {_BARRIER[dialect]}"
     return Wrapper(text, name_slots(condition), reads, filters)
 
 
@@ -197,3 +206,56 @@ def _render_hash(value: str, dialect: str) -> str:
 def name_table(table: Table) -> str:
     """The table under its schema, in double quotes."""
     return f"{enquote(table.schema)}.{enquote(table.name)}"
+
+
+@lru_cache(maxsize=4096)
+def list_reads(text: str, dialect: str) -> frozenset[str]:
+    """The columns that a wrapper reads, as ``schema.table.column``, folded.
+
+    If several of its tables have the same name, a column counts for each of them.
+    """
+    tree = parse_one(name_placeholders(text), READERS[dialect])
+    tables: dict[str, set[str]] = {}
+    for table in tree.find_all(exp.Table):
+        if table.db:
+            tables.setdefault(table.alias_or_name, set()).add(f"{table.db}.{table.name}")
+    return frozenset(
+        fold_name(f"{table}.{column.name}", dialect)
+        for column in tree.find_all(exp.Column)
+        for table in tables.get(column.table, ())
+    )
+
+
+def list_filters(rules: Rules, qualified: str) -> Filters:
+    """The columns that the row filter of a table reads, and of those it inherits rows from.
+
+    A plan shows a filter as conditions on these columns, in any form. If the principal's values can
+    make the condition disappear (``:is_head OR department_id = :department_id``), a plan need not
+    contain one, and no column is listed.
+    """
+    rule = rules[qualified]
+    if rule.inherits is not None:
+        parents = list_filters(rules, rule.inherits.target)
+        return {**parents, qualified: frozenset(rule.inherits.columns)}
+    if rule.filter is None or any(map(_is_uncertain, rule.filter.walk())):
+        return {qualified: frozenset()}
+    return {qualified: frozenset(column.name for column in rule.filter.find_all(exp.Column))}
+
+
+def _is_uncertain(node: exp.Expr) -> bool:
+    return isinstance(node, _UNCERTAIN) and not isinstance(node, exp.And | exp.Cast)
+
+
+def merge_filters(several: Iterable[Filters]) -> dict[str, frozenset[str]]:
+    """Merges the filters of one query: the union of a table's columns, or none if one has none.
+
+    >>> one, other = {"s.t": frozenset({"a"})}, {"s.t": frozenset({"b"}), "s.u": frozenset()}
+    >>> sorted(merge_filters([one, other])["s.t"])
+    ['a', 'b']
+    """
+    merged: dict[str, frozenset[str]] = {}
+    for filters in several:
+        for table, columns in filters.items():
+            known = merged.get(table, columns)
+            merged[table] = known | columns if known and columns else frozenset()
+    return merged

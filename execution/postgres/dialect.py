@@ -24,9 +24,10 @@ from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.parsers.postgres import PostgresParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from execution.parsing.plain_calls import (
+from execution.parsing.plain_dialect import (
     InfixOperator,
     PlainGenerator,
+    PlainParser,
     PrefixOperator,
     build_pad,
     fill,
@@ -35,7 +36,6 @@ from execution.parsing.plain_calls import (
     write_infix,
     write_prefix,
 )
-from execution.parsing.plain_parser import PlainParser
 from execution.postgres.lexemes import OPERATOR, regroup_tokens
 
 _UNITS = frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"))

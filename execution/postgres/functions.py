@@ -168,12 +168,6 @@ def find_reachable(url: str, login: str, database: str) -> tuple[ReachableFuncti
     return tuple(found)
 
 
-def render_condition() -> str:
-    """The condition that the function ``pg_proc p`` in ``pg_namespace n`` belongs to a family."""
-    patterns = "|".join(pattern for group in FAMILIES.values() for pattern in group)
-    return f"{_render_match(quote_literal(patterns))} AND {_SYSTEM_OR_EXTENSION}"
-
-
 def _render_families() -> str:
     rows = (
         f"({quote_literal(family)}, {quote_literal('|'.join(patterns))})"

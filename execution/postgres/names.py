@@ -21,7 +21,7 @@ from typing import Any
 import postgast
 from google.protobuf.descriptor import FieldDescriptor
 
-from execution.postgres.output_names import name_output
+from execution.postgres.trees import name_output
 from nl2sql.catalog import Catalog
 from nl2sql.types import Violation
 

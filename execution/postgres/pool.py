@@ -23,9 +23,9 @@ from psycopg import AsyncConnection, AsyncPipeline, AsyncRawCursor
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 
-from execution.database_turns import DatabaseTurns
-from execution.postgres.role import check_role
+from execution.postgres.session import check_role
 from execution.postgres.values import register_loaders
+from execution.statement_threads import DatabaseTurns
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.idle_connections import IdleConnections
 from nl2sql.types import ExecutionLimits

@@ -7,7 +7,14 @@ ones.
 Restoring a dump runs the code in it. It therefore runs as ``quorumsql_restorer``, a role that owns
 the new database and nothing else: no access to the server's files, no ``COPY … PROGRAM``, no other
 database. That role stays the owner of the restored objects, so that their index expressions, views
-and triggers never run with more rights. ``sql_script`` describes the protection of psql itself.
+and triggers never run with more rights.
+
+A plain script is untrusted, and psql can do much: ``\\!`` runs a shell command, ``\\copy`` reads
+files, ``\\connect`` leaves the database. The protection is psql's restricted mode (``\\restrict
+KEY``, CVE-2025-8714), entered with a key that the script cannot know: psql then refuses every
+backslash command except ``\\unrestrict``. As psql 18.4 still runs a back-quoted argument of
+``\\unrestrict`` in a shell, that word is refused anywhere but in the closing line that pg_dump
+writes.
 
 The restore goes into a database with a temporary name, which is renamed when it is complete. The
 next restore drops what an interrupted one left.
@@ -30,8 +37,79 @@ import psycopg
 from psycopg import sql
 
 from execution.postgres.embedded import RESTORER, SUPERUSER, EmbeddedServer, grant_reader
-from execution.postgres.sql_script import mentions_today, read_script
 from nl2sql.errors import DatabaseUnavailable, SettingsError
+
+# Forms as pg_dump writes them, each on one line (src/bin/pg_dump/pg_dump.c, pg_backup_archiver.c).
+_COPY = re.compile(rb"COPY\s.*\sFROM\s+stdin\b.*;\s*", re.IGNORECASE)
+_END_OF_COPY = re.compile(rb"\\\.\s*")
+_RESTRICT = re.compile(rb"\\restrict (?P<key>\w+)\s*")
+_DUMP_HEADER = re.compile(rb"-- PostgreSQL database dump\s*")
+# The lines that ``pg_restore --no-owner --no-privileges`` omits: they name roles of another server.
+_OWNERSHIP = re.compile(
+    rb"(ALTER\s[A-Z ]+\s.+\sOWNER TO\s.+|(GRANT|REVOKE)\s.+\s(TO|FROM)\s.+"
+    rb"|ALTER DEFAULT PRIVILEGES\s.+|COMMENT ON EXTENSION\s.+);\s*"
+)
+_LITERAL_OR_COMMENT = re.compile(rb"'[^']*'|--.*")
+_TODAY = re.compile(
+    rb"\b(current_(date|time|timestamp)|local(time|timestamp))\b"
+    rb"|\b(now|age|timeofday|(clock|statement|transaction)_timestamp)\s*\(",
+    re.IGNORECASE,
+)
+
+
+def read_script(path: Path) -> Iterator[bytes]:
+    """The script's lines for a restricted psql; lines that it must not see become blank.
+
+    These are, blank so that line numbers in errors stay right, the ``\\restrict`` and
+    ``\\unrestrict`` lines of pg_dump, and in its dumps the lines that change ownership and
+    privileges (recognised by their form, even inside a string that spans lines). Raises
+    SettingsError for ``\\unrestrict`` elsewhere.
+    """
+    key: bytes | None = None
+    is_dump = False
+    for number, (line, is_row) in enumerate(_read_lines(path), start=1):
+        if key is not None and line.strip() == b"\\unrestrict " + key:
+            yield b"\n"
+        elif b"\\unrestrict" in line:
+            raise SettingsError(
+                f"{path}, line {number}: \\unrestrict is a psql command that scripts may not use.",
+                hint="Remove the line, or restore the script yourself on a server of your own.",
+            )
+        elif is_row:
+            yield line
+        elif key is None and (match := _RESTRICT.fullmatch(line)):
+            key = match["key"]
+            yield b"\n"
+        elif is_dump and _OWNERSHIP.fullmatch(line):
+            yield b"\n"
+        else:
+            is_dump = is_dump or _DUMP_HEADER.fullmatch(line) is not None
+            yield line
+
+
+def mentions_today(path: Path) -> bool:
+    """Whether the script reads the current date, so that its result changes every day.
+
+    Rows of COPY, string literals on one line and comments do not count.
+    """
+    return any(
+        _TODAY.search(_LITERAL_OR_COMMENT.sub(b"''", line))
+        for line, is_row in _read_lines(path)
+        if not is_row
+    )
+
+
+def _read_lines(path: Path) -> Iterator[tuple[bytes, bool]]:
+    """Each line, and whether it is a row (or the end) of a COPY block."""
+    copying = False
+    with path.open("rb") as file:
+        for line in file:
+            yield line, copying
+            if copying:
+                copying = _END_OF_COPY.fullmatch(line) is None
+            else:
+                copying = _COPY.fullmatch(line) is not None
+
 
 Progress = Callable[[int, int], None]
 """Called with the amount done and the total: entries of a dump, or bytes of a script."""

@@ -21,9 +21,8 @@ from contextlib import closing
 from pathlib import Path
 
 from execution.results.collector import ResultBuilder, tighten_limits
-from execution.sqlite.authorizer import build_authorizer
+from execution.sqlite.authorizer import add_functions, build_authorizer
 from execution.sqlite.errors import build_diagnostic, is_gone
-from execution.sqlite.functions import add_functions
 from execution.statement_threads import StatementThreads
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings

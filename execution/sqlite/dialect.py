@@ -6,6 +6,11 @@ name with arguments (``replace`` has a node, since ``growing_calls.py`` measures
 one of SQLite's five affinities, the path of ``->`` stays text. Names that need quotes are written
 in backticks: SQLite reads a name in double quotes as a string if it does not find it.
 
+Names compare without case, and are rendered as the query wrote them. A word in double quotes is a
+name if something visible has that name, and a string otherwise; ``name_resolution`` knows what is
+visible. If it saw more than SQLite, the word would stay a name, and a name in backticks that SQLite
+does not find is an error, never another result. A CTE may recurse without the word RECURSIVE.
+
 Knows nothing of catalogs or allowlists.
 """
 
@@ -22,9 +27,59 @@ from sqlglot.generators.sqlite import SQLiteGenerator
 from sqlglot.parsers.sqlite import SQLiteParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from execution.parsing.output_spans import SpanningParser
-from execution.parsing.plain_calls import PlainGenerator, PrefixOperator, write_infix, write_prefix
+from execution.parsing.plain_dialect import (
+    PlainGenerator,
+    PrefixOperator,
+    SpanningParser,
+    write_infix,
+    write_prefix,
+)
 from execution.sqlite.operators import OperatorParser
+from nl2sql.sql.names import fold_name, quote_name
+
+_SPELLING = "spelling"
+_IN_DOUBLE_QUOTES = "in_double_quotes"
+_BARE = "bare"
+
+
+def record_spelling(tree: exp.Expr, sql: str) -> None:
+    """Records on each name its spelling in ``sql``, before case is normalised."""
+    for node in tree.walk():
+        if isinstance(node, exp.Identifier):
+            node.meta[_SPELLING] = node.name
+            start = node.meta_get("start")
+            node.meta[_IN_DOUBLE_QUOTES] = start is not None and sql[start] == '"'
+        elif isinstance(node, exp.Table) and not node.db:
+            node.meta[_BARE] = True
+    for cte in tree.find_all(exp.CTE):
+        if isinstance(cte.parent, exp.With) and _reads(cte, fold_name(cte.alias, "sqlite")):
+            cte.parent.set("recursive", True)
+
+
+def is_in_double_quotes(name: exp.Identifier) -> bool:
+    """Whether the query wrote the name in double quotes: if nothing has it, it is a string."""
+    return bool(name.meta_get(_IN_DOUBLE_QUOTES))
+
+
+def read_spelling(name: exp.Identifier) -> str:
+    """The name in the query's spelling."""
+    return str(name.meta_get(_SPELLING) or name.name)
+
+
+def restore_spelling(tree: exp.Expr) -> None:
+    """Restores the query's spelling of each name, with quotes only where needed, in place."""
+    for name in tree.find_all(exp.Identifier):
+        spelling = read_spelling(name)
+        name.set("this", spelling)
+        name.set("quoted", quote_name(spelling, "sqlite") != spelling)
+
+
+def _reads(cte: exp.CTE, name: str) -> bool:
+    return any(
+        table.meta_get(_BARE) and fold_name(table.name, "sqlite") == name
+        for table in cte.this.find_all(exp.Table)
+    )
+
 
 # The parts of type names that determine the affinity, in order (sqlite.org/datatype3.html, 3.1).
 _AFFINITIES = (
@@ -37,6 +92,19 @@ _AFFINITIES = (
 _NUMBERS = (TokenType.NUMBER, TokenType.HEX_STRING)
 _BEHIND_A_NUMBER = re.compile(r"[\w$\x80-\U0010ffff]")
 _GREATEST = 2**63 - 1
+
+
+# Strings and quoted names come first: they may contain what looks like a placeholder.
+_PLACEHOLDER = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)|\?(\d+)""")
+
+
+def name_placeholders(sql: str) -> str:
+    """Writes ``?1`` as ``:p1``: sqlglot does not read a number after a question mark.
+
+    >>> name_placeholders("SELECT `?1` FROM t WHERE x = ?2")
+    'SELECT `?1` FROM t WHERE x = :p2'
+    """
+    return _PLACEHOLDER.sub(lambda found: found[1] or f":p{found[2]}", sql)
 
 
 class GuardedSqlite(SQLite):

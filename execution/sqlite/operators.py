@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.parser import Parser
 from sqlglot.tokenizer_core import TokenType
 
-from execution.parsing.plain_calls import PrefixOperator
+from execution.parsing.plain_dialect import PrefixOperator
 
 
 class _Level(IntEnum):

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from nl2sql.sql.dialect_names import dialect_name
+from nl2sql.sql.names import dialect_name
 from nl2sql.types import Contents, Message, Prompt
 
 ANSWER_START, ANSWER_END = "```sql\n", "```"

@@ -59,12 +59,6 @@ class DatabaseSettings(Section):
         description="The policy file: who may see which tables, rows and columns. Without one, "
         "everything that the reader may SELECT.",
     )
-    fence: bool = Field(
-        True,
-        description="Prevent conditions of a query from being evaluated on rows that a policy "
-        "filters out, so that errors and timings reveal nothing about them. Off is faster, but "
-        "leaks through errors.",
-    )
     row_level_security: bool = Field(
         False,
         description="The policy is also applied in the database (`quorumsql policy apply`): "

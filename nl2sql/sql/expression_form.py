@@ -11,9 +11,8 @@ from functools import reduce
 
 from sqlglot import exp
 
-from nl2sql.sql.form_scopes import Unresolved
-from nl2sql.sql.form_writer import FormWriter
 from nl2sql.sql.nodes import find_all
+from nl2sql.sql.normal_form import FormWriter, Unresolved
 
 NameColumn = Callable[[exp.Column], str | None]
 """``schema.table.column`` of a column; None if it is unknown."""

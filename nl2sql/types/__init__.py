@@ -6,15 +6,6 @@ that cross HTTP are in ``quorumsql.contract``.
 
 from __future__ import annotations
 
-from nl2sql.types.access import Access, UsageLimits
-from nl2sql.types.browsing import (
-    ColumnDetails,
-    Neighbour,
-    TableDetails,
-    TableEntry,
-    TablePage,
-)
-from nl2sql.types.conversation import AnswerText, Intent, Rewriting, Turn
 from nl2sql.types.execution import (
     NO_TURN,
     NOT_PERMITTED,
@@ -26,7 +17,6 @@ from nl2sql.types.execution import (
     SessionIdentity,
     Violation,
 )
-from nl2sql.types.feedback import Feedback, FeedbackOutcome, FeedbackReceipt
 from nl2sql.types.generation import (
     Candidate,
     Completions,
@@ -37,46 +27,58 @@ from nl2sql.types.generation import (
     Prompt,
     SamplingRequest,
 )
-from nl2sql.types.progress import (
-    CandidateAssessed,
-    Progress,
-    QuestionEvent,
-    RepairTried,
-    RowsFetched,
-    VoteCounted,
-)
 from nl2sql.types.question import (
+    Access,
+    AnswerText,
     AttributeValue,
+    Feedback,
+    FeedbackOutcome,
+    FeedbackReceipt,
+    Intent,
     Principal,
     Question,
+    Rewriting,
     Scalar,
+    Turn,
+    UsageLimits,
 )
 from nl2sql.types.ranking import (
     REQUIRED_UNREAD,
     Assessment,
+    CandidateAssessed,
     Display,
     Finding,
     Interpretation,
+    Progress,
+    QuestionEvent,
     Ranking,
     Repair,
+    RepairTried,
+    RowsFetched,
     Score,
     ScoreTerm,
+    VoteCounted,
 )
 from nl2sql.types.schema import (
     VALUES_MARK,
     CatalogQuery,
+    ColumnDetails,
     Definition,
     DefinitionKind,
     FewShot,
     JoinPath,
     JoinPlan,
     ModuleRoute,
+    Neighbour,
     Plan,
     RetrievedTable,
     SchemaContext,
     SchemaLink,
     SchemaLinks,
     TableDescriptions,
+    TableDetails,
+    TableEntry,
+    TablePage,
     ValueMatch,
     VerifiedQuery,
 )

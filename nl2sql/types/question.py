@@ -1,12 +1,119 @@
-"""A question, and the principal who asks it."""
+"""A question, the principal who asks it and what it may use, the conversation, and feedback."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from nl2sql.languages.phrases import say_in_english
-from nl2sql.types.access import UNRESTRICTED, Access
-from nl2sql.types.conversation import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class UsageLimits:
+    """The most that a principal may use; 0: no limit, None: the default of the settings."""
+
+    requests_per_minute: int | None = None
+    questions_at_once: int | None = None
+    tokens_per_day: int | None = None
+    rows_per_day: int | None = None
+
+    def complete(self, defaults: UsageLimits) -> UsageLimits:
+        """These limits, with those of ``defaults`` where they are None.
+
+        >>> UsageLimits(tokens_per_day=0).complete(UsageLimits(5, 6, 7)).tokens_per_day
+        0
+        >>> UsageLimits(tokens_per_day=0).complete(UsageLimits(5, 6, 7)).requests_per_minute
+        5
+        """
+        return UsageLimits(
+            _choose(self.requests_per_minute, defaults.requests_per_minute),
+            _choose(self.questions_at_once, defaults.questions_at_once),
+            _choose(self.tokens_per_day, defaults.tokens_per_day),
+            _choose(self.rows_per_day, defaults.rows_per_day),
+        )
+
+
+def _choose(limit: int | None, default: int | None) -> int | None:
+    return default if limit is None else limit
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a principal was identified, and what it may use.
+
+    ``key`` is the id of its API key (empty: it has none). ``databases`` are those that it may ask
+    (empty: all).
+    """
+
+    key: str = ""
+    databases: tuple[str, ...] = ()
+    limits: UsageLimits = UsageLimits()
+
+
+UNRESTRICTED = Access()
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """The gate's verdict on a question; an empty ``code`` lets it pass.
+
+    ``code`` is ``off_topic``, ``read_only`` or ``small_talk``; ``reason`` and the suggested
+    questions are for people and name nothing that the principal may not see. ``method`` says what
+    decided: ``rule``, ``score``, ``doubt`` (let pass) or ``model``.
+    """
+
+    code: str = ""
+    reason: str = ""
+    suggestions: tuple[str, ...] = ()
+    method: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+PASSED = Intent()
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """An earlier question of a session, after rewriting, and its outcome.
+
+    ``outcome`` is the kind of answer in lower case, ``sql`` the query of an answered question,
+    ``interpretations`` the queries offered by a clarify answer. It never holds cells of a result.
+    """
+
+    question: str
+    outcome: str
+    sql: str = ""
+    interpretations: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """A follow-up as a complete question; ``text`` is empty if the question is unchanged.
+
+    ``method`` is ``model``; ``picked`` if the follow-up chose an interpretation, whose query is
+    ``picked``; ``kept`` if the model gave nothing usable; empty if the model was not asked.
+    """
+
+    text: str = ""
+    method: str = ""
+    picked: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+AS_ASKED = Rewriting()
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """An answer in words. ``source`` is ``rule`` or ``model``, empty if there is no text."""
+
+    text: str = ""
+    source: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
 
 # A tuple is a list of values, for an attribute such as ``region_ids``.
 Scalar = str | int | float | bool
@@ -70,3 +177,44 @@ class Question:
         """
         parts = (self.text, self.evidence, say_in_english(self.text))
         return " ".join(part for part in parts if part)
+
+
+FeedbackOutcome = Literal["stored", "known", "removed", "recorded", "refused"]
+
+MOST_CHARS = 4000
+"""Most characters of an example's question, and of its query: longer ones would fill the prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """Whether ``sql`` answers the question, and otherwise the ``correction``, if it is known.
+
+    ``is_reviewed``: the principal may review answers, so the right query holds for others too.
+    """
+
+    database: str
+    question: str
+    sql: str
+    is_right: bool
+    principal: Principal
+    correction: str = ""
+    is_reviewed: bool = False
+
+    @property
+    def right_sql(self) -> str:
+        """The query that answers the question according to the feedback; else empty."""
+        return self.correction or (self.sql if self.is_right else "")
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackReceipt:
+    """The outcome of a feedback.
+
+    The query was ``stored`` as the example with this id, was ``known`` already, was ``removed``
+    from the examples, the feedback was only ``recorded``, or it was ``refused``: the principal
+    cannot run the query, and ``reason`` says why.
+    """
+
+    outcome: FeedbackOutcome
+    example: str = ""
+    reason: str = ""

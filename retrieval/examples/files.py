@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from nl2sql.errors import SettingsError
-from nl2sql.types.feedback import MOST_CHARS
+from nl2sql.types.question import MOST_CHARS
 from retrieval.index_store.feedback_note import FeedbackNote
 from retrieval.index_store.verified_example import Source, VerifiedExample
 

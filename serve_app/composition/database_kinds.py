@@ -11,7 +11,7 @@ from execution.allowlists import Allowlist, extend_allowlist
 from execution.duckdb.database import DuckDbDatabase
 from execution.executor import Database
 from execution.policies.row_level_security.apply import find_index_role
-from execution.policies.row_level_security.script import name_index_role
+from execution.policies.row_level_security.blocks import name_index_role
 from execution.postgres.database import PostgresDatabase
 from execution.sqlite.database import SqliteDatabase
 from nl2sql.settings.database import DatabaseSettings

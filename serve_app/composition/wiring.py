@@ -249,7 +249,7 @@ class Wiring:
             catalogs or IndexedCatalogs(self.build_index_store()),
             {
                 name: PolicySettings(
-                    load_policy(database.policy), database.fence, database.row_level_security
+                    load_policy(database.policy), row_level_security=database.row_level_security
                 )
                 for name, database in databases
                 if database.policy is not None

@@ -12,7 +12,7 @@ from nl2sql.errors import DeadlineExceeded, InvalidRequest
 from nl2sql.protocols import FeedbackTaker
 from nl2sql.settings import Settings
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
-from nl2sql.types.feedback import MOST_CHARS
+from nl2sql.types.question import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from retrieval.index_store.feedback_note import build_note
 from retrieval.index_store.review_store import ReviewStore

@@ -33,10 +33,10 @@ class GuardedWay:
     ) -> None:
         policy = load_scratch_policy()
         self._guards = {
-            fenced: SqlGuard(
-                FakeCatalogs(catalog), {catalog.database: PolicySettings(policy, fenced=fenced)}
+            barrier: SqlGuard(
+                FakeCatalogs(catalog), {catalog.database: PolicySettings(policy, barrier=barrier)}
             )
-            for fenced in (True, False)
+            for barrier in (True, False)
         }
         self._name = catalog.database
         self._databases = {False: database, True: hasty}
@@ -44,11 +44,11 @@ class GuardedWay:
         self._folder = folder
 
     def guard(
-        self, sql: str, principal: Principal, *, fenced: bool = True
+        self, sql: str, principal: Principal, *, barrier: bool = True
     ) -> GuardedQuery | Violation:
         """The guard's answer."""
         filled = sql.replace(FOLDER, str(self._folder))
-        return self._runner.run(self._guards[fenced].guard(self._name, filled, principal))
+        return self._runner.run(self._guards[barrier].guard(self._name, filled, principal))
 
     def execute(self, query: GuardedQuery, *, hasty: bool = False) -> ResultSet | Diagnostic:
         """The reader's answer."""

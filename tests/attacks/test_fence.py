@@ -39,7 +39,7 @@ def test_the_fence_keeps_a_condition_from_a_withheld_row(
 
     if engine not in _SQLSTATES:
         return
-    bare = way.guard(sql, PRINCIPALS["manager"], fenced=False)
+    bare = way.guard(sql, PRINCIPALS["manager"], barrier=False)
     assert isinstance(bare, GuardedQuery)
     betrayed = way.execute(bare)
     assert isinstance(betrayed, Diagnostic), betrayed

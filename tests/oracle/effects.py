@@ -16,8 +16,7 @@ from psycopg import RawCursor, sql
 
 from execution.allowlists import load_allowlist
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
-from execution.postgres.plan_names import PlanNames, find_unexplained, read_names
-from execution.postgres.plan_verification import EXPLAIN
+from execution.postgres.plan_verification import EXPLAIN, PlanNames, find_unexplained, read_names
 from nl2sql.types import GuardedQuery
 from tests.oracle.outcomes import Outcome, bind_values
 from tests.oracle.postgres_copies import open_superuser

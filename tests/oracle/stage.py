@@ -47,10 +47,10 @@ _ALL = {"version": 1, "roles": {"all": {"tables": {"visible": "*"}, "rows": "all
 
 
 def build_guarding(
-    policy: Mapping[str, Any], catalog: Catalog, principal: Principal, *, fenced: bool = True
+    policy: Mapping[str, Any], catalog: Catalog, principal: Principal, *, barrier: bool = True
 ) -> Guarding:
     """The guard for one principal. Raises PolicyError."""
-    return _build_guard(_find_access(policy, catalog, principal, fenced=fenced))
+    return _build_guard(_find_access(policy, catalog, principal, barrier=barrier))
 
 
 def build_rereading(policy: Mapping[str, Any], catalog: Catalog, principal: Principal) -> Guarding:
@@ -62,10 +62,10 @@ def build_rereading(policy: Mapping[str, Any], catalog: Catalog, principal: Prin
 
 
 def _find_access(
-    policy: Mapping[str, Any], catalog: Catalog, principal: Principal, *, fenced: bool = True
+    policy: Mapping[str, Any], catalog: Catalog, principal: Principal, *, barrier: bool = True
 ) -> Access | Violation:
     compiled = CompiledPolicy(
-        parse_policy(policy), catalog, fenced=fenced, environ=_HASH_ENVIRONMENT
+        parse_policy(policy), catalog, barrier=barrier, environ=_HASH_ENVIRONMENT
     )
     return compiled.access(principal)
 

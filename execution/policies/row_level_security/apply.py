@@ -17,15 +17,15 @@ from typing import Any
 import psycopg
 from psycopg import errors
 
-from execution.policies.row_level_security.blocks import GROUP_COMMENT, OTHERS
-from execution.policies.row_level_security.ddl import RowSecurity, build_comment
-from execution.policies.row_level_security.index_role import INDEX_COMMENT
-from execution.policies.row_level_security.script import (
+from execution.policies.row_level_security.blocks import (
+    GROUP_COMMENT,
+    INDEX_COMMENT,
+    OTHERS,
     Statement,
     build_removal,
-    build_revocation,
     name_index_role,
 )
+from execution.policies.row_level_security.ddl import RowSecurity, build_comment
 from execution.policies.row_level_security.state import hash_state, read_state, render_members
 from nl2sql.errors import DatabaseUnavailable, QuorumError
 
@@ -80,10 +80,6 @@ SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
    AND has_any_column_privilege(%s, c.oid, 'SELECT')
    AND (%s OR NOT has_any_column_privilege('public', c.oid, 'SELECT')) ORDER BY 1
 """
-_KEPT_FUNCTIONS = """
-SELECT count(*)::int FROM pg_proc p, aclexplode(p.proacl) a
- WHERE a.grantee = (SELECT oid FROM pg_roles WHERE rolname = %s)
-"""
 _INDEX_ROLE = """
 SELECT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = %s
                 AND starts_with(shobj_description(r.oid, 'pg_authid'), %s))
@@ -131,30 +127,20 @@ def apply_row_security(
     url: str,
     security: RowSecurity,
     *,
-    revoke_functions: bool = False,
     dry_run: bool = False,
     lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
 ) -> Changes:
     """Runs the statements under the login of ``url``; ``dry_run`` rolls all of them back.
-
-    ``revoke_functions`` also revokes the functions of ``postgres.functions.FAMILIES`` from PUBLIC;
-    without it, functions that were revoked before stay revoked.
 
     Raises DatabaseUnavailable, also if a table is in use for longer than ``lock_timeout_ms``, and
     QuorumError that names the missing right.
     """
     with _open(url, security.database) as connection:
         _check_rights(connection, security)
-        if revoke_functions:
-            _check_superuser(
-                connection, security.database, "take functions of the system from PUBLIC"
-            )
         before = read_state(connection, security.database, security.reader)
         notices = _collect_notices(connection)
         _set_lock_timeout(connection, lock_timeout_ms)
         _run(connection, security.statements)
-        if revoke_functions:
-            _run(connection, [build_revocation(security.database)])
         after = read_state(connection, security.database, security.reader)
         _run(connection, [build_comment(security, hash_state(after))])
         if public := _list(connection, _PUBLIC, list(security.schemas)):
@@ -182,9 +168,6 @@ def remove_row_security(
     """
     with _open(url, database) as connection:
         before = read_state(connection, database, reader)
-        kept = connection.execute(_KEPT_FUNCTIONS, (name_index_role(database),)).fetchone()
-        if kept and kept[0]:
-            _check_superuser(connection, database, "give functions of the system back to PUBLIC")
         notices = _collect_notices(connection)
         _set_lock_timeout(connection, lock_timeout_ms)
         _run(connection, build_removal(database))
@@ -311,18 +294,6 @@ def _split_names(tables: Iterable[tuple[str, str]]) -> tuple[list[str], list[str
     """The schemas and the names of the tables, as two lists of equal length."""
     pairs = list(tables)
     return [schema for schema, _ in pairs], [name for _, name in pairs]
-
-
-def _check_superuser(connection: psycopg.Connection[Any], database: str, what: str) -> None:
-    row = connection.execute(
-        "SELECT rolsuper, rolname FROM pg_roles WHERE rolname = current_user"
-    ).fetchone()
-    is_superuser, name = row or (False, "?")
-    if not is_superuser:
-        raise QuorumError(
-            f"{name} may not {what}: only a superuser may.",
-            hint=f"`quorumsql policy sql {database}`, with the same flags, prints the statements.",
-        )
 
 
 def _list(

@@ -1,17 +1,23 @@
-"""PL/pgSQL blocks that create the roles of row-level security and remove all of its parts.
+"""The statements of row-level security that depend on what is in the database, and their script.
 
-These steps depend on what is in the database; as blocks they do the same in psql as in
+The roles are created, cleared and removed by PL/pgSQL blocks, which do the same in psql as in
 ``quorumsql policy apply``. The parts are found in the database itself (the roles that are members
 of the group, their grants and policies), because the policy file may have changed since.
 
-Knows nothing of policies.
+Queries run as the roles of the policy. The login itself may SELECT nothing, so a query that leaves
+its role reads nothing. The index role keeps what the login could SELECT: the catalog shows what it
+may read, the indexer assumes it to read the values of the index, and the removal of row-level
+security returns its rights to the login. Nobody logs in as it. Knows nothing
+of policies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from nl2sql.sql.names import quote_literal
+from nl2sql.errors import PolicyError
+from nl2sql.sql.names import enquote, quote_literal
 
 # The policy that shows every row to other logins: with row-level security, a row is visible only
 # if some permissive policy shows it.
@@ -184,3 +190,186 @@ def render_block(body: str) -> str:
     while f"${tag}$" in body:
         tag += "_"
     return f"DO ${tag}$\n{body}\n${tag}$"
+
+
+# The prefix of the role's comment; a role of that name without it was not made by us.
+INDEX_COMMENT = "quorumsql index role of "
+
+_MAKE = """BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = {role}) THEN
+    EXECUTE format('CREATE ROLE %I NOLOGIN', {role});
+    EXECUTE format('COMMENT ON ROLE %I IS %L', {role}, {comment});
+  ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = {role}
+                     AND shobj_description(r.oid, 'pg_authid') = {comment}) THEN
+    RAISE EXCEPTION USING ERRCODE = 'duplicate_object', MESSAGE = format(
+      'the role %I already exists and was not made for this policy and reader', {role});
+  END IF;
+END"""
+
+# Columns first: revoking SELECT on a table revokes it on its columns too.
+_MOVE = """FOR found IN
+    SELECT n.nspname, c.relname,
+           string_agg(quote_ident(t.attname), ', ' ORDER BY t.attnum) AS names
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+      JOIN pg_attribute t ON t.attrelid = c.oid, aclexplode(t.attacl) a
+     WHERE {where} AND a.privilege_type = 'SELECT'
+       AND a.grantee = (SELECT oid FROM pg_roles WHERE rolname = source)
+     GROUP BY n.nspname, c.relname
+  LOOP
+    EXECUTE format('GRANT SELECT (%s) ON %I.%I TO %I',
+                   found.names, found.nspname, found.relname, target);
+    EXECUTE format('REVOKE SELECT (%s) ON %I.%I FROM %I',
+                   found.names, found.nspname, found.relname, source);
+  END LOOP;
+  FOR found IN
+    SELECT DISTINCT n.nspname, c.relname
+      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace, aclexplode(c.relacl) a
+     WHERE {where} AND a.privilege_type = 'SELECT' AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+       AND a.grantee = (SELECT oid FROM pg_roles WHERE rolname = source)
+  LOOP
+    EXECUTE format('GRANT SELECT ON %I.%I TO %I', found.nspname, found.relname, target);
+    EXECUTE format('REVOKE SELECT ON %I.%I FROM %I', found.nspname, found.relname, source);
+  END LOOP;"""
+
+_WITHDRAW = """DECLARE
+  found record;
+  source CONSTANT text := {reader};
+  target CONSTANT text := {role};
+BEGIN
+  {move}
+END"""
+
+_RETURN = """DECLARE
+  found record;
+  source CONSTANT text := {role};
+  target text;
+BEGIN
+  SELECT substr(shobj_description(r.oid, 'pg_authid'), length({comment}) + 1) INTO target
+    FROM pg_roles r
+   WHERE r.rolname = source AND starts_with(shobj_description(r.oid, 'pg_authid'), {comment});
+  IF target IS NULL THEN
+    RETURN;
+  END IF;
+  IF EXISTS (SELECT FROM pg_roles WHERE rolname = target) THEN
+    {move}
+  ELSE
+    RAISE WARNING 'the role % is gone: nobody gets its SELECT back', target;
+  END IF;
+  FOR found IN
+    SELECT DISTINCT n.nspname FROM pg_namespace n, aclexplode(n.nspacl) a
+     WHERE a.grantee = (SELECT oid FROM pg_roles WHERE rolname = source)
+  LOOP
+    EXECUTE format('REVOKE ALL ON SCHEMA %I FROM %I', found.nspname, source);
+  END LOOP;
+  BEGIN
+    EXECUTE format('DROP ROLE %I', source);
+  EXCEPTION WHEN dependent_objects_still_exist THEN
+    RAISE WARNING 'the role % stays: something else needs it, perhaps in another database', source;
+  END;
+END"""
+
+
+def render_index_role(role: str, database: str, reader: str) -> str:
+    """A block that creates the index role; fails if one exists for another database or reader."""
+    comment = f"{INDEX_COMMENT}{database}: {reader}"
+    return render_block(_MAKE.format(role=quote_literal(role), comment=quote_literal(comment)))
+
+
+def render_withdrawal(role: str, reader: str, schemas: Iterable[str]) -> str:
+    """A block that moves the SELECT rights of ``reader`` in the schemas to the index role."""
+    listed = ", ".join(map(quote_literal, schemas))
+    move = _MOVE.format(where=f"n.nspname = ANY (ARRAY[{listed}]::text[])")
+    return render_block(
+        _WITHDRAW.format(reader=quote_literal(reader), role=quote_literal(role), move=move)
+    )
+
+
+def render_return(role: str, database: str) -> str:
+    """A block that returns the rights of the index role and drops it."""
+    return render_block(
+        _RETURN.format(
+            role=quote_literal(role),
+            comment=quote_literal(f"{INDEX_COMMENT}{database}: "),
+            move=_MOVE.format(where="true"),
+        )
+    )
+
+
+_LONGEST_NAME_BYTES = 63
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement, without its semicolon, and a ``note`` for the reader of the script.
+
+    ``text`` is empty if there is only a note.
+    """
+
+    text: str
+    note: str = ""
+
+
+def name_group(database: str) -> str:
+    """The role whose members are the roles of the policy. Raises PolicyError if it is too long.
+
+    >>> name_group("demo_erp")
+    'quorumsql_demo_erp'
+    """
+    return check_name(f"quorumsql_{database}", "database role")
+
+
+def name_index_role(database: str) -> str:
+    """The role that keeps the SELECT rights that the login has without row-level security.
+
+    >>> name_index_role("demo_erp")
+    'quorumsql_index_demo_erp'
+    """
+    return f"quorumsql_index_{database}"
+
+
+def build_removal(database: str) -> tuple[Statement, ...]:
+    """The statements that remove row-level security from the database."""
+    note = f"Removes row-level security from {database}; the tables become as they were before it."
+    return (
+        Statement(render_removal(name_group(database)), note),
+        Statement(
+            render_return(name_index_role(database), database),
+            "Returns SELECT to the reader.",
+        ),
+    )
+
+
+def build_preamble(search_path: Iterable[str]) -> tuple[Statement, ...]:
+    """Settings of the transaction on which the meaning of the statements depends."""
+    path = ", ".join(enquote(name) for name in search_path) or "''"
+    return (
+        Statement(render_version_check()),
+        Statement("SET LOCAL standard_conforming_strings = on"),
+        Statement(f"SET LOCAL search_path = {path}", "The search path of the guard's queries."),
+        Statement("SET LOCAL createrole_self_grant = ''", "The roles are not granted to you."),
+    )
+
+
+def render_script(statements: Iterable[Statement], *, head: str = "") -> str:
+    """The statements as one transaction for psql, with their notes as comments."""
+    parts = [_render_comment(head)] if head else []
+    parts.append("BEGIN;\n")
+    for statement in statements:
+        text = f"{statement.text};\n" if statement.text else ""
+        parts.append((_render_comment(statement.note) if statement.note else "") + text)
+    parts.append("COMMIT;\n")
+    return "".join(parts)
+
+
+def _render_comment(text: str) -> str:
+    # A name may contain a line break, which would end the comment.
+    return "".join(f"-- {line}\n" for line in text.splitlines())
+
+
+def check_name(name: str, what: str) -> str:
+    """Returns ``name``. Raises PolicyError if it is so long that PostgreSQL would truncate it."""
+    if len(name.encode()) > _LONGEST_NAME_BYTES:
+        raise PolicyError(
+            f"The name of the {what} {name} is longer than {_LONGEST_NAME_BYTES} bytes."
+        )
+    return name

@@ -13,11 +13,11 @@ If a table already had row-level security, its owner's policies stay in force; o
 further and never show rows that those policies hide.
 
 Limits. Attributes are settings of the session, which anybody connected as one of the roles can
-change: such a person is still restricted to tables and columns, but not to rows by attribute.
-A query that reaches ``set_config`` can assume any role of the policy, as the login may;
-``build_revocation`` and the guard prevent that. Views that the guard expands are not granted. Views
-with a filter of their own, materialized views and foreign tables are granted, but PostgreSQL has no
-row-level security for them.
+change: such a person is still restricted to tables and columns, but not to rows by attribute. A
+query that reaches ``set_config`` can assume any role of the policy, as the login may; the guard
+prevents that, and so does revoking the function (``execution/postgres/functions.py``). Views that
+the guard expands are not granted. Views with a filter of their own, materialized views and foreign
+tables are granted, but PostgreSQL has no row-level security for them.
 
 Knows nothing of connections: ``apply.py`` runs the statements.
 """
@@ -37,16 +37,15 @@ from execution.policies.policy_file import Attribute
 from execution.policies.row_level_security.blocks import (
     GROUP_COMMENT,
     OTHERS,
-    render_clearing,
-    render_roles,
-)
-from execution.policies.row_level_security.index_role import render_index_role, render_withdrawal
-from execution.policies.row_level_security.script import (
     Statement,
     build_preamble,
     check_name,
     name_group,
     name_index_role,
+    render_clearing,
+    render_index_role,
+    render_roles,
+    render_withdrawal,
 )
 from execution.policies.rules import Rules, TableRule
 from execution.policies.wrappers import (

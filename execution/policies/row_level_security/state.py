@@ -10,9 +10,12 @@ from typing import Any
 
 import psycopg
 
-from execution.policies.row_level_security.blocks import MEMBERS, OTHERS
-from execution.policies.row_level_security.script import name_group, name_index_role
-from execution.postgres.functions import SPELLING
+from execution.policies.row_level_security.blocks import (
+    MEMBERS,
+    OTHERS,
+    name_group,
+    name_index_role,
+)
 
 # The parts of row-level security, one line for each: compared, hashed and shown.
 _STATE = r"""
@@ -27,11 +30,6 @@ UNION
 SELECT format('%%I may become %%I', r.rolname, keeper.rolname)
   FROM keepers AS keeper JOIN pg_auth_members m ON m.roleid = keeper.oid AND m.set_option
   JOIN pg_roles r ON r.oid = m.member
-UNION
-SELECT format('only owners may execute %%s', {spelling})
-  FROM keepers AS keeper, pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace,
-       aclexplode(p.proacl) a
- WHERE a.grantee = keeper.oid AND a.privilege_type = 'EXECUTE'
 UNION
 SELECT format('%%I may become %%I', r.rolname, member.rolname)
   FROM members AS member JOIN pg_auth_members m ON m.roleid = member.oid AND m.set_option
@@ -78,8 +76,7 @@ def read_state(connection: psycopg.Connection[Any], database: str, reader: str) 
     """One line for each part of row-level security. Raises psycopg.Error."""
     # Under an empty path every name is written with its schema, for any login.
     connection.execute("SET LOCAL search_path = ''")
-    spelling = SPELLING.replace("%", "%%")
-    query = _STATE.format(members=render_members(database), spelling=spelling)
+    query = _STATE.format(members=render_members(database))
     index_role = name_index_role(database)
     parameters = {"reader": reader, "others": OTHERS, "index_role": index_role}
     rows = connection.execute(query.encode(), parameters).fetchall()

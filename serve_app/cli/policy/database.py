@@ -12,12 +12,11 @@ from execution.policies.row_level_security.apply import (
     apply_row_security,
     remove_row_security,
 )
-from execution.policies.row_level_security.ddl import build_comment, check_dialect, render_head
-from execution.policies.row_level_security.script import (
+from execution.policies.row_level_security.blocks import (
     build_removal,
-    build_revocation,
     render_script,
 )
+from execution.policies.row_level_security.ddl import build_comment, check_dialect, render_head
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, build_json, confirm, prints, write_text
 from serve_app.cli.policy.loading import compile_policy, prepare_database
@@ -26,13 +25,6 @@ from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.row_level_security import find_reader, owner_url, plan_row_security
 
 Remove = Annotated[bool, typer.Option("--remove", help="Undo it instead.")]
-RevokeFunctions = Annotated[
-    bool,
-    typer.Option(
-        "--revoke-functions",
-        help="Also revoke functions that no query should call from PUBLIC; needs a superuser.",
-    ),
-]
 
 
 @prints
@@ -40,7 +32,6 @@ def print_sql(
     context: typer.Context,
     database: Database = None,
     remove: Remove = False,
-    revoke_functions: RevokeFunctions = False,
 ) -> Output:
     """Print the policy as PostgreSQL roles, grants, policies and views, for psql."""
     cli: CliContext = context.obj
@@ -50,8 +41,7 @@ def print_sql(
         script = render_script(build_removal(name))
     else:
         security = plan_row_security(wiring, name, compile_policy(wiring, name))
-        functions = [build_revocation(name)] if revoke_functions else []
-        statements = [*security.statements, *functions, build_comment(security)]
+        statements = [*security.statements, build_comment(security)]
         script = render_script(statements, head=render_head(security))
     return Output({"database": name, "sql": script}, lambda: write_text(script))
 
@@ -64,7 +54,6 @@ def apply(
         bool, typer.Option("--dry-run", help="Run it, print the changes, and roll back.")
     ] = False,
     remove: Remove = False,
-    revoke_functions: RevokeFunctions = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> Output:
     """Apply the policy in the database itself, as a second defence behind the guard."""
@@ -81,7 +70,7 @@ def apply(
         security = plan_row_security(wiring, name, compile_policy(wiring, name))
 
         def run(dry: bool) -> Changes:
-            return apply_row_security(url, security, revoke_functions=revoke_functions, dry_run=dry)
+            return apply_row_security(url, security, dry_run=dry)
 
     planned = run(True)
     _print_changes(planned)

@@ -43,7 +43,6 @@ def compile_policy(wiring: Wiring, database: str) -> CompiledPolicy:
     return CompiledPolicy(
         load_policy(settings.policy),
         wiring.source(database).read_catalog(),
-        fenced=settings.fence,
         row_level_security=settings.row_level_security,
     )
 

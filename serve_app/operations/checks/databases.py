@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from execution.executor import ReadOnlyExecutor
 from execution.postgres.functions import DEFINER
-from execution.postgres.role import find_missing_limits
+from execution.postgres.session import find_missing_limits
 from nl2sql.errors import QuorumError
 from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped

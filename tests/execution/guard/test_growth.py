@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 from sqlglot import exp
 
-from execution.guard import query_measures
+from execution.guard import growth
 from execution.guard.guard import guard_query
-from execution.name_resolution.stars import find_star
+from execution.name_resolution.nodes import find_star
 from execution.policies.access import open_access
 from nl2sql.types import Violation
 from tests.execution.guard.test_cost_bombs import nest
@@ -303,7 +303,7 @@ def test_a_wide_query_is_not_looked_through_for_each_column(
         looks.append(output)
         return find_star(output)
 
-    monkeypatch.setattr(query_measures, "find_star", look)
+    monkeypatch.setattr(growth, "find_star", look)
     names = [f"c{at}" for at in range(300)]
     inner = ", ".join(f"id {name}" for name in names)
     sql = f"SELECT repeat('x', 3), {', '.join(names)} FROM (SELECT {inner} FROM orders) AS d"

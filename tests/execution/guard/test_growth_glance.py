@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
-from execution.guard import growth_glance
-from execution.guard.growth_glance import is_small
-from execution.guard_dialects import list_nodes, parse_statements
+from execution.guard import value_sizes
+from execution.guard.value_sizes import is_small
+from execution.guard_dialects import parse_statements
 from execution.name_resolution.walk import resolve_names
 from execution.policies.access import open_access
+from nl2sql.sql.nodes import find_all
 from tests.execution.guard.test_growth import judge
 from tests.fakes import SHOP
 
@@ -18,7 +20,7 @@ _LONG = f"'{'x' * 9000}'"
 def glance(sql: str) -> bool:
     """Whether the query is small at a glance."""
     (tree,) = parse_statements(sql, "postgres")
-    nodes = list_nodes(tree)
+    nodes = list(find_all(tree, exp.Expr))
     return is_small(nodes, resolve_names(tree, nodes, open_access(SHOP).resolver))
 
 
@@ -62,7 +64,7 @@ GROWING = {
 @pytest.mark.parametrize(("dialect", "sql"), GROWING.values(), ids=GROWING)
 def test_what_grows_is_measured(monkeypatch: pytest.MonkeyPatch, dialect: str, sql: str) -> None:
     # What another query has shown of these nodes is not known yet.
-    monkeypatch.setattr(growth_glance, "_kinds", {})
+    monkeypatch.setattr(value_sizes, "_kinds", {})
     assert judge(sql, dialect) == "too_much_text"
     assert judge(sql, dialect) == "too_much_text"
 
@@ -89,7 +91,7 @@ ORDINARY = {
 
 @pytest.mark.parametrize("sql", ORDINARY.values(), ids=ORDINARY)
 def test_what_people_ask_is_small_at_a_glance(monkeypatch: pytest.MonkeyPatch, sql: str) -> None:
-    monkeypatch.setattr(growth_glance, "_kinds", {})
+    monkeypatch.setattr(value_sizes, "_kinds", {})
     assert glance(sql)
 
 

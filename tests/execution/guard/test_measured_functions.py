@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from execution.guard import growth_glance
+from execution.guard import value_sizes
 from execution.guard.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.catalog import Catalog, Column, Table
@@ -152,7 +152,7 @@ def test_a_text_in_parts_may_be_a_long_number(text: str) -> None:
 
 @pytest.mark.parametrize("name", ["percent_rank", "cume_dist", "row_number", "rank", "dense_rank"])
 def test_ranks_are_small_at_a_glance(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr(growth_glance, "_kinds", {})
+    monkeypatch.setattr(value_sizes, "_kinds", {})
     assert glance(f"SELECT {', '.join([f'{name}() OVER (ORDER BY id)'] * 18)} FROM orders")
 
 

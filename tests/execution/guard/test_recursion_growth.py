@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from execution.guard import query_measures
+from execution.guard import growth
 from tests.execution.guard.test_growth import judge
 
 # The first part, the columns' names and the step of a recursion in which a text doubles.
@@ -158,6 +158,6 @@ def test_recursions_within_one_another_are_not_followed_for_ages() -> None:
 
 def test_a_query_that_takes_long_to_measure_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert judge(nest_recursions(2), "duckdb") == ""
-    monkeypatch.setattr(query_measures, "_MOST_LOOKS", 300)
+    monkeypatch.setattr(growth, "_MOST_LOOKS", 300)
     assert judge(nest_recursions(1), "duckdb") == ""
     assert judge(nest_recursions(2), "duckdb") == "too_much_text"

@@ -9,11 +9,10 @@ import pytest
 from execution.allowlists import load_allowlist
 from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.guard.guard import SqlGuard, _check_again, guard_query
-from execution.guard.verification import check_wrapped
 from execution.guard_dialects import parse_statements
 from execution.policies.access import open_access
 from execution.postgres.second_check import check_grammar, list_functions
-from execution.sqlite.allowed_nodes import check_functions
+from execution.sqlite.second_check import check_functions, check_wrapped
 from nl2sql.types import GuardedQuery, Principal, Violation
 from tests.execution.expecting import expect
 from tests.execution.policies.shop import compile_shop, find_access
@@ -93,17 +92,17 @@ def test_what_a_text_calls_is_listed() -> None:
 def test_what_sqlglot_reads_a_second_time() -> None:
     tables = frozenset({"s.f", "s.b", "s.d"})
     text = 'SELECT 1 FROM "s"."f" AS f, "s"."b" AS b, "s"."d" AS d'
-    assert check_wrapped(text, tables, None, "sqlite") is None
+    assert check_wrapped(text, tables, None) is None
     for sql, code in (
         (f"{text} WHERE", "unparsable"),
         (f"{text}; SELECT 1", "multiple_statements"),
         ("DELETE FROM orders", "multiple_statements"),
     ):
-        found = check_wrapped(sql, tables, None, "sqlite")
+        found = check_wrapped(sql, tables, None)
         assert found is not None
         assert found.code == code
     more = f'{text}, "s"."e" AS e, "s"."c" AS c, "s"."a" AS a, g'
-    disagreement = check_wrapped(more, tables, None, "sqlite")
+    disagreement = check_wrapped(more, tables, None)
     assert disagreement is not None
     assert (disagreement.code, disagreement.fragment) == ("tables_disagree", "g, s.a, s.c, s.e")
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from sqlglot import exp
 
-from execution.guard_dialects import list_nodes, parse_statements
-from execution.name_resolution.resolver import NameResolver
-from execution.name_resolution.scopes import Unresolved
-from execution.name_resolution.stars import list_excluded
+from execution.guard_dialects import parse_statements
+from execution.name_resolution.nodes import list_excluded
+from execution.name_resolution.scopes import NameResolver, Unresolved
 from execution.name_resolution.walk import resolve_names
+from nl2sql.sql.nodes import find_all
 from tests.fakes import SHOP
 
 
@@ -19,7 +19,7 @@ def resolve(tree: exp.Expr, *more: exp.Expr, dialect: str = "postgres") -> str:
     """The violation's code; ``more`` are nodes that the walk does not come by."""
     resolver = NameResolver(replace(SHOP, dialect=dialect))
     try:
-        resolve_names(tree, [*list_nodes(tree), *more], resolver)
+        resolve_names(tree, [*find_all(tree, exp.Expr), *more], resolver)
     except Unresolved as refusal:
         return refusal.violation.code
     return ""

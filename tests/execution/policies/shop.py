@@ -58,7 +58,7 @@ def build_policy_value(**changes: Any) -> dict[str, Any]:
 def compile_shop(
     catalog: Catalog = SHOP,
     *,
-    fenced: bool = True,
+    barrier: bool = True,
     row_level_security: bool = False,
     **changes: Any,
 ) -> CompiledPolicy:
@@ -66,7 +66,7 @@ def compile_shop(
     return CompiledPolicy(
         parse_policy(build_policy_value(**changes)),
         catalog,
-        fenced=fenced,
+        barrier=barrier,
         row_level_security=row_level_security,
         environ=ENVIRON,
     )

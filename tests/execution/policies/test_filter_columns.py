@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from execution.policies.filter_columns import list_filters, merge_filters
+from execution.policies.wrappers import list_filters, merge_filters
 from tests.execution.policies.shop import compile_shop
 
 

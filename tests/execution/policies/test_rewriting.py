@@ -10,8 +10,8 @@ import pytest
 
 from execution.allowlists import load_allowlist
 from execution.guard.guard import guard_query
-from execution.guard.verification import check_wrapped
 from execution.postgres.second_check import check_grammar
+from execution.sqlite.second_check import check_wrapped
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import GuardedQuery, Violation
 from tests.execution.expecting import expect
@@ -91,7 +91,7 @@ def test_what_is_about_all_columns_has_all_of_them(sql: str) -> None:
 
 
 def test_the_fence_can_be_left_out() -> None:
-    access = find_access("clerk", compiled=compile_shop(fenced=False))
+    access = find_access("clerk", compiled=compile_shop(barrier=False))
     verdict = expect(GuardedQuery, guard_query("SELECT name FROM customers", access))
     assert "OFFSET" not in verdict.sql
 
@@ -164,7 +164,8 @@ def test_the_second_reading_refuses_what_is_not_exactly_wrapped(sql: str) -> Non
     tables = frozenset({"s.t"})
     allowlist = load_allowlist("postgres")
     assert isinstance(check_grammar(sql, sql, tables, allowlist, SHOP, WRAPPED), Violation)
-    assert isinstance(check_wrapped(sql, tables, WRAPPED, "postgres"), Violation)
+    on_sqlite = {"s.t": {_on_sqlite(WRAPPER)}}
+    assert isinstance(check_wrapped(_on_sqlite(sql), tables, on_sqlite), Violation)
 
 
 def test_the_second_reading_accepts_what_is() -> None:
@@ -173,7 +174,11 @@ def test_the_second_reading_accepts_what_is() -> None:
     catalog = Catalog("lab", (Table("s", "t", (Column("id", "int"),)),))
     query = "SELECT id FROM s.t WHERE id > 1"
     assert check_grammar(query, sql, tables, load_allowlist("postgres"), catalog, WRAPPED) is None
-    assert check_wrapped(sql, tables, WRAPPED, "postgres") is None
+    assert check_wrapped(_on_sqlite(sql), tables, {"s.t": {_on_sqlite(WRAPPER)}}) is None
+
+
+def _on_sqlite(sql: str) -> str:
+    return re.sub(r"CAST\(\$(\d) AS bigint\)", r"?\1", sql).replace("OFFSET", "LIMIT -1 OFFSET")
 
 
 def test_a_filter_with_a_list_of_constants_is_recognised() -> None:

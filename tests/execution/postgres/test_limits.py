@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.role import find_missing_limits
+from execution.postgres.session import find_missing_limits
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DatabaseUnavailable, DeadlineExceeded, InsecureRole
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet, SessionIdentity

@@ -12,8 +12,7 @@ from typing import Any, cast
 import pytest
 from psycopg import AsyncCursor
 
-from execution.postgres.plan_names import PlanNames
-from execution.postgres.plan_verification import READINGS_DISAGREE, ThirdReader
+from execution.postgres.plan_verification import READINGS_DISAGREE, PlanNames, ThirdReader
 from execution.postgres.pool import Connection
 from nl2sql.types import Diagnostic, GuardedQuery, SessionIdentity
 from tests.event_loop_watch import EventLoopWatch

@@ -8,7 +8,7 @@ import pytest
 
 from execution.postgres.embedded import SUPERUSER, EmbeddedServer
 from execution.postgres.names import check_names
-from execution.postgres.output_names import name_output
+from execution.postgres.trees import name_output
 from nl2sql.catalog import Catalog
 from tests.attacks.attack import Attack
 from tests.attacks.postgres_calls import ATTACKS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import postgast
 import pytest
 
-from execution.postgres.output_names import name_output
+from execution.postgres.trees import name_output
 
 NAMES = {
     "1": "?column?",

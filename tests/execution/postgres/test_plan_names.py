@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from execution.postgres.plan_names import PlanNames, find_unexplained, read_names
+from execution.postgres.plan_verification import PlanNames, find_unexplained, read_names
 from nl2sql.types import GuardedQuery
 
 CALLS = {

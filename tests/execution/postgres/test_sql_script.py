@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from execution.postgres.sql_script import mentions_today, read_script
+from execution.postgres.restore import mentions_today, read_script
 from nl2sql.errors import SettingsError
 
 DUMP = r"""--

@@ -6,13 +6,14 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from execution.allowlists import Allowlist
-from execution.guard_dialects import list_nodes, parse_statements
+from execution.guard_dialects import parse_statements
 from execution.name_resolution.nodes import (
     JOIN_ARGS,
     SELECT_ARGS,
     SET_ARGS,
     SUBQUERY_ARGS,
 )
+from nl2sql.sql.nodes import find_all
 
 _ARGUMENTS = {
     "Select": SELECT_ARGS - {"laterals", "qualify"},
@@ -33,7 +34,7 @@ def list_features(statement: str) -> set[str]:
         return set()
     found: set[str] = set()
     for tree in trees:
-        for node in list_nodes(tree):
+        for node in find_all(tree, exp.Expr):
             kind = type(node).__name__
             found.add(kind)
             found |= {f"{kind}.{key}" for key, value in node.args.items() if value}

@@ -93,7 +93,7 @@ def test_without_the_fence_statistics_tell(
 
 def judge_telling(pairs: PostgresPairs, subject: Subject, fence: str) -> PairTally:
     """The verdicts on ``TELLING`` behind the fence, behind half of it, or behind none."""
-    guard = build_guarding(subject.policy, subject.catalog, ZED, fenced=fence != "none")
+    guard = build_guarding(subject.policy, subject.catalog, ZED, barrier=fence != "none")
     queries = []
     for name, text in TELLING.items():
         guarded = guard(text)

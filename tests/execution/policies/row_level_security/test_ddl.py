@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
-from execution.policies.row_level_security.blocks import render_removal, render_roles
+from execution.policies.row_level_security.blocks import (
+    Statement,
+    render_removal,
+    render_roles,
+    render_script,
+)
 from execution.policies.row_level_security.ddl import RowSecurity, build_comment, build_row_security
-from execution.policies.row_level_security.script import Statement, render_script
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import PolicyError
 from nl2sql.sql.names import quote_literal

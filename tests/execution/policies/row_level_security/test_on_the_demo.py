@@ -16,8 +16,8 @@ from execution.policies.row_level_security.apply import (
     check_applied,
     remove_row_security,
 )
+from execution.policies.row_level_security.blocks import build_removal, render_script
 from execution.policies.row_level_security.ddl import build_comment, render_head
-from execution.policies.row_level_security.script import build_removal, render_script
 from execution.postgres.database import PostgresDatabase
 from execution.postgres.embedded import INDEXER, READER, SUPERUSER
 from nl2sql.errors import DatabaseUnavailable, QuorumError

@@ -18,8 +18,8 @@ from execution.policies.row_level_security.apply import (
     read_own_security,
     remove_row_security,
 )
+from execution.policies.row_level_security.blocks import build_removal, render_script
 from execution.policies.row_level_security.ddl import RowSecurity, build_comment, build_row_security
-from execution.policies.row_level_security.script import build_removal, render_script
 from execution.postgres.database import PostgresDatabase
 from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer, grant_reader
 from nl2sql.catalog import Catalog

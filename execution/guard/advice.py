@@ -1,7 +1,7 @@
-"""What to write instead of a construct of PostgreSQL that the guard refuses.
+"""What to write instead of a construct that the guard refuses: by sqlglot's node, and PostgreSQL's.
 
-PostgreSQL's own parser finds the construct in the text of the query. An advice is added to the
-refusal, for people and for the model that repairs the query; it decides nothing.
+An advice is added to the refusal, for people and for the model that repairs the query; it decides
+nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,27 @@ import postgast
 from google.protobuf.message import DecodeError
 
 from execution.postgres.trees import list_children
+
+_UNNEST = "Unnest the list in a subquery, and compute with its elements there."
+_INSTEAD = {
+    "Comprehension": _UNNEST,
+    "Describe": "The tables' descriptions tell their columns.",
+    "Lambda": _UNNEST,
+    "Pivot": "Write one aggregate for each column: count(*) FILTER (WHERE m = 'a') AS a.",
+    "PositionalColumn": "Write the column's name, or its number without # in ORDER BY.",
+    "Summarize": "Write the aggregates: min(x), max(x), count(x).",
+    "TableSample": "Write ORDER BY and LIMIT: which rows a sample holds depends on all rows.",
+}
+
+
+def describe_refusal(kind: str, refusal: str) -> str:
+    """The refusal of a node of this kind, with what to write instead if that is known.
+
+    >>> describe_refusal("Summarize", "Only a query may run, this is Summarize.")
+    'Only a query may run, this is Summarize. Write the aggregates: min(x), max(x), count(x).'
+    """
+    return f"{refusal} {_INSTEAD[kind]}" if kind in _INSTEAD else refusal
+
 
 # Longer texts than anybody writes are not parsed for an advice.
 _LONGEST = 3000

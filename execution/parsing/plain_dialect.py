@@ -1,0 +1,220 @@
+"""The shared parts of the guard's dialects, where sqlglot reads or writes otherwise than written.
+
+The type in ``date '2024-01-31'::text`` belongs to the literal alone; sqlglot applies ``::text``
+first and the type to the result, so a query that asks for a text would get a date. ``interval`` is
+a literal's type only directly before an amount, and a column elsewhere; sqlglot reads anything
+after it, even after a following ``+``, as an amount. A subscript after a call does not make it a
+list. Nodes are rendered exactly as they were written.
+
+Knows nothing of catalogs or allowlists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from sqlglot import exp
+from sqlglot.errors import ParseError
+from sqlglot.generator import Generator
+from sqlglot.parser import Parser
+from sqlglot.tokenizer_core import TokenType
+
+Builder = Callable[[list[Any]], exp.Expr]
+Writer = Callable[[Any, Any], str]
+
+# PostgreSQL and DuckDB read two of them in a row as one operator.
+_OPERATOR_SIGNS = frozenset("+-*/<>=~!@#%^&|`?")
+
+
+class InfixOperator(exp.Expression, exp.Binary):
+    """An infix operator without a node of its own: ``<->``, ``^@``."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True, "signs": True}
+
+
+class PrefixOperator(exp.Unary):
+    """A prefix operator that sqlglot drops or reads as a call: ``+``, ``|/``."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "operator": True}
+
+
+class PlainGenerator(Generator):
+    """The shared part of the dialects' generators."""
+
+    def pad_sql(self, expression: exp.Pad) -> str:
+        """``LPAD`` or ``RPAD`` with the arguments that were given."""
+        name = "LPAD" if expression.args.get("is_left") else "RPAD"
+        return write_call(name, "this", "expression", "fill_pattern")(self, expression)
+
+    def not_sql(self, expression: exp.Not) -> str:
+        """With parentheses next to an operator: ``a NOT IN b = c`` is ``(NOT a IN b) = c``."""
+        sql = super().not_sql(expression)
+        around = expression.parent
+        is_operand = isinstance(around, exp.Binary) and not isinstance(around, exp.Connector)
+        return f"({sql})" if is_operand else sql
+
+    def neg_sql(self, expression: exp.Neg) -> str:
+        """With a space before an operator that follows."""
+        return self._write_prefix("-", expression)
+
+    def bitwisenot_sql(self, expression: exp.BitwiseNot) -> str:
+        """With a space before an operator that follows."""
+        return self._write_prefix("~", expression)
+
+    def _write_prefix(self, operator: str, expression: exp.Unary) -> str:
+        operand = self.sql(expression, "this")
+        return f"{operator}{' ' if operand[:1] in _OPERATOR_SIGNS else ''}{operand}"
+
+
+def write_prefix(generator: Generator, node: PrefixOperator) -> str:
+    """The operator, a space and its operand."""
+    return f"{node.args['operator']} {generator.sql(node, 'this')}"
+
+
+def read_plus(parser: Parser) -> exp.Expr:
+    """Parses a prefix plus: on SQLite it removes the affinity and collation of a column."""
+    return parser.expression(PrefixOperator(this=parser._parse_unary(), operator="+"))
+
+
+def fill(args: list[Any], count: int) -> tuple[Any, ...]:
+    """The arguments, padded with None to ``count``. Raises ParseError if there are more."""
+    if len(args) > count:
+        raise ParseError(f"A call has more than {count} arguments.")
+    return (*args, *[None] * (count - len(args)))
+
+
+def build_pad(*, is_left: bool) -> Builder:
+    """Builds ``lpad`` or ``rpad`` with the arguments that are given."""
+
+    def build(args: list[Any]) -> exp.Expr:
+        text, length, pattern = fill(args, 3)
+        return exp.Pad(this=text, expression=length, fill_pattern=pattern, is_left=is_left)
+
+    return build
+
+
+def enclose_call(node: exp.Expr | None) -> exp.Expr | None:
+    """A call in parentheses, before a subscript: sqlglot reads ``list(x)[1]`` as a list of 1.
+
+    >>> enclose_call(exp.Anonymous(this="list")).sql(), enclose_call(exp.column("list")).sql()
+    ('(LIST())', 'list')
+    """
+    is_constructor = isinstance(node, exp.Func) and node.name.lower() in ("array", "list")
+    return exp.Paren(this=node) if is_constructor or isinstance(node, exp.Array) else node
+
+
+def write_infix(operator: str) -> Writer:
+    """Writes a binary node with the operator between its operands."""
+
+    def write(generator: Generator, node: exp.Binary) -> str:
+        return generator.binary(node, operator)
+
+    return write
+
+
+def write_call(name: str, *keys: str) -> Writer:
+    """Writes a node as a call of ``name`` with those of the arguments ``keys`` that are set."""
+
+    def write(generator: Generator, node: exp.Expr) -> str:
+        return generator.func(
+            name, *(node.args[key] for key in keys if node.args.get(key) is not None)
+        )
+
+    return write
+
+
+# What may follow a literal: ``::text``, ``[1]``, ``.a``, ``-> 'a'``.
+_BEHIND = exp.Cast | exp.Bracket | exp.Dot | exp.JSONExtract | exp.JSONExtractScalar
+
+
+class PlainParser(Parser):
+    """The shared part of the dialects' parsers."""
+
+    # The tokens that begin an interval's amount, directly after the word.
+    INTERVAL_AMOUNTS: ClassVar[frozenset[TokenType]]
+
+    # A JSON literal is a cast like any other.
+    TYPE_LITERAL_PARSERS: ClassVar[dict[exp.DType, Callable[..., exp.Expr]]] = {}
+
+    def _parse_type(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        # After the last word, sqlglot has a token without a type.
+        first = self._curr.token_type
+        if first == TokenType.INTERVAL and not self._has_amount():
+            return self._parse_column()
+        parsed: exp.Expr | None = super()._parse_type(*args, **kwargs)
+        if first in self.TYPE_TOKENS:
+            return bind_type(parsed) if isinstance(parsed, exp.Cast) else parsed
+        return parsed
+
+    def _parse_interval(
+        self, require_interval: bool = True, parse_function_unit: bool = True
+    ) -> exp.Interval | None:
+        if not self._has_amount():
+            return None
+        self._advance()
+        amount = self._parse_primary()
+        if not isinstance(amount, exp.Literal | exp.Paren):
+            self.raise_error("INTERVAL wants one string or number, or one value in parentheses")
+            return None
+        return self._parse_interval_span(amount, parse_function_unit=parse_function_unit)
+
+    def _has_amount(self) -> bool:
+        """True if the next word is ``interval`` and an amount follows it."""
+        is_interval = self._curr.token_type == TokenType.INTERVAL
+        return is_interval and self._next.token_type in self.INTERVAL_AMOUNTS
+
+    def _parse_bracket(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        is_subscript = self._curr.token_type == TokenType.L_BRACKET
+        parsed: exp.Expr | None = super()._parse_bracket(
+            enclose_call(this) if is_subscript else this
+        )
+        return parsed
+
+
+def bind_type(cast: exp.Cast) -> exp.Expr:
+    """Moves a cast around an expression that begins with a literal to the literal itself.
+
+    >>> from sqlglot import parse_one
+    >>> bind_type(parse_one("CAST(CAST('2024-01-31' AS TEXT) AS DATE)")).sql()
+    "CAST(CAST('2024-01-31' AS DATE) AS TEXT)"
+    """
+    whole = literal = cast.this
+    while isinstance(literal, _BEHIND):
+        literal = literal.this
+    if literal is whole or not isinstance(literal, exp.Literal):
+        return cast
+    literal.replace(exp.Cast(this=literal.copy(), to=cast.args["to"]))
+    assert isinstance(whole, exp.Expr)
+    return whole.pop()
+
+
+_SPAN = "span"
+_SPACES = " \t\n\r\f\v"
+
+
+class SpanningParser(Parser):
+    """Records the places of outputs, for the names that a database makes of their text."""
+
+    def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
+        return self._parse_csv(self._parse_output), None
+
+    def _parse_output(self) -> exp.Expr | None:
+        start = self._curr.start
+        output: exp.Expr | None = self._parse_expression()
+        if output is not None:
+            output.meta[_SPAN] = (start, self._find_next())
+        return output
+
+    def _find_next(self) -> int:
+        """Where the next word or sign begins, or the statement ends."""
+        if self._index < len(self._tokens):
+            return int(self._curr.start)
+        end = self.sql.find(";", self._prev.end + 1)
+        return len(self.sql) if end < 0 else end
+
+
+def read_span(output: exp.Expr, sql: str) -> str:
+    """The text of an output in ``sql``, from which it was parsed, up to the next word or sign."""
+    start, end = output.meta[_SPAN]
+    return sql[start:end].rstrip(_SPACES)
