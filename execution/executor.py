@@ -21,9 +21,7 @@ from nl2sql.types import (
 class Database(Protocol):
     """The read-only connection to one database of any kind."""
 
-    async def explain(
-        self, query: GuardedQuery, *, identify: bool = False
-    ) -> Explained | Diagnostic: ...
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic: ...
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
@@ -44,11 +42,9 @@ class ReadOnlyExecutor:
     def __init__(self, databases: Mapping[str, Database]) -> None:
         self._databases = dict(databases)
 
-    async def explain(
-        self, query: GuardedQuery, *, identify: bool = False
-    ) -> Explained | Diagnostic:
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """Raises UnknownDatabase, DatabaseUnavailable, InsecureRole, Busy."""
-        return await self._database(query.database).explain(query, identify=identify)
+        return await self._database(query.database).explain(query)
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None

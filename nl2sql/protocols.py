@@ -186,10 +186,8 @@ class Guard(Protocol):
 class Executor(Protocol):
     """The read-only connection to the databases."""
 
-    async def explain(
-        self, query: GuardedQuery, *, identify: bool = False
-    ) -> Explained | Diagnostic:
-        """The planner's estimate; ``identify`` also computes ``Explained.plan``."""
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
+        """The planner's estimate."""
         ...
 
     async def execute(

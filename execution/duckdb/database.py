@@ -27,10 +27,10 @@ import duckdb
 from execution.allowlists import Allowlist, load_allowlist
 from execution.duckdb.errors import describe_error, is_gone
 from execution.duckdb.file import MOST_THREADS, OpenFile, SharedFile, refuse_file
-from execution.duckdb.page import Page, build_description, build_page
+from execution.duckdb.page import build_description, build_page
 from execution.duckdb.plan import build_explained, check_estimate
 from execution.duckdb.statement import Session
-from execution.results.collector import ResultBuilder, tighten_limits
+from execution.results.collector import PageQuery, ResultBuilder, tighten_limits
 from execution.statement_threads import QUERY_CANCELED, StatementThreads
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
@@ -128,17 +128,14 @@ class DuckDbDatabase:
         self._probing = StatementThreads(name, 1, self._rest)
         self._closing: asyncio.TimerHandle | None = None
 
-    async def explain(
-        self, query: GuardedQuery, *, identify: bool = False
-    ) -> Explained | Diagnostic:
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """DuckDB's estimates, or the error. Raises DatabaseUnavailable.
 
         DuckDB has no cost: ``cost`` is the sum of the rows of all steps, ``rows`` the most of one.
-        Its plans do not show enough to ``identify`` one.
         """
 
         def work(session: Session) -> Explained | Diagnostic:
-            plan = session.plan(Page(query.sql, 0, {}))
+            plan = session.plan(PageQuery(query.sql))
             if isinstance(plan, Diagnostic):
                 return plan
             most_pairs = self._limits.max_estimated_rows
@@ -190,7 +187,7 @@ class DuckDbDatabase:
         query = GuardedQuery(self.name, "SELECT 1", (), dialect="duckdb")
 
         def work(session: Session) -> bool:
-            return bool(session.execute(Page(query.sql, 0, {})).fetchall())
+            return bool(session.execute(PageQuery(query.sql)).fetchall())
 
         try:
             answer = await self._probing.run(partial(self._build, query, work, _PROBE_TIMEOUT_MS))

@@ -14,9 +14,8 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from execution.results.collector import share_cell_bytes
+from execution.results.collector import PageQuery, share_cell_bytes
 from nl2sql.results.json_values import Interval
 from nl2sql.settings import LimitSettings
 
@@ -39,28 +38,14 @@ _INTERVAL_TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
 _MONTHS = {"year": 12, "month": 1}
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The query for a page, or for its columns alone.
-
-    ``offset`` characters precede the original query. ``readers`` convert columns of other types
-    that arrive as text.
-    """
-
-    sql: str
-    offset: int
-    readers: dict[int, Reader]
-    rows_a_chunk: int = 1
-
-
-def build_description(sql: str) -> Page:
+def build_description(sql: str) -> PageQuery:
     """The query that returns no rows, only its columns."""
     # As a derived table, columns with the same name would be renamed.
     prefix = "(\n"
-    return Page(f"{prefix}{sql}\n) LIMIT 0", len(prefix), {})
+    return PageQuery(f"{prefix}{sql}\n) LIMIT 0", len(prefix))
 
 
-def build_page(sql: str, types: Sequence[str], most_rows: int, limits: LimitSettings) -> Page:
+def build_page(sql: str, types: Sequence[str], most_rows: int, limits: LimitSettings) -> PageQuery:
     """The query for the first ``most_rows`` rows; ``types`` are DuckDB's types of the columns.
 
     Of a cell that is too long, one letter or byte more arrives than ``limits`` allow.
@@ -69,7 +54,7 @@ def build_page(sql: str, types: Sequence[str], most_rows: int, limits: LimitSett
     names = [f"c{at + 1}" for at in range(len(types))]
     outputs = [_build_output(name, kind, longest) for name, kind in zip(names, types, strict=True)]
     prefix = f"SELECT {', '.join(outputs)} FROM (\n"
-    return Page(
+    return PageQuery(
         sql=f"{prefix}{sql}\n) AS page({', '.join(names)}) LIMIT {most_rows}",
         offset=len(prefix),
         readers={at: _READERS[kind] for at, kind in enumerate(types) if kind in _READERS},

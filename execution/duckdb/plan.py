@@ -77,7 +77,7 @@ def build_explained(plan: Plan) -> Explained:
 
     >>> scan = {"name": "SEQ_SCAN", "children": [], "extra_info": {"Estimated Cardinality": "9"}}
     >>> build_explained({"name": "CROSS_PRODUCT", "children": [scan, scan], "extra_info": {}})
-    Explained(cost=99.0, rows=81.0, plan='')
+    Explained(cost=99.0, rows=81.0)
     """
     rows = [_estimate(node) for node in _walk(plan)]
     return Explained(cost=sum(rows), rows=max(rows))

@@ -20,9 +20,9 @@ import duckdb
 from execution.allowlists import Allowlist
 from execution.duckdb.errors import build_diagnostic
 from execution.duckdb.file import OpenFile
-from execution.duckdb.page import Page
 from execution.duckdb.plan import Plan, list_leaves, read_plan
 from execution.duckdb.second_check import check_statement
+from execution.results.collector import PageQuery
 from nl2sql.duckdb_files import ATTACHED
 from nl2sql.sql.names import fold_name
 from nl2sql.types import Diagnostic, GuardedQuery, Violation
@@ -47,7 +47,7 @@ class Session:
         """Why the query must not run, or None."""
         return check_query(self._connection, self._query, self._file, allowlist)
 
-    def plan(self, page: Page) -> Plan | Diagnostic:
+    def plan(self, page: PageQuery) -> Plan | Diagnostic:
         """The plan of a page, after checking that it reads no other table."""
         self._run(_EXPLAIN + page.sql, len(_EXPLAIN) + page.offset)
         row = self._connection.fetchone()
@@ -55,13 +55,13 @@ class Session:
         plan = read_plan(str(row[1]))
         return check_plan(plan, self._query, self._file) or plan
 
-    def describe(self, page: Page) -> list[tuple[str, str]]:
+    def describe(self, page: PageQuery) -> list[tuple[str, str]]:
         """The names and types of the columns of a page without rows."""
         self._run(page.sql, page.offset)
         columns = self._connection.description or []
         return [(str(name), str(kind).strip('"')) for name, kind, *_ in columns]
 
-    def execute(self, page: Page) -> duckdb.DuckDBPyConnection:
+    def execute(self, page: PageQuery) -> duckdb.DuckDBPyConnection:
         """Starts the query of a page; the rows are fetched from the returned connection."""
         self._running = True
         return self._run(page.sql, page.offset)

@@ -32,7 +32,6 @@ from execution.allowlists import Allowlist, load_allowlist
 from execution.postgres.errors import build_diagnostic, check_text, is_gone
 from execution.postgres.page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
 from execution.postgres.plan import check_estimate
-from execution.postgres.plan_fingerprint import fingerprint_plan
 from execution.postgres.plan_verification import EXPLAIN, ThirdReader
 from execution.postgres.pool import Connection, ConnectionPool, pipelined
 from execution.postgres.session import apply_settings, assume_identity, begin, build_settings
@@ -40,7 +39,6 @@ from execution.results.collector import ResultBuilder, tighten_limits
 from nl2sql.cache_counts import count_lookups
 from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.settings import LimitSettings
-from nl2sql.sql.threads import read_aside
 from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
 
 # A probe answers before its caller's time limit.
@@ -77,12 +75,10 @@ class PostgresDatabase:
         """The number of queries that PostgreSQL read otherwise than the guard; none of them ran."""
         return self._reader.alarms
 
-    async def explain(
-        self, query: GuardedQuery, *, identify: bool = False
-    ) -> Explained | Diagnostic:
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """The planner's estimate, or why the query would not run.
 
-        ``identify`` requests the plan's fingerprint. Raises DatabaseUnavailable, InsecureRole.
+        Raises DatabaseUnavailable, InsecureRole.
         """
 
         async def work(connection: Connection) -> Explained | Diagnostic:
@@ -104,9 +100,6 @@ class PostgresDatabase:
             except psycopg.Error as error:
                 return _translate(error, connection, query, offset=len(EXPLAIN), running=False)
             explained = _build_explained(plan)
-            if identify:
-                named = await read_aside(fingerprint_plan, plan, query.sql, query.params)
-                explained = replace(explained, plan=named)
             too_much = self._check_estimate(plan, query, self._limits.max_rows)
             if too_much is not None:
                 return replace(too_much, explained=explained)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from psycopg.postgres import types
 
-from execution.results.collector import share_cell_bytes
+from execution.results.collector import PageQuery, share_cell_bytes
 from nl2sql.settings import LimitSettings
 
 # The text before the query in a statement; positions in errors count from its end.
@@ -57,21 +57,6 @@ class DescribedColumn:
     load: Callable[[str], object]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The query for a page.
-
-    ``readers`` convert columns of other types that arrive as text; ``wide`` are all columns whose
-    values can be long. ``rows_a_chunk`` rows never take more memory than a whole result may, and
-    never long to read.
-    """
-
-    sql: str
-    readers: dict[int, Callable[[str], object]]
-    wide: tuple[int, ...]
-    rows_a_chunk: int
-
-
 def build_description(sql: str) -> str:
     """The query that returns no rows, only its columns.
 
@@ -82,7 +67,7 @@ def build_description(sql: str) -> str:
 
 def build_page(
     sql: str, columns: Sequence[DescribedColumn], most_rows: int, limits: LimitSettings
-) -> Page:
+) -> PageQuery:
     """The query for the first ``most_rows`` rows.
 
     Of a cell that is too long, one letter or byte more arrives than ``limits`` allow.
@@ -101,7 +86,7 @@ def build_page(
         if column.oid != _BYTEA and column.oid not in _TEXT_TYPES:
             readers[at] = column.load
     names = f"({', '.join(f'c{at + 1}' for at in range(len(columns)))})" if columns else ""
-    return Page(
+    return PageQuery(
         sql=f"SELECT {', '.join(outputs)} FROM (\n{sql}\n) AS page{names} LIMIT {most_rows}",
         readers=readers,
         wide=tuple(at for at, column in enumerate(columns) if column.oid not in _FIXED_TYPES),

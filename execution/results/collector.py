@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType, NoneType
 from typing import Any
@@ -23,6 +24,22 @@ from nl2sql.types import ExecutionLimits, ResultSet
 
 # The bytes that a number, a date or a NULL counts for.
 _FIXED_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuery:
+    """The query for a page of a result, or for its columns alone.
+
+    ``offset`` characters precede the original query. ``readers`` convert columns of other types
+    that arrive as text; ``wide`` are all columns whose values can be long (None means all).
+    ``rows_a_chunk`` rows never take more memory than a whole result may.
+    """
+
+    sql: str
+    offset: int = 0
+    readers: Mapping[int, Callable[[str], object]] = MappingProxyType({})
+    wide: tuple[int, ...] | None = None
+    rows_a_chunk: int = 1
 
 
 class ResultBuilder:

@@ -159,13 +159,11 @@ class SqliteDatabase:
         # Of its own, so that a probe waits for no query.
         self._probing = StatementThreads(name, 1)
 
-    async def explain(
-        self, query: GuardedQuery, *, identify: bool = False
-    ) -> Explained | Diagnostic:
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """The plan's cost, or the error. Raises DatabaseUnavailable.
 
         SQLite shows no estimates: ``cost`` is the number of steps that read a whole table or index
-        (SCAN), ``rows`` is 0. Its plans do not show enough to ``identify`` one.
+        (SCAN), ``rows`` is 0.
         """
 
         def build() -> _Statement:

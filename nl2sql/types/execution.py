@@ -86,15 +86,10 @@ class Diagnostic:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """The root of an EXPLAIN: the planner's total cost (its own unit) and estimated rows.
-
-    Queries with the same ``plan`` give the same result; it is empty if the database's EXPLAIN is
-    not detailed enough, or if it was not requested.
-    """
+    """The root of an EXPLAIN: the planner's total cost (its own unit) and estimated rows."""
 
     cost: float
     rows: float
-    plan: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class Assessment:
     forms are one reading if they differ only in how it is shown. ``unrun`` says why a valid query
     has no result: ``estimate``, its estimated rows are too many; ``timeout``, it exceeded the
     vote's time limit; ``busy``, it got no turn at the database; ``budget``, the vote's time was
-    used up before. Such queries are grouped by equal plans. ``definitions`` names the definitions
+    used up before. Each such query is a group of its own. ``definitions`` names the definitions
     of the question that the query uses.
     """
 

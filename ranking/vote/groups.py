@@ -3,7 +3,7 @@
 A form has equivalent results, by the comparator of the evaluation. Forms that differ only in how
 they show the same figures of the same things are one group (``readings``). Of a truncated result
 only a page is known: it equals another truncated result if the pages are equal. A candidate that
-could not be run joins a candidate with the same plan, and is alone if its plan is unknown.
+could not be run is alone.
 
 Results are compared pairwise only where they have the same profile; each is read about once.
 """
@@ -33,24 +33,9 @@ def group_assessments(assessments: Sequence[Assessment]) -> list[Assessment]:
     grouped = [
         replace(assessment, group=readings.get(assessment.form, NO_GROUP)) for assessment in grouped
     ]
-    plans = {
-        plan: assessment.group
-        for assessment in reversed(grouped)
-        if assessment.group != NO_GROUP and (plan := _find_plan(assessment))
-    }
     groups = len(set(readings.values()))
     for number, assessment in enumerate(grouped):
-        if assessment.result is not None or not assessment.unrun:
-            continue
-        plan = _find_plan(assessment)
-        group = plans.get(plan, groups)
-        if group == groups:
+        if assessment.result is None and assessment.unrun:
+            grouped[number] = replace(assessment, group=groups)
             groups += 1
-            if plan:
-                plans[plan] = group
-        grouped[number] = replace(assessment, group=group)
     return grouped
-
-
-def _find_plan(assessment: Assessment) -> str:
-    return assessment.explained.plan if assessment.explained else ""

@@ -2,7 +2,7 @@
 
 Candidates with most samples run first, a few at a time. One that takes too long, that gets no turn
 at a busy database, or that the budget does not reach, is marked as not run, never as wrong: it
-votes with its plan, and if it wins, it is run under the service's limits. A candidate runs once,
+votes alone, and if it wins, it is run under the service's limits. A candidate runs once,
 even if there are several votes.
 """
 
@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nl2sql.concurrency import gather_all
-from nl2sql.errors import Busy
 from nl2sql.protocols import Executor
 from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import NO_TURN, Assessment, Diagnostic, ExecutionLimits, GuardedQuery, ResultSet
@@ -68,24 +67,7 @@ async def run_candidates(
     ]
     waiting.sort(key=lambda pair: -assessments[pair[0]].candidate.samples)
     await gather_all(work(at, verdict) for at, verdict in waiting)
-    if any(assessment.unrun for assessment in run):
-        return tuple(await gather_all(_identify(executor, assessment) for assessment in run))
     return tuple(run)
-
-
-async def _identify(executor: Executor, assessment: Assessment) -> Assessment:
-    """The assessment with its plan's fingerprint, needed only if a candidate did not run."""
-    explained, verdict = assessment.explained, assessment.verdict
-    if explained is None or explained.plan or not isinstance(verdict, GuardedQuery):
-        return assessment
-    try:
-        answer = await executor.explain(verdict, identify=True)
-    except Busy:
-        return assessment
-    again = answer.explained if isinstance(answer, Diagnostic) else answer
-    if again is None:
-        return assessment
-    return replace(assessment, explained=replace(explained, plan=again.plan))
 
 
 def add_diagnostic(assessment: Assessment, diagnostic: Diagnostic) -> Assessment:

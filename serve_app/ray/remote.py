@@ -213,11 +213,9 @@ class RemoteExecutor(RemoteStage):
         """See ``Guard.guard``."""
         return await self._call_together(Guard.guard, database, sql, principal)
 
-    async def explain(
-        self, query: GuardedQuery, *, identify: bool = False
-    ) -> Explained | Diagnostic:
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """See ``Executor.explain``."""
-        return await self._call_together(Executor.explain, query, identify=identify)
+        return await self._call_together(Executor.explain, query)
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None

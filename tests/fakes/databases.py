@@ -47,15 +47,12 @@ class FakeExecutor:
         self._results = {sql: Queue(sql, queue) for sql, queue in (results or {}).items()}
         self._explains = {sql: Queue(sql, queue) for sql, queue in (explains or {}).items()}
         self.explained: list[GuardedQuery] = []
-        self.identified: list[GuardedQuery] = []
         self.executed: list[tuple[GuardedQuery, int]] = []
         self.limits: list[ExecutionLimits | None] = []
 
-    async def explain(
-        self, query: GuardedQuery, *, identify: bool = False
-    ) -> Explained | Diagnostic:
-        """The next EXPLAIN of that SQL; ``identified`` lists those that ask for the plan."""
-        (self.identified if identify else self.explained).append(query)
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
+        """The next EXPLAIN of that SQL."""
+        self.explained.append(query)
         if query.sql not in self._explains:
             return Explained(cost=10.0, rows=1.0)
         return self._explains[query.sql].next((Explained, Diagnostic), query)  # type: ignore[arg-type]

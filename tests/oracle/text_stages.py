@@ -12,7 +12,6 @@ from typing import Any
 from execution.guard.guard import guard_query
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import parse_policy
-from execution.postgres.plan_fingerprint import fingerprint_plan
 from nl2sql.catalog import Catalog
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.sql.extraction import extract_sql
@@ -62,7 +61,6 @@ POLICY: dict[str, Any] = {
     },
 }
 _PRINCIPAL = Principal("tester", ("buyer",), (("customer", 3),))
-_SCAN = {"Node Type": "Seq Scan", "Relation Name": "orders", "Alias": "o"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +101,6 @@ def build_stages(dialect: str) -> Mapping[str, Callable[[str], object]]:
     def correct(sql: str) -> object:
         return autocorrect_query(sql, context, Plan(), (*RULES, swapped_names))
 
-    def fingerprint(sql: str) -> object:
-        return fingerprint_plan(_SCAN, sql, ())
-
     return {
         "guard": guard,
         "normal form": lambda sql: normal_form.__wrapped__(sql, dialect),
@@ -123,5 +118,4 @@ def build_stages(dialect: str) -> Mapping[str, Callable[[str], object]]:
         "words": lambda sql: describe_query(sql, dialect),
         "draft": lambda sql: (has_new_names(sql, context), read_draft(sql, shop.catalog)),
         "masking": lambda sql: find_literals("How many orders?", sql, dialect),
-        **({"fingerprint": fingerprint} if dialect == "postgres" else {}),
     }

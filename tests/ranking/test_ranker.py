@@ -279,7 +279,7 @@ async def test_without_a_winner_there_is_nothing_to_conclude() -> None:
 
 
 async def test_a_query_that_must_not_run_keeps_its_plan_and_is_told() -> None:
-    plan = Explained(1e12, 1e12, "product")
+    plan = Explained(1e12, 1e12)
     refusal = Diagnostic("54001", "The query was not run.", explained=plan)
     ranker = build_ranker(FakeGuard(), FakeExecutor(explains={"SELECT 1": [refusal]}))
     assessed = await assess(ranker, build_candidate("SELECT 1"))

@@ -96,7 +96,7 @@ async def test_a_row_of_many_long_values_is_an_error(path: Path) -> None:
     ("sql", "sqlstate", "said"),
     [
         # SQLite's full-text and JSON functions quote what they cannot read.
-        ("SELECT json_extract('{}', name) FROM customers", "22032", "invalid JSON text"),
+        ("SELECT json_extract('{}', name) FROM customers", "22032", "invalid json text"),
         ("SELECT abs(-9223372036854775808)", "22003", "numeric value out of range"),
         (f"SELECT {LONG} || {LONG}", "54000", "program limit exceeded"),
     ],

@@ -59,7 +59,7 @@ class Side:
 
     async def _observe(self, query: GuardedQuery) -> Observation:
         start = time.perf_counter()
-        explained = await self._database.explain(query, identify=True)
+        explained = await self._database.explain(query)
         middle = time.perf_counter()
         result = await self._database.execute(query, MOST_ROWS)
         end = time.perf_counter()
@@ -68,7 +68,7 @@ class Side:
             result,
             (middle - start) * 1000,
             (end - middle) * 1000,
-            explained.plan if isinstance(explained, Explained) else "",
+            str(explained.cost) if isinstance(explained, Explained) else "",
         )
 
 

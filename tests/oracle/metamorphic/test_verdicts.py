@@ -28,15 +28,13 @@ Answer = ResultSet | Diagnostic
 class QueuedDatabase:
     """Gives its results one after the other, the last one again and again."""
 
-    def __init__(self, results: Sequence[Answer], *, plan: str = "p") -> None:
+    def __init__(self, results: Sequence[Answer], *, cost: float = 1.0) -> None:
         self._results = list(results)
-        self._plan = plan
+        self._cost = cost
 
-    async def explain(
-        self, query: GuardedQuery, *, identify: bool = False
-    ) -> Explained | Diagnostic:
+    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         first = self._results[0]
-        return first if isinstance(first, Diagnostic) else Explained(1.0, 1.0, self._plan)
+        return first if isinstance(first, Diagnostic) else Explained(self._cost, 1.0)
 
     async def execute(
         self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
@@ -93,7 +91,7 @@ def test_errors_are_seen_whole(other: Diagnostic, runner: asyncio.Runner) -> Non
 
 
 def test_another_plan_is_counted_apart(runner: asyncio.Runner) -> None:
-    one, two = (Side(QueuedDatabase([ROWS], plan=plan), runner) for plan in ("one", "two"))
+    one, two = (Side(QueuedDatabase([ROWS], cost=cost), runner) for cost in (1.0, 2.0))
     kind, _ = PairJudge(one, two, lambda _: False).judge(QUERY, one.observe(QUERY))
     assert kind is Kind.PLAN
 

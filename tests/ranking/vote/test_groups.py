@@ -1,4 +1,4 @@
-"""Which candidates vote together: equal results, equal pages, equal plans."""
+"""Which candidates vote together: equal results, equal pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from nl2sql.types import Assessment, Explained
+from nl2sql.types import Assessment
 from ranking.vote.groups import group_assessments
 from tests.fakes import build_assessment, build_diagnostic, build_result
 
@@ -65,22 +65,6 @@ def test_an_error_has_no_group() -> None:
     assert list_groups(build_assessment("c1", diagnostic=build_diagnostic())) == [-1]
 
 
-def test_what_was_not_run_joins_the_group_of_its_plan() -> None:
-    plan = Explained(1.0, 1.0, "scan")
-    run = build_assessment("c1", rows=[(1,)], explained=plan)
-    same = build_assessment("c2", unrun="budget", explained=plan)
-    assert list_groups(build_assessment("c0", rows=[(9,)]), run, same) == [0, 1, 1]
-
-
-def test_what_was_not_run_and_has_no_plan_stands_alone() -> None:
+def test_what_was_not_run_stands_alone() -> None:
     late = [build_assessment(name, unrun="budget") for name in ("c1", "c2")]
     assert list_groups(*late) == [0, 1]
-
-
-def test_equal_plans_that_were_not_run_stand_together() -> None:
-    plan, other = Explained(1.0, 1.0, "scan"), Explained(1.0, 1.0, "sort")
-    late = [
-        build_assessment(name, unrun="budget", explained=which)
-        for name, which in (("c1", plan), ("c2", other), ("c3", plan))
-    ]
-    assert list_groups(*late) == [0, 1, 0]

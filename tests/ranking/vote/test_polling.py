@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from nl2sql.errors import Busy
 from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import (
     NO_TURN,
@@ -53,16 +52,8 @@ async def test_one_that_got_no_turn_leaves_the_others_and_may_run_in_a_later_vot
     assert [(each.result is not None, each.unrun) for each in again] == [(True, ""), (True, "")]
 
 
-async def test_one_whose_plan_gets_no_turn_stays_without_it() -> None:
-    plan, busy = Explained(1.0, 1.0), Busy("The database is busy.", retry_after_s=1)
-    late = build_diagnostic("late", sqlstate="57014")
-    executor = FakeExecutor({"a": [late]}, explains={"a": [busy]})
-    (run,) = await run_candidates(executor, [build_assessment(sql="a", explained=plan)], SETTINGS)
-    assert (run.unrun, run.explained) == ("timeout", plan)
-
-
 async def test_what_expects_too_much_keeps_its_plan() -> None:
-    plan = Explained(1e12, 1e12, "product")
+    plan = Explained(1e12, 1e12)
     executor = FakeExecutor({"a": [Diagnostic("54001", "The query was not run.", explained=plan)]})
     (forbidden,) = await run_candidates(executor, [build_assessment(sql="a")], SETTINGS)
     assert (forbidden.unrun, forbidden.failed, forbidden.explained) == ("estimate", True, plan)
@@ -82,21 +73,6 @@ async def test_after_the_budget_nothing_runs_and_that_is_told() -> None:
     run = await run_candidates(executor, [spent, late], settings)
     assert [assessment.unrun for assessment in run] == ["", "budget"]
     assert executor.executed == []
-
-
-async def test_plans_are_named_only_where_something_did_not_run() -> None:
-    plan, named = Explained(1.0, 1.0), Explained(1.0, 1.0, "scan")
-    rows, late = build_result((1,)), build_diagnostic("late", sqlstate="57014")
-    fresh = [build_assessment(sql, sql=sql, explained=plan) for sql in "ab"]
-    executor = FakeExecutor({"a": [rows], "b": [rows]})
-    await run_candidates(executor, fresh, SETTINGS)
-    assert executor.identified == []
-    refusal = Diagnostic("54001", "The query was not run.", explained=named)
-    executor = FakeExecutor({"a": [rows], "b": [late]}, {"a": [named], "b": [refusal]})
-    run = await run_candidates(executor, fresh, SETTINGS)
-    assert [assessment.explained for assessment in run] == [named, named]
-    await run_candidates(executor, run, SETTINGS)
-    assert len(executor.identified) == 2
 
 
 async def test_no_more_run_at_once_than_may() -> None:

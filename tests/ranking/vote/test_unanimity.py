@@ -46,7 +46,7 @@ FATES: tuple[dict[str, Any], ...] = (
     {"diagnostic": build_diagnostic()},
     {"verdict": build_violation()},
     {"unrun": "timeout"},
-    {"unrun": "estimate", "diagnostic": build_diagnostic(), "explained": Explained(9, 9, "plan")},
+    {"unrun": "estimate", "diagnostic": build_diagnostic(), "explained": Explained(9, 9)},
 )
 
 

@@ -172,8 +172,8 @@ def test_what_goes_back_to_a_replaced_or_unknown_candidate_weighs_as_one_sample(
     assert weights == pytest.approx([1.0, math.exp(-0.4), 0.0], abs=1e-5)
 
 
-def test_what_was_not_run_votes_with_its_plan_and_cannot_win_where_it_must_not_run() -> None:
-    plan = Explained(1e9, 1e9, "plan")
+def test_what_was_not_run_votes_alone_and_cannot_win_where_it_must_not_run() -> None:
+    plan = Explained(1e9, 1e9)
     forbidden = [
         build_assessment(name, diagnostic=build_diagnostic(), explained=plan, unrun="estimate")
         for name in ("c1", "c2")
@@ -181,7 +181,7 @@ def test_what_was_not_run_votes_with_its_plan_and_cannot_win_where_it_must_not_r
     good = build_assessment("c3", rows=[(1,)])
     ranking = decide([*forbidden, good], 3)
     assert order(ranking) == ["c3", "c1", "c2"]
-    assert count_votes(ranking) == [(0, 1), (1, 2), (1, 2)]
+    assert count_votes(ranking) == [(0, 1), (1, 1), (2, 1)]
     assert not ranking.quorum
 
 
