@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType, NoneType
 from typing import Any
@@ -37,7 +37,7 @@ class PageQuery:
 
     sql: str
     offset: int = 0
-    readers: Mapping[int, Callable[[str], object]] = MappingProxyType({})
+    readers: Mapping[int, Callable[[str], object]] = field(default_factory=dict)
     wide: tuple[int, ...] | None = None
     rows_a_chunk: int = 1
 
