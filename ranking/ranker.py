@@ -10,7 +10,7 @@ from nl2sql.errors import Busy
 from nl2sql.intervals import wilson_interval
 from nl2sql.protocols import Executor, Guard
 from nl2sql.settings import Settings
-from nl2sql.sql.threads import compute_aside, read_aside
+from nl2sql.sql.threads import run_in_parser_thread, run_in_results_thread
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -86,7 +86,7 @@ class CandidateRanker:
         with suppress(Busy):
             explained = await self._executor.explain(query)
         # The candidate's own text: the guard's rewriting wraps every table.
-        tree, assessed = await read_aside(
+        tree, assessed = await run_in_parser_thread(
             _read, candidate, question, query, explained, context, plan
         )
         if tree and self._flags.value_verification:
@@ -104,7 +104,7 @@ class CandidateRanker:
         Raises Unavailable.
         """
         run = await run_candidates(self._executor, assessments, self._settings)
-        return await compute_aside(self._vote, question, run, samples)
+        return await run_in_results_thread(self._vote, question, run, samples)
 
     async def conclude(
         self, question: Question, context: SchemaContext, ranking: Ranking
@@ -118,20 +118,22 @@ class CandidateRanker:
         while (leader := find_unrun_leader(ranking)) is not None:
             run = await run_whole(self._executor, leader, self._settings.vote_rows)
             others = (assessment for assessment in ranking.assessments if assessment is not leader)
-            ranking = await compute_aside(self._vote, question, (run, *others), ranking.samples)
+            ranking = await run_in_results_thread(
+                self._vote, question, (run, *others), ranking.samples
+            )
         winner = ranking.winner
         if winner is None:
             return ranking
         page = await fetch_page(self._executor, winner, question.max_rows)
         if page.result is not None:
             sql = winner.candidate.sql
-            told = await read_aside(add_units, page.result, sql, context)
+            told = await run_in_parser_thread(add_units, page.result, sql, context)
             page = replace(page, result=told)
         features = measure_features(question, context, ranking)
         calibrated = self._calibration.estimate(features) if self._calibration else None
         if winner.misses_required:
             calibrated = 0.0
-        words = await read_aside(describe_apart, (winner.candidate.sql,), context.dialect)
+        words = await run_in_parser_thread(describe_apart, (winner.candidate.sql,), context.dialect)
         ranking = replace(
             ranking,
             assessments=tuple(
@@ -145,7 +147,7 @@ class CandidateRanker:
         )
         if ranking.confidence >= ranking.threshold:
             return ranking
-        interpretations = await read_aside(
+        interpretations = await run_in_parser_thread(
             build_interpretations, ranking, context, question.max_rows
         )
         return replace(ranking, interpretations=interpretations)
@@ -155,7 +157,7 @@ class CandidateRanker:
     ) -> tuple[str, ...]:
         if not says_nothing(winner.result):
             return ()
-        query = await read_aside(read_candidate, winner.candidate.sql, context)
+        query = await run_in_parser_thread(read_candidate, winner.candidate.sql, context)
         return await explain_nothing(self._guard, self._executor, question, query) if query else ()
 
     def _find_threshold(self, *, is_calibrated: bool) -> float:

@@ -19,7 +19,7 @@ from nl2sql.settings import Settings
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.literals import mask_texts
 from nl2sql.sql.normal_form import normal_form
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -70,9 +70,11 @@ class CandidateRepairer:
         method = "model" if ask_model else "none"
         if ask_model and failed.failed and error.repairable:
             made = Corrected(await self._ask(question, context, failed, history), ())
-            is_known = await read_aside(_is_known, made.sql, tried, context.dialect)
+            is_known = await run_in_parser_thread(_is_known, made.sql, tried, context.dialect)
         elif not ask_model and (error.repairable or not failed.failed):
-            made, method, is_known = await read_aside(self._try_rules, failed, context, plan, tried)
+            made, method, is_known = await run_in_parser_thread(
+                self._try_rules, failed, context, plan, tried
+            )
         repair = Repair(
             candidate=name,
             cause=describe_failure(failed),
@@ -83,7 +85,7 @@ class CandidateRepairer:
             error_class=error.name if failed.failed else "",
             attempt=len(history) + 1,
             suggestion=error.suggestion if failed.failed else "",
-            risks=await read_aside(find_risks, before, made.sql, context.dialect)
+            risks=await run_in_parser_thread(find_risks, before, made.sql, context.dialect)
             if ask_model
             else (),
         )
@@ -101,7 +103,7 @@ class CandidateRepairer:
         known: tuple[str, ...],
     ) -> tuple[Candidate, ...]:
         """Near neighbours of candidates that run, by rule; ``repair.derived`` is the most."""
-        found = await read_aside(
+        found = await run_in_parser_thread(
             partial(
                 derive_queries,
                 [parent.sql for parent in parents],
@@ -177,7 +179,7 @@ class CandidateRepairer:
                 stop=(ANSWER_END,),
             )
         )
-        return await read_aside(extract_sql, completions.texts[0], context.dialect)
+        return await run_in_parser_thread(extract_sql, completions.texts[0], context.dialect)
 
     async def build_prompt(
         self,
@@ -201,7 +203,9 @@ class CandidateRepairer:
             known = "\n".join((question.search_text, *_list_names(context)))
             versions = [
                 (
-                    await read_aside(mask_texts, version.candidate.sql, context.dialect, known),
+                    await run_in_parser_thread(
+                        mask_texts, version.candidate.sql, context.dialect, known
+                    ),
                     describe_class(version),
                 )
                 for version in (*history, failed)
@@ -211,7 +215,7 @@ class CandidateRepairer:
             for number, (sql, error) in enumerate(versions, start=1)
         )
         advice = [classify_failure(failed).suggestion]
-        advice += await read_aside(describe_allowed, failed.candidate.sql, context)
+        advice += await run_in_parser_thread(describe_allowed, failed.candidate.sql, context)
         render = partial(
             render_prompt,
             PROMPTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nl2sql.protocols import Engine
 from nl2sql.settings import FlagSettings, RetrievalSettings
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Contents, JoinPlan, Plan, Question, SchemaContext, SchemaLinks
 from retrieval.joins.planner import plan_joins
 from retrieval.linking.column_pruner import prune_columns
@@ -48,7 +48,7 @@ class SchemaPlanner:
         return Plan(
             links=linked.links if flags.schema_linker else SchemaLinks(),
             # Not in the event loop, as it compares many paths.
-            joins=await read_aside(
+            joins=await run_in_parser_thread(
                 plan_joins,
                 question.search_text,
                 context,

@@ -44,7 +44,7 @@ from nl2sql.protocols import CatalogSource
 from nl2sql.sql.names import fold_name
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import describe_parse_error
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import GuardedQuery, Principal, Violation
 
 _LONGEST_SQL = 20_000
@@ -98,7 +98,9 @@ class SqlGuard:
         access = await self.access(database, principal)
         if isinstance(access, Violation):
             return access
-        verdict = await read_aside(guard_query, sql, access, self._allowlists.get(database))
+        verdict = await run_in_parser_thread(
+            guard_query, sql, access, self._allowlists.get(database)
+        )
         if isinstance(verdict, Violation):
             return verdict
         return replace(verdict, principal=principal.name)

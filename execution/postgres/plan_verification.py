@@ -32,7 +32,7 @@ from typing import Any
 from psycopg import AsyncCursor, sql
 
 from execution.postgres.pool import Connection
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Diagnostic, GuardedQuery
 
 # The keys of a plan's step whose values are names, which may look like expressions. The values of
@@ -284,7 +284,7 @@ class ThirdReader:
         assert planned.pgresult is not None
         text = planned.pgresult.get_value(0, 0) or b""
         if len(text) > _LONGEST_ON_LOOP:
-            return await read_aside(self._read, text, query)
+            return await run_in_parser_thread(self._read, text, query)
         return self._read(text, query)
 
     def _read(self, text: bytes, query: GuardedQuery) -> tuple[Mapping[str, Any], PlanNames]:

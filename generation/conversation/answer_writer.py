@@ -22,7 +22,7 @@ from nl2sql.results.headings import name_columns
 from nl2sql.results.json_values import to_json_value
 from nl2sql.settings import Settings
 from nl2sql.settings.conversation import AnswerSettings
-from nl2sql.sql.threads import compute_aside, read_aside
+from nl2sql.sql.threads import run_in_parser_thread, run_in_results_thread
 from nl2sql.types import AnswerText, Message, Prompt, Question, ResultSet, SamplingRequest
 
 _MOST_COLUMNS = 20
@@ -46,7 +46,7 @@ class AnswerWriter:
         language = find_language(question.text)
         database = self._settings.databases.get(question.database)
         dialect = database.dialect if database else "postgres"
-        headline = await read_aside(render_headline, sql, result, dialect, language)
+        headline = await run_in_parser_thread(render_headline, sql, result, dialect, language)
         sentence = headline or render_sentence(result, language)
         by_rule = AnswerText(sentence, "rule" if sentence else "")
         if not sentence or is_small(result) or question.answer_text == "rule":
@@ -65,7 +65,7 @@ class AnswerWriter:
         except (Unavailable, PromptTooLong):
             return by_rule
         said = clean_text(completions.texts[0])
-        text = await compute_aside(check_text, said, question.text, result)
+        text = await run_in_results_thread(check_text, said, question.text, result)
         return AnswerText(
             text or sentence,
             "model" if text else "rule",

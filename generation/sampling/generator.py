@@ -22,7 +22,7 @@ from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.speed import Pace
 from nl2sql.sql.extraction import extract_sql
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     AnswerText,
     Completions,
@@ -103,7 +103,7 @@ class CandidateGenerator:
             max_tokens=most,
         )
         return DraftQuery(
-            await read_aside(extract_sql, completions.texts[0], context.dialect),
+            await run_in_parser_thread(extract_sql, completions.texts[0], context.dialect),
             completions.prompt_tokens,
             completions.completion_tokens,
         )
@@ -174,7 +174,7 @@ class CandidateGenerator:
         drawn = [completions for _, completions in named]
         return Generated(
             prompt=next(iter(prompts.values())),
-            candidates=await read_aside(merge_candidates, named, context.dialect),
+            candidates=await run_in_parser_thread(merge_candidates, named, context.dialect),
             prompt_tokens=sum(completions.prompt_tokens for completions in drawn),
             completion_tokens=sum(completions.completion_tokens for completions in drawn),
             left_out=left_out,

@@ -25,7 +25,7 @@ from nl2sql.pipeline.rounds import merge_round
 from nl2sql.progress import count_done, report
 from nl2sql.protocols import Generator, Guard, Planner, Ranker, Repairer, Retriever
 from nl2sql.settings.repair import RepairSettings
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     NOT_PERMITTED,
     Assessment,
@@ -162,7 +162,7 @@ class Pipeline:
             is_last = not generated.more or deadline.has_passed
             wanted += generated.wanted
             samples = ranking.samples + generated.samples
-            known, new = await read_aside(
+            known, new = await run_in_parser_thread(
                 merge_round, ranking.assessments, generated.candidates, context.dialect
             )
             async with clock.time("guard", len(new)):
@@ -210,7 +210,7 @@ class Pipeline:
             trace = replace(trace, notes=(*trace.notes, note))
         notes = (*trace.notes, *ranking.notes)
         trace = replace(trace, ranking=ranking, timings=clock.timings, notes=notes)
-        answer = await read_aside(conclude, ranking, trace)
+        answer = await run_in_parser_thread(conclude, ranking, trace)
         if isinstance(answer, Answered):
             report(RowsFetched(answer.sql, answer.result))
         return answer
@@ -248,7 +248,7 @@ class Pipeline:
         ranking = replace(ranking, confidence=1.0)
         notes = (*trace.notes, *ranking.notes)
         trace = replace(trace, ranking=ranking, timings=clock.timings, notes=notes)
-        return await read_aside(conclude, ranking, trace)
+        return await run_in_parser_thread(conclude, ranking, trace)
 
     async def _search_again(
         self, question: Question, route: ModuleRoute, context: SchemaContext, clock: StageClock
@@ -264,7 +264,7 @@ class Pipeline:
         clock.add_tokens(draft.prompt_tokens, draft.completion_tokens)
         if not draft.sql:
             return "", route, context
-        if await read_aside(has_new_names, draft.sql, context):
+        if await run_in_parser_thread(has_new_names, draft.sql, context):
             async with clock.time("retrieve"):
                 with suppress(Unavailable):
                     route, context = await self._stages.retriever.retrieve(

@@ -19,14 +19,14 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 
-async def read_aside(
+async def run_in_parser_thread(
     read: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
     """Runs ``read`` with these arguments in the thread for SQL texts. Raises what it raises."""
     return await _run("sql-text", partial(read, *args, **kwargs))
 
 
-async def compute_aside(
+async def run_in_results_thread(
     compute: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Result:
     """Runs ``compute`` in the thread for results: votes and renderings. Raises what it raises."""

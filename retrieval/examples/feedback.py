@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError
 
 from nl2sql.errors import UnknownDatabase
 from nl2sql.sql.normal_form import normal_form
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Feedback, FeedbackReceipt
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.masking import name_vectors
@@ -79,8 +79,8 @@ class FeedbackRecorder:
     async def _remove(self, note: FeedbackNote, dialect: str) -> bool:
         """Removes the example of this question, query and access; false if there was none."""
         try:
-            sql = await read_aside(strip_sql, note.sql, dialect)
-            form = await read_aside(normal_form, sql, dialect)
+            sql = await run_in_parser_thread(strip_sql, note.sql, dialect)
+            form = await run_in_parser_thread(normal_form, sql, dialect)
         except SqlglotError:
             return False
         id_ = identify_example(note.database, note.question, form, note.access)
@@ -89,7 +89,7 @@ class FeedbackRecorder:
     async def _store_example(
         self, note: FeedbackNote, verified: Verified, is_reviewed: bool
     ) -> FeedbackReceipt:
-        example = await read_aside(
+        example = await run_in_parser_thread(
             build_example,
             note.database,
             note.question,
@@ -139,8 +139,8 @@ class FeedbackWithdrawal:
         if dialect is None or not note.right_sql:
             return ""
         try:
-            sql = await read_aside(strip_sql, note.right_sql, dialect)
-            form = await read_aside(normal_form, sql, dialect)
+            sql = await run_in_parser_thread(strip_sql, note.right_sql, dialect)
+            form = await run_in_parser_thread(normal_form, sql, dialect)
         except SqlglotError:
             return ""
         return identify_example(note.database, note.question, form, note.access)

@@ -13,7 +13,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.protocols import Executor, Guard, Visibility
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.parsing import describe_parse_error, parse_one
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Diagnostic, Principal, Violation
 from retrieval.examples.masking import find_literals, mask_question
 from retrieval.index_store.verified_example import Source, VerifiedExample, fold_question
@@ -121,8 +121,8 @@ class Verifier:
         if isinstance(catalog, Violation):
             return Rejected(catalog.message)
         try:
-            sql = await read_aside(strip_sql, sql, catalog.dialect)
-            tables = await read_aside(find_tables, sql, catalog)
+            sql = await run_in_parser_thread(strip_sql, sql, catalog.dialect)
+            tables = await run_in_parser_thread(find_tables, sql, catalog)
         except (SqlglotError, RecursionError) as error:
             return Rejected(f"It is not valid SQL: {describe_parse_error(error)}")
         query = await self._guard.guard(database, sql, principal)

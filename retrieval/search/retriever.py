@@ -19,7 +19,7 @@ from nl2sql.concurrency import task_group
 from nl2sql.errors import IndexReplaced
 from nl2sql.protocols import Visibility
 from nl2sql.settings import FlagSettings, RetrievalSettings
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     CatalogQuery,
     Definition,
@@ -107,7 +107,7 @@ class HybridRetriever:
             refusal = f"There is no table in {question.database} that you may see."
             return NO_ROUTE, SchemaContext((), (), (), refusal=refusal)
         names = [visible.tables[number].qualified for number in ranking.order]
-        named = await read_aside(read_draft, draft, visible, names)
+        named = await run_in_parser_thread(read_draft, draft, visible, names)
         shared = self._choose_shared(space, ranking)
         tables = self._choose_tables(space, ranking, named, shared, required, definitions)
         async with task_group() as group:
@@ -133,12 +133,12 @@ class HybridRetriever:
         request = read_request(question.text) if self._flags.intent_gate else None
         if request is None or question.tables:
             return None
-        tables = await read_aside(find_tables, request, visible)
+        tables = await run_in_parser_thread(find_tables, request, visible)
         glosses: tuple[tuple[str, str], ...] = ()
         if tables and self._glossary is not None and request.kind not in ("period", "rows"):
             described = tables[:_MOST_DESCRIBED]
             glosses = await self._glossary.describe(question, described, visible)
-        return await read_aside(write_query, request, tables, visible, glosses)
+        return await run_in_parser_thread(write_query, request, tables, visible, glosses)
 
     async def list_beginnings(
         self, database: str, principal: Principal
@@ -205,7 +205,7 @@ class HybridRetriever:
                 self._spaces.forget(question.database)
                 if attempt == _MOST_SEARCHES:
                     raise
-        named = await read_aside(read_draft, draft, visible)
+        named = await run_in_parser_thread(read_draft, draft, visible)
         words = read_words(question.search_text, named.words)
         # The order of a database that is shown whole matters little, and changes no prompt.
         chooses = not self._list_small_database(space)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import CatalogSource
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Definition, Question
 from nl2sql.words import content_words
 from retrieval.per_catalog import PerCatalog
@@ -69,7 +69,7 @@ class SemanticLayer:
         whole = await self._catalogs.catalog(database)
         held = self._whole.get(database)
         if held is None or held[0] is not whole:
-            resolved, _ = await read_aside(resolve_definitions, file, whole)
+            resolved, _ = await run_in_parser_thread(resolve_definitions, file, whole)
 
             def limit(visible: Catalog) -> tuple[_Known, ...]:
                 built = ((each, each.build(visible, file.name)) for each in resolved)

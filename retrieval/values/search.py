@@ -21,7 +21,7 @@ from nl2sql.catalog import Catalog, Table
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable, QuorumError
 from nl2sql.protocols import Executor, Guard, Visibility
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Diagnostic, Principal, Question, ValueMatch, Violation
 from nl2sql.words import split_words
 from retrieval.index_store.value_store import ValueColumn
@@ -129,7 +129,7 @@ class IndexedValueSearch:
             return (opened is None or column.qualified in opened) and is_visible(column)
 
         # Not in the event loop, as similar texts are searched among all values.
-        found = await read_aside(
+        found = await run_in_parser_thread(
             find_values, dictionary, find_phrases(question.search_text), is_visible, is_open
         )
         if opened is not None:

@@ -22,7 +22,7 @@ from nl2sql.answers import Answer, Answered
 from nl2sql.protocols import Observer
 from nl2sql.rendering import build_response
 from nl2sql.settings import Settings
-from nl2sql.sql.threads import compute_aside
+from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.trace_rendering import build_pace
 from nl2sql.types import Principal
 from quorumsql.contract import (
@@ -219,7 +219,7 @@ def build_routes(
         if not isinstance(answer, Answered):
             members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
             return render_problem(422, "No rows", answer.reason, members=members)
-        content = await compute_aside(
+        content = await run_in_results_thread(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
         headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
@@ -251,7 +251,7 @@ def build_routes(
                 in_detail=media_type == EVENT_STREAM,
                 is_batch=is_batch,
             )
-            return await compute_aside(_render, answer, rows, trace=body.trace)
+            return await run_in_results_thread(_render, answer, rows, trace=body.trace)
 
         if media_type == EVENT_STREAM:
             return EventStream(running, work)

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from nl2sql.protocols import Observer
 from nl2sql.rendering import EVENT_KINDS, build_event
-from nl2sql.sql.threads import compute_aside
+from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import RowsFetched
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
@@ -45,7 +45,7 @@ async def record(running: RunningQuery, work: Work) -> Parts:
             if event is not None:
                 # Only the bytes are kept: an event holds the rows of all candidates.
                 if isinstance(event, RowsFetched):
-                    content = await compute_aside(_render_rows, event, rows)
+                    content = await run_in_results_thread(_render_rows, event, rows)
                 else:
                     content = (render_json(build_event(event).model_dump(exclude={"event"})),)
                 running.append(EVENT_KINDS[type(event)], content)

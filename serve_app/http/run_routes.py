@@ -8,7 +8,7 @@ from nl2sql.answers import Answer, Answered, Refused
 from nl2sql.errors import InvalidRequest
 from nl2sql.rendering import build_columns
 from nl2sql.settings import Settings
-from nl2sql.sql.threads import compute_aside
+from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.trace_rendering import list_predicates
 from nl2sql.types import GuardedQuery, Principal
 from quorumsql.contract.runs import FormatRequest, FormatResponse, RunRequest, RunResponse
@@ -78,8 +78,8 @@ def add_run_routes(
             return render_problem(422, title, refusal.reason, members=members)
         format_ = find_format(media_type)
         if format_ is None:
-            return await compute_aside(_render, answer)
-        content = await compute_aside(
+            return await run_in_results_thread(_render, answer)
+        content = await run_in_results_thread(
             export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
         )
         headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}

@@ -7,7 +7,7 @@ from urllib.parse import quote, unquote, urlsplit
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, Resource, ResourceTemplate
 
-from nl2sql.sql.threads import compute_aside
+from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal
 from serve_app.mcp.documents import Document, build_examples, build_tables
 from serve_app.mcp.tools import Services
@@ -69,7 +69,7 @@ async def read_resource(services: Services, principal: Principal, uri: str) -> D
     found = await services.tools.describe_tables(database, names, principal)
     if isinstance(found, Refusal) or (table and not found.tables):
         raise _build_unknown(uri)
-    return await compute_aside(build_tables, found, whole=bool(table))
+    return await run_in_results_thread(build_tables, found, whole=bool(table))
 
 
 def _build_unknown(uri: str) -> MCPError:

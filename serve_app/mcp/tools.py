@@ -22,7 +22,7 @@ from execution.results.exports import escape_markdown
 from nl2sql.answers import Answer, Clarify
 from nl2sql.progress import describe_stage
 from nl2sql.settings import Settings
-from nl2sql.sql.threads import compute_aside
+from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal, Progress
 from quorumsql.contract import QueryRequest
 from serve_app.mcp.arguments import (
@@ -111,7 +111,7 @@ async def translate(call: Call, arguments: TranslateArguments) -> ToolResult:
         max_rows=1,
         answer_text="off",
     )
-    document = await compute_aside(build_answer, await _observe(call, request))
+    document = await run_in_results_thread(build_answer, await _observe(call, request))
     for key in ("columns", "rows", "truncated"):
         document.pop(key, None)
     if document["outcome"] == "answered":
@@ -148,7 +148,7 @@ async def describe_tables(call: Call, arguments: DescribeTablesArguments) -> Too
     )
     if isinstance(found, Refusal):
         return render_error(found.reason)
-    document = await compute_aside(build_tables, found, whole=bool(arguments.tables))
+    document = await run_in_results_thread(build_tables, found, whole=bool(arguments.tables))
     if arguments.tables and not found.tables:
         return render_error(" ".join(document["notes"]))
     return render_document(document)
@@ -166,7 +166,7 @@ async def search_schema(call: Call, arguments: SearchSchemaArguments) -> ToolRes
 
 async def _render(build: Callable[[_T], Document], found: _T) -> CallToolResult:
     """The document of what was found, built beside the event loop."""
-    return await compute_aside(lambda: render_document(build(found)))
+    return await run_in_results_thread(lambda: render_document(build(found)))
 
 
 def render_document(document: Document) -> CallToolResult:

@@ -7,7 +7,7 @@ from sqlglot.errors import SqlglotError
 from execution.guard_dialects import READERS
 from nl2sql.errors import InvalidRequest
 from nl2sql.sql.parsing import MOST_CHARS, describe_parse_error, parse_statements
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from serve_app.service.texts import check_filled
 
 
@@ -15,7 +15,7 @@ async def format_sql(sql: str, dialect: str) -> str:
     """The statements with indented clauses; comments are kept. Raises InvalidRequest."""
     text = check_filled("sql", sql, MOST_CHARS)
     try:
-        return await read_aside(_format, text, dialect)
+        return await run_in_parser_thread(_format, text, dialect)
     except (SqlglotError, RecursionError) as error:
         raise InvalidRequest(
             f"It cannot be read: {describe_parse_error(error)}", field="sql"

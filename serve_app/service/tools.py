@@ -12,7 +12,7 @@ from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
 from nl2sql.deadline import ending_in
 from nl2sql.protocols import Executor, Guard, Observer, Retriever, SchemaReader
 from nl2sql.settings import Settings
-from nl2sql.sql.threads import read_aside
+from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -105,7 +105,7 @@ class ToolService:
         assessment = Assessment(candidate, query, result=result)
         trace = Trace(question, ranking=Ranking((assessment,)))
         dialect = self._settings.databases[question.database].dialect
-        words = await read_aside(describe_apart, (question.text,), dialect)
+        words = await run_in_parser_thread(describe_apart, (question.text,), dialect)
         return Answered(question.text, result, 1.0, False, trace, description=words[0])
 
     async def describe_tables(

@@ -14,7 +14,7 @@ from nl2sql.answers import Answer
 from nl2sql.errors import UnknownDatabase
 from nl2sql.protocols import Observer
 from nl2sql.settings import Settings
-from nl2sql.sql.threads import compute_aside
+from nl2sql.sql.threads import run_in_results_thread
 from quorumsql.contract import QueryRequest
 from serve_app.http.callers import Caller, Priority
 from serve_app.http.disconnection import ClientGone, run_while_connected
@@ -96,7 +96,7 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
         except ClientGone:
             return Response(status_code=CLIENT_GONE)
         usage = count_usage(answer.trace)
-        content = await compute_aside(render_answer, answer)
+        content = await run_in_results_thread(render_answer, answer)
         return AnyTextJSONResponse(completion.build_whole(content, usage))
 
     def _alias(names: tuple[str, ...]) -> tuple[str, ...]:

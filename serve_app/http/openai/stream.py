@@ -16,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from nl2sql.answers import Answer
 from nl2sql.progress import describe_stage
 from nl2sql.protocols import Observer
-from nl2sql.sql.threads import compute_aside
+from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Progress, QuestionEvent
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.event_stream import SILENCE_S
@@ -73,7 +73,7 @@ class ChatStream(Response):
         await send({"type": "http.response.body", "body": b"data: [DONE]\n\n", "more_body": False})
 
     async def _finish(self, answer: Answer, send: Send) -> None:
-        completion, content = self._completion, await compute_aside(render_answer, answer)
+        completion, content = self._completion, await run_in_results_thread(render_answer, answer)
         done = {"type": "status", "data": {"description": "", "done": True, "hidden": True}}
         await _send(send, completion.build_chunk({"content": ""}, event=done))
         for start in range(0, len(content), _PIECE_CHARS):
