@@ -1,4 +1,4 @@
-"""The points of the score's terms, from a JSON file that ``quorumsql eval fit-score`` writes.
+"""The points of the score's terms, from a JSON file that ``python -m bench.fit_score`` writes.
 
 25 points are a factor e in the weight of a sample. Every term has a ``prior``, set by hand before
 anything was measured, and ``points``, which the fit moved away from it as far as its runs gave

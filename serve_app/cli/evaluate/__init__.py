@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from serve_app.cli.evaluate import calibrate, fit_score, measure, pairs, retrieval, show, sizing
+from serve_app.cli.evaluate import calibrate, measure, pairs, retrieval, show, sizing
 
 app = typer.Typer(no_args_is_help=True)
 app.command("run")(measure.run)
 app.command("retrieval")(retrieval.retrieval)
 app.command("calibrate")(calibrate.calibrate)
-app.command("fit-score")(fit_score.fit_score_points)
 app.command("report")(show.report)
 app.command("compare")(show.compare)
 app.command("sizing")(sizing.sizing)

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.metrics.ballots import Ballot, Option, collect_ballots
-from evaluation.metrics.score_fit import fit_score, render_points
+from bench.fit_score import Ballot, Option, collect_ballots, fit_score, render_points
 from evaluation.runs.records import CandidateRecord
 from ranking.score.points import SCALE, Points, TermPoints, parse_points
 from tests.evaluation.builders import build_record

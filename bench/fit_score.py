@@ -1,5 +1,8 @@
 """Fits the points of the score's terms to runs: which result wins, among those of one question.
 
+``python -m bench.fit_score RUN… [--output points.json] [--folds 10]``: what serves is
+``ranking/score/points.json``.
+
 The model is the vote itself (``ranking/vote/weights.py``). A result wins with a probability in
 proportion to its weight, the sum over its samples of exp(score / 25), and the fit maximises the
 likelihood of the right results, over the questions that have right and wrong ones: a conditional
@@ -10,19 +13,28 @@ fitted without its database.
 
 from __future__ import annotations
 
+import argparse
+import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize
 
-from evaluation.metrics.ballots import Ballot, Option
 from evaluation.metrics.calibration_fit import assign_folds
-from ranking.score.points import SCALE, Points, TermPoints
+from evaluation.metrics.pairing import compare_marks
+from evaluation.metrics.statistics import estimate
+from evaluation.runs.records import QuestionRecord
+from evaluation.runs.run_folder import read_run
+from nl2sql.types import Candidate
+from ranking.score.points import SCALE, Points, TermPoints, load_points
+from ranking.vote.weights import find_source
 
 # The ridge penalty on the square of a term's distance from its prior, in units of SCALE points.
 # Chosen by the likelihood out of fold, see docs/lab/answers.md.
@@ -30,6 +42,62 @@ PENALTY = 1.0
 
 _Numbers = npt.NDArray[np.float64]
 _Places = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A candidate with a result (others take no part): its group, samples and terms."""
+
+    group: int
+    source: str
+    samples: int
+    rule: str
+    strengths: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """The candidates of one question that had a result, and the groups that are right."""
+
+    question: str
+    database: str
+    options: tuple[Option, ...]
+    right: frozenset[int]
+
+    @property
+    def is_contested(self) -> bool:
+        """True if a right and a wrong result can win."""
+        groups = {option.group for option in self.options}
+        return bool(groups & self.right) and bool(groups - self.right)
+
+
+def collect_ballots(records: Iterable[QuestionRecord]) -> list[Ballot]:
+    """The ballots of a run; one without candidates that ran has no options."""
+    return [_read_ballot(record) for record in records if record.counts]
+
+
+def _read_ballot(record: QuestionRecord) -> Ballot:
+    shown = {each["id"]: each for each in record.trace.get("candidates", ())}
+    known = {
+        each.id: Candidate(
+            each.id, each.sql, each.samples, each.origin, derived_from=each.derived_from
+        )
+        for each in record.candidates
+    }
+    options = []
+    for each in record.candidates:
+        if each.group < 0 or each.id not in shown:
+            continue
+        source, samples = find_source(known[each.id], known)
+        strengths = dict(shown[each.id]["score"].get("strengths", {}))
+        strengths.pop("base", None)
+        options.append(Option(each.group, source, samples, each.rule, strengths))
+    return Ballot(
+        record.id,
+        record.database,
+        tuple(options),
+        frozenset(each.group for each in record.candidates if each.correct and each.group >= 0),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,3 +305,50 @@ def _count_by_rule(
             broken += lacking and not having
         counts[rule] = (fixed, broken)
     return counts
+
+
+def main() -> None:
+    """Fits, prints the figures of each run and each term, and writes the file."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("runs", type=Path, nargs="+")
+    parser.add_argument("--output", type=Path, default=Path("points.json"))
+    parser.add_argument("--folds", type=int, default=10)
+    asked = parser.parse_args()
+    found = {folder: collect_ballots(read_run(folder)[1]) for folder in asked.runs}
+    ballots = [ballot for each in found.values() for ballot in each]
+    fit = fit_score(ballots, load_points(), asked.folds)
+    start = 0
+    for folder, each in found.items():
+        marks = [_number(told[start : start + len(each)]) for told in (fit.before, fit.after)]
+        shares = [f"{estimate([*map(float, told.values())]).value:.1%}" for told in marks]
+        pair = compare_marks("before", marks[0], "after", marks[1])
+        flips = f"{len(pair.gained)} gained, {len(pair.lost)} lost"
+        print(f"{folder.name}: {shares[0]} by the points that serve, {shares[1]} fitted; {flips}")
+        start += len(each)
+    for rule, (fixed, broken) in fit.rules.items():
+        print(f"rule {rule}: {fixed} made right, {broken} made wrong")
+    for name, term in fit.points.terms.items():
+        if not term.fixed:
+            figures = f"prior {term.prior:+.1f}, points {term.points:+.1f}"
+            print(f"{name}: {figures}, {term.questions} questions")
+    provenance = {
+        "command": f"python -m bench.fit_score {' '.join(folder.name for folder in asked.runs)}",
+        "benchmarks": sorted({read_run(folder)[0].benchmark for folder in asked.runs}),
+        "databases": len({ballot.database for ballot in ballots}),
+        "questions": len({(ballot.database, ballot.question) for ballot in ballots}),
+        "answers": len(ballots),
+        "contested": sum(ballot.is_contested for ballot in ballots),
+        "date": datetime.now(UTC).date().isoformat(),
+        "folds": asked.folds,
+        "right_out_of_fold": round(sum(fit.after) / len(ballots), 4),
+    }
+    value = json.dumps(render_points(fit.points, provenance), indent=1)
+    asked.output.write_text(f"{value}\n", encoding="utf-8")
+
+
+def _number(marks: Sequence[bool]) -> dict[str, bool]:
+    return {str(at): mark for at, mark in enumerate(marks)}
+
+
+if __name__ == "__main__":
+    main()
