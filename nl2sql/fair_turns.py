@@ -39,7 +39,7 @@ class FairTurns:
         self._share = min(find_share(most), most_each or most)
         self._report = report
         self._held: Counter[str] = Counter()
-        self._people, self._batch = _Line(), _Line()
+        self._people, self._batch = FairQueue(), FairQueue()
         self._idle = asyncio.Event()
         self._idle.set()
         self._busy = asyncio.Event()
@@ -106,7 +106,7 @@ class FairTurns:
             self._busy.clear()
         self._report(self.waiting, self._held.total())
 
-    def _call(self, line: _Line) -> bool:
+    def _call(self, line: FairQueue) -> bool:
         """Gives a turn to the next in line who may take one; False if there is none."""
         who = line.call(self.may_take)
         if who is not None:
@@ -119,7 +119,7 @@ class FairTurns:
         self._busy.set()
 
 
-class _Line:
+class FairQueue:
     """Those who wait, by principal; principals are called in turn."""
 
     def __init__(self) -> None:

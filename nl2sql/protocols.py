@@ -280,7 +280,7 @@ class Probe(Protocol):
         ...
 
 
-class Admission(Protocol):
+class DatabaseAccess(Protocol):
     """Knows which databases a principal may ask."""
 
     async def list_admitted(

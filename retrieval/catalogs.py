@@ -10,7 +10,7 @@ import time
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced, IndexUnavailable
-from nl2sql.shared_work import SharedWork
+from nl2sql.single_flight import SingleFlight
 from retrieval.index_store.store import IndexStore
 
 _FRESH_S = 1.0
@@ -21,7 +21,7 @@ class IndexedCatalogs:
 
     def __init__(self, store: IndexStore) -> None:
         self._store = store
-        self._reading = SharedWork[Catalog]()
+        self._reading = SingleFlight[Catalog]()
         self._read: dict[str, tuple[float, int, Catalog]] = {}
 
     async def catalog(self, database: str) -> Catalog:

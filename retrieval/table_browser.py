@@ -19,7 +19,7 @@ from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import QuorumError
 from nl2sql.protocols import Executor, Guard
-from nl2sql.shared_work import SharedWork
+from nl2sql.single_flight import SingleFlight
 from nl2sql.types import (
     ColumnDetails,
     Definition,
@@ -100,7 +100,7 @@ class IndexedTables:
         self._modules = dict(modules or {})
         # The catalog is kept beside its view, so that no other object gets its id.
         self._views: LRUCache[int, _View] = LRUCache(_MOST_VIEWS)
-        self._building = SharedWork[_View]()
+        self._building = SingleFlight[_View]()
 
     async def find_tables(
         self, database: str, search: str, principal: Principal, after: str, most: int

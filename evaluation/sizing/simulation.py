@@ -34,7 +34,7 @@ WARM_UP = 0.2
 
 
 class Load(Protocol):
-    """What bounds the questions in a replica: ``serve_app.service.load.Load``."""
+    """What bounds the questions in a replica: ``serve_app.service.admission.Load``."""
 
     def measure(self, seconds: float, present: int) -> None:
         """A request took that long; so many were present when it came, itself included."""

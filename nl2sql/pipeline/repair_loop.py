@@ -19,7 +19,7 @@ from nl2sql.deadline import NEVER, Deadline
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.protocols import Ranker, Repairer
 from nl2sql.settings.repair import RepairSettings
-from nl2sql.shared_work import SharedWork
+from nl2sql.single_flight import SingleFlight
 from nl2sql.types import Assessment, Candidate, Plan, Question, Ranking, Repair, SchemaContext
 
 _DEFAULTS = RepairSettings()
@@ -54,7 +54,7 @@ class RepairLoop:
         # Candidates that no rule could repair: the rules would give the same result again.
         self._unruled: dict[str, _Tried] = {}
         # By text: different candidates are often repaired to the same query.
-        self._assessing = SharedWork[Assessment]()
+        self._assessing = SingleFlight[Assessment]()
         self._assessed: dict[str, Assessment] = {}
 
     def finds_work(self, ranking: Ranking) -> bool:

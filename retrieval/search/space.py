@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.errors import IndexUnavailable
-from nl2sql.shared_work import SharedWork
+from nl2sql.single_flight import SingleFlight
 from nl2sql.words import content_words
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.cards import Card, ColumnCard, build_table_card
@@ -231,8 +231,8 @@ class SearchSpaces:
         self._embedder = embedder
         self._modules = modules
         self._loaded: dict[str, _Loaded] = {}
-        self._loading = SharedWork[_Loaded]()
-        self._building = SharedWork[SearchSpace]()
+        self._loading = SingleFlight[_Loaded]()
+        self._building = SingleFlight[SearchSpace]()
 
     async def find(self, visible: Catalog) -> SearchSpace:
         """The space of ``visible``, which is built at the first call.

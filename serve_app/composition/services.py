@@ -76,7 +76,7 @@ def build_services(
         probes,
         EnginePace(engine, settings).read,
         wiring.build_prompt_preparation(engine, stages.retrieval) if prepares_prompts else None,
-        admission=stages.retrieval,
+        access=stages.retrieval,
         accounting=access.accounting,
         recorder=recorder,
         running=running,
@@ -84,7 +84,7 @@ def build_services(
     )
     tools = ToolService(
         settings,
-        queries.turns,
+        queries.admission,
         guard=stages.executor,
         executor=stages.executor,
         retriever=stages.retrieval,
@@ -108,7 +108,7 @@ def build_services(
         FeedbackService(
             settings,
             stages.retrieval,
-            queries.turns,
+            queries.admission,
             ReviewStore(store) if store else None,
         ),
         SessionService(stages.retrieval),

@@ -8,8 +8,8 @@ from typing import Protocol
 from execution.executor import ReadOnlyExecutor
 from nl2sql.browsing import TableBrowser
 from nl2sql.protocols import (
-    Admission,
     CatalogSource,
+    DatabaseAccess,
     Engine,
     Executor,
     FeedbackTaker,
@@ -31,7 +31,7 @@ class RetrievalStage(
     Retriever,
     FeedbackTaker,
     Sessions,
-    Admission,
+    DatabaseAccess,
     SchemaReader,
     TableBrowser,
     Probe,

@@ -27,7 +27,7 @@ from nl2sql.deadline import read_left_s
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.protocols import (
-    Admission,
+    DatabaseAccess,
     Engine,
     Executor,
     FeedbackTaker,
@@ -163,8 +163,8 @@ class RemoteRetrieval(RemoteStage):
     async def list_admitted(
         self, databases: tuple[str, ...], principal: Principal
     ) -> tuple[str, ...]:
-        """See ``Admission.list_admitted``."""
-        return await self._call(Admission.list_admitted, databases, principal)
+        """See ``DatabaseAccess.list_admitted``."""
+        return await self._call(DatabaseAccess.list_admitted, databases, principal)
 
     async def describe_tables(
         self, database: str, names: tuple[str, ...], principal: Principal, most: int

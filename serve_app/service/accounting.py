@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from nl2sql.answers import Answer
 from nl2sql.errors import Unavailable
 from nl2sql.protocols import Observer, Probe
 from nl2sql.types import Principal, Question
 from quorumsql.contract import QueryRequest
-from serve_app.service.audit import AuditSink, Delivered, build_entry
-from serve_app.service.usage import UsageMeter
+from serve_app.service.audit import Asked, AuditSink, Delivered, build_entry
+from serve_app.service.usage import QuestionUsage, UsageMeter
 
 _LOG = logging.getLogger("quorumsql")
 
-Work = Callable[[Question, Observer | None], Awaitable[Answer]]
 
+class Account:
+    """One question between its limits and the audit log.
 
-class _Asked(NamedTuple):
-    """What is known of a question before it is answered."""
+    ``question`` may ask for fewer rows than the caller did: those that remain to the principal.
+    """
 
-    principal: Principal
-    database: str
-    text: str
-    session: str
-    started: datetime
+    answer: Answer
+
+    def __init__(self, question: Question, delivered: Delivered) -> None:
+        self.question = question
+        self._delivered = delivered
+
+    @property
+    def observer(self) -> Observer | None:
+        """Whom to tell what happens, so that it is known what was received."""
+        return self._delivered.observer
+
+    def finish(self, answer: Answer) -> None:
+        """The question has this answer."""
+        self.answer = answer
+        self._delivered.complete(answer)
 
 
 class Accounting:
@@ -39,26 +50,16 @@ class Accounting:
         self._meter = meter
         self._sinks = tuple(sinks)
 
-    async def answer(self, question: Question, observer: Observer | None, work: Work) -> Answer:
-        """What ``work`` answers to the question, which may ask for fewer rows than before.
+    @asynccontextmanager
+    async def open(
+        self, question: Question, observer: Observer | None = None, *, is_limited: bool = True
+    ) -> AsyncIterator[Account]:
+        """The account of a question; the block answers it and calls ``Account.finish``.
 
-        Raises what ``work`` raises; LimitReached; Unavailable if the question cannot be counted or
-        recorded.
+        Without ``is_limited`` nothing is counted: for what uses neither the model nor a database.
+        Raises LimitReached; Unavailable if the question cannot be counted or recorded.
         """
-        return await self._run(question, observer, work, self._meter)
-
-    async def record(self, question: Question, work: Work) -> Answer:
-        """As ``answer``, but limits nothing: for what uses neither the model nor a database."""
-        return await self._run(question, None, work, None)
-
-    async def _run(
-        self,
-        question: Question,
-        observer: Observer | None,
-        work: Work,
-        meter: UsageMeter | None,
-    ) -> Answer:
-        asked = _Asked(
+        asked = Asked(
             question.principal,
             question.database,
             question.text,
@@ -67,12 +68,25 @@ class Accounting:
         )
         delivered = Delivered(observer)
         try:
-            answer = await _measure(question, delivered, work, meter)
+            async with self._limit(question, is_limited=is_limited) as usage:
+                account = Account(usage.question, delivered)
+                try:
+                    yield account
+                    usage.count_tokens(account.answer)
+                finally:
+                    usage.rows = delivered.rows or 0
         except BaseException as error:
             await self._record_error(asked, error, delivered)
             raise
-        await self._record(asked, answer, delivered)
-        return answer
+        await self._record(asked, account.answer, delivered)
+
+    @asynccontextmanager
+    async def _limit(self, question: Question, *, is_limited: bool) -> AsyncIterator[QuestionUsage]:
+        if self._meter is None or not is_limited:
+            yield QuestionUsage(question, 0)
+            return
+        async with self._meter.measure(question) as usage:
+            yield usage
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """See ``Probe.probe``: whether questions can be recorded."""
@@ -83,7 +97,7 @@ class Accounting:
         self, request: QueryRequest, principal: Principal, error: Exception
     ) -> None:
         """Records a request that is not a valid question, such as one about a hidden database."""
-        asked = _Asked(
+        asked = Asked(
             principal,
             request.database or "",
             request.question,
@@ -92,9 +106,7 @@ class Accounting:
         )
         await self._record_error(asked, error, Delivered(None))
 
-    async def _record_error(
-        self, asked: _Asked, error: BaseException, delivered: Delivered
-    ) -> None:
+    async def _record_error(self, asked: Asked, error: BaseException, delivered: Delivered) -> None:
         """As ``_record``, but does not hide the error that is being raised."""
         try:
             # In a task, because a cancelled question is recorded too.
@@ -103,35 +115,10 @@ class Accounting:
             _LOG.error("a question of %s was not recorded: %s", asked.principal.name, problem)
 
     async def _record(
-        self, asked: _Asked, outcome: Answer | BaseException, delivered: Delivered
+        self, asked: Asked, outcome: Answer | BaseException, delivered: Delivered
     ) -> None:
         if not self._sinks:
             return
-        entry = build_entry(
-            principal=asked.principal,
-            database=asked.database,
-            question=asked.text,
-            session=asked.session,
-            started=asked.started,
-            outcome=outcome,
-            delivered=delivered,
-        )
+        entry = build_entry(asked, outcome, delivered)
         for sink in self._sinks:
             await sink.add(entry)
-
-
-async def _measure(
-    question: Question, delivered: Delivered, work: Work, meter: UsageMeter | None
-) -> Answer:
-    if meter is None:
-        answer = await work(question, delivered.observer)
-        delivered.complete(answer)
-        return answer
-    async with meter.measure(question) as usage:
-        try:
-            answer = await work(usage.question, delivered.observer)
-            delivered.complete(answer)
-            usage.count_tokens(answer)
-        finally:
-            usage.rows = delivered.rows or 0
-    return answer

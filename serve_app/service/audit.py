@@ -16,7 +16,7 @@ import time
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
 from nl2sql.errors import Unavailable
@@ -122,6 +122,16 @@ class AuditTable:
             await self._store.prune(self._keep_days)
 
 
+class Asked(NamedTuple):
+    """What is known of a question before it is answered."""
+
+    principal: Principal
+    database: str
+    text: str
+    session: str
+    started: datetime
+
+
 class Delivered:
     """What a caller has received of a question's results; also the observer of the question.
 
@@ -172,16 +182,7 @@ def build_sinks(settings: AuditSettings, store: AuditStore) -> tuple[AuditSink, 
     return tuple(sinks)
 
 
-def build_entry(
-    *,
-    principal: Principal,
-    database: str,
-    question: str,
-    session: str,
-    started: datetime,
-    outcome: Answer | BaseException,
-    delivered: Delivered,
-) -> AuditEntry:
+def build_entry(asked: Asked, outcome: Answer | BaseException, delivered: Delivered) -> AuditEntry:
     """The entry of a question that ended now with an answer or an error."""
     ran = [
         (assessment, assessment.verdict)
@@ -191,12 +192,12 @@ def build_entry(
     chosen = [guarded for assessment, guarded in ran if assessment.candidate.sql == delivered.sql]
     name, code = _name_outcome(outcome)
     return AuditEntry(
-        asked_at=started,
-        principal=principal.name,
-        key=principal.access.key,
-        database=database,
-        session=session,
-        question=question,
+        asked_at=asked.started,
+        principal=asked.principal.name,
+        key=asked.principal.access.key,
+        database=asked.database,
+        session=asked.session,
+        question=asked.text,
         outcome=name,
         code=code,
         sql=chosen[0].sql if chosen else "",
@@ -204,7 +205,7 @@ def build_entry(
         tables=list(chosen[0].tables) if chosen else [],
         executed=[guarded.sql for _, guarded in ran],
         row_count=delivered.rows,
-        ms=(datetime.now(UTC) - started).total_seconds() * 1000,
+        ms=(datetime.now(UTC) - asked.started).total_seconds() * 1000,
     )
 
 

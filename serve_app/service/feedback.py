@@ -16,9 +16,9 @@ from nl2sql.types.question import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from retrieval.index_store.feedback_note import build_note
 from retrieval.index_store.review_store import ReviewStore
+from serve_app.service.admission import AdmissionController
 from serve_app.service.rights import find_rights
 from serve_app.service.texts import check_filled
-from serve_app.service.turns import Turns
 
 
 class FeedbackService:
@@ -28,14 +28,14 @@ class FeedbackService:
         self,
         settings: Settings,
         taker: FeedbackTaker,
-        turns: Turns,
+        admission: AdmissionController,
         reviews: ReviewStore | None = None,
     ) -> None:
         """``reviews``: where a correction closes what was said of the same answer before."""
         self._settings = settings
         self._taker = taker
         self._reviews = reviews
-        self._turns = turns
+        self._admission = admission
 
     async def take(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
         """Records the feedback and returns its outcome.
@@ -46,7 +46,7 @@ class FeedbackService:
         feedback = build_feedback(request, self._settings, principal)
         seconds = self._settings.limits.request_timeout_ms / 1000
         try:
-            async with ending_in(seconds), self._turns.take(principal.name):
+            async with ending_in(seconds), self._admission.take(principal.name):
                 receipt = await self._taker.take_feedback(feedback)
         except DeadlineExceeded as error:
             raise DeadlineExceeded(

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from nl2sql.answers import Answer, Answered, Refused, Trace
-from nl2sql.protocols import Observer
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, Question, ResultSet
-from serve_app.service.accounting import Accounting, Work
+from serve_app.service.accounting import Accounting
 
 _NO_ROWS = ResultSet((), (), (), truncated=False, ms=0.0)
 _T = TypeVar("_T")
@@ -49,30 +48,30 @@ class Operations:
         """As ``build_question``, for what concerns no database, or several."""
         return Question(text, database, principal, k=1, seed=0, max_rows=1)
 
-    async def run(self, question: Question, work: Callable[[Question], Awaitable[_T]]) -> _T:
+    async def run(
+        self,
+        question: Question,
+        work: Callable[[Question], Awaitable[_T]],
+        *,
+        is_limited: bool = True,
+    ) -> _T:
         """The result of ``work``, which is counted and recorded like a question.
 
+        Without ``is_limited`` it is only recorded: for what uses neither the model nor a database.
         Raises what ``work`` raises; LimitReached, Unavailable.
         """
-        results: list[_T] = []
-        await self._accounting.answer(question, None, _wrap(work, results))
-        return results[0]
+        async with self._accounting.open(question, is_limited=is_limited) as account:
+            result = await work(account.question)
+            account.finish(_describe(account.question, result))
+        return result
 
     async def record(self, question: Question, work: Callable[[Question], Awaitable[_T]]) -> _T:
-        """As ``run``, but limits nothing: for what uses neither the model nor a database."""
-        results: list[_T] = []
-        await self._accounting.record(question, _wrap(work, results))
-        return results[0]
+        """As ``run`` without limits."""
+        return await self.run(question, work, is_limited=False)
 
 
-def _wrap(work: Callable[[Question], Awaitable[_T]], results: list[_T]) -> Work:
-    """The work as one that answers a question; its result is added to ``results``."""
-
-    async def answer(question: Question, _: Observer | None) -> Answer:
-        result = await work(question)
-        results.append(result)
-        if isinstance(result, Refusal):
-            return Refused(result.code, result.reason, Trace(question))
-        return Answered("", _NO_ROWS, 1.0, False, Trace(question))
-
-    return answer
+def _describe(question: Question, result: object) -> Answer:
+    """What the audit log is told of a result."""
+    if isinstance(result, Refusal):
+        return Refused(result.code, result.reason, Trace(question))
+    return Answered("", _NO_ROWS, 1.0, False, Trace(question))

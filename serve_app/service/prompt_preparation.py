@@ -13,9 +13,9 @@ import logging
 from contextvars import Context
 
 from nl2sql.errors import QuorumError
+from nl2sql.fair_turns import FairTurns
 from nl2sql.protocols import Generator, Retriever
 from nl2sql.types import Principal, SchemaContext
-from serve_app.service.turns import Turns
 
 # The limit for one principal and database. At 12 KB a token (Qwen2.5, 0.5B) that is 100 MB
 # of the engine's memory for prompts, and at 100 tokens a second 80 s of an idle machine's time.
@@ -41,7 +41,7 @@ class PromptPreparation:
         self._preparing: dict[_Key, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, database: str, principal: Principal, version: str, turns: Turns) -> None:
+    def start(self, database: str, principal: Principal, version: str, turns: FairTurns) -> None:
         """Starts preparation if this ``version`` of the index is new; returns at once.
 
         An empty version means the current one.
@@ -59,7 +59,9 @@ class PromptPreparation:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _run(self, database: str, principal: Principal, version: str, turns: Turns) -> None:
+    async def _run(
+        self, database: str, principal: Principal, version: str, turns: FairTurns
+    ) -> None:
         key = (database, principal.roles)
         try:
             tokens = await self.prepare(database, principal, turns)
@@ -72,7 +74,7 @@ class PromptPreparation:
             if self._preparing.get(key) == version:
                 del self._preparing[key]
 
-    async def prepare(self, database: str, principal: Principal, turns: Turns) -> int:
+    async def prepare(self, database: str, principal: Principal, turns: FairTurns) -> int:
         """Prepares the prompts and returns how many tokens the engine processed.
 
         Raises the errors of retrieval and the engine.
@@ -88,7 +90,7 @@ class PromptPreparation:
             self._prepared[database, principal.roles] = version
         return tokens
 
-    async def _read(self, context: SchemaContext, turns: Turns) -> int:
+    async def _read(self, context: SchemaContext, turns: FairTurns) -> int:
         while True:
             question = asyncio.ensure_future(turns.wait_until_busy())
             reading = asyncio.ensure_future(self._generator.prepare(context))
@@ -102,7 +104,7 @@ class PromptPreparation:
                 await asyncio.gather(question, reading, return_exceptions=True)
             await self._wait_for_quiet(turns)
 
-    async def _wait_for_quiet(self, turns: Turns) -> None:
+    async def _wait_for_quiet(self, turns: FairTurns) -> None:
         while True:
             await turns.wait_until_idle()
             try:

@@ -7,31 +7,29 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from nl2sql.answers import Answer
 from nl2sql.deadline import Deadline, ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError, Unavailable
 from nl2sql.progress import enter_stage, observed_by
-from nl2sql.protocols import Admission, Answerer, Observer, Probe
+from nl2sql.protocols import Answerer, DatabaseAccess, Observer, Probe
 from nl2sql.settings import Settings
 from nl2sql.settings.sampling import SamplingSettings
-from nl2sql.shared_work import SharedWork
+from nl2sql.single_flight import SingleFlight
 from nl2sql.speed import Pace
 from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
-from serve_app.service.accounting import Accounting
+from serve_app.service.accounting import Account, Accounting
+from serve_app.service.admission import AdmissionController
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.rights import reads_policy
 from serve_app.service.running_queries import RunningQueries, build_running_queries
 from serve_app.service.sessions import read_session
 from serve_app.service.texts import check_filled, check_text
-from serve_app.service.time_limit import run_within
-from serve_app.service.turns import Place, Turns
 
 _PROBE_TIMEOUT_S = 5.0
 # The parts are probed at most once in this time, however often readiness is requested.
@@ -59,7 +57,7 @@ class QueryService:
         probes: Mapping[str, Probe],
         pace: Callable[[], Awaitable[Pace]] | None = None,
         preparation: PromptPreparation | None = None,
-        admission: Admission | None = None,
+        access: DatabaseAccess | None = None,
         accounting: Accounting | None = None,
         recorder: QuestionRecorder | None = None,
         running: RunningQueries | None = None,
@@ -67,7 +65,7 @@ class QueryService:
     ) -> None:
         """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
 
-        ``admission`` knows which databases a principal may ask; ``accounting`` applies the limits
+        ``access`` knows which databases a principal may ask; ``accounting`` applies the limits
         of principals and keeps the audit log; ``recorder`` measures questions; ``running`` keeps
         their events for those who follow them; ``history`` keeps the
         questions of sessions.
@@ -82,30 +80,29 @@ class QueryService:
         self._probing: asyncio.Task[Mapping[str, str]] | None = None
         self._probed = 0.0
         self._preparation = preparation
-        self._admission = admission
+        self._access = access
         self._accounting = accounting or Accounting()
         serve = settings.serve
-        self.turns = Turns(
+        self.admission = AdmissionController(
             serve.max_ongoing_requests,
             serve.max_waiting_requests,
             self.recorder.set_load,
             max_slowdown=serve.max_slowdown,
         )
-        # Identical questions at the same time are answered once.
-        self._answering = SharedWork[Answer]()
+        self._flights = SingleFlight[Answer]()
         self._history = history
 
     async def list_databases(self, principal: Principal) -> tuple[str, ...]:
         """The configured databases of which the principal may see anything. Raises Unavailable."""
         names = self._settings.database_names(principal)
-        if self._admission is None:
+        if self._access is None:
             return names
-        return await self._admission.list_admitted(names, principal)
+        return await self._access.list_admitted(names, principal)
 
     def check(self, request: QueryRequest, principal: Principal, *, is_batch: bool = False) -> None:
         """Raises what ``query`` raises before it does anything."""
         build_question(request, self._settings, principal)
-        self.turns.check(principal.name, patience_s=self._timeout_s, is_batch=is_batch)
+        self.admission.check(principal.name, patience_s=self._timeout_s, is_batch=is_batch)
 
     async def query(
         self,
@@ -133,11 +130,12 @@ class QueryService:
                 raise
             question = replace(question, history=history)
             # Before the limits, so that a refusal costs nothing and counts nothing.
-            with self.turns.enter(
+            with self.admission.admit(
                 principal.name, patience_s=self._timeout_s, is_batch=is_batch
-            ) as place:
-                work = partial(self._answer, place=place, in_detail=in_detail)
-                answer = await self._accounting.answer(question, observer, work)
+            ):
+                async with self._accounting.open(question, observer) as account:
+                    answer = await self._answer(account, in_detail=in_detail, is_batch=is_batch)
+                    account.finish(answer)
             finish.answer = await self._keep(question, answer)
             if reads_policy(self._settings, principal):
                 trace = replace(finish.answer.trace, shows_policy=True)
@@ -155,32 +153,22 @@ class QueryService:
             return replace(answer, trace=replace(trace, notes=(*trace.notes, _NOT_LISTED)))
         return answer
 
-    async def _answer(
-        self, question: Question, observer: Observer | None, place: Place, *, in_detail: bool
-    ) -> Answer:
-        deadline = Deadline.after(self._timeout_s)
+    async def _answer(self, account: Account, *, in_detail: bool, is_batch: bool) -> Answer:
+        question, deadline = account.question, Deadline.after(self._timeout_s)
 
         async def work() -> Answer:
-            async with ending_in(deadline.left_s), place.turn():
+            turn = self.admission.turns.hold(question.principal.name, is_batch=is_batch)
+            async with ending_in(deadline.left_s), turn:
                 return await self._pipeline.answer(question)
 
-        async def share() -> Answer:
-            with observed_by(observer, in_detail=in_detail):
-                enter_stage("wait")
-                if question.session:
-                    # It belongs to a conversation, which each question continues.
-                    return await work()
-                while True:
-                    try:
-                        # By ``repr``, to which 1, 1.0 and True are different attributes.
-                        return await self._answering.run(repr(question), work)
-                    except DeadlineExceeded:
-                        # Perhaps only the time of the request that began the work is over.
-                        if deadline.has_passed:
-                            raise
-
+        # The questions of a conversation continue one another; others that are the same share an
+        # answer. By ``repr``, to which 1, 1.0 and True are different attributes.
+        key = object() if question.session else repr(question)
         try:
-            answer = await run_within(self._timeout_s, share())
+            with observed_by(account.observer, in_detail=in_detail):
+                enter_stage("wait")
+                async with asyncio.timeout(self._timeout_s):
+                    answer = await self._share(key, work, deadline)
         except (TimeoutError, DeadlineExceeded) as error:
             raise DeadlineExceeded(
                 f"No answer within {self._timeout_s:.0f} seconds.",
@@ -189,9 +177,21 @@ class QueryService:
         context = answer.trace.context
         if self._preparation is not None and context is not None and context.version:
             self._preparation.start(
-                question.database, question.principal, context.version, self.turns
+                question.database, question.principal, context.version, self.admission.turns
             )
         return answer
+
+    async def _share(
+        self, key: Hashable, work: Callable[[], Coroutine[Any, Any, Answer]], deadline: Deadline
+    ) -> Answer:
+        """The answer of the work that is under way for this key, or of new work."""
+        while True:
+            try:
+                return await self._flights.run(key, work)
+            except DeadlineExceeded:
+                # Perhaps only the time of the request that began the work is over.
+                if deadline.has_passed:
+                    raise
 
     async def pace(self) -> Pace | None:
         """The speed of the language model and the deadline of sampling; None if unknown."""
@@ -238,7 +238,7 @@ class QueryService:
         if self._preparation is not None:
             local = self._settings.identity.principal()
             for database in self.list_ready(found):
-                self._preparation.start(database, local, "", self.turns)
+                self._preparation.start(database, local, "", self.admission.turns)
         return found
 
     async def _probe(self, name: str, probe: Probe) -> tuple[tuple[str, str], ...]:

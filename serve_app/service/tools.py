@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
 from nl2sql.deadline import ending_in
-from nl2sql.protocols import Executor, Guard, Observer, Retriever, SchemaReader
+from nl2sql.protocols import Executor, Guard, Retriever, SchemaReader
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
@@ -28,10 +28,10 @@ from nl2sql.types import (
 )
 from ranking.interpretations.query_words import describe_apart
 from serve_app.service.accounting import Accounting
+from serve_app.service.admission import AdmissionController
 from serve_app.service.operations import Operations, Refusal
 from serve_app.service.query_service import choose_in_range
 from serve_app.service.texts import check_filled
-from serve_app.service.turns import Turns
 
 # The guard refuses longer queries.
 _MOST_SQL = 20_000
@@ -45,7 +45,7 @@ class ToolService:
     def __init__(
         self,
         settings: Settings,
-        turns: Turns,
+        admission: AdmissionController,
         *,
         guard: Guard,
         executor: Executor,
@@ -55,7 +55,7 @@ class ToolService:
     ) -> None:
         """``accounting`` applies the limits of principals to all operations, and records them."""
         self._settings = settings
-        self._turns = turns
+        self._admission = admission
         self._guard = guard
         self._executor = executor
         self._retriever = retriever
@@ -87,12 +87,14 @@ class ToolService:
             seed=self._settings.sampling.seed,
             max_rows=choose_in_range("max_rows", max_rows, limits.rows, limits.max_rows),
         )
-        return await self._accounting.answer(question, None, self._run)
+        async with self._accounting.open(question) as account:
+            account.finish(await self._run(account.question))
+        return account.answer
 
-    async def _run(self, question: Question, _: Observer | None) -> Answer:
+    async def _run(self, question: Question) -> Answer:
         """Runs the query that is the question's text, as an answer with one candidate."""
         seconds = self._settings.limits.request_timeout_ms / 1000
-        async with ending_in(seconds), self._turns.take(question.principal.name):
+        async with ending_in(seconds), self._admission.take(question.principal.name):
             query = await self._guard.guard(question.database, question.text, question.principal)
             if isinstance(query, Violation):
                 return Refused(query.code, query.message, Trace(question))
@@ -147,7 +149,7 @@ class ToolService:
         )
 
         async def search(asked: Question) -> SchemaContext | Refusal:
-            async with self._turns.take(asked.principal.name):
+            async with self._admission.take(asked.principal.name):
                 _, context = await self._retriever.retrieve(replace(asked, text=searched.text))
             if context.refusal:
                 return Refusal("not_permitted", context.refusal)

@@ -34,7 +34,7 @@ from evaluation.sizing.simulation import (
     simulate,
 )
 from nl2sql.errors import SettingsError
-from serve_app.service.load import Load
+from serve_app.service.admission import Load
 from tests.evaluation.builders import build_record
 
 Start = Callable[[Clock, float, Callable[[], None]], None]

@@ -303,10 +303,10 @@ def describe_principal(principal: Principal) -> dict[str, Any]:
 def build_interfaces(settings: Settings, parts: LocalParts) -> Interfaces:
     """All interfaces over shared parts."""
     directory = parts.wiring.build_schema_directory(parts.store, parts.embedder, parts.guard)
-    queries = QueryService(settings, parts.build_pipeline(settings), {}, admission=directory)
+    queries = QueryService(settings, parts.build_pipeline(settings), {}, access=directory)
     tools = ToolService(
         settings,
-        queries.turns,
+        queries.admission,
         guard=parts.guard,
         executor=parts.executor,
         retriever=parts.build_retriever(settings),

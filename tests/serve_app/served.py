@@ -103,7 +103,7 @@ def build_app(
     return build_http_app(
         settings,
         service,
-        feedback=FeedbackService(settings, taker, service.turns) if taker else None,
+        feedback=FeedbackService(settings, taker, service.admission) if taker else None,
         sessions=SessionService(sessions) if sessions else None,
         tools=services.tools if schemas else None,
         access=access,
@@ -146,12 +146,12 @@ def build_services(
         answerer,
         probes,
         tell_pace if pace else None,
-        admission=schemas,
+        access=schemas,
         accounting=access.accounting if access else None,
     )
     tools = ToolService(
         settings,
-        service.turns,
+        service.admission,
         guard=guard,
         executor=executor,
         retriever=retriever,

@@ -25,7 +25,7 @@ from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
-from serve_app.service.load import Load
+from serve_app.service.admission import Load
 
 _PROFILE = "rtx-a6000-qwen2.5-7b"
 # Mean processor time of a question of the demo that is new to the service, in milliseconds, before

@@ -160,7 +160,7 @@ def build_parrot(*, with_token: bool) -> ASGIApp:
     return build_http_app(
         chosen,
         service,
-        feedback=FeedbackService(chosen, ParrotTaker(), service.turns),
+        feedback=FeedbackService(chosen, ParrotTaker(), service.admission),
         sessions=SessionService(FakeSessions()),
     )
 

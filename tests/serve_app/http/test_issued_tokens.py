@@ -19,9 +19,9 @@ from retrieval.index_store.store import IndexStore
 from serve_app.http.app import build_routes
 from serve_app.http.identification import ProxyIdentifier
 from serve_app.http.middleware import pick_front_settings, surround
+from serve_app.service.admission import AdmissionController
 from serve_app.service.query_service import QueryService
 from serve_app.service.tools import ToolService
-from serve_app.service.turns import Turns
 from tests.fakes import build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.identity_provider import (
@@ -157,7 +157,12 @@ async def test_a_database_that_is_not_allowed_is_unknown_to_tools(
     bob = Principal("bob", access=Access(databases=("erp",)))
     never: Any = None  # no stage is reached
     tools = ToolService(
-        settings, Turns(1, 1), guard=never, executor=never, retriever=never, schemas=never
+        settings,
+        AdmissionController(1, 1),
+        guard=never,
+        executor=never,
+        retriever=never,
+        schemas=never,
     )
     calls: dict[str, Callable[[], Awaitable[Any]]] = {
         "run_sql": lambda: tools.run_sql("shop", "SELECT 1", bob),

@@ -104,7 +104,7 @@ async def service(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         app = build_http_app(
             settings,
             queries,
-            feedback=FeedbackService(settings, recorder, queries.turns),
+            feedback=FeedbackService(settings, recorder, queries.admission),
             sessions=SessionService(sessions),
         )
         yield Service(app, engine)

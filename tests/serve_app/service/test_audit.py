@@ -20,7 +20,6 @@ from nl2sql.types import (
     GuardedQuery,
     Interpretation,
     Principal,
-    Question,
     Ranking,
     RowsFetched,
     VoteCounted,
@@ -81,15 +80,14 @@ async def run(
     observer: Observer | None = None,
     events: Sequence[Any] = (),
 ) -> Answer:
-    async def work(_: Question, seen: Observer | None) -> Answer:
+    async with Accounting(sinks=[sink]).open(QUESTION, observer) as account:
         for event in events:
-            if seen is not None:
-                seen.observe(event)
+            if account.observer is not None:
+                account.observer.observe(event)
         if isinstance(outcome, BaseException):
             raise outcome
-        return outcome
-
-    return await Accounting(sinks=[sink]).answer(QUESTION, observer, work)
+        account.finish(outcome)
+    return account.answer
 
 
 async def test_an_answer_is_recorded_with_its_guarded_query() -> None:

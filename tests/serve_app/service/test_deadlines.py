@@ -55,3 +55,42 @@ async def test_who_joins_the_work_of_another_has_all_of_its_own_time() -> None:
         await first
     assert isinstance(await second, Refused)
     assert len(answerer.left_s) == 2
+
+
+class StubbornAnswerer:
+    """Goes on for a while after it is cancelled, as a driver does that waits for a server."""
+
+    def __init__(self) -> None:
+        self.ended = asyncio.Event()
+
+    async def answer(self, question: Question) -> Answer:
+        """Never."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.shield(asyncio.create_task(self._end()))
+        raise AssertionError
+
+    async def _end(self) -> None:
+        await asyncio.sleep(0.2)
+        self.ended.set()
+
+
+@pytest.mark.parametrize("session", [None, "chat"])
+@pytest.mark.parametrize("is_cancelled", [False, True], ids=["too late", "cancelled"])
+async def test_nobody_waits_for_work_that_does_not_end(
+    session: str | None, is_cancelled: bool
+) -> None:
+    answerer = StubbornAnswerer()
+    settings = build_settings(limits={"request_timeout_ms": 60_000 if is_cancelled else 1000})
+    service = QueryService(settings, answerer, {})
+    request = ASKED.model_copy(update={"session": session})
+    asking = asyncio.create_task(service.query(request, TESTER))
+    if is_cancelled:
+        await asyncio.sleep(0.05)
+        asking.cancel()
+    await asyncio.wait({asking})
+    assert asking.cancelled() if is_cancelled else isinstance(asking.exception(), DeadlineExceeded)
+    assert not answerer.ended.is_set()
+    async with asyncio.timeout(5):
+        await answerer.ended.wait()

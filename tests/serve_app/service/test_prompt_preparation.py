@@ -8,12 +8,12 @@ import pytest
 
 from nl2sql.answers import Answer
 from nl2sql.errors import EngineUnavailable
+from nl2sql.fair_turns import FairTurns
 from nl2sql.types import Principal, Question, SchemaContext
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_routes
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.query_service import QueryService
-from serve_app.service.turns import Turns
 from tests.fakes import FakeEngine, FakeGenerator, FakeRetriever, build_context, build_settings
 
 ANALYST = Principal("mia", ("analyst",))
@@ -50,7 +50,7 @@ async def let_work() -> None:
 
 
 async def test_every_module_is_read_once_for_each_index() -> None:
-    retriever, generator, turns = SchoolRetriever(), FakeGenerator(), Turns(1, 1)
+    retriever, generator, turns = SchoolRetriever(), FakeGenerator(), FairTurns(1)
     preparation = PromptPreparation(retriever, generator, quiet_s=0)
     preparation.start("shop", ANALYST, "", turns)
     preparation.start("shop", ANALYST, "v1", turns)
@@ -65,7 +65,7 @@ async def test_every_module_is_read_once_for_each_index() -> None:
 
 
 async def test_other_roles_see_other_tables() -> None:
-    generator, turns = FakeGenerator(), Turns(1, 1)
+    generator, turns = FakeGenerator(), FairTurns(1)
     preparation = PromptPreparation(FakeRetriever(), generator, quiet_s=0)
     preparation.start("shop", ANALYST, "", turns)
     preparation.start("shop", Principal("ravi", ("manager",)), "", turns)
@@ -74,9 +74,9 @@ async def test_other_roles_see_other_tables() -> None:
 
 
 async def test_nothing_is_read_while_a_question_is_worked_on() -> None:
-    generator, turns = FakeGenerator(), Turns(1, 1)
+    generator, turns = FakeGenerator(), FairTurns(1)
     preparation = PromptPreparation(FakeRetriever(), generator, quiet_s=0)
-    async with turns.take():
+    async with turns.hold(""):
         preparation.start("shop", ANALYST, "", turns)
         await let_work()
         assert generator.prepared == []
@@ -94,10 +94,10 @@ async def test_a_question_ends_the_reading_which_begins_again_after_it() -> None
                 await asyncio.Event().wait()
             return await super().prepare(context)
 
-    generator, turns = SlowGenerator(), Turns(1, 1)
+    generator, turns = SlowGenerator(), FairTurns(1)
     PromptPreparation(FakeRetriever(), generator, quiet_s=0).start("shop", ANALYST, "", turns)
     await let_work()
-    async with turns.take():
+    async with turns.hold(""):
         await let_work()
         assert (generator.begun, len(generator.prepared)) == (1, 0)
     await let_work()
@@ -133,7 +133,7 @@ def test_only_an_engine_of_our_own_prepares(model: dict[str, str], prepares: boo
 async def test_so_much_is_read_and_no_more() -> None:
     generator = LargeGenerator()
     tokens = await PromptPreparation(SchoolRetriever(), generator, quiet_s=0).prepare(
-        "shop", ANALYST, Turns(1, 1)
+        "shop", ANALYST, FairTurns(1)
     )
     assert (tokens, len(generator.prepared)) == (8000, 8)
 
@@ -149,7 +149,7 @@ async def test_an_engine_that_is_gone_is_nobodys_error_and_what_it_did_not_read_
                 raise EngineUnavailable("Gone.")
             return await super().prepare(context)
 
-    generator, turns = GoneGenerator(), Turns(1, 1)
+    generator, turns = GoneGenerator(), FairTurns(1)
     preparation = PromptPreparation(SchoolRetriever(), generator, quiet_s=0)
     for version in ("", "v1"):
         preparation.start("shop", ANALYST, version, turns)

@@ -174,7 +174,7 @@ def test_an_error_is_an_outcome(error: BaseException, outcome: str) -> None:
 
 async def test_requests_that_wait_and_are_answered_are_counted() -> None:
     service = build_service(FakeMeter())
-    async with service.turns.take():
+    async with service.admission.take():
         figures = service.recorder.figures.read()
     assert (figures.waiting, figures.ongoing) == (0, 1)
     assert service.recorder.figures.read().ongoing == 0

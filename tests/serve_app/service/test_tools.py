@@ -14,9 +14,9 @@ from nl2sql.types import Principal, Question, ResultSet, SchemaContext
 from retrieval.index_store.audit_store import AuditEntry
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.accounting import Accounting
+from serve_app.service.admission import AdmissionController
 from serve_app.service.operations import Refusal
 from serve_app.service.tools import ToolService
-from serve_app.service.turns import Turns
 from serve_app.service.usage import QuestionUsage, UsageMeter
 from tests.fakes import (
     SHOP,
@@ -53,7 +53,9 @@ def build_tools(sink: Sink, meter: UsageMeter | None = None, **stages: Any) -> T
         "schemas": SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
     }
     accounting = Accounting(meter, [sink])
-    return ToolService(build_settings(), Turns(1, 1), accounting=accounting, **(parts | stages))
+    return ToolService(
+        build_settings(), AdmissionController(1, 1), accounting=accounting, **(parts | stages)
+    )
 
 
 async def run(sql: str, *results: Any) -> tuple[ResultSet | Refusal, AuditEntry]:

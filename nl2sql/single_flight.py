@@ -16,7 +16,7 @@ class _Running(Generic[_T]):
     callers: int = 0
 
 
-class SharedWork(Generic[_T]):
+class SingleFlight(Generic[_T]):
     """Runs at most one task for each key; callers that come meanwhile get its result or its error.
 
     A lock would let callers repeat failing work one after the other, each waiting for all before
@@ -29,7 +29,9 @@ class SharedWork(Generic[_T]):
     async def run(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         """The result of ``work``, or of the same work that is already running.
 
-        Raises what the work raises. The work is cancelled when the last of its callers is.
+        Raises what the work raises. The work is cancelled when the last of its callers is, and a
+        caller that is cancelled does not wait for its end: a driver may wait seconds for a silent
+        server before it lets go of a statement.
         """
         running = self._running.get(key)
         if running is None:
@@ -44,3 +46,10 @@ class SharedWork(Generic[_T]):
                     del self._running[key]
                 if not running.task.done():
                     running.task.cancel()
+                    running.task.add_done_callback(_mark_as_seen)
+
+
+def _mark_as_seen(task: asyncio.Task[Any]) -> None:
+    """Nobody waits for the outcome."""
+    if not task.cancelled():
+        task.exception()

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from nl2sql.shared_work import SharedWork
+from nl2sql.single_flight import SingleFlight
 
 
 class Work:
@@ -31,14 +31,14 @@ class Work:
         return run
 
 
-async def start(shared: SharedWork[int], work: Work, *keys: str) -> list[asyncio.Task[int]]:
+async def start(shared: SingleFlight[int], work: Work, *keys: str) -> list[asyncio.Task[int]]:
     tasks = [asyncio.create_task(shared.run(key, work)) for key in keys]
     await asyncio.sleep(0.01)
     return tasks
 
 
 async def test_all_who_come_meanwhile_get_one_result() -> None:
-    shared, work = SharedWork[int](), Work()
+    shared, work = SingleFlight[int](), Work()
     tasks = await start(shared, work, "a", "a", "b", "a")
     work.go.set()
     assert await asyncio.gather(*tasks) == [1, 1, 2, 1]
@@ -46,7 +46,7 @@ async def test_all_who_come_meanwhile_get_one_result() -> None:
 
 
 async def test_all_who_come_meanwhile_get_the_error_at_once() -> None:
-    shared, work = SharedWork[int](), Work()
+    shared, work = SingleFlight[int](), Work()
     tasks = await start(shared, work, "a", "a", "a")
     work.error = ValueError("no")
     work.go.set()
@@ -56,7 +56,7 @@ async def test_all_who_come_meanwhile_get_the_error_at_once() -> None:
 
 
 async def test_the_work_goes_on_while_one_caller_is_left() -> None:
-    shared, work = SharedWork[int](), Work()
+    shared, work = SingleFlight[int](), Work()
     first, second = await start(shared, work, "a", "a")
     first.cancel()
     await asyncio.wait({first})
@@ -66,7 +66,7 @@ async def test_the_work_goes_on_while_one_caller_is_left() -> None:
 
 
 async def test_the_work_ends_with_its_last_caller() -> None:
-    shared, work = SharedWork[int](), Work()
+    shared, work = SingleFlight[int](), Work()
     tasks = await start(shared, work, "a", "a")
     for task in tasks:
         task.cancel()

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from nl2sql.errors import Busy
-from serve_app.service.turns import Turns
+from serve_app.service.admission import AdmissionController
 
 NEVER_MIND = float("inf")
 MANY = 1000
@@ -20,15 +20,15 @@ STAYING: list[object] = []
 class Asking:
     """Questions that are answered when ``go`` is set; ``order`` are those under way."""
 
-    def __init__(self, turns: Turns) -> None:
-        self.turns = turns
+    def __init__(self, admission: AdmissionController) -> None:
+        self.admission = admission
         self.go = asyncio.Event()
         self.order: list[str] = []
 
     async def ask(self, name: str, *, is_batch: bool = False) -> None:
         """One question of the principal that is the name's first letter."""
-        with self.turns.enter(name[0], patience_s=NEVER_MIND, is_batch=is_batch) as place:
-            async with place.turn():
+        with self.admission.admit(name[0], patience_s=NEVER_MIND, is_batch=is_batch):
+            async with self.admission.turns.hold(name[0], is_batch=is_batch):
                 self.order.append(name)
                 await self.go.wait()
 
@@ -39,7 +39,7 @@ class Asking:
 
 
 async def test_more_than_may_work_wait_in_order_and_more_than_may_wait_are_refused() -> None:
-    asking = Asking(Turns(2, 1))
+    asking = Asking(AdmissionController(2, 1))
     tasks = await asking.start("a1", "b1", "a2")
     assert asking.order == ["a1", "b1"]
     with pytest.raises(Busy, match="waiting already"):
@@ -51,7 +51,7 @@ async def test_more_than_may_work_wait_in_order_and_more_than_may_wait_are_refus
 
 
 async def test_who_stops_waiting_leaves_the_place_to_others() -> None:
-    asking = Asking(Turns(1, 1))
+    asking = Asking(AdmissionController(1, 1))
     first, second = await asking.start("a1", "a2")
     second.cancel()
     (third,) = await asking.start("a3")
@@ -63,9 +63,9 @@ async def test_who_stops_waiting_leaves_the_place_to_others() -> None:
 
 async def test_a_turn_given_to_one_who_is_cancelled_at_that_moment_is_not_lost() -> None:
     loads: list[tuple[int, int]] = []
-    turns = Turns(1, 9, lambda waiting, ongoing: loads.append((waiting, ongoing)))
-    asking = Asking(turns)
-    async with turns.take("x"):
+    admission = AdmissionController(1, 9, lambda waiting, ongoing: loads.append((waiting, ongoing)))
+    asking = Asking(admission)
+    async with admission.take("x"):
         cancelled, waiting = await asking.start("a1", "b1")
     # The turn was just given to a1, which has not run since.
     cancelled.cancel()
@@ -74,11 +74,11 @@ async def test_a_turn_given_to_one_who_is_cancelled_at_that_moment_is_not_lost()
     assert asking.order == ["b1"]
     assert loads[-1] == (0, 0)
     async with asyncio.timeout(5):
-        await turns.wait_until_idle()
+        await admission.turns.wait_until_idle()
 
 
 async def test_principals_take_turns() -> None:
-    asking = Asking(Turns(1, 99))
+    asking = Asking(AdmissionController(1, 99))
     tasks = await asking.start("a1", "a2", "a3", "b1", "c1", "c2")
     asking.go.set()
     await asyncio.gather(*tasks)
@@ -86,7 +86,7 @@ async def test_principals_take_turns() -> None:
 
 
 async def test_one_principal_fills_neither_the_replica_nor_its_waiting_places() -> None:
-    asking = Asking(Turns(4, 4))
+    asking = Asking(AdmissionController(4, 4))
     tasks = await asking.start("a1", "a2", "a3", "a4", "a5", "a6")
     assert asking.order == ["a1", "a2", "a3"]
     with pytest.raises(Busy, match="waiting already"):
@@ -98,7 +98,7 @@ async def test_one_principal_fills_neither_the_replica_nor_its_waiting_places() 
 
 
 async def test_batch_jobs_wait_for_people() -> None:
-    asking = Asking(Turns(1, 99))
+    asking = Asking(AdmissionController(1, 99))
     tasks = await asking.start("a1", "a2", is_batch=True)
     tasks += await asking.start("b1", "b2")
     asking.go.set()
@@ -107,23 +107,23 @@ async def test_batch_jobs_wait_for_people() -> None:
 
 
 async def test_one_who_would_not_be_answered_in_time_is_refused_at_once() -> None:
-    turns = Turns(1, 99)
-    turns._load.measure(2.0, 1)
-    with turns.enter("a", patience_s=1.0):
+    admission = AdmissionController(1, 99)
+    admission._load.measure(2.0, 1)
+    with admission.admit("a", patience_s=1.0):
         # An idle replica always tries.
         with pytest.raises(Busy, match="about 4 seconds") as refused:
-            turns.check("b", patience_s=3.0)
+            admission.check("b", patience_s=3.0)
         assert refused.value.retry_after_s >= 1.0
-        turns.check("b", patience_s=5.0)
+        admission.check("b", patience_s=5.0)
 
 
 # -- what a replica can bear -----------------------------------------------------------------------
 
 
-def fill(turns: Turns, who: str, *, is_batch: bool = False) -> int:
+def fill(admission: AdmissionController, who: str, *, is_batch: bool = False) -> int:
     """How many questions of ``who`` enter until one is refused; they stay."""
     for entered in range(MANY):
-        entering = turns.enter(who, patience_s=NEVER_MIND, is_batch=is_batch)
+        entering = admission.admit(who, patience_s=NEVER_MIND, is_batch=is_batch)
         try:
             entering.__enter__()
         except Busy:
@@ -132,17 +132,19 @@ def fill(turns: Turns, who: str, *, is_batch: bool = False) -> int:
     return MANY
 
 
-def measured(idle_s: float, recent_s: float, present: int, max_slowdown: float = 5.0) -> Turns:
-    turns = Turns(64, 256, max_slowdown=max_slowdown)
+def measured(
+    idle_s: float, recent_s: float, present: int, max_slowdown: float = 5.0
+) -> AdmissionController:
+    admission = AdmissionController(64, 256, max_slowdown=max_slowdown)
     for _ in range(200):
-        turns._load.measure(idle_s, 1)
+        admission._load.measure(idle_s, 1)
     for _ in range(400):
-        turns._load.measure(recent_s, present)
-    return turns
+        admission._load.measure(recent_s, present)
+    return admission
 
 
 def test_all_may_come_until_something_is_measured() -> None:
-    assert fill(Turns(64, 256, max_slowdown=5.0), "a") == MANY
+    assert fill(AdmissionController(64, 256, max_slowdown=5.0), "a") == MANY
 
 
 @pytest.mark.parametrize(
@@ -160,19 +162,19 @@ def test_as_many_come_as_the_slowdown_allows(
 
 
 def test_a_second_principal_gets_its_share_of_a_full_replica() -> None:
-    turns = measured(0.5, 5.0, 20)
-    assert fill(turns, "a") == pytest.approx(10, abs=1)
-    assert fill(turns, "b") == pytest.approx(5, abs=1)
-    assert fill(turns, "a") == 0
+    admission = measured(0.5, 5.0, 20)
+    assert fill(admission, "a") == pytest.approx(10, abs=1)
+    assert fill(admission, "b") == pytest.approx(5, abs=1)
+    assert fill(admission, "a") == 0
 
 
 def test_those_who_are_refused_come_back_as_answers_become_free() -> None:
-    turns = measured(0.2, 2.0, 10)  # five answers a second
-    fill(turns, "a")
+    admission = measured(0.2, 2.0, 10)  # five answers a second
+    fill(admission, "a")
     told = []
     for _ in range(200):
         with pytest.raises(Busy) as refused:
-            turns.check("a", patience_s=100)
+            admission.check("a", patience_s=100)
         told.append(refused.value.retry_after_s)
     assert 1.0 <= told[0] < 5.0
     assert told[50] - told[0] == pytest.approx(10, abs=1)
@@ -181,9 +183,9 @@ def test_those_who_are_refused_come_back_as_answers_become_free() -> None:
 
 
 def test_batch_jobs_get_half_of_a_replica() -> None:
-    turns = measured(0.5, 5.0, 20)
-    assert fill(turns, "a", is_batch=True) == pytest.approx(5, abs=1)
-    assert fill(turns, "a") == pytest.approx(5, abs=1)
+    admission = measured(0.5, 5.0, 20)
+    assert fill(admission, "a", is_batch=True) == pytest.approx(5, abs=1)
+    assert fill(admission, "a") == pytest.approx(5, abs=1)
 
 
 class Clock:
@@ -197,7 +199,7 @@ class Clock:
 
 
 def simulate(
-    turns: Turns, clock: Clock, interval_s: float, work_s: float, questions: int
+    admission: AdmissionController, clock: Clock, interval_s: float, work_s: float, questions: int
 ) -> tuple[list[float], int]:
     """Seconds of each answer, and how many were refused, by a replica that shares its processor."""
     left: list[list[float]] = []
@@ -214,7 +216,7 @@ def simulate(
                 ways.pop(index)()
                 times.append(clock.now - left.pop(index)[0])
         clock.now = max(clock.now, until)
-        entering = turns.enter("a", patience_s=120.0)
+        entering = admission.admit("a", patience_s=120.0)
         try:
             entering.__enter__()
         except Busy:
@@ -230,14 +232,14 @@ def test_at_twice_the_capacity_the_accepted_keep_their_time(
 ) -> None:
     clock = Clock()
     monkeypatch.setattr(time, "monotonic", clock)
-    turns = Turns(64, 256, max_slowdown=5.0)
-    calm, refused = simulate(turns, clock, interval_s=0.5, work_s=0.25, questions=200)
+    admission = AdmissionController(64, 256, max_slowdown=5.0)
+    calm, refused = simulate(admission, clock, interval_s=0.5, work_s=0.25, questions=200)
     assert refused == 0
     assert max(calm) == pytest.approx(0.25)
-    busy, refused = simulate(turns, clock, interval_s=0.125, work_s=0.25, questions=4000)
+    busy, refused = simulate(admission, clock, interval_s=0.125, work_s=0.25, questions=4000)
     assert refused == pytest.approx(2000, rel=0.05)
     settled = sorted(busy[200:])
     assert settled[int(0.95 * len(settled))] <= 6 * 0.25
     # Once the rush is over, nothing of it is left.
-    calm, refused = simulate(turns, clock, interval_s=0.5, work_s=0.25, questions=300)
+    calm, refused = simulate(admission, clock, interval_s=0.5, work_s=0.25, questions=300)
     assert refused == 0
