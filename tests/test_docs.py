@@ -138,8 +138,9 @@ def list_texts() -> set[str]:
 
 def test_messages_in_troubleshooting_are_those_of_the_code() -> None:
     page = (DOCS / "troubleshooting.md").read_text(encoding="utf-8")
-    cells = re.findall(r"^\| (.+?) \|", page, flags=re.MULTILINE)
-    messages = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell) if " " in code]
+    # What stands before the colon of a list's item; colons inside of backticks belong to a message.
+    heads = re.findall(r"^- ((?:`[^`]+`|[^`:])+):", page, flags=re.MULTILINE)
+    messages = [code for head in heads for code in re.findall(r"`([^`]+)`", head) if " " in code]
     assert len(messages) > 40
     texts = list_texts()
 
