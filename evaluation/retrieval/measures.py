@@ -1,19 +1,71 @@
-"""Computes the figures of a retrieval run from its records."""
+"""Computes the figures of a retrieval run from its records.
+
+The cause of a miss is the first rule of ``CAUSES`` that holds. The rules use only the results of
+the search, so a cause says where to look, not what to change.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evaluation.metrics.figures import Estimate, Percentiles
-from evaluation.metrics.pairing import estimate_difference
 from evaluation.metrics.statistics import estimate, percentile
-from evaluation.retrieval.causes import CAUSES, find_cause
 from evaluation.retrieval.records import Finding, MissedTable, RetrievalManifest, RetrievalRecord
 
 RECALL_AT = (1, 3, 5, 8, 12, 20)
 _MOST_EXAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """``name`` is for files, ``text`` for people; ``holds(missed table, budget)`` is the rule."""
+
+    name: str
+    text: str
+    holds: Callable[[MissedTable, int], bool]
+
+
+CAUSES = (
+    Cause(
+        "namesake",
+        "a table of the same name in another schema was found instead",
+        lambda missed, budget: bool(missed.namesake),
+    ),
+    Cause(
+        "just_outside",
+        "ranked just outside the budget, within twice the budget",
+        lambda missed, budget: missed.rank is not None and missed.rank <= 2 * budget,
+    ),
+    Cause(
+        "key_away",
+        "one foreign key away from a table that was found",
+        lambda missed, budget: bool(missed.neighbour),
+    ),
+    Cause(
+        "no_word",
+        "no word in common with the question, and a low cosine rank",
+        lambda missed, budget: not missed.shared_words,
+    ),
+    Cause(
+        "other_schema",
+        "only tables of other schemas were found",
+        lambda missed, budget: not missed.schema_shown,
+    ),
+    Cause("outranked", "shares words, but many tables rank higher", lambda missed, budget: True),
+)
+
+
+def find_cause(missed: MissedTable, budget: int) -> Cause:
+    """The cause of one miss.
+
+    >>> find_cause(MissedTable(table="a.orders", rank=14, namesake="b.orders"), 12).name
+    'namesake'
+    >>> find_cause(MissedTable(table="a.orders", rank=14), 12).name
+    'just_outside'
+    """
+    return next(cause for cause in CAUSES if cause.holds(missed, budget))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +81,7 @@ class MissedBy:
 
 @dataclass(frozen=True, slots=True)
 class VariantFigures:
-    """One variant over one wording of the questions.
+    """One variant over all questions.
 
     ``all_tables`` is the share of questions for which every gold table is shown, ``tables`` the
     mean share of gold tables shown, ``recall_at`` that among the first k, ``columns`` the mean
@@ -37,7 +89,6 @@ class VariantFigures:
     """
 
     variant: str
-    paraphrase: str
     budget: int
     questions: int
     all_tables: Estimate
@@ -53,44 +104,21 @@ class VariantFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class ParaphraseFigures:
-    """Reworded questions compared with the original ones; differences of shares."""
-
-    variant: str
-    pairs: int
-    all_tables: Estimate
-    tables: Estimate
-    lost: tuple[str, ...]
-    gained: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class RetrievalFigures:
     """All figures of a run. ``not_counted`` pairs a question with the reason."""
 
     variants: tuple[VariantFigures, ...]
-    paraphrases: tuple[ParaphraseFigures, ...]
     not_counted: tuple[tuple[str, str], ...]
 
 
 def summarize(manifest: RetrievalManifest, records: Sequence[RetrievalRecord]) -> RetrievalFigures:
-    """The figures of every variant; those of the original questions come first."""
+    """The figures of every variant, over the questions that are counted."""
     counted = [record for record in records if record.counts]
-    originals = [record for record in counted if not record.rewords]
-    others = [record for record in counted if record.rewords]
     return RetrievalFigures(
-        variants=tuple(
-            _measure(name, paraphrase, manifest.budgets[name], group)
-            for paraphrase, group in (("", originals), ("other words", others))
-            if group
-            for name in manifest.variants
-        ),
-        paraphrases=tuple(_compare(name, originals, others) for name in manifest.variants)
-        if others
+        tuple(_measure(name, manifest.budgets[name], counted) for name in manifest.variants)
+        if counted
         else (),
-        not_counted=tuple(
-            (record.id, record.gold_error) for record in records if not record.counts
-        ),
+        tuple((record.id, record.gold_error) for record in records if not record.counts),
     )
 
 
@@ -100,9 +128,7 @@ def recall(record: RetrievalRecord, finding: Finding, k: int | None = None) -> f
     return len({*names} & {*record.gold_tables}) / len(record.gold_tables)
 
 
-def _measure(
-    name: str, paraphrase: str, budget: int, records: Sequence[RetrievalRecord]
-) -> VariantFigures:
+def _measure(name: str, budget: int, records: Sequence[RetrievalRecord]) -> VariantFigures:
     pairs = [(record, record.findings[name]) for record in records]
     findings = [finding for _, finding in pairs]
     stages = {"embed the question": [record.embed_ms for record in records]}
@@ -114,7 +140,6 @@ def _measure(
     stages["of that, CPU of this process"] = [finding.cpu_ms for finding in whole]
     return VariantFigures(
         variant=name,
-        paraphrase=paraphrase,
         budget=budget,
         questions=len(records),
         all_tables=estimate([float(not finding.missed_tables) for finding in findings]),
@@ -189,32 +214,6 @@ def _show(missed: MissedTable) -> str:
     ]
     text = "; ".join(fact for fact in facts if fact)
     return f"{missed.table} ({text})" if text else missed.table
-
-
-def _compare(
-    name: str, originals: Sequence[RetrievalRecord], others: Sequence[RetrievalRecord]
-) -> ParaphraseFigures:
-    by_id = {record.id: record for record in originals}
-    pairs = [
-        (before, record) for record in others if (before := by_id.get(record.rewords)) is not None
-    ]
-
-    def whole(record: RetrievalRecord) -> bool:
-        return not record.findings[name].missed_tables
-
-    return ParaphraseFigures(
-        variant=name,
-        pairs=len(pairs),
-        all_tables=estimate_difference([whole(after) - whole(before) for before, after in pairs]),
-        tables=estimate_difference(
-            [
-                recall(after, after.findings[name]) - recall(before, before.findings[name])
-                for before, after in pairs
-            ]
-        ),
-        lost=tuple(after.id for before, after in pairs if whole(before) and not whole(after)),
-        gained=tuple(after.id for before, after in pairs if whole(after) and not whole(before)),
-    )
 
 
 def _mean(values: Sequence[int]) -> float:

@@ -18,7 +18,7 @@ class RetrievalManifest(RunManifest):
 
     ``configurations`` holds the sections ``retrieval`` and ``flags`` of each variant; ``budgets``
     the number of tables. ``one_database``: all schemas are in one database, and the question's
-    schema is not given. ``paraphrases`` is the SHA-256 of the file of reworded questions.
+    schema is not given.
     """
 
     FILE: ClassVar[str] = "retrieval.json"
@@ -29,8 +29,6 @@ class RetrievalManifest(RunManifest):
     embedder: str
     split: str = ""
     one_database: bool = False
-    paraphrases_path: str = ""
-    paraphrases: str = ""
 
 
 class ShownTable(Record):
@@ -88,14 +86,13 @@ class Finding(Record):
 class RetrievalRecord(Record):
     """One question, the tables and columns of its gold, and the finding of each variant.
 
-    ``rewords`` is the id of the original question, if this one is reworded. ``gold_error`` is set
-    if the question is not counted: the database is missing, or no gold table is in its catalog.
+    ``gold_error`` is set if the question is not counted: the database is missing, or no gold table
+    is in its catalog.
     """
 
     id: str
     database: str
     question: str
-    rewords: str = ""
     gold: str
     gold_error: str = ""
     gold_tables: tuple[str, ...] = ()

@@ -8,31 +8,31 @@ variants are made.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from data.benchmarks.types import Example
 from evaluation.metrics.gold_schema import find_gold_schema
 from evaluation.retrieval.records import RetrievalRecord
-from evaluation.retrieval.remembered_embedder import RememberedEmbedder
 from evaluation.retrieval.search import SearchSystem, Target, search
 from evaluation.runs.journal import Journal
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import CatalogSource
 from nl2sql.types import Principal, Question
+from retrieval.embedding.embedder import Embedder, SentenceModel
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """The examples of a run; ``rewords`` maps a reworded question to the original.
-
-    ``missing``: database → why it is unavailable.
-    """
+    """The examples of a run; ``missing``: database → why it is unavailable."""
 
     examples: Sequence[Example]
-    rewords: Mapping[str, str]
     missing: Mapping[str, str]
     principal: Principal
     evidence: bool = False
@@ -63,7 +63,6 @@ async def run_retrieval(
             "id": example.id,
             "database": example.database,
             "question": example.question,
-            "rewords": asking.rewords.get(example.id, ""),
             "gold": example.golds[0],
         }
         target = None
@@ -104,6 +103,33 @@ async def run_retrieval(
             )
         done.add(example.id)
         progress(len(done), len(asking.examples))
+
+
+class RememberedEmbedder(Embedder):
+    """Caches all vectors of another embedder, so that each text is embedded once."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        super().__init__(embedder.name)
+        self._embedder = embedder
+        self._vectors: dict[str, NDArray[np.float32]] = {}
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """As the other embedder, which embeds only new texts."""
+        if missing := [text for text in dict.fromkeys(texts) if text not in self._vectors]:
+            self._vectors.update(zip(missing, self._embedder.embed(missing), strict=True))
+        return np.array([self._vectors[text] for text in texts], dtype=np.float32)
+
+    def learn(self, text: str) -> float:
+        """Embeds ``text``, cached or not, and returns the milliseconds that it took."""
+        start = time.perf_counter()
+        (vector,) = self._embedder.embed([text])
+        milliseconds = (time.perf_counter() - start) * 1000
+        self._vectors[text] = vector
+        return milliseconds
+
+    def load(self) -> SentenceModel:
+        """The other embedder's model."""
+        return self._embedder.load()
 
 
 class _Golds:

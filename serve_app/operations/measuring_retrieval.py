@@ -6,10 +6,9 @@ Connects ``evaluation.retrieval`` with the parts that this folder builds. Loads 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,9 +16,8 @@ from data.benchmarks.types import Benchmark
 from evaluation.report import render_markdown
 from evaluation.retrieval.measures import RetrievalFigures, summarize
 from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord
-from evaluation.retrieval.remembered_embedder import RememberedEmbedder
 from evaluation.retrieval.report_section import build_section
-from evaluation.retrieval.runner import Asking, run_retrieval
+from evaluation.retrieval.runner import Asking, RememberedEmbedder, run_retrieval
 from evaluation.retrieval.search import SearchSystem
 from evaluation.retrieval.variants import budget_of, widen
 from evaluation.runs.environment import collect_versions, describe_machine, find_revision
@@ -35,11 +33,7 @@ from serve_app.reporting import Reporter
 
 @dataclass(frozen=True, slots=True)
 class RetrievalOptions:
-    """How retrieval is measured.
-
-    ``sample`` questions were drawn with ``seed`` (0: all). ``paraphrases`` is a file of reworded
-    questions; ``rewords`` maps the id of each to the id of the original question.
-    """
+    """How retrieval is measured; ``sample`` questions were drawn with ``seed`` (0: all)."""
 
     output: Path
     benchmark_path: str
@@ -48,8 +42,6 @@ class RetrievalOptions:
     split: str = ""
     one_database: bool = False
     evidence: bool = False
-    paraphrases: Path | None = None
-    rewords: Mapping[str, str] = field(default_factory=dict)
     fresh: bool = False
 
 
@@ -58,7 +50,6 @@ def build_manifest(
 ) -> RetrievalManifest:
     """All that the figures of this run depend on."""
     sections = {"retrieval", "flags"}
-    paraphrases = options.paraphrases
     return RetrievalManifest(
         benchmark=benchmark.name,
         benchmark_path=options.benchmark_path,
@@ -81,8 +72,6 @@ def build_manifest(
         embedder=next(iter(variants.values())).index.embedder,
         split=options.split,
         one_database=options.one_database,
-        paraphrases_path=str(paraphrases) if paraphrases else "",
-        paraphrases=hashlib.sha256(paraphrases.read_bytes()).hexdigest() if paraphrases else "",
     )
 
 
@@ -96,7 +85,6 @@ def name_run(manifest: RetrievalManifest) -> str:
             manifest.split,
             f"{manifest.sample}s{manifest.sample_seed}" if manifest.sample else "",
             "evidence" if manifest.evidence else "",
-            "reworded" if manifest.paraphrases else "",
         ),
     )
 
@@ -120,7 +108,6 @@ async def measure_retrieval(
     if not journal.is_complete():
         asking = Asking(
             benchmark.examples,
-            options.rewords,
             benchmark.missing,
             ready.wiring.settings.identity.principal(),
             options.evidence,

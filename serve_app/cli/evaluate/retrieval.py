@@ -13,11 +13,10 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from data.benchmarks.load import load_benchmark
-from data.benchmarks.paraphrases import reword
 from data.benchmarks.types import Benchmark
 from evaluation.report.tables import Table
 from evaluation.retrieval.measures import RetrievalFigures
-from evaluation.retrieval.tables import EXAMPLES, build_tables
+from evaluation.retrieval.report_section import EXAMPLES, build_tables
 from evaluation.retrieval.variants import VARIANTS, choose_variants
 from evaluation.runs.variants import override
 from nl2sql.errors import SettingsError
@@ -56,17 +55,6 @@ def retrieval(
             "of a question.",
         ),
     ] = False,
-    questions: Annotated[
-        Path | None,
-        typer.Option(help="A file of the same questions reworded, in Spider's format; asked too."),
-    ] = None,
-    originals: Annotated[
-        Path | None,
-        typer.Option(
-            help="The original questions of --questions, in the same order; default: the "
-            "benchmark's own file."
-        ),
-    ] = None,
     evidence: opt.Evidence = False,
     output: opt.Output = opt.DEFAULT_OUTPUT,
     fresh: opt.Fresh = False,
@@ -83,11 +71,7 @@ def retrieval(
     if evidence and not any(example.evidence for example in loaded.examples):
         raise SettingsError(f"{loaded.name} has no evidence.", hint="Omit --evidence.")
     drawn = draw_sample(loaded, sample, seed)
-    pairs = reword(drawn, originals or Path(benchmark), questions) if questions else ()
     chosen = select(loaded, [example.id for example in drawn])
-    chosen = dataclasses.replace(
-        chosen, examples=(*chosen.examples, *(example for _, example in pairs))
-    )
     options = RetrievalOptions(
         output=output,
         benchmark_path=benchmark,
@@ -96,8 +80,6 @@ def retrieval(
         split=split,
         one_database=one_database,
         evidence=evidence,
-        paraphrases=questions,
-        rewords={example.id: original for original, example in pairs},
         fresh=fresh,
     )
 
@@ -151,9 +133,8 @@ def _print_misses(figures: RetrievalFigures) -> None:
     """Prints one line for each cause and variant; the report names the tables."""
     for variant in figures.variants:
         for missed in variant.missed:
-            paraphrase = f", {variant.paraphrase}" if variant.paraphrase else ""
             CONSOLE.print(
-                f"[yellow]missed[/] by {variant.variant}{paraphrase}: {missed.tables} tables in "
+                f"[yellow]missed[/] by {variant.variant}: {missed.tables} tables in "
                 f"{missed.questions} questions: {escape(missed.text)}",
                 highlight=False,
                 soft_wrap=True,

@@ -19,7 +19,6 @@ from evaluation.report import Run, write_report
 from evaluation.report.cells import NONE
 from evaluation.retrieval.records import RetrievalManifest
 from evaluation.retrieval.report_section import build_section
-from evaluation.retrieval.tables import name_way
 from evaluation.runs.manifest import Manifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import find_runs, read_run
@@ -254,7 +253,7 @@ def print_retrieval(folders: Sequence[Path]) -> None:
         for variant in figures.variants:
             table.add_row(
                 Text(name),
-                Text(name_way(variant)),
+                Text(variant.variant),
                 f"{variant.questions}",
                 f"{variant.all_tables.value:.1%}",
                 f"{variant.all_tables.low * 100:.1f} to {variant.all_tables.high:.1%}",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from evaluation.retrieval.measures import recall, summarize
+from evaluation.retrieval.measures import find_cause, recall, summarize
 from evaluation.retrieval.records import MissedTable
 from tests.evaluation.retrieval.builders import build_finding, build_manifest, build_record
 
@@ -63,20 +65,16 @@ def test_a_question_that_raised_found_nothing() -> None:
     assert figures.missed == ()
 
 
-def test_other_words_are_held_against_the_same_questions() -> None:
-    records = [
-        build_record("q1", WHOLE),
-        build_record("q2", WHOLE),
-        build_record("q3", HALF),
-        build_record("q1s", HALF, rewords="q1"),
-        build_record("q3s", HALF, rewords="q3"),
-    ]
-    figures = summarize(build_manifest("q1", "q2", "q3", "q1s", "q3s"), records)
-    assert [(variant.paraphrase, variant.questions) for variant in figures.variants] == [
-        ("", 3),
-        ("other words", 2),
-    ]
-    (loss,) = figures.paraphrases
-    assert (loss.pairs, loss.lost, loss.gained) == (2, ("q1s",), ())
-    assert loss.all_tables.value == -0.5
-    assert loss.tables.value == -0.25
+@pytest.mark.parametrize(
+    ("facts", "cause"),
+    [
+        ({"namesake": "b.orders", "rank": 13, "neighbour": "a.lines"}, "namesake"),
+        ({"rank": 24, "neighbour": "a.lines"}, "just_outside"),
+        ({"rank": 25, "neighbour": "a.lines"}, "key_away"),
+        ({"schema_shown": True}, "no_word"),
+        ({"shared_words": ("order",)}, "other_schema"),
+        ({"shared_words": ("order",), "schema_shown": True}, "outranked"),
+    ],
+)
+def test_a_miss_has_one_cause(facts: dict[str, Any], cause: str) -> None:
+    assert find_cause(MissedTable(table="a.orders", **facts), budget=12).name == cause
