@@ -26,7 +26,7 @@ from typing import Protocol, TypeVar
 from nl2sql.deadline import read_left_s
 from nl2sql.errors import Busy
 from nl2sql.fair_turns import FairTurns
-from nl2sql.types import Diagnostic, ExecutionLimits
+from nl2sql.types import QUERY_CANCELED, Diagnostic, ExecutionLimits
 
 _SHORTEST_RETRY_S, _LONGEST_RETRY_S = 1.0, 30.0
 
@@ -69,9 +69,6 @@ class DatabaseTurns:
                 hint=f"Try again in {seconds:.0f} seconds.",
             ) from error
 
-
-# The SQLSTATE of a statement that was stopped, or that did not answer in time.
-QUERY_CANCELED = "57014"
 
 # An engine may ignore a request to stop before the statement has begun, so it is repeated.
 _STOP_INTERVAL_S = 0.05

@@ -31,10 +31,17 @@ from execution.duckdb.page import build_description, build_page
 from execution.duckdb.plan import build_explained, check_estimate
 from execution.duckdb.statement import Session
 from execution.results.collector import PageQuery, ResultBuilder, tighten_limits
-from execution.statement_threads import QUERY_CANCELED, StatementThreads
+from execution.statement_threads import StatementThreads
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
-from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
+from nl2sql.types import (
+    QUERY_CANCELED,
+    Diagnostic,
+    ExecutionLimits,
+    Explained,
+    GuardedQuery,
+    ResultSet,
+)
 
 # A probe answers before its caller's time limit.
 _PROBE_TIMEOUT_MS = 2000

@@ -17,8 +17,7 @@ from typing import Any
 import duckdb
 
 from execution.error_disclosure import withhold_values
-from execution.statement_threads import QUERY_CANCELED
-from nl2sql.types import Diagnostic
+from nl2sql.types import QUERY_CANCELED, Diagnostic
 
 # The most specific of these classes decides; duckdb.Error is the base of all.
 SQLSTATES: dict[type[Exception], str] = {

@@ -17,9 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nl2sql.types import Diagnostic, Explained
-
-TOO_COMPLEX = "54001"
+from nl2sql.types import TOO_COMPLEX, Diagnostic, Explained
 
 # Joins that compare every pair of rows of their two inputs.
 _PRODUCT = "CROSS_PRODUCT"

@@ -15,9 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nl2sql.types import Diagnostic
-
-TOO_COMPLEX = "54001"
+from nl2sql.types import TOO_COMPLEX, Diagnostic
 
 # Steps that read their input row by row, so that they stop early.
 _STREAMING = frozenset(

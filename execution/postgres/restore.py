@@ -28,7 +28,7 @@ import re
 import secrets
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -111,9 +111,6 @@ def _read_lines(path: Path) -> Iterator[tuple[bytes, bool]]:
                 copying = _COPY.fullmatch(line) is not None
 
 
-Progress = Callable[[int, int], None]
-"""Called with the amount done and the total: entries of a dump, or bytes of a script."""
-
 # Increase it when a restore does something new besides the file's own statements.
 _FORMAT_VERSION = 1
 _MAGIC = b"PGDMP"
@@ -122,22 +119,13 @@ _UNFINISHED = "~restoring"
 _LONGEST_NAME_BYTES = 63
 # An arbitrary constant: the first half of the advisory lock's key; the database is the second.
 _LOCK_CLASS = 0x51534C
-_STEP_BYTES = 1 << 20
 _ERROR = re.compile(r"\b(error|ERROR|FATAL|PANIC):")
-# pg_restore --verbose with --jobs: everything up to the data, then each item of the parallel part.
-_ITEM = re.compile(r"pg_restore: (processing|finished) item")
-
-
-def _ignore(_done: int, _total: int) -> None:
-    pass
 
 
 def restore_postgres(
     server: EmbeddedServer,
     database: str,
     path: Path,
-    *,
-    progress: Progress = _ignore,
 ) -> bool:
     """Restores the dump or script at ``path`` into ``database``; False if that was done before.
 
@@ -163,9 +151,9 @@ def restore_postgres(
         server.create_database(unfinished, owner=RESTORER)
         try:
             if is_dump:
-                _run_pg_restore(server, unfinished, path, progress)
+                _run_pg_restore(server, unfinished, path)
             else:
-                _run_psql(server, unfinished, path, progress)
+                _run_psql(server, unfinished, path)
             with psycopg.connect(server.url(unfinished, RESTORER), autocommit=True) as connection:
                 grant_reader(connection)
                 connection.execute("ANALYZE")
@@ -223,50 +211,21 @@ def _build_version(admin: psycopg.Connection[Any], path: Path, is_dump: bool) ->
     return version
 
 
-def _run_pg_restore(server: EmbeddedServer, database: str, path: Path, progress: Progress) -> None:
-    tool = str(server.bin_folder / "pg_restore")
-    listing = subprocess.run(
-        [tool, "--list", str(path)],
-        env=_environment(),
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if listing.returncode:
-        raise _failure(path, listing.stderr.splitlines())
-    # Entries of privileges are listed but not restored.
-    total = sum(
-        not line.startswith(";") and " ACL " not in line for line in listing.stdout.splitlines()
-    )
+def _run_pg_restore(server: EmbeddedServer, database: str, path: Path) -> None:
     command = [
-        tool,
+        str(server.bin_folder / "pg_restore"),
         "--no-owner",
         "--no-privileges",
         "--no-tablespaces",
         "--exit-on-error",
-        "--verbose",
         f"--jobs={os.cpu_count() or 1}",
         f"--dbname={server.url(database, RESTORER)}",
         str(path),
     ]
-    done = 0
-    lines: list[str] = []
-    with _started(command, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        for raw in process.stderr:
-            line = raw.decode(errors="replace").rstrip()
-            if _ITEM.match(line):
-                done = min(done + 1, total)
-                progress(done, total)
-            elif _ERROR.search(line):
-                lines.append(line)
-    if process.returncode:
-        raise _failure(path, lines)
-    progress(total, total)
+    _run(command, path, subprocess.DEVNULL)
 
 
-def _run_psql(server: EmbeddedServer, database: str, path: Path, progress: Progress) -> None:
+def _run_psql(server: EmbeddedServer, database: str, path: Path) -> None:
     command = [
         str(server.bin_folder / "psql"),
         "--no-psqlrc",
@@ -276,41 +235,25 @@ def _run_psql(server: EmbeddedServer, database: str, path: Path, progress: Progr
         "--file=-",
         f"--dbname={server.url(database, RESTORER)}",
     ]
-    done, told, total = 0, 0, path.stat().st_size
-    with tempfile.TemporaryFile() as errors:
-        with _started(command, stdin=subprocess.PIPE, stderr=errors) as process:
-            assert process.stdin is not None
-            try:
-                for line in read_script(path):
-                    process.stdin.write(line)
-                    done += len(line)
-                    if done - told >= _STEP_BYTES:
-                        told = done
-                        progress(done, total)
-                process.stdin.close()
-            except BrokenPipeError:
-                pass  # psql stopped at an error, which is read below
-        if process.returncode:
-            errors.seek(0)
-            said = errors.read().decode(errors="replace").replace("psql:<stdin>:", "line ")
-            raise _failure(path, said.splitlines())
-    progress(total, total)
+    with tempfile.TemporaryFile() as script:
+        script.writelines(read_script(path))
+        script.seek(0)
+        _run(command, path, script)
 
 
-@contextmanager
-def _started(
-    command: list[str], *, stderr: int | IO[bytes], stdin: int = subprocess.DEVNULL
-) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs the tool; waits for its end, or kills it if an exception leaves the block."""
-    process = subprocess.Popen(
-        command, env=_environment(), stdin=stdin, stdout=subprocess.DEVNULL, stderr=stderr
+def _run(command: list[str], path: Path, stdin: int | IO[bytes]) -> None:
+    """Runs the tool to its end; it is killed if the process is interrupted."""
+    done = subprocess.run(
+        command,
+        env=_environment(),
+        stdin=stdin,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        check=False,
     )
-    with process:
-        try:
-            yield process
-        except BaseException:
-            process.kill()
-            raise
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").replace("psql:<stdin>:", "line ")
+        raise _failure(path, said.splitlines())
 
 
 def _environment() -> dict[str, str]:

@@ -11,10 +11,7 @@ import re
 import sqlite3
 
 from execution.error_disclosure import withhold_values
-from nl2sql.types import Diagnostic
-
-# The SQLSTATE of a statement that was stopped, or that did not answer in time.
-QUERY_CANCELED = "57014"
+from nl2sql.types import QUERY_CANCELED, Diagnostic
 
 _BY_CODE = {
     sqlite3.SQLITE_INTERRUPT: QUERY_CANCELED,

@@ -18,7 +18,7 @@ from nl2sql.settings.jwt import JwtSettings, check_key_url
 from nl2sql.settings.login import LoginSettings
 from nl2sql.settings.section import Section
 from nl2sql.settings.usage import OwnUsageSettings, UsageSettings
-from nl2sql.types import Access, AttributeValue, Principal, UsageLimits
+from nl2sql.types import AttributeValue, Entitlement, Principal, UsageLimits
 
 # The principal of requests that name none.
 LOCAL = "local"
@@ -156,5 +156,5 @@ class IdentitySettings(Section):
 
 
 def _build_principal(name: str, settings: PrincipalSettings) -> Principal:
-    access = Access(databases=settings.databases, limits=settings.limits.build_limits())
+    access = Entitlement(databases=settings.databases, limits=settings.limits.build_limits())
     return Principal(name, settings.roles, tuple(settings.attributes.items()), access)

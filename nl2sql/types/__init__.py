@@ -9,6 +9,8 @@ from __future__ import annotations
 from nl2sql.types.execution import (
     NO_TURN,
     NOT_PERMITTED,
+    QUERY_CANCELED,
+    TOO_COMPLEX,
     Diagnostic,
     ExecutionLimits,
     Explained,
@@ -28,9 +30,9 @@ from nl2sql.types.generation import (
     SamplingRequest,
 )
 from nl2sql.types.question import (
-    Access,
     AnswerText,
     AttributeValue,
+    Entitlement,
     Feedback,
     FeedbackOutcome,
     FeedbackReceipt,
@@ -86,9 +88,10 @@ from nl2sql.types.schema import (
 __all__ = [
     "NOT_PERMITTED",
     "NO_TURN",
+    "QUERY_CANCELED",
     "REQUIRED_UNREAD",
+    "TOO_COMPLEX",
     "VALUES_MARK",
-    "Access",
     "AnswerText",
     "Assessment",
     "AttributeValue",
@@ -103,6 +106,7 @@ __all__ = [
     "Diagnostic",
     "Display",
     "DraftQuery",
+    "Entitlement",
     "ExecutionLimits",
     "Explained",
     "Feedback",

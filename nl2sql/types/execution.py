@@ -55,6 +55,10 @@ class GuardedQuery:
 
 # The SQLSTATE (too_many_connections) of a statement that got no turn at its database in time.
 NO_TURN = "53300"
+# That of a statement that was stopped, or that did not answer in time.
+QUERY_CANCELED = "57014"
+# That of a query that is not run, since its plan expects too many rows.
+TOO_COMPLEX = "54001"
 
 # The code of a violation and of a refused answer: the object exists, but not for this principal.
 NOT_PERMITTED = "not_permitted"

@@ -38,7 +38,7 @@ def _choose(limit: int | None, default: int | None) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class Entitlement:
     """How a principal was identified, and what it may use.
 
     ``key`` is the id of its API key (empty: it has none). ``databases`` are those that it may ask
@@ -50,7 +50,7 @@ class Access:
     limits: UsageLimits = UsageLimits()
 
 
-UNRESTRICTED = Access()
+UNRESTRICTED = Entitlement()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Principal:
     name: str
     roles: tuple[str, ...] = ()
     attributes: tuple[tuple[str, AttributeValue], ...] = ()
-    access: Access = field(default=UNRESTRICTED, compare=False, repr=False)
+    access: Entitlement = field(default=UNRESTRICTED, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,15 @@ from dataclasses import replace
 from nl2sql.concurrency import gather_all
 from nl2sql.protocols import Executor
 from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import NO_TURN, Assessment, Diagnostic, ExecutionLimits, GuardedQuery, ResultSet
-
-QUERY_CANCELED = "57014"
+from nl2sql.types import (
+    NO_TURN,
+    QUERY_CANCELED,
+    Assessment,
+    Diagnostic,
+    ExecutionLimits,
+    GuardedQuery,
+    ResultSet,
+)
 
 
 async def run_candidates(

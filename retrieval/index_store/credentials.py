@@ -17,7 +17,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Json
 
 from nl2sql.errors import SettingsError
-from nl2sql.types import Access, AttributeValue, Principal, UsageLimits
+from nl2sql.types import AttributeValue, Entitlement, Principal, UsageLimits
 from retrieval.index_store.connections import Connections
 
 PREFIX = "qsql_"
@@ -162,7 +162,7 @@ def _hash(key: str) -> bytes:
 
 
 def _read(row: dict[str, Any]) -> ApiKey:
-    access = Access(row["id"], tuple(row["databases"]), UsageLimits(**row["limits"]))
+    access = Entitlement(row["id"], tuple(row["databases"]), UsageLimits(**row["limits"]))
     attributes = tuple((name, _freeze(value)) for name, value in row["attributes"].items())
     return ApiKey(
         id=row["id"],
@@ -248,7 +248,7 @@ class SignInStore:
                 (key, tuple(value) if isinstance(value, list) else value)
                 for key, value in attributes.items()
             ),
-            Access(databases=tuple(databases)),
+            Entitlement(databases=tuple(databases)),
         )
         return SignIn(kind, credential, principal)
 

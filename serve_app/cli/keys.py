@@ -17,7 +17,7 @@ from rich.text import Text
 from nl2sql.errors import SettingsError, UnknownDatabase
 from nl2sql.settings import Settings
 from nl2sql.settings.identity import LOCAL, PrincipalSettings
-from nl2sql.types import Access, Principal, UsageLimits
+from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.credentials import ApiKey, ApiKeyStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index.opening import open_index
@@ -156,7 +156,7 @@ def build_principal(
         known = PrincipalSettings.model_validate(
             {"roles": list(roles), "attributes": pairs, "databases": known.databases}
         )
-    access = Access(databases=databases or known.databases, limits=limits)
+    access = Entitlement(databases=databases or known.databases, limits=limits)
     return Principal(name, known.roles, tuple(known.attributes.items()), access)
 
 

@@ -121,7 +121,7 @@ def _restore(benchmark: Benchmark, server: EmbeddedServer, reporter: Reporter) -
     for path in files:
         with reporter.step(f"Restoring {path.name}") as step:
             try:
-                restored = restore_postgres(server, name_restored(path), path, progress=step.update)
+                restored = restore_postgres(server, name_restored(path), path)
                 step.finish("restored" if restored else "present")
             except (DatabaseUnavailable, SettingsError) as error:
                 failed[path] = error.message

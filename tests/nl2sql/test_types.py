@@ -12,7 +12,7 @@ from nl2sql import answers, types
 from tests.fakes import CUSTOMERS, ORDERS, SHOP, build_assessment, build_context, build_result
 
 LIMITS = types.UsageLimits(60, 2, None, 0)
-ACCESS = types.Access("key_1", ("shop",), LIMITS)
+ACCESS = types.Entitlement("key_1", ("shop",), LIMITS)
 PRINCIPAL = types.Principal("ann", ("sales",), (("region", "EU"), ("ids", (1, 2))), ACCESS)
 SESSION = types.SessionIdentity("quorumsql_shop_sales", (("quorumsql.region", "EU"),))
 QUESTION = types.Question("How many?", "shop", PRINCIPAL, k=4, seed=1, max_rows=10)

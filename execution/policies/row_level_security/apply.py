@@ -21,7 +21,7 @@ from execution.policies.row_level_security.blocks import (
     GROUP_COMMENT,
     INDEX_COMMENT,
     OTHERS,
-    Statement,
+    ScriptStatement,
     build_removal,
     name_index_role,
 )
@@ -43,9 +43,8 @@ SELECT n.nspname || '.' || c.relname
 
 # The rights that the login lacks, and the existing settings that a removal could not restore.
 _RIGHTS = """
-SELECT r.rolname, r.rolsuper OR r.rolcreaterole,
-       has_database_privilege(current_database(), 'CREATE')
-  FROM pg_roles r WHERE r.rolname = current_user
+SELECT r.rolname, r.rolsuper OR r.rolcreaterole FROM pg_roles r
+ WHERE r.rolname = current_user
 """
 _NOT_OWNED = """
 SELECT DISTINCT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
@@ -241,7 +240,7 @@ def _set_lock_timeout(connection: psycopg.Connection[Any], timeout_ms: int) -> N
     connection.execute(f"SET LOCAL lock_timeout = {timeout_ms:d}".encode())
 
 
-def _run(connection: psycopg.Connection[Any], statements: Sequence[Statement]) -> None:
+def _run(connection: psycopg.Connection[Any], statements: Sequence[ScriptStatement]) -> None:
     for statement in statements:
         if statement.text:
             connection.execute(statement.text.encode())
@@ -266,12 +265,10 @@ def _compare(before: frozenset[str], after: frozenset[str], notices: Sequence[st
 
 def _check_rights(connection: psycopg.Connection[Any], security: RowSecurity) -> None:
     row = connection.execute(_RIGHTS).fetchone()
-    name, makes_roles, makes_schemas = row or ("?", False, False)
+    name, makes_roles = row or ("?", False)
     problems = []
     if not makes_roles:
         problems.append("create roles (CREATEROLE)")
-    if security.has_views and not makes_schemas:
-        problems.append("create schemas in the database")
     schemas, names = _split_names(security.owned)
     if not_owned := _list(connection, _NOT_OWNED, schemas, names):
         problems.append(f"change {not_owned}, which it does not own")

@@ -56,13 +56,6 @@ BEGIN
       EXECUTE format('DROP POLICY %I ON %I.%I', found.polname, found.nspname, found.relname);
     END LOOP;
     FOR found IN
-      SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-       WHERE n.nspname = member.rolname AND c.relkind = 'v'
-    LOOP
-      EXECUTE format('DROP VIEW %I.%I', member.rolname, found.relname);
-    END LOOP;
-    EXECUTE format('DROP SCHEMA IF EXISTS %I', member.rolname);
-    FOR found IN
       SELECT DISTINCT n.nspname, c.relname
         FROM pg_shdepend d JOIN pg_class c ON c.oid = d.objid
         JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -299,7 +292,7 @@ _LONGEST_NAME_BYTES = 63
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ScriptStatement:
     """One statement, without its semicolon, and a ``note`` for the reader of the script.
 
     ``text`` is empty if there is only a note.
@@ -327,30 +320,34 @@ def name_index_role(database: str) -> str:
     return f"quorumsql_index_{database}"
 
 
-def build_removal(database: str) -> tuple[Statement, ...]:
+def build_removal(database: str) -> tuple[ScriptStatement, ...]:
     """The statements that remove row-level security from the database."""
     note = f"Removes row-level security from {database}; the tables become as they were before it."
     return (
-        Statement(render_removal(name_group(database)), note),
-        Statement(
+        ScriptStatement(render_removal(name_group(database)), note),
+        ScriptStatement(
             render_return(name_index_role(database), database),
             "Returns SELECT to the reader.",
         ),
     )
 
 
-def build_preamble(search_path: Iterable[str]) -> tuple[Statement, ...]:
+def build_preamble(search_path: Iterable[str]) -> tuple[ScriptStatement, ...]:
     """Settings of the transaction on which the meaning of the statements depends."""
     path = ", ".join(enquote(name) for name in search_path) or "''"
     return (
-        Statement(render_version_check()),
-        Statement("SET LOCAL standard_conforming_strings = on"),
-        Statement(f"SET LOCAL search_path = {path}", "The search path of the guard's queries."),
-        Statement("SET LOCAL createrole_self_grant = ''", "The roles are not granted to you."),
+        ScriptStatement(render_version_check()),
+        ScriptStatement("SET LOCAL standard_conforming_strings = on"),
+        ScriptStatement(
+            f"SET LOCAL search_path = {path}", "The search path of the guard's queries."
+        ),
+        ScriptStatement(
+            "SET LOCAL createrole_self_grant = ''", "The roles are not granted to you."
+        ),
     )
 
 
-def render_script(statements: Iterable[Statement], *, head: str = "") -> str:
+def render_script(statements: Iterable[ScriptStatement], *, head: str = "") -> str:
     """The statements as one transaction for psql, with their notes as comments."""
     parts = [_render_comment(head)] if head else []
     parts.append("BEGIN;\n")

@@ -37,7 +37,7 @@ from execution.policies.policy_file import Attribute
 from execution.policies.row_level_security.blocks import (
     GROUP_COMMENT,
     OTHERS,
-    Statement,
+    ScriptStatement,
     build_preamble,
     check_name,
     name_group,
@@ -52,9 +52,8 @@ from execution.policies.wrappers import (
     name_table,
     render_condition,
     render_filter,
-    render_null,
 )
-from nl2sql.catalog import Column, Table
+from nl2sql.catalog import Table
 from nl2sql.errors import PolicyError
 from nl2sql.sql.names import enquote, quote_literal
 
@@ -65,7 +64,7 @@ _TYPE_SCHEMA = re.compile(r'(?:"((?:[^"]|"")+)"|(\w+))\.')
 
 _HEAD = """\
 The row policies of {database} as row-level security. Run it as the owner of the tables, with the
-right to create roles and, for masked columns, schemas. It can be run again;
+right to create roles. It can be run again;
 `quorumsql policy sql --remove` prints the statements that undo it.
 Logins without one of these roles see the same rows as before. But PostgreSQL refuses COPY FROM
 into a table with row-level security, and pg_dump reads it only as a superuser or with BYPASSRLS."""
@@ -85,12 +84,11 @@ class RowSecurity:
     group: str
     roles: tuple[str, ...]
     reader: str
-    statements: tuple[Statement, ...]
+    statements: tuple[ScriptStatement, ...]
     owned: tuple[tuple[str, str], ...]
     guarded: tuple[tuple[str, str], ...]
     schemas: tuple[str, ...]
     withdrawn: tuple[str, ...]
-    has_views: bool
 
     @property
     def digest(self) -> str:
@@ -130,11 +128,11 @@ def check_dialect(database: str, dialect: str) -> None:
         )
 
 
-def build_comment(security: RowSecurity, state: str = "") -> Statement:
+def build_comment(security: RowSecurity, state: str = "") -> ScriptStatement:
     """Records in the group's comment the applied policy and the resulting ``state``, a SHA-256."""
     text = f"{GROUP_COMMENT}{security.database}: statements {security.digest}"
     text += f", state {state}" if state else ""
-    return Statement(f"COMMENT ON ROLE {enquote(security.group)} IS {quote_literal(text)}")
+    return ScriptStatement(f"COMMENT ON ROLE {enquote(security.group)} IS {quote_literal(text)}")
 
 
 def render_head(security: RowSecurity) -> str:
@@ -187,24 +185,24 @@ class _RowSecurityBuilder:
         guarded = tuple((table.schema, table.name) for table in self._guarded)
         used = (schema for rules in self._roles.values() for schema in _list_schemas(rules))
         schemas = dict.fromkeys((*withdrawn, *used))
-        views = {role: list(self._build_views(role, rules)) for role, rules in self._roles.items()}
         statements = [
             *build_preamble(self._search_path),
-            Statement(render_clearing(group, self._roles), "Removes what an earlier run made."),
-            Statement(render_roles(group, self._roles, self._database)),
+            ScriptStatement(
+                render_clearing(group, self._roles), "Removes what an earlier run made."
+            ),
+            ScriptStatement(render_roles(group, self._roles, self._database)),
         ]
         for table in self._guarded:
             statements += self._build_policies(table)
         for role, rules in self._roles.items():
             statements.append(
-                Statement(
+                ScriptStatement(
                     f"GRANT {enquote(role)} TO {enquote(reader)} WITH INHERIT FALSE, SET TRUE",
                     f"The role {role}. The reader assumes it for one query, and has none of its "
                     "rights otherwise.",
                 )
             )
             statements += self._build_grants(role, rules)
-            statements += views[role]
         statements += _build_withdrawal(index_role, self._database, reader, indexer, withdrawn)
         return RowSecurity(
             database=self._database,
@@ -216,31 +214,30 @@ class _RowSecurityBuilder:
             guarded=guarded,
             schemas=tuple(schemas),
             withdrawn=withdrawn,
-            has_views=any(views.values()),
         )
 
     # -- rows ----------------------------------------------------------------------------------
 
-    def _build_policies(self, table: Table) -> Iterator[Statement]:
+    def _build_policies(self, table: Table) -> Iterator[ScriptStatement]:
         name = name_table(table)
         if table.qualified in self._own_security:
-            yield Statement(
+            yield ScriptStatement(
                 "",
                 f"{table.qualified} already has row-level security, which stays in force: the "
                 "policies of its owner that let the reader see rows must name "
                 f"{name_group(self._database)} too, or the service sees no rows.",
             )
         else:
-            yield Statement(f"DROP POLICY IF EXISTS {OTHERS} ON {name}")
-            yield Statement(
+            yield ScriptStatement(f"DROP POLICY IF EXISTS {OTHERS} ON {name}")
+            yield ScriptStatement(
                 f"CREATE POLICY {OTHERS} ON {name} FOR ALL TO PUBLIC USING (true) WITH CHECK (true)"
             )
-            yield Statement(f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY")
-            yield Statement(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY")
+            yield ScriptStatement(f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY")
+            yield ScriptStatement(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY")
         for role, rules in self._roles.items():
             condition = self._render_rows(rules, table.qualified)
             if condition:
-                yield Statement(
+                yield ScriptStatement(
                     f"CREATE POLICY {enquote(role)} ON {name} AS RESTRICTIVE FOR ALL"
                     f" TO {enquote(role)} USING ({condition})"
                 )
@@ -271,12 +268,12 @@ class _RowSecurityBuilder:
 
     # -- columns -------------------------------------------------------------------------------
 
-    def _build_grants(self, role: str, rules: Rules) -> Iterator[Statement]:
+    def _build_grants(self, role: str, rules: Rules) -> Iterator[ScriptStatement]:
         for schema in _list_schemas(rules):
-            yield Statement(f"GRANT USAGE ON SCHEMA {enquote(schema)} TO {enquote(role)}")
+            yield ScriptStatement(f"GRANT USAGE ON SCHEMA {enquote(schema)} TO {enquote(role)}")
         for name, rule in rules.items():
             if rule.expands:
-                yield Statement(
+                yield ScriptStatement(
                     "", f"Not granted: {name}, a view, which the guard replaces by its query."
                 )
                 continue
@@ -285,7 +282,7 @@ class _RowSecurityBuilder:
                 note = f"{note}\n{name} is a {rule.table.kind}: only the guard filters its rows."
             if columns:
                 names = ", ".join(enquote(column) for column in columns)
-                yield Statement(
+                yield ScriptStatement(
                     f"GRANT SELECT ({names}) ON {name_table(rule.table)} TO {enquote(role)}",
                     note.strip(),
                 )
@@ -318,49 +315,21 @@ class _RowSecurityBuilder:
         ]
         return columns, "\n".join(notes)
 
-    def _build_views(self, role: str, rules: Rules) -> Iterator[Statement]:
-        """Views for people, of tables on which ``SELECT *`` would fail or show other values."""
-        names: dict[str, str] = {}
-        for qualified, rule in rules.items():
-            complete = len(rule.columns) == len(rule.table.columns)
-            if rule.expands or (complete and not rule.masks):
-                continue
-            name = check_name(f"{rule.table.schema}__{rule.table.name}", "view")
-            if (other := names.setdefault(name, qualified)) != qualified:
-                raise PolicyError(f"The views for {other} and {qualified} would both be {name}.")
-            if len(names) == 1:
-                yield Statement(f"CREATE SCHEMA {enquote(role)}")
-                yield Statement(f"GRANT USAGE ON SCHEMA {enquote(role)} TO {enquote(role)}")
-            view = f"{enquote(role)}.{enquote(name)}"
-            # security_invoker applies the rights and policies of the role that reads the view.
-            yield Statement(
-                f"CREATE VIEW {view} WITH (security_barrier, security_invoker) AS"
-                f" {self._render_view(rules, rule)}",
-                _explain_hashes(rule),
-            )
-            yield Statement(f"GRANT SELECT ON {view} TO {enquote(role)}")
-
-    def _render_view(self, rules: Rules, rule: TableRule) -> str:
-        outputs = ", ".join(_render_output(column, rule) for column in rule.columns)
-        text = f"SELECT {outputs} FROM {name_table(rule.table)} AS _0"
-        if rule.table.kind != "table" and _is_filtered(rule):
-            condition = render_condition(rules, rule.table.qualified, 0, "postgres")
-            text += f" WHERE {self._fill(condition)}"
-        return text
-
 
 def _build_withdrawal(
     role: str, database: str, reader: str, indexer: str, schemas: Iterable[str]
-) -> Iterator[Statement]:
-    yield Statement(
+) -> Iterator[ScriptStatement]:
+    yield ScriptStatement(
         render_index_role(role, database, reader),
         f"{role} keeps what {reader} may SELECT without row-level security. Grant and revoke "
         "SELECT for this role, or grant to the reader and apply again.",
     )
     for schema in schemas:
-        yield Statement(f"GRANT USAGE ON SCHEMA {enquote(schema)} TO {enquote(role)}")
-    yield Statement(f"GRANT {enquote(role)} TO {enquote(indexer)} WITH INHERIT FALSE, SET TRUE")
-    yield Statement(
+        yield ScriptStatement(f"GRANT USAGE ON SCHEMA {enquote(schema)} TO {enquote(role)}")
+    yield ScriptStatement(
+        f"GRANT {enquote(role)} TO {enquote(indexer)} WITH INHERIT FALSE, SET TRUE"
+    )
+    yield ScriptStatement(
         render_withdrawal(role, reader, schemas),
         "The reader itself may SELECT nothing, so a query that leaves its role reads nothing.",
     )
@@ -380,19 +349,3 @@ def _list_schemas(rules: Rules) -> list[str]:
             if column.name in rule.masks and (schema := _TYPE_SCHEMA.match(column.type)):
                 found[schema[1].replace('""', '"') if schema[1] else schema[2]] = True
     return list(found)
-
-
-def _render_output(column: Column, rule: TableRule) -> str:
-    name = enquote(column.name)
-    mask = rule.masks.get(column.name)
-    if mask is None:
-        return f"_0.{name}"
-    hidden = "CAST(NULL AS text)" if mask == "hash" else render_null(column, "postgres")
-    return f"{hidden} AS {name}"
-
-
-def _explain_hashes(rule: TableRule) -> str:
-    hashed = [name for name, mask in rule.masks.items() if mask == "hash"]
-    if not hashed:
-        return ""
-    return f"Always NULL, since the hash key is not in the database: {', '.join(hashed)}."

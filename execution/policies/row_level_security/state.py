@@ -18,7 +18,7 @@ from execution.policies.row_level_security.blocks import (
 )
 
 # The parts of row-level security, one line for each: compared, hashed and shown.
-_STATE = r"""
+_STATE = """
 WITH members AS ({members}),
 keepers AS (SELECT oid, rolname FROM pg_roles WHERE rolname = %(index_role)s),
 grantees AS (SELECT oid, rolname FROM members UNION ALL TABLE keepers),
@@ -63,12 +63,6 @@ SELECT format('%%I may %%s %%I.%%I (%%s)', member.rolname, a.privilege_type, n.n
        JOIN pg_namespace n ON n.oid = c.relnamespace, aclexplode(t.attacl) a
  WHERE a.grantee = member.oid
  GROUP BY member.rolname, a.privilege_type, n.nspname, c.relname
-UNION
-SELECT format('view %%I.%%I (%%s) as %%s', n.nspname, c.relname,
-              array_to_string(c.reloptions, ', '),
-              regexp_replace(trim(pg_get_viewdef(c.oid)), '\s+', ' ', 'g'))
-  FROM members AS member JOIN pg_namespace n ON n.nspname = member.rolname
-  JOIN pg_class c ON c.relnamespace = n.oid AND c.relkind = 'v'
 """
 
 

@@ -10,7 +10,7 @@ import jwt
 from nl2sql.errors import Unauthenticated
 from nl2sql.settings.identity import LOCAL
 from nl2sql.settings.jwt import JwtSettings
-from nl2sql.types import Access, AttributeValue, Principal
+from nl2sql.types import AttributeValue, Entitlement, Principal
 from serve_app.service.identity.public_keys import PublicKeys, build_reader
 
 _MOST_TOKEN_CHARS = 16_384
@@ -101,7 +101,7 @@ class JwtVerifier:
             (attribute, _read_value(_find(claims, claim), claim))
             for attribute, claim in named.attributes.items()
         )
-        return Principal(name, roles, attributes, Access(databases=databases))
+        return Principal(name, roles, attributes, Entitlement(databases=databases))
 
 
 def _find(claims: dict[str, Any], name: str) -> Any:

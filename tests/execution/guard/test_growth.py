@@ -338,3 +338,61 @@ GATHERED_ROWS = {
 @pytest.mark.parametrize(("sql", "code"), GATHERED_ROWS.items())
 def test_of_gathered_rows_counts_what_was_made_longer(sql: str, code: str) -> None:
     assert judge(sql) == code
+
+
+_LONG = f"'{'x' * 9000}'"
+
+# Few names and no function that is not known.
+GROWING = {
+    "repeat": ("postgres", "SELECT repeat(repeat('x', 10000), 10000)"),
+    "pad": ("postgres", "SELECT lpad(lpad('x', 10000), 10000)"),
+    "replace": ("postgres", f"SELECT replace({_LONG}, 'x', {_LONG})"),
+    "regexp_replace": ("postgres", f"SELECT regexp_replace({_LONG}, 'x', {_LONG}, 'g')"),
+    "series": ("postgres", f"SELECT array_agg({_LONG}) FROM generate_series(1, 90000)"),
+    "unnest": (
+        "postgres",
+        f"SELECT string_agg({_LONG}, '') FROM unnest(string_to_array({_LONG}, NULL)) AS u (x)",
+    ),
+    "taken_apart": (
+        "postgres",
+        f"SELECT ARRAY(SELECT {_LONG} FROM pg_catalog.string_to_table({_LONG}, NULL) AS s (x))",
+    ),
+    "format": ("sqlite", f"SELECT replace(printf('%9000d', 1), ' ', {_LONG})"),
+    "recursion": (
+        "postgres",
+        "WITH RECURSIVE n AS (SELECT 1 AS i, 'x' AS t UNION ALL SELECT i + 1, t || t FROM n "
+        "WHERE i < 30) SELECT t FROM n",
+    ),
+    "rows": ("postgres", f"SELECT {'(' * 30}'x'{', 1)' * 30}"),
+    "calls": ("postgres", f"SELECT {'to_json(' * 30}name{')' * 30} FROM customers"),
+    "rows_of_a_list": (
+        "postgres",
+        f"SELECT ARRAY(SELECT {_LONG} FROM json_array_elements({_LONG}) AS s (x))",
+    ),
+    "lists": ("duckdb", f"SELECT {'[' * 30}'x'{']::text' * 30}"),
+    "many_lists": ("duckdb", f"SELECT {'[], ' * 1200} repeat(repeat('x', 10000), 10000)"),
+    "searches": (
+        "postgres",
+        f"SELECT strpos(a, b), strpos(b, a) FROM (SELECT {_LONG} AS a, {_LONG} AS b) AS t",
+    ),
+    "quotients": ("postgres", f"SELECT {', '.join(['1e100000 / 1e100000'] * 150)}"),
+}
+
+
+@pytest.mark.parametrize(("dialect", "sql"), GROWING.values(), ids=GROWING)
+def test_what_grows_is_not_called_small(dialect: str, sql: str) -> None:
+    assert judge(sql, dialect) == "too_much_text"
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["= 'y'", "LIKE 'y'", "IN ('y')", "IS NULL", "BETWEEN 'a' AND 'b'", "IS DISTINCT FROM 'y'"],
+)
+def test_a_truth_is_no_longer_than_a_word(condition: str) -> None:
+    assert judge(f"SELECT repeat(({_LONG} {condition})::text, 3000)") == ""
+
+
+def test_a_position_is_no_longer_than_its_text() -> None:
+    sql = f"SELECT repeat(position('x' IN '{'x' * 3000}')::text, {{times}})"
+    assert judge(sql.format(times=3000)) == ""
+    assert judge(sql.format(times=4000)) == "too_much_text"

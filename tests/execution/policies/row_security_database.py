@@ -1,6 +1,6 @@
 """A database for row-level security: the demo ERP, owned by a login that is no superuser.
 
-The owner may create roles and schemas, as row-level security's statements need, and has a view over
+The owner may create roles, as row-level security's statements need, and has a view over
 two of its tables; ``wall_guest`` is somebody whom no policy is about.
 """
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from execution.postgres.plan import TOO_COMPLEX, check_estimate, estimate_rows
-from nl2sql.types import GuardedQuery, SessionIdentity
+from execution.postgres.plan import check_estimate, estimate_rows
+from nl2sql.types import TOO_COMPLEX, GuardedQuery, SessionIdentity
 
 Node = dict[str, Any]
 

@@ -10,7 +10,7 @@ import pytest
 from nl2sql.errors import SettingsError, UnknownDatabase
 from nl2sql.settings import load_settings
 from nl2sql.settings.identity import IdentitySettings
-from nl2sql.types import Access, Principal, UsageLimits
+from nl2sql.types import Entitlement, Principal, UsageLimits
 from tests.fakes import build_settings
 
 IDENTITY: dict[str, Any] = {
@@ -105,7 +105,7 @@ def test_the_nearest_limit_counts() -> None:
             "principals": {"ann": {"limits": {"questions_at_once": 4, "rows_per_day": 5}}},
         }
     ).identity
-    of_key = Access(limits=UsageLimits(rows_per_day=0))
+    of_key = Entitlement(limits=UsageLimits(rows_per_day=0))
     for principal, expected in (
         (identity.principal(), UsageLimits(1, 2, 0, 3)),
         (identity.principal("ann"), UsageLimits(1, 4, 0, 5)),

@@ -8,9 +8,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from execution.executor import Database
-from execution.postgres.plan import TOO_COMPLEX
 from nl2sql.results.cell_values import normalize_value
-from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from nl2sql.types import TOO_COMPLEX, Diagnostic, Explained, GuardedQuery, ResultSet
 
 MOST_ROWS = 1000
 _LATE = "57014"

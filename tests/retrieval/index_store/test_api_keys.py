@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from nl2sql.errors import IndexUnavailable, SettingsError
-from nl2sql.types import Access, Principal, UsageLimits
+from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.credentials import PREFIX, ApiKeyStore
 from retrieval.index_store.store import IndexStore
 
@@ -17,7 +17,7 @@ ANN = Principal(
     "ann",
     ("clerk", "buyer"),
     (("country", "DE"), ("region_ids", (1, 2)), ("senior", True)),
-    Access(databases=("shop",), limits=UsageLimits(requests_per_minute=5)),
+    Entitlement(databases=("shop",), limits=UsageLimits(requests_per_minute=5)),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.types import Access, Principal
+from nl2sql.types import Entitlement, Principal
 from retrieval.index_store.credentials import SignIn, SignInStore
 from retrieval.index_store.store import IndexStore
 from tests.retrieval.index_store.conftest import execute
@@ -13,7 +13,7 @@ ANN = Principal(
     "ann",
     ("clerk", "analyst"),
     (("region_ids", (1, 2)), ("country", "DE"), ("share", 0.5)),
-    Access(databases=("shop",)),
+    Entitlement(databases=("shop",)),
 )
 SIGN_IN = SignIn("provider", "https://login.example.com page", ANN)
 

@@ -13,7 +13,7 @@ import pytest
 from nl2sql.answers import Answer
 from nl2sql.errors import Unauthenticated, UnknownDatabase
 from nl2sql.settings import Settings
-from nl2sql.types import Access, Principal, Question
+from nl2sql.types import Entitlement, Principal, Question
 from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.http.app import build_routes
@@ -119,7 +119,7 @@ async def test_a_database_that_is_not_allowed_is_unknown(
 ) -> None:
     if kind == "key":
         _, token = await keys.create(
-            Principal("bob", access=Access(databases=("erp",))), valid_days=None
+            Principal("bob", access=Entitlement(databases=("erp",))), valid_days=None
         )
     else:
         token = sign(build_claims(provider.url, dbs=["erp"]), SIGNING_KEY)
@@ -137,7 +137,7 @@ async def test_a_database_that_is_not_allowed_is_unknown(
 async def test_a_database_that_is_not_allowed_is_no_model(
     replicas: Replicas, keys: ApiKeyStore
 ) -> None:
-    access = Access(databases=("erp",))
+    access = Entitlement(databases=("erp",))
     _, key = await keys.create(Principal("bob", access=access), valid_days=None)
     models = (await replicas.send(key, "GET", "/v1/models")).json()["data"]
     assert "erp" in [model["id"] for model in models]
@@ -154,7 +154,7 @@ async def test_a_database_that_is_not_allowed_is_no_model(
 async def test_a_database_that_is_not_allowed_is_unknown_to_tools(
     settings: Settings, operation: str
 ) -> None:
-    bob = Principal("bob", access=Access(databases=("erp",)))
+    bob = Principal("bob", access=Entitlement(databases=("erp",)))
     never: Any = None  # no stage is reached
     tools = ToolService(
         settings,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nl2sql.settings import Settings
-from nl2sql.types import Access, Principal, UsageLimits
+from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from tests.fakes import build_settings
@@ -115,7 +115,7 @@ async def test_own_limits_replace_those_of_all(store: IndexStore, index_url: str
 
 async def test_a_rotated_key_has_no_new_quota(store: IndexStore, index_url: str) -> None:
     keys = ApiKeyStore(store)
-    access = Access(limits=UsageLimits(requests_per_minute=3))
+    access = Entitlement(limits=UsageLimits(requests_per_minute=3))
     record, first = await keys.create(Principal("eve", access=access), valid_days=None)
     async with run_replicas(build({}), index_url) as replicas:
         assert [(await replicas.ask(first)).status_code for _ in range(2)] == [200, 200]

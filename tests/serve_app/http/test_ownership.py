@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from evaluation.runs.variants import override
-from nl2sql.types import Access, Principal
+from nl2sql.types import Entitlement, Principal
 from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.page_service import MEMBER, PageService, open_page_service
@@ -25,9 +25,9 @@ SAME = (("department_id", 31),)
 NAMESAKES = {
     "other roles": Principal("cleo", ("regional_manager", "clerk"), (("region_ids", (1, 2)),)),
     "other attributes": Principal("cleo", ROLES, (("department_id", 7),)),
-    "watcher": Principal("ward", ("watcher", "analyst"), access=Access(databases=("second",))),
+    "watcher": Principal("ward", ("watcher", "analyst"), access=Entitlement(databases=("second",))),
 }
-RIGHT_TAKEN = Principal("cleo", ROLES, SAME, Access(databases=("second",)))
+RIGHT_TAKEN = Principal("cleo", ROLES, SAME, Entitlement(databases=("second",)))
 OWNER = Principal("cleo", ROLES, SAME)
 
 

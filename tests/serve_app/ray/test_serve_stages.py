@@ -25,7 +25,7 @@ from nl2sql.errors import DeadlineExceeded
 from nl2sql.settings.audit import AuditSettings
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.settings.page import PageSettings
-from nl2sql.types import Access, GuardedQuery, Principal, ResultSet, UsageLimits
+from nl2sql.types import Entitlement, GuardedQuery, Principal, ResultSet, UsageLimits
 from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.remote import RemoteExecutor
@@ -63,7 +63,7 @@ def make_key(
 
     async def make() -> tuple[str, str]:
         store = wiring.build_index_store()
-        principal = Principal(name, roles, access=Access(limits=limits))
+        principal = Principal(name, roles, access=Entitlement(limits=limits))
         record, key = await ApiKeyStore(store).create(principal, valid_days=1)
         await store.close()
         return record.id, key

@@ -16,7 +16,7 @@ from nl2sql.errors import DeadlineExceeded, IndexUnavailable, Unavailable, Unkno
 from nl2sql.protocols import Observer
 from nl2sql.settings.audit import AuditSettings
 from nl2sql.types import (
-    Access,
+    Entitlement,
     GuardedQuery,
     Interpretation,
     Principal,
@@ -31,7 +31,7 @@ from serve_app.service.accounting import Accounting
 from serve_app.service.audit import AuditFile, AuditTable, build_sinks
 from tests.fakes import build_assessment, build_diagnostic, build_question, build_result
 
-ANN = Principal("ann", ("clerk",), (("secret", "attribute"),), Access(key="key_1"))
+ANN = Principal("ann", ("clerk",), (("secret", "attribute"),), Entitlement(key="key_1"))
 QUESTION = build_question(text="Who?", principal=ANN, session="s")
 SECRET = "Zacharias"
 GUARDED = GuardedQuery(

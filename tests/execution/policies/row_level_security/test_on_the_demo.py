@@ -153,20 +153,16 @@ def test_a_whole_view_shows_its_rows_though_its_owner_is_forced(
     assert applied.ask(READER, query, identity=identity) == rows
 
 
-def test_people_see_masks_in_the_roles_own_schema(
+def test_people_see_their_rows_and_no_masked_column(
     applied: RowSecurityDatabase, second: CompiledPolicy
 ) -> None:
     identity = find_identity(second, PRINCIPALS[1])
-    rows = applied.ask(READER, f"SELECT * FROM {_ANY_ROLE}.hr__employees", identity=identity)
-    own = applied.ask(SUPERUSER, "SELECT * FROM hr.employees WHERE department_id = 31")
-    assert isinstance(rows, list)
-    assert isinstance(own, list)
-    assert len(rows) == len(own) > 0
-    employees = second.catalog.table("hr.employees")
-    assert employees is not None
-    salary = [column.name for column in employees.columns].index("salary")
-    assert {row[salary] for row in rows} == {None}
-    assert {row[:salary] for row in rows} == {row[:salary] for row in own}
+    query = "SELECT employee_id FROM hr.employees"
+    rows = applied.ask(READER, query, identity=identity)
+    assert rows == applied.ask(SUPERUSER, f"{query} WHERE department_id = 31")
+    for column in ("salary", "*"):
+        query = f"SELECT {column} FROM hr.employees"
+        assert applied.ask(READER, query, identity=identity) == "42501"
 
 
 @pytest.mark.parametrize("principal", _QUESTIONERS)
@@ -303,7 +299,6 @@ def test_whoever_lacks_a_right_is_told_which_and_what_to_run(secured: RowSecurit
     message = str(caught.value)
     for part in (
         "wall_guest may not create roles (CREATEROLE)",
-        "create schemas in the database",
         "which it does not own",
         "grant the use of the schemas",
         f"`quorumsql policy sql {DATABASE}`",

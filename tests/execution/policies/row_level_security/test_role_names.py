@@ -7,7 +7,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import sql
 
 from execution.guard.guard import guard_query
 from execution.policies.access import CompiledPolicy
@@ -130,23 +129,6 @@ async def test_the_guard_gets_the_same_rows_behind_it(
             assert one.rows
     finally:
         await reader.close()
-
-
-def test_people_see_their_rows_and_no_hash(catalog: Catalog, admin_url: str) -> None:
-    security = build_odd_wall(catalog, admin_url)
-    apply_row_security(admin_url, security)
-    role = security.roles[0]
-    with psycopg.connect(admin_url) as connection:
-        connection.execute("SELECT set_config('quorumsql.region', 'it''s', true)")
-        connection.execute("SELECT set_config('role', %s, true)", (role,))
-        name = sql.Identifier(role, 'Odd "S"__select')
-        view = sql.SQL("SELECT * FROM {} ORDER BY 1").format(name)
-        assert connection.execute(view).fetchall() == [
-            (1, "it's", None, None),
-            (2, "it's", None, None),
-        ]
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            connection.execute('SELECT * FROM "Odd ""S"""."Open"')
 
 
 def test_the_script_and_its_removal_survive_such_names(catalog: Catalog, admin_url: str) -> None:
