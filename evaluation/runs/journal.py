@@ -22,8 +22,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from evaluation.runs.file_lock import hold_lock
-from evaluation.runs.json_lines import append_line, drop_torn_line, read_lines
+from evaluation.runs.journal_files import append_line, drop_torn_line, hold_lock, read_lines
 from evaluation.runs.manifest import RunManifest
 from evaluation.runs.records import Record
 from nl2sql.errors import SettingsError

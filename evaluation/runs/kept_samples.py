@@ -21,8 +21,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from evaluation.runs.file_lock import hold_lock
-from evaluation.runs.json_lines import append_line, drop_torn_line, read_lines
+from evaluation.runs.journal_files import append_line, drop_torn_line, hold_lock, read_lines
 from nl2sql.protocols import Engine, Probe
 from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, SamplingRequest

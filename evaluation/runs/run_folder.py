@@ -14,7 +14,7 @@ from pathlib import Path
 
 from evaluation.metrics.bird_scores import r_ves_reward
 from evaluation.runs.journal import Journal, read_journal
-from evaluation.runs.json_lines import append_line, read_lines
+from evaluation.runs.journal_files import append_line, read_lines
 from evaluation.runs.manifest import Manifest, RunManifest
 from evaluation.runs.records import QuestionRecord
 

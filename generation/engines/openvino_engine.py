@@ -20,13 +20,13 @@ from typing import Any, TypeVar
 
 from generation.engines.chat_encoder import ChatEncoder
 from generation.engines.openvino_checks import count_cache_tokens
-from generation.engines.openvino_keeper import OpenVinoKeeper
 from generation.engines.openvino_server import (
     EngineDied,
     OpenVinoArguments,
     OpenVinoServer,
     start_server,
 )
+from generation.engines.openvino_supervisor import OpenVinoSupervisor
 from generation.engines.openvino_tokenizer import OpenVinoTokenizer
 from generation.engines.server import build_too_long
 from generation.engines.speed import MeasuredSpeed
@@ -124,7 +124,7 @@ class OpenVinoEngine:
             slots=_SLOTS,
             threads=max(1, len(os.sched_getaffinity(0)) - settings.reserved_cores),
         )
-        self._keeper = OpenVinoKeeper(partial(start, arguments))
+        self._supervisor = OpenVinoSupervisor(partial(start, arguments))
         self._tokenizer = load_tokenizer(folder)
         self._chat = ChatEncoder(self._tokenizer)
         self._speed = MeasuredSpeed(self.sample)
@@ -179,24 +179,24 @@ class OpenVinoEngine:
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """``(("engine", problem),)``, empty if all is well."""
-        return (("engine", self._keeper.describe_problem()),)
+        return (("engine", self._supervisor.describe_problem()),)
 
     @property
     def pid(self) -> int:
         """The id of the process that runs the model."""
-        return self._keeper.server.pid
+        return self._supervisor.server.pid
 
     def check_health(self) -> None:
         """For Ray Serve; never raises, because the engine restarts its process itself."""
 
     async def close(self) -> None:
         """Ends the process."""
-        await self._keeper.close()
+        await self._supervisor.close()
 
     async def _call(self, ask: Callable[[OpenVinoServer], Awaitable[_Answer]]) -> _Answer:
         """The process's answer; the request is repeated once if the process died."""
         for _ in range(_ATTEMPTS):
-            server = await self._keeper.find()
+            server = await self._supervisor.find()
             try:
                 return await ask(server)
             except (EngineDied, OSError):

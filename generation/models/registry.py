@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
-from generation.models.files import sha256_of
+from generation.models.files import Manifest
 
 # The characters that the hub allows in "org/name". No part starts with a dot, so that no name can
 # leave its folder.
@@ -149,10 +149,8 @@ def default_gpu_model() -> str:
     return next(name for name, entry in load_registry().items() if entry.is_default_on_gpu)
 
 
-def file_entry(path: Path) -> ModelEntry:
-    """An entry for a GGUF file of the user, which is named by its content."""
-    path = path.expanduser().resolve()
-    digest = sha256_of(path)
+def file_entry(path: Path, digest: str) -> ModelEntry:
+    """An entry for a GGUF file of the user with this SHA-256, which is named by its content."""
     name = re.sub(r"[^\w.-]", "-", path.stem, flags=re.ASCII).lstrip(".-_") or "model"
     return ModelEntry(
         name=f"{name}-{digest[:12]}",
@@ -162,6 +160,26 @@ def file_entry(path: Path) -> ModelEntry:
         bytes=path.stat().st_size,
         converted_bytes=3 * path.stat().st_size,
         sources=(FolderSource(path=path.parent),),
+    )
+
+
+def kept_entry(manifest: Manifest) -> ModelEntry | None:
+    """An entry for a model in the store that is not in the registry: from the hub, or a file.
+
+    None for what is neither, such as a model that an older registry had.
+    """
+    if HUB_ID.fullmatch(manifest.name):
+        return hub_entry(manifest.name)
+    if len(manifest.sha256) != 1:
+        return None
+    ((file, digest),) = manifest.sha256.items()
+    return ModelEntry(
+        name=manifest.name,
+        licence="see its source",
+        file=file,
+        sha256=digest,
+        bytes=manifest.weight_bytes or 1,
+        sources=(FolderSource(),),
     )
 
 

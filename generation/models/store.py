@@ -4,6 +4,7 @@
 
     CACHE/downloads/FILE.partial…   an unfinished download, which the next pull continues
     CACHE/downloads/FILE            verified; deleted after the conversion
+    CACHE/downloads/*.sha256        the hash of a user's file, with its size and time
     CACHE/downloads/NAME.lock       allows one pull of a model at a time, over all processes
     CACHE/NAME.openvino/            converted for OpenVINO, with a manifest.json
     CACHE/NAME/                     converted for vLLM; finished folders are renamed into place
@@ -20,6 +21,7 @@ Not covered: several revisions of a model; ``engines/model_choice.py`` chooses o
 from __future__ import annotations
 
 import difflib
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -34,6 +36,7 @@ from generation.models.files import (
     is_disk_full,
     read_manifest,
     remove_path,
+    sha256_of,
 )
 from generation.models.forms import FORMS, OPENVINO, Form
 from generation.models.hub import Hub, HubClient
@@ -44,6 +47,7 @@ from generation.models.registry import (
     ModelEntry,
     file_entry,
     hub_entry,
+    kept_entry,
     load_registry,
 )
 from generation.models.wheels import PipDownload, WheelDownload
@@ -134,14 +138,9 @@ class ModelStore:
         return self._local_model(name) if entry is None else self._ready_folder(entry)
 
     def entries(self) -> tuple[ModelStatus, ...]:
-        """The registry's models in order, then those that were pulled by hub id."""
+        """The registry's models in order, then those pulled by hub id or from a user's file."""
         entries = list(self._models().values())
-        for folder in sorted(self._cache.glob("*--*")):
-            manifest = read_manifest(folder)
-            if manifest is None or manifest.name in self._models():
-                continue
-            if HUB_ID.fullmatch(manifest.name):
-                entries.append(hub_entry(manifest.name))
+        entries += self._kept_entries().values()
         return tuple(self._status(entry) for entry in entries)
 
     def remove(self, name: str) -> bool:
@@ -160,17 +159,45 @@ class ModelStore:
     def _models(self) -> Mapping[str, ModelEntry]:
         return load_registry() if self._registry is None else self._registry
 
+    def _kept_entries(self) -> dict[str, ModelEntry]:
+        """The models in the cache, in this form, that the registry does not have, by name."""
+        found = {}
+        for folder in sorted(self._cache.glob("*")):
+            manifest = read_manifest(folder)
+            if manifest is None or manifest.name in self._models():
+                continue
+            entry = kept_entry(manifest)
+            if entry is not None and folder.name == self._form.folder_name(entry):
+                found[entry.name] = entry
+        return found
+
     def _find_entry(self, name: str) -> ModelEntry | None:
-        """The registry's entry, or one for a hub id; None if the name can only be a path."""
+        """The entry of a registered or kept model or a hub id; None if it can only be a path."""
         if name in self._models():
             return self._models()[name]
+        if name in (kept := self._kept_entries()):
+            return kept[name]
         if self._form.suffix == OPENVINO.suffix and name.endswith(".gguf"):
             with suppress(RuntimeError):  # "~name" of an unknown user
-                if (file := Path(name).expanduser()).is_file():
-                    return file_entry(file)
+                if (file := Path(name).expanduser().resolve()).is_file():
+                    return file_entry(file, self._hash_once(file))
         if self._local_model(name) is None and HUB_ID.fullmatch(name):
             return hub_entry(name)
         return None
+
+    def _hash_once(self, file: Path) -> str:
+        """The SHA-256 of a user's file, which is read again if its size or time has changed."""
+        note = self._downloads / f"{file.name}.{zlib.crc32(str(file).encode()):08x}.sha256"
+        state = f"{file.stat().st_size} {file.stat().st_mtime_ns}"
+        with suppress(OSError, ValueError):
+            digest, _, known = note.read_text("utf-8").partition(" ")
+            if known == state:
+                return digest
+        digest = sha256_of(file)
+        with suppress(OSError):  # the file is hashed again
+            self._downloads.mkdir(parents=True, exist_ok=True)
+            note.write_text(f"{digest} {state}", "utf-8")
+        return digest
 
     def _local_model(self, name: str) -> Path | None:
         try:

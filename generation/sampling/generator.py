@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from generation.conversation.answer_writer import AnswerWriter
@@ -9,12 +10,16 @@ from generation.conversation.follow_up import FollowUps
 from generation.conversation.intent_gate import IntentGate
 from generation.prompts.hints import render_hints
 from generation.prompts.prompt_builder import PROMPTS, PromptBuilder, read_texts
-from generation.sampling.adaptive_k import count_round
-from generation.sampling.allocation import DEFAULT_VARIANTS, FEWEST_EACH, deal_samples
-from generation.sampling.merging import merge_candidates
+from generation.sampling.allocation import (
+    DEFAULT_VARIANTS,
+    FEWEST_EACH,
+    count_round,
+    deal_samples,
+)
 from generation.sampling.pace import EnginePace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
+from nl2sql.pipeline.rounds import add_samples
 from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
@@ -22,9 +27,11 @@ from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.speed import Pace
 from nl2sql.sql.extraction import extract_sql
+from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     AnswerText,
+    Candidate,
     Completions,
     DraftQuery,
     Generated,
@@ -207,3 +214,26 @@ class CandidateGenerator:
                 time_limit_s=time_limit_s,
             )
         )
+
+
+def merge_candidates(
+    drawn: Iterable[tuple[str, Completions]], dialect: str
+) -> tuple[Candidate, ...]:
+    """Candidates in the order of their first sample, from pairs of (variant, completions).
+
+    ``samples`` counts the texts of that normal form from all variants.
+
+    >>> both = merge_candidates([("ddl", Completions(("SELECT 1", "hm", "select 1;"), 9, 9))], "")
+    >>> [(candidate.id, candidate.samples, candidate.variant) for candidate in both]
+    [('c1', 2, 'ddl')]
+    """
+    merged: dict[str, Candidate] = {}
+    for variant, completions in drawn:
+        likelihoods = completions.logprobs or (None,) * len(completions.texts)
+        for text, logprob in zip(completions.texts, likelihoods, strict=True):
+            if not (sql := extract_sql(text, dialect)):
+                continue
+            form = normal_form(sql, dialect)
+            new = Candidate(f"c{len(merged) + 1}", sql, samples=0, variant=variant)
+            merged[form] = add_samples(merged.get(form, new), 1, logprob)
+    return tuple(merged.values())

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import threading
 import zipfile
 from collections.abc import Callable
@@ -461,3 +462,25 @@ def test_a_users_gguf_file_is_converted_once_for_its_content(place: Place) -> No
     mine.write_bytes(WEIGHTS[::-1])
     assert store.pull(str(mine)) != folder
     assert mine.exists()
+
+
+def test_a_users_gguf_file_is_hashed_once_and_its_conversion_is_listed(place: Place) -> None:
+    mine = place.write("mine/own model.gguf")
+    form = replace(OPENVINO, convert=FakeConverter(), copies=0)
+    store = place.build(HUB, form=form)
+    folder = store.pull(str(mine))
+    # What is not read again is not noticed.
+    before = mine.stat()
+    mine.write_bytes(WEIGHTS[::-1])
+    os.utime(mine, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert store.find(str(mine)) == folder
+    os.utime(mine, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    assert store.find(str(mine)) is None
+    _, kept = store.entries()
+    assert (kept.folder, kept.present) == (folder, True)
+    assert kept.name.startswith("own-model-")
+    mine.unlink()
+    assert store.pull(kept.name) == folder
+    assert store.remove(kept.name)
+    assert not folder.exists()
+    assert len(store.entries()) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.sampling.adaptive_k import count_round, rate_difficulty
+from generation.sampling.allocation import count_round, rate_difficulty
 from nl2sql.settings.sampling import SamplingSettings
 from nl2sql.types import JoinPlan, Plan, Question, SchemaLink, SchemaLinks
 from tests.fakes import SHOP, build_question

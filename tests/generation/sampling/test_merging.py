@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from generation.sampling.merging import merge_candidates
+from generation.sampling.generator import merge_candidates
 from nl2sql.types import Candidate, Completions
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from generation.engines import openvino_keeper
-from generation.engines.openvino_keeper import OpenVinoKeeper
+from generation.engines import openvino_supervisor
+from generation.engines.openvino_supervisor import OpenVinoSupervisor
 from nl2sql.errors import EngineUnavailable
 
 
@@ -62,20 +62,20 @@ class Starter:
 
 @pytest.fixture(autouse=True)
 def _hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(openvino_keeper, "_CHECK_S", 0.01)
-    monkeypatch.setattr(openvino_keeper, "_HEALTH_CHECK_S", 0.01)
+    monkeypatch.setattr(openvino_supervisor, "_CHECK_S", 0.01)
+    monkeypatch.setattr(openvino_supervisor, "_HEALTH_CHECK_S", 0.01)
 
 
 @asynccontextmanager
 async def keep(
     *outcomes: FakeServer | Exception,
-) -> AsyncIterator[tuple[OpenVinoKeeper, Starter]]:
-    """A keeper that watches its first server."""
+) -> AsyncIterator[tuple[OpenVinoSupervisor, Starter]]:
+    """A supervisor that watches its first server."""
     start = Starter(*outcomes)
-    keeper = OpenVinoKeeper(start)
-    await keeper.find()
-    yield keeper, start
-    await keeper.close()
+    supervisor = OpenVinoSupervisor(start)
+    await supervisor.find()
+    yield supervisor, start
+    await supervisor.close()
 
 
 async def wait_for(condition: Callable[[], bool]) -> None:
@@ -85,62 +85,62 @@ async def wait_for(condition: Callable[[], bool]) -> None:
 
 
 async def test_a_server_that_died_is_started_again_though_nobody_asks() -> None:
-    async with keep(FakeServer(), FakeServer()) as (keeper, start):
-        first = await keeper.find()
+    async with keep(FakeServer(), FakeServer()) as (supervisor, start):
+        first = await supervisor.find()
         start.history[0].is_running = False
-        assert "restarted" in keeper.describe_problem()
+        assert "restarted" in supervisor.describe_problem()
         await wait_for(lambda: len(start.history) == 2)
-        assert await keeper.find() is not first
-        assert keeper.describe_problem() == ""
+        assert await supervisor.find() is not first
+        assert supervisor.describe_problem() == ""
         await wait_for(lambda: start.history[0].stopped)
     assert start.history[1].stopped
 
 
 async def test_a_server_that_hangs_is_killed_and_started_again() -> None:
-    async with keep(FakeServer(), FakeServer()) as (keeper, start):
+    async with keep(FakeServer(), FakeServer()) as (supervisor, start):
         start.history[0].hangs = True
-        await wait_for(lambda: "does not answer" in keeper.describe_problem())
+        await wait_for(lambda: "does not answer" in supervisor.describe_problem())
         await wait_for(lambda: len(start.history) == 2)
-        assert keeper.describe_problem() == ""
+        assert supervisor.describe_problem() == ""
 
 
 async def test_a_server_that_once_gave_no_sign_lives_on() -> None:
-    async with keep(FakeServer()) as (keeper, start):
+    async with keep(FakeServer()) as (supervisor, start):
         for _ in range(2):
             start.history[0].hangs = True
-            await wait_for(lambda: "does not answer" in keeper.describe_problem())
+            await wait_for(lambda: "does not answer" in supervisor.describe_problem())
             start.history[0].hangs = False
-            await wait_for(lambda: keeper.describe_problem() == "")
+            await wait_for(lambda: supervisor.describe_problem() == "")
         assert start.history[0].is_running
 
 
 async def test_a_server_that_is_too_busy_to_answer_lives_on() -> None:
-    async with keep(FakeServer()) as (keeper, start):
+    async with keep(FakeServer()) as (supervisor, start):
         start.history[0].hangs = start.history[0].works = True
         await wait_for(lambda: start.history[0].worked_s > 12)
-        assert keeper.describe_problem() == ""
+        assert supervisor.describe_problem() == ""
 
 
 async def test_a_start_that_fails_is_told_and_tried_again() -> None:
     failure = EngineUnavailable("There is no memory.")
-    async with keep(FakeServer(), failure, failure, failure, FakeServer()) as (keeper, start):
+    async with keep(FakeServer(), failure, failure, failure, FakeServer()) as (supervisor, start):
         start.history[0].is_running = False
         with pytest.raises(EngineUnavailable, match="no memory"):
-            await keeper.find()
-        assert keeper.describe_problem() == "There is no memory."
+            await supervisor.find()
+        assert supervisor.describe_problem() == "There is no memory."
         await wait_for(lambda: len(start.history) == 2)
-        assert keeper.describe_problem() == ""
+        assert supervisor.describe_problem() == ""
 
 
 async def test_a_system_error_at_the_start_is_told_and_tried_again() -> None:
     failure = OSError(12, "Cannot allocate memory")
-    async with keep(FakeServer(), failure, failure, failure, FakeServer()) as (keeper, start):
+    async with keep(FakeServer(), failure, failure, failure, FakeServer()) as (supervisor, start):
         start.history[0].is_running = False
         with pytest.raises(EngineUnavailable, match="Cannot allocate memory"):
-            await keeper.find()
-        assert "Cannot allocate memory" in keeper.describe_problem()
+            await supervisor.find()
+        assert "Cannot allocate memory" in supervisor.describe_problem()
         await wait_for(lambda: len(start.history) == 2)
-        assert keeper.describe_problem() == ""
+        assert supervisor.describe_problem() == ""
 
 
 @pytest.mark.parametrize("error", [OSError("gone"), ValueError("closed"), RuntimeError("broken")])
@@ -156,12 +156,12 @@ async def test_whatever_fails_the_watch_goes_on(error: Exception, method: str) -
             if method == "stop":
                 raise error
 
-    async with keep(FailingServer(), FakeServer(), FakeServer()) as (keeper, start):
+    async with keep(FailingServer(), FakeServer(), FakeServer()) as (supervisor, start):
         start.history[0].hangs = True
         await wait_for(lambda: len(start.history) == 2)
         start.history[1].is_running = False
         await wait_for(lambda: len(start.history) == 3)
-        assert (await keeper.find()).is_running
+        assert (await supervisor.find()).is_running
 
 
 async def test_a_start_goes_on_if_whoever_waits_for_it_leaves() -> None:
@@ -172,24 +172,24 @@ async def test_a_start_goes_on_if_whoever_waits_for_it_leaves() -> None:
             return super().__call__()
 
     start = SlowStarter(FakeServer(), FakeServer())
-    keeper = OpenVinoKeeper(start)
+    supervisor = OpenVinoSupervisor(start)
     start.history[0].is_running = False
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(keeper.find(), 0.02)
-    found: Any = await keeper.find()
+        await asyncio.wait_for(supervisor.find(), 0.02)
+    found: Any = await supervisor.find()
     assert found is start.history[1]
-    await keeper.close()
+    await supervisor.close()
     assert [server.stopped for server in start.history] == [True, True]
     start.history[1].is_running = False
     with pytest.raises(EngineUnavailable, match="closed"):
-        await keeper.find()
+        await supervisor.find()
 
 
 async def test_many_who_ask_start_one() -> None:
     start = Starter(FakeServer(), FakeServer())
-    keeper = OpenVinoKeeper(start)
+    supervisor = OpenVinoSupervisor(start)
     start.history[0].is_running = False
-    servers = await asyncio.gather(*(keeper.find() for _ in range(8)))
+    servers = await asyncio.gather(*(supervisor.find() for _ in range(8)))
     assert len({id(server) for server in servers}) == 1
     assert len(start.history) == 2
-    await keeper.close()
+    await supervisor.close()

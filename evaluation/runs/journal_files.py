@@ -1,11 +1,16 @@
-"""Files of JSON lines that a kill can truncate."""
+"""Files of JSON lines that one process at a time writes, and that a kill can truncate."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock, Timeout
+
+from nl2sql.errors import SettingsError
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -32,3 +37,17 @@ def drop_torn_line(path: Path) -> None:
         whole = content.rfind(b"\n") + 1
         if whole < len(content):
             file.truncate(whole)
+
+
+@contextmanager
+def hold_lock(path: Path, busy: str, hint: str) -> Iterator[None]:
+    """Holds the lock at ``path``. Raises SettingsError with ``busy`` when another process does."""
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise SettingsError(busy, hint=hint) from error
+    try:
+        yield
+    finally:
+        lock.release()

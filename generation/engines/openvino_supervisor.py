@@ -27,7 +27,7 @@ _MOST_MISSED = 3
 _LONGEST_PAUSE_S = 60.0
 
 
-class OpenVinoKeeper:
+class OpenVinoSupervisor:
     """Runs servers by ``start``, which blocks until the server is ready.
 
     The first server is started at once, the watch by the first call from an event loop.
@@ -110,7 +110,7 @@ class OpenVinoKeeper:
             try:
                 await self._check()
                 pause = _CHECK_S
-            except Exception as error:  # the watch ends with the keeper only
+            except Exception as error:  # the watch ends with the supervisor only
                 _LOG.warning("The engine is watched on: %s", error)
                 pause = min(2 * pause, _LONGEST_PAUSE_S)
 
