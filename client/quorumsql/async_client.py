@@ -237,24 +237,22 @@ class AsyncClient:
 
     async def run(
         self,
-        sql: str = "",
+        sql: str,
         *,
         database: str | None = None,
         max_rows: int | None = None,
-        share: str = "",
     ) -> RunResponse:
-        """The rows of a query, or of a share."""
-        body = {"sql": sql, "database": database, "max_rows": max_rows, "share": share}
+        """The rows of a query."""
+        body = {"sql": sql, "database": database, "max_rows": max_rows}
         return await self._call(RunResponse, "POST", "/run", body)
 
     async def export_run(
         self,
-        sql: str = "",
+        sql: str,
         *,
         media_type: str = "text/csv",
         database: str | None = None,
         max_rows: int | None = None,
-        share: str = "",
         spreadsheet_safe: bool = False,
     ) -> wire.Export:
         """The rows of ``run`` as ``media_type``; the formats are those of ``export``."""
@@ -262,7 +260,6 @@ class AsyncClient:
             "sql": sql,
             "database": database,
             "max_rows": max_rows,
-            "share": share,
             "spreadsheet_safe": spreadsheet_safe,
         }
         headers = {"Accept": media_type}
@@ -324,7 +321,7 @@ class AsyncClient:
         return await self._get(OwnSharesResponse, "/shares", after=after, limit=limit)
 
     async def shared(self, id_: str) -> ShareResponse:
-        """A share; ``run(share=id_)`` gives its rows."""
+        """A share; ``run`` gives the rows of its query, as the caller may see them."""
         return await self._get(ShareResponse, f"/shares/{_quote(id_)}")
 
     async def end_share(self, id_: str) -> None:

@@ -16,8 +16,8 @@ class PageSettings(Section):
     )
     operate_roles: tuple[str, ...] = Field(
         (),
-        description="Roles whose people see the status of the service, and in traces their queries "
-        "with what the policy added, which names what it hides.",
+        description="Roles whose people see in traces their queries with what the policy added, "
+        "which names what it hides.",
     )
     sign_in_hours: int = Field(
         12, ge=1, le=8760, description="A sign-in on the page ends after this many hours."

@@ -24,12 +24,6 @@ from serve_app.service.query_service import QueryService
 from serve_app.service.review import ReviewService
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.shares import ShareService
-from serve_app.service.status import (
-    Deployments,
-    StatusService,
-    describe_policies,
-    list_no_deployments,
-)
 from serve_app.service.tools import ToolService
 
 
@@ -62,9 +56,8 @@ def build_page_services(
     tools: ToolService,
     conversations: GuardedConversations,
     access: AccessParts,
-    deployments: Deployments = list_no_deployments,
 ) -> PageServices:
-    """The services over these stages. Raises OSError for a policy that cannot be read."""
+    """The services over these stages."""
     operations, guard = Operations(settings, access.accounting), stages.executor
     dialects = {name: database.dialect for name, database in settings.databases.items()}
     withdrawal = FeedbackWithdrawal(ExampleStore(store), dialects)
@@ -78,5 +71,4 @@ def build_page_services(
         history=HistoryService(settings, conversations, operations),
         shares=ShareService(settings, ShareStore(store), guard, operations),
         review=ReviewService(settings, ReviewStore(store), guard, operations, withdrawal),
-        status=StatusService(settings, queries, store, describe_policies(settings), deployments),
     )

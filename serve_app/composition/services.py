@@ -18,7 +18,6 @@ from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.running_queries import RunningQueries
 from serve_app.service.sessions import SessionService
-from serve_app.service.status import Deployments, list_no_deployments
 from serve_app.service.tools import ToolService
 
 
@@ -43,14 +42,13 @@ def build_services(
     running: RunningQueries | None = None,
     prepares_prompts: bool = True,
     store: IndexStore | None = None,
-    deployments: Deployments = list_no_deployments,
 ) -> Services:
     """The services over these stages.
 
     ``recorder`` is by default one without metrics and traces; ``running`` by default knows the
     questions of this process only. With ``prepares_prompts`` an idle engine reads the prompts of
     likely questions in advance. With ``store``, the index, there are history, shares and the other
-    services of the page, whose ``/status`` shows ``deployments``. Raises SettingsError.
+    services of the page. Raises SettingsError.
     """
     settings = wiring.settings
     pipeline = wiring.build_pipeline(
@@ -101,7 +99,6 @@ def build_services(
             tools=tools,
             conversations=conversations,
             access=access,
-            deployments=deployments,
         )
     return Services(
         queries,

@@ -1,12 +1,11 @@
 """The formats of an answer's rows: names for the command line, media types for HTTP.
 
-JSON is not among them: it contains the whole answer, these only the rows and their metadata. Knows
-nothing of requests; ``negotiation.py`` reads which types a client accepts.
+JSON is not among them: it contains the whole answer, these only the rows and their metadata.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -124,3 +123,46 @@ def describe_answer(answer: Answered) -> dict[str, str]:
 def _quote(text: str, safe: str) -> str:
     # A model can write half a surrogate pair, which UTF-8 cannot encode.
     return quote(text, safe=safe, errors="replace")
+
+
+def choose_media_type(accept: str, offered: Sequence[str]) -> str | None:
+    """The offered type that ``accept`` prefers (RFC 9110, section 12.5.1), the first of equals.
+
+    None if it accepts none. Ignores parameters of media types except ``q``.
+
+    An empty header accepts everything. A q that is not a number from 0 to 1 counts as 1.
+
+    >>> offered = ("application/json", "text/csv")
+    >>> choose_media_type("text/*;q=0.5, application/json;q=0.1", offered)
+    'text/csv'
+    >>> choose_media_type("*/*", offered), choose_media_type("image/png", offered)
+    ('application/json', None)
+    """
+    ranges = [_read_range(text) for text in accept.split(",") if text.strip()]
+    if not ranges:
+        return offered[0]
+    best = max(offered, key=lambda media_type: _rate(media_type, ranges))
+    return best if _rate(best, ranges) > 0 else None
+
+
+def _read_range(text: str) -> tuple[str, float]:
+    name, *parameters = (part.strip().lower() for part in text.split(";"))
+    quality = 1.0
+    for parameter in parameters:
+        key, _, value = parameter.partition("=")
+        if key.strip() == "q":
+            try:
+                quality = float(value)
+            except ValueError:
+                quality = 1.0
+    return name, quality if 0 <= quality <= 1 else 1.0
+
+
+def _rate(media_type: str, ranges: Sequence[tuple[str, float]]) -> float:
+    """The q of the most specific range that matches; 0 if none does."""
+    family = f"{media_type.partition('/')[0]}/*"
+    for wanted in (media_type, family, "*/*"):
+        found = [quality for name, quality in ranges if name == wanted]
+        if found:
+            return max(found)
+    return 0.0

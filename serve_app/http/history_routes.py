@@ -1,34 +1,82 @@
-"""``/conversations``: the principal's own history."""
+"""What is kept of questions: ``/conversations``, ``/sessions``, ``/shares`` and ``/feedback``."""
 
 from __future__ import annotations
 
-from fastapi import FastAPI, Response
+from typing import Annotated, Literal
 
+from fastapi import APIRouter, Query, Response
+
+from quorumsql.contract import FeedbackRequest, FeedbackResponse
+from quorumsql.contract.feedback import ReviewResponse
 from quorumsql.contract.history import (
     ConversationChange,
     ConversationEntryResponse,
     ConversationResponse,
     ConversationsResponse,
     DeletedResponse,
+    OwnSharesResponse,
+    SharedResponse,
+    ShareRequest,
+    ShareResponse,
 )
-from serve_app.http.callers import Caller
-from serve_app.http.route_answers import After, Limit, Search, describe_responses, render_model
+from serve_app.http.route_parts import (
+    After,
+    Caller,
+    Limit,
+    Search,
+    describe_responses,
+    render_model,
+)
+from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import HistoryService
+from serve_app.service.review import ReviewService
+from serve_app.service.sessions import Forgotten, SessionService
+from serve_app.service.shares import ShareService
 
-_LIST = describe_responses(
+_CONVERSATIONS = describe_responses(
     "A page of the principal's conversations, the latest first.", ConversationsResponse
 )
-_ONE = describe_responses("The conversation.", ConversationResponse, 404)
+_CONVERSATION = describe_responses("The conversation.", ConversationResponse, 404)
 _CHANGED = describe_responses("The changed conversation.", ConversationEntryResponse, 404)
 _DELETED = describe_responses(
     "How much was deleted, with what follow-up questions are completed from.", DeletedResponse
 )
+_FORGOTTEN = describe_responses("The session is deleted, or did not exist.")
+_SHARES = describe_responses(
+    "A page of the principal's own shares that have not ended, the latest first.",
+    OwnSharesResponse,
+)
+_SHARED = describe_responses("The id of the share.", SharedResponse, 404)
+_SHARE = describe_responses(
+    "The share; `POST /run` runs its query as the principal.", ShareResponse, 403, 404
+)
+_ENDED = describe_responses("The share is deleted.", None, 404, status=204)
+_GIVEN = describe_responses("An example was stored or removed, or was there already.", None, 404)
+_GIVEN[202] = {
+    "description": "Recorded; no example was added or removed.",
+    "model": FeedbackResponse,
+}
+_REVIEW = describe_responses(
+    "A page of feedback whose queries the principal may run, the latest first.",
+    ReviewResponse,
+    403,
+    404,
+)
+_WITHDRAWN = describe_responses(
+    "The feedback is taken back. The example that it gave is removed, unless other feedback under "
+    "the same access gives it too; what its correction closed is open again.",
+    None,
+    404,
+    status=204,
+)
+_DONE = describe_responses("The feedback is marked as done.", None, 403, 404, status=204)
 
 
-def add_history_routes(app: FastAPI, history: HistoryService) -> None:
-    """Adds the routes."""
+def build_history_router(history: HistoryService) -> APIRouter:
+    """The principal's own conversations."""
+    router = APIRouter()
 
-    @app.get("/conversations", summary="List the own conversations", responses=_LIST)
+    @router.get("/conversations", summary="List the own conversations", responses=_CONVERSATIONS)
     async def list_conversations(
         principal: Caller,
         search: Search = "",
@@ -41,11 +89,15 @@ def add_history_routes(app: FastAPI, history: HistoryService) -> None:
         )
         return render_model(found)
 
-    @app.get("/conversations/{id}", summary="Show a conversation", responses=_ONE)
+    @router.get("/conversations/{id}", summary="Show a conversation", responses=_CONVERSATION)
     async def show_conversation(id: str, principal: Caller) -> Response:  # noqa: A002
         return render_model(await history.load(principal, id))
 
-    @app.patch("/conversations/{id}", summary="Name or star a conversation", responses=_CHANGED)
+    @router.patch(
+        "/conversations/{id}",
+        summary="Name or star a conversation",
+        responses=_CHANGED,
+    )
     async def change_conversation(
         id: str,  # noqa: A002
         body: ConversationChange,
@@ -53,10 +105,106 @@ def add_history_routes(app: FastAPI, history: HistoryService) -> None:
     ) -> Response:
         return render_model(await history.change(principal, id, body))
 
-    @app.delete("/conversations/{id}", summary="Delete a conversation", responses=_DELETED)
+    @router.delete("/conversations/{id}", summary="Delete a conversation", responses=_DELETED)
     async def delete_conversation(id: str, principal: Caller) -> Response:  # noqa: A002
         return render_model(await history.delete(principal, id))
 
-    @app.delete("/conversations", summary="Delete all own conversations", responses=_DELETED)
+    @router.delete("/conversations", summary="Delete all own conversations", responses=_DELETED)
     async def delete_conversations(principal: Caller) -> Response:
         return render_model(await history.delete(principal))
+
+    return router
+
+
+def build_session_router(sessions: SessionService) -> APIRouter:
+    """What follow-up questions are completed from."""
+    router = APIRouter()
+
+    @router.delete("/sessions/{session}", summary="Forget a conversation", responses=_FORGOTTEN)
+    async def forget(session: str, principal: Caller) -> Forgotten:
+        return await sessions.forget(session, principal)
+
+    return router
+
+
+def build_share_router(shares: ShareService) -> APIRouter:
+    """Links to queries."""
+    router = APIRouter()
+
+    @router.post("/shares", summary="Share a query", responses=_SHARED)
+    async def share(body: ShareRequest, principal: Caller) -> Response:
+        return render_model(await shares.add(body, principal))
+
+    @router.get("/shares", summary="List the own shares", responses=_SHARES)
+    async def list_shares(principal: Caller, after: After = "", limit: Limit = 50) -> Response:
+        return render_model(await shares.list_own(principal, after=after, most=limit))
+
+    @router.get("/shares/{id}", summary="Open a share", responses=_SHARE)
+    async def open_share(id: str, principal: Caller) -> Response:  # noqa: A002
+        return render_model(await shares.open(id, principal))
+
+    @router.delete("/shares/{id}", summary="End an own share", status_code=204, responses=_ENDED)
+    async def delete_share(id: str, principal: Caller) -> Response:  # noqa: A002
+        await shares.delete(id, principal)
+        return Response(status_code=204)
+
+    return router
+
+
+def build_feedback_router(feedback: FeedbackService) -> APIRouter:
+    """Saying whether an answer is right."""
+    router = APIRouter()
+
+    @router.post("/feedback", summary="Say whether an answer is right", responses=_GIVEN)
+    async def take(
+        body: FeedbackRequest, response: Response, principal: Caller
+    ) -> FeedbackResponse:
+        taken = await feedback.take(body, principal)
+        response.status_code = 202 if taken.outcome == "recorded" else 200
+        return taken
+
+    return router
+
+
+def build_review_router(review: ReviewService) -> APIRouter:
+    """Working through feedback, and taking it back."""
+    router = APIRouter()
+
+    @router.get("/feedback", summary="List feedback for review", responses=_REVIEW)
+    async def list_feedback(
+        principal: Caller,
+        verdict: Literal["right", "wrong"] = "wrong",
+        state: Literal["open", "done"] = "open",
+        database: Annotated[str, Query(description="Only of this database.")] = "",
+        after: After = "",
+        limit: Limit = 50,
+    ) -> Response:
+        found = await review.list_entries(
+            principal,
+            verdict=verdict,
+            state=state,
+            database=database or None,
+            after=after,
+            most=limit,
+        )
+        return render_model(found)
+
+    @router.delete(
+        "/feedback/{id}",
+        summary="Take feedback back",
+        description="For the one who gave it, and for reviewers who may run its queries.",
+        status_code=204,
+        responses=_WITHDRAWN,
+    )
+    async def withdraw_feedback(id: str, principal: Caller) -> Response:  # noqa: A002
+        await review.withdraw(id, principal)
+        return Response(status_code=204)
+
+    @router.post(
+        "/feedback/{id}/done", summary="Mark feedback as done", status_code=204, responses=_DONE
+    )
+    async def close_feedback(id: str, principal: Caller) -> Response:  # noqa: A002
+        await review.close(id, principal)
+        return Response(status_code=204)
+
+    return router

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from nl2sql.answers import Answer, Answered, Refused
-from nl2sql.errors import InvalidRequest
+from nl2sql.answers import Answered, Refused
 from nl2sql.rendering import build_columns
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.trace_rendering import list_predicates
-from nl2sql.types import GuardedQuery, Principal
+from nl2sql.types import GuardedQuery
 from quorumsql.contract.runs import FormatRequest, FormatResponse, RunRequest, RunResponse
-from serve_app.http.callers import Caller
 from serve_app.http.disconnection import run_while_connected
-from serve_app.http.formats import JSON, MEDIA_TYPES, describe_answer, export_answer, find_format
-from serve_app.http.negotiation import choose_media_type
+from serve_app.http.formats import JSON, MEDIA_TYPES, find_format
 from serve_app.http.problems import render_problem
 from serve_app.http.responses import PartsResponse, render_rows, render_with_rows
-from serve_app.http.route_answers import describe_responses, render_model
+from serve_app.http.route_parts import (
+    Caller,
+    choose_response_type,
+    describe_responses,
+    export_rows,
+    render_model,
+)
 from serve_app.service.formatting import format_sql
-from serve_app.service.operations import Refusal
-from serve_app.service.shares import ShareService
 from serve_app.service.tools import ToolService, find_refusal
 
 _RUN = describe_responses(
@@ -32,9 +33,7 @@ _RUN = describe_responses(
     406,
     429,
 )
-_RUN[200]["content"] = {
-    media_type: {} for media_type in MEDIA_TYPES if media_type != "application/json"
-}
+_RUN[200]["content"] = {media_type: {} for media_type in MEDIA_TYPES if media_type != JSON}
 _RUN[422] = {
     "description": "The request is invalid, or there are no rows: `code` is the guard's reason or "
     "the SQLSTATE of the database's error."
@@ -42,54 +41,31 @@ _RUN[422] = {
 _FORMAT = describe_responses("The query on several lines.", FormatResponse, 404)
 
 
-def add_run_routes(
-    app: FastAPI,
-    settings: Settings,
-    tools: ToolService,
-    shares: ShareService,
-) -> None:
-    """Adds the routes."""
+def build_run_router(settings: Settings, tools: ToolService) -> APIRouter:
+    """The routes."""
+    router = APIRouter()
 
-    async def run(body: RunRequest, principal: Principal) -> Answer | Refusal:
-        database, sql = body.database, body.sql
-        if body.share:
-            if sql or database is not None:
-                raise InvalidRequest("A share has its own database and query.", field="share")
-            share = await shares.open(body.share, principal)
-            if isinstance(share, Refusal):
-                return share
-            database, sql = share.database, share.sql
-        return await tools.run(database, sql, principal, body.max_rows)
-
-    @app.post("/run", summary="Run a query", responses=_RUN)
+    @router.post("/run", summary="Run a query", responses=_RUN)
     async def run_query(body: RunRequest, request: Request, principal: Caller) -> Response:
-        accept = ", ".join(request.headers.getlist("accept"))
-        media_type = choose_media_type(accept, MEDIA_TYPES)
-        if media_type is None:
-            served = ", ".join(MEDIA_TYPES)
-            return render_problem(406, "Not acceptable", f"Rows are served as {served}.")
-        answer = await run_while_connected(request.receive, run(body, principal))
-        if isinstance(answer, Refusal):
-            return render_model(answer)
+        format_ = find_format(choose_response_type(request, MEDIA_TYPES))
+        running = tools.run(body.database, body.sql, principal, body.max_rows)
+        answer = await run_while_connected(request.receive, running)
         if not isinstance(answer, Answered):
             refusal = find_refusal(answer)
             title = "Query refused" if isinstance(answer, Refused) else "Query failed"
             members = {"code": refusal.code}
             return render_problem(422, title, refusal.reason, members=members)
-        format_ = find_format(media_type)
         if format_ is None:
             return await run_in_results_thread(_render, answer)
-        content = await run_in_results_thread(
-            export_answer, answer, format_, spreadsheet_safe=body.spreadsheet_safe
-        )
-        headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
-        return PartsResponse((content,), format_.media_type, headers)
+        return await export_rows(answer, format_, spreadsheet_safe=body.spreadsheet_safe)
 
-    @app.post("/format", summary="Format a query", responses=_FORMAT)
+    @router.post("/format", summary="Format a query", responses=_FORMAT)
     async def format_query(body: FormatRequest, principal: Caller) -> Response:
         name = settings.database_name(body.database, principal)
         sql = await format_sql(body.sql, settings.databases[name].dialect)
         return render_model(FormatResponse(sql=sql))
+
+    return router
 
 
 def _render(answer: Answered) -> Response:

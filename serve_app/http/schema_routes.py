@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import FastAPI, Response
+from fastapi import APIRouter, Response
 
 from quorumsql.contract.schema import (
     DatabasesResponse,
@@ -11,8 +11,14 @@ from quorumsql.contract.schema import (
     TableDetailsResponse,
     TablesResponse,
 )
-from serve_app.http.callers import Caller
-from serve_app.http.route_answers import After, Limit, Search, describe_responses, render_model
+from serve_app.http.route_parts import (
+    After,
+    Caller,
+    Limit,
+    Search,
+    describe_responses,
+    render_model,
+)
 from serve_app.service.schema_service import SchemaService
 
 _DATABASES = describe_responses("The databases that the principal may ask.", DatabasesResponse)
@@ -29,34 +35,37 @@ _DEFINITIONS = describe_responses("The definitions.", DefinitionsResponse, 403, 
 _SUGGESTIONS = describe_responses("At most 8 questions.", SuggestionsResponse, 403, 404, 429)
 
 
-def add_schema_routes(app: FastAPI, schema: SchemaService) -> None:
-    """Adds the routes."""
+def build_schema_router(schema: SchemaService) -> APIRouter:
+    """The routes."""
+    router = APIRouter()
 
-    @app.get("/databases", summary="List the databases", responses=_DATABASES)
+    @router.get("/databases", summary="List the databases", responses=_DATABASES)
     async def list_databases(principal: Caller) -> Response:
         return render_model(await schema.list_databases(principal))
 
-    @app.get("/databases/{database}/tables", summary="Search the tables", responses=_TABLES)
+    @router.get("/databases/{database}/tables", summary="Search the tables", responses=_TABLES)
     async def find_tables(
         database: str, principal: Caller, search: Search = "", after: After = "", limit: Limit = 50
     ) -> Response:
         return render_model(await schema.find_tables(database, search, principal, after, limit))
 
     # A name may contain slashes.
-    @app.get(
+    @router.get(
         "/databases/{database}/tables/{table:path}", summary="Describe a table", responses=_TABLE
     )
     async def describe_table(database: str, table: str, principal: Caller) -> Response:
         return render_model(await schema.describe_table(database, table, principal))
 
-    @app.get(
+    @router.get(
         "/databases/{database}/definitions", summary="List the definitions", responses=_DEFINITIONS
     )
     async def list_definitions(database: str, principal: Caller) -> Response:
         return render_model(await schema.list_definitions(database, principal))
 
-    @app.get(
+    @router.get(
         "/databases/{database}/suggestions", summary="Suggest questions", responses=_SUGGESTIONS
     )
     async def suggest(database: str, principal: Caller) -> Response:
         return render_model(await schema.suggest(database, principal))
+
+    return router

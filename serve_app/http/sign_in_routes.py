@@ -6,7 +6,7 @@ import logging
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import FastAPI, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from starlette.responses import RedirectResponse
 
 from nl2sql.errors import LimitReached, Unauthenticated, Unavailable
@@ -18,9 +18,8 @@ from quorumsql.contract.identity import (
     SignInRequest,
     SignOutRequest,
 )
-from serve_app.http.callers import Caller
 from serve_app.http.identification import CALLBACK, PROVIDER, SIGN_IN, SIGN_OUT
-from serve_app.http.route_answers import Responses, describe_responses, render_model
+from serve_app.http.route_parts import Caller, Responses, describe_responses, render_model
 from serve_app.http.sign_in_cookie import (
     ATTEMPT_NAME,
     read_cookie,
@@ -70,10 +69,11 @@ _RETURNED: Responses = {
 }
 
 
-def add_sign_in_routes(
-    app: FastAPI, settings: Settings, sign_ins: SignIns | None, profiles: ProfileService
-) -> None:
-    """Adds the routes. Without ``sign_ins`` nobody can sign in."""
+def build_sign_in_router(
+    settings: Settings, sign_ins: SignIns | None, profiles: ProfileService
+) -> APIRouter:
+    """The routes. Without ``sign_ins`` nobody can sign in."""
+    router = APIRouter()
     public_url = settings.serve.public_url
 
     def find_sign_ins() -> SignIns:
@@ -89,13 +89,13 @@ def add_sign_in_routes(
         own = public_url or f"{request.url.scheme}://{request.headers['host']}"
         return own + CALLBACK
 
-    @app.get(SIGN_IN, summary="How to sign in", responses=_METHODS)
+    @router.get(SIGN_IN, summary="How to sign in", responses=_METHODS)
     async def list_methods() -> Response:
         methods = list_sign_in_methods(settings.identity, settings.page)
         needed = settings.identity.needs_token
         return render_model(SignInMethodsResponse(needed=needed, methods=list(methods)))
 
-    @app.post(SIGN_IN, summary="Sign in", status_code=204, responses=_SIGNED_IN)
+    @router.post(SIGN_IN, summary="Sign in", status_code=204, responses=_SIGNED_IN)
     async def sign_in(body: SignInRequest, request: Request) -> Response:
         known = find_sign_ins()
         new = await known.sign_in(body.token.strip(), find_address(request))
@@ -103,7 +103,7 @@ def add_sign_in_routes(
         header = write_cookie(new.cookie, lasts_s=new.lasts_s, is_secure=is_secure(request))
         return Response(status_code=204, headers={"Set-Cookie": header})
 
-    @app.post(SIGN_OUT, summary="Sign out", status_code=204, responses=_SIGNED_OUT)
+    @router.post(SIGN_OUT, summary="Sign out", status_code=204, responses=_SIGNED_OUT)
     async def sign_out(body: SignOutRequest, request: Request) -> Response:
         cookie = read_cookie(request.scope)
         if sign_ins is not None and body.everywhere:
@@ -114,7 +114,7 @@ def add_sign_in_routes(
         gone = write_cookie("", lasts_s=0, is_secure=is_secure(request))
         return Response(status_code=204, headers={"Set-Cookie": gone})
 
-    @app.get(
+    @router.get(
         PROVIDER,
         summary="Sign in at the identity provider",
         status_code=303,
@@ -139,7 +139,7 @@ def add_sign_in_routes(
         response.headers["Set-Cookie"] = header
         return response
 
-    @app.get(
+    @router.get(
         CALLBACK,
         summary="Return from the identity provider",
         status_code=303,
@@ -170,10 +170,12 @@ def add_sign_in_routes(
         response.headers.append("Set-Cookie", used)
         return response
 
-    @app.get("/me", summary="Who am I?", responses=_ME)
+    @router.get("/me", summary="Who am I?", responses=_ME)
     async def me(request: Request, principal: Caller) -> Response:
         is_token = "authorization" in request.headers
         return render_model(await profiles.describe(principal, "token" if is_token else "cookie"))
+
+    return router
 
 
 def find_address(request: Request) -> str:

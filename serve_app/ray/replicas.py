@@ -29,7 +29,6 @@ from serve_app.composition.stages import CpuStages, GuardedExecutor, Retrieval
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.ray.caller_watch import CallerWatch
-from serve_app.ray.deployments import list_deployments
 from serve_app.ray.metrics import CacheReporter, RayMeter
 from serve_app.ray.remote import (
     OtherReplicas,
@@ -190,7 +189,6 @@ class Ingress:
             recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
             running=build_running_queries(wiring.settings, OtherReplicas()),
             store=store,
-            deployments=list_deployments,
         )
 
     async def query(self, request: QueryRequest, principal: Principal) -> Answer:

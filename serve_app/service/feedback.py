@@ -17,7 +17,7 @@ from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from retrieval.index_store.feedback_note import build_note
 from retrieval.index_store.review_store import ReviewStore
 from serve_app.service.admission import AdmissionController
-from serve_app.service.rights import find_rights
+from serve_app.service.rights import may_review
 from serve_app.service.texts import check_filled
 
 
@@ -55,7 +55,7 @@ class FeedbackService:
         id_ = build_note(feedback, datetime.now(UTC)).id
         if self._reviews and feedback.correction and receipt.outcome != "refused":
             # What a reviewer corrects needs nobody to look at it again.
-            is_reviewer = find_rights(self._settings, principal).review
+            is_reviewer = may_review(self._settings, principal)
             await self._reviews.close_corrected(id_, all_givers=is_reviewer)
         return _render(receipt, id_, "correction" if feedback.correction else "sql")
 
@@ -73,7 +73,7 @@ def build_feedback(request: FeedbackRequest, settings: Settings, principal: Prin
         is_right=request.verdict == "right",
         principal=principal,
         correction=check_filled("correction", correction, MOST_CHARS) if correction else "",
-        is_reviewed=find_rights(settings, principal).review,
+        is_reviewed=may_review(settings, principal),
     )
 
 

@@ -9,9 +9,7 @@ import math
 import time
 from collections import Counter, deque
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
 
-from quorumsql.contract.service_status import OutcomeResponse, TodayResponse
 from quorumsql.contract.status import DurationResponse, FiguresResponse
 
 # The percentiles are those of so many questions, the latest.
@@ -24,48 +22,19 @@ class Figures:
     def __init__(self) -> None:
         self._started = time.monotonic()
         self._outcomes: Counter[str] = Counter()
-        self._errors: Counter[tuple[str, str]] = Counter()
-        self._day = _find_day()
-        self._used = Counter[str]()
         self._durations: deque[float] = deque(maxlen=_RECENT)
         self._waiting = 0
         self._ongoing = 0
 
-    def count(
-        self, outcome: str, ms: float | None, *, code: str = "", tokens: int = 0, rows: int = 0
-    ) -> None:
-        """Counts a question; ``ms`` is how long its answer took, None if there is no answer.
-
-        ``code`` says why there are no rows, ``tokens`` and ``rows`` what was used.
-        """
+    def count(self, outcome: str, ms: float | None) -> None:
+        """Counts a question; ``ms`` is how long its answer took, None if there is no answer."""
         self._outcomes[outcome] += 1
-        if outcome != "answered":
-            self._errors[outcome, code] += 1
-        self._begin_day()
-        self._used.update(questions=1, tokens=tokens, rows=rows)
         if ms is not None:
             self._durations.append(ms)
 
     def set_load(self, waiting: int, ongoing: int) -> None:
         """Requests that wait, and that are being answered."""
         self._waiting, self._ongoing = waiting, ongoing
-
-    def read_errors(self) -> list[OutcomeResponse]:
-        """The questions without rows, by reason, the most frequent first."""
-        return [
-            OutcomeResponse(outcome=outcome, code=code, count=count)
-            for (outcome, code), count in self._errors.most_common()
-        ]
-
-    def read_today(self) -> TodayResponse:
-        """What was used on this day (UTC)."""
-        self._begin_day()
-        used = self._used
-        return TodayResponse(questions=used["questions"], tokens=used["tokens"], rows=used["rows"])
-
-    def _begin_day(self) -> None:
-        if self._day != (today := _find_day()):
-            self._day, self._used = today, Counter()
 
     def read(self) -> FiguresResponse:
         """The figures now."""
@@ -81,10 +50,6 @@ class Figures:
                 p95_ms=find_percentile(recent, 95),
             ),
         )
-
-
-def _find_day() -> date:
-    return datetime.now(UTC).date()
 
 
 def find_percentile(ordered: Sequence[float], percent: int) -> float | None:

@@ -10,7 +10,6 @@ from serve_app.service.profile import ProfileService
 from serve_app.service.review import ReviewService
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.shares import ShareService
-from serve_app.service.status import StatusService
 from serve_app.service.tools import ToolService
 
 
@@ -28,4 +27,3 @@ class PageServices:
     history: HistoryService
     shares: ShareService
     review: ReviewService
-    status: StatusService

@@ -21,7 +21,7 @@ from quorumsql.contract.identity import (
 )
 from serve_app.service.identity.methods import list_sign_in_methods
 from serve_app.service.query_service import QueryService
-from serve_app.service.rights import find_rights
+from serve_app.service.rights import may_review
 from serve_app.service.usage import UsageMeter
 
 _MOST_TABLES = 200
@@ -53,7 +53,6 @@ class ProfileService:
         described = await gather_all(
             self._schemas.describe_tables(name, (), principal, _MOST_TABLES) for name in databases
         )
-        rights = find_rights(self._settings, principal)
         usage = await self._meter.read(principal)
         return PrincipalResponse(
             name=principal.name,
@@ -61,7 +60,7 @@ class ProfileService:
             databases=list(databases),
             sign_in=identified if self._settings.identity.needs_token else "none",
             methods=list(list_sign_in_methods(self._settings.identity, self._settings.page)),
-            rights=RightsResponse(review=rights.review, operate=rights.operate),
+            rights=RightsResponse(review=may_review(self._settings, principal)),
             max_rows=self._settings.limits.max_rows,
             limits=[
                 LimitResponse(

@@ -106,14 +106,7 @@ class QuestionRecorder:
         outcome, code = name_outcome(finish)
         database = self._name_database(request)
         ms = round(seconds * 1000, 1)
-        timings = answer.trace.timings if answer is not None else ()
-        self.figures.count(
-            outcome,
-            None if answer is None else ms,
-            code=code,
-            tokens=sum(timing.prompt_tokens + timing.completion_tokens for timing in timings),
-            rows=len(answer.result.rows) if isinstance(answer, Answered) else 0,
-        )
+        self.figures.count(outcome, None if answer is None else ms)
         for change in measure_question(outcome, database, seconds):
             self._meter.record(*change)
         if answer is not None:

@@ -20,7 +20,7 @@ from retrieval.index_store.verified_example import build_access_key
 from serve_app.service.history import render_time
 from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations
-from serve_app.service.rights import find_rights
+from serve_app.service.rights import may_review
 
 # Entries that are read and guarded for one page.
 _MOST_READ = 200
@@ -119,8 +119,8 @@ class ReviewService:
             # A name alone is not a person: somebody with other rights may bear it later.
             given = (note.given_by, note.access) == (principal.name, build_access_key(principal))
             if not given:
-                may_review = find_rights(self._settings, principal).review
-                if not may_review or not await self._is_shown(id_, principal):
+                is_reviewer = may_review(self._settings, principal)
+                if not is_reviewer or not await self._is_shown(id_, principal):
                     return False
             await self._withdrawal.withdraw(note)
             return True
@@ -137,7 +137,7 @@ class ReviewService:
         return (await self._judge([found], reviewer))[0]
 
     def _check_right(self, principal: Principal) -> None:
-        if not find_rights(self._settings, principal).review:
+        if not may_review(self._settings, principal):
             raise Forbidden(
                 "You may not review answers.", hint="page.review_roles names the roles that may."
             )

@@ -71,7 +71,7 @@ class ShareService:
         question = self._operations.build_question(f"share: {sql}", request.database, principal)
         return SharedResponse(id=await self._operations.record(question, add))
 
-    async def open(self, id_: str, principal: Principal) -> Share | Refusal:
+    async def open(self, id_: str, principal: Principal) -> ShareResponse | Refusal:
         """The share, if the principal may run its query.
 
         Raises Missing, also for a share of a database that the principal may not ask.
@@ -85,11 +85,7 @@ class ShareService:
             return _REFUSED if isinstance(verdict, Violation) else found
 
         question = self._operations.name_question(f"open_share: {id_}", principal, found.database)
-        return await self._operations.record(question, guard)
-
-    async def show(self, id_: str, principal: Principal) -> ShareResponse | Refusal:
-        """As ``open``, for the response."""
-        share = await self.open(id_, principal)
+        share = await self._operations.record(question, guard)
         if isinstance(share, Refusal):
             return share
         return ShareResponse(

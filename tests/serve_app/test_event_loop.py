@@ -71,7 +71,7 @@ WITHOUT_RESULTS = frozenset(
         "GET /databases/{database}/suggestions", "GET /databases/{database}/tables",
         "GET /databases/{database}/tables/{table}", "GET /feedback", "GET /healthz", "GET /me",
         "GET /readyz", "GET /shares", "GET /shares/{id}", "GET /sign-in", "GET /sign-in/callback",
-        "GET /sign-in/provider", "GET /status", "GET /v1/models", "GET /v1/models/{name}",
+        "GET /sign-in/provider", "GET /v1/models", "GET /v1/models/{name}",
         "PATCH /conversations/{id}", "POST /feedback", "POST /feedback/{id}/done", "POST /format",
         "POST /shares", "POST /sign-in", "POST /sign-out",
     }

@@ -54,7 +54,6 @@ class RightsResponse(ResponseModel):
     """What the principal may do besides asking."""
 
     review: bool = Field(description="Work through answers that were said to be wrong.")
-    operate: bool = Field(description="See the status of the service.")
 
 
 class HiddenResponse(ResponseModel):

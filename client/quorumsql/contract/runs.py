@@ -9,7 +9,7 @@ from quorumsql.contract.model import PREDICATES, ResponseModel, Rows, Text
 
 
 class RunRequest(BaseModel):
-    """The body of ``POST /run``: a query, or a share that has one."""
+    """The body of ``POST /run``."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -17,8 +17,7 @@ class RunRequest(BaseModel):
         json_schema_extra={"examples": [{"sql": "SELECT count(*) FROM employees"}]},
     )
 
-    sql: str = Field("", description="The query.")
-    share: str = Field("", description="The id of a share, instead of `database` and `sql`.")
+    sql: str = Field(description="The query.")
     database: str | None = Field(None, description="The database.")
     max_rows: int | None = Field(None, description="Most rows to return.")
     spreadsheet_safe: bool = Field(

@@ -16,7 +16,6 @@ from nl2sql.protocols import Observer
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_results_thread
 from quorumsql.contract import QueryRequest
-from serve_app.http.callers import Caller, Priority
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.openai.content import render_answer
 from serve_app.http.openai.conversation import (
@@ -30,6 +29,7 @@ from serve_app.http.openai.responses import DEFAULT_MODEL, Completion, build_mod
 from serve_app.http.openai.stream import ChatStream
 from serve_app.http.problems import CLIENT_GONE
 from serve_app.http.responses import AnyTextJSONResponse
+from serve_app.http.route_parts import Caller, Priority
 from serve_app.service.query_service import QueryService
 
 _ERRORS: dict[int | str, dict[str, Any]] = {

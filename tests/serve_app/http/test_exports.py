@@ -17,8 +17,7 @@ import pytest
 
 from nl2sql.types import ResultSet
 from serve_app.cli.ask import OutputFormat
-from serve_app.http.formats import FORMATS, MEDIA_TYPES
-from serve_app.http.negotiation import choose_media_type
+from serve_app.http.formats import FORMATS, MEDIA_TYPES, choose_media_type
 from tests.fakes import FakeGenerator, FakeGuard, build_candidate, build_generated, build_guarded
 from tests.serve_app.served import build_app, connect
 

@@ -182,7 +182,7 @@ async def test_where_no_token_is_needed_everybody_is_local(
     ) as served:
         me = await served.get("", "/me")
         assert (me["name"], me["sign_in"], me["methods"]) == ("local", "none", [])
-        assert me["rights"] == {"review": True, "operate": True}
+        assert me["rights"] == {"review": True}
         assert "hr.employees" in [each["table"] for each in me["hidden"]]
         assert (await sign_in(served, "anything")).status_code == 404
         out = await served.send("", "POST", "/sign-out", json={})
@@ -301,9 +301,9 @@ async def test_everybody_is_told_what_is_hidden_of_what_they_see(served: PageSer
 
 async def test_rights_follow_the_roles(served: PageService) -> None:
     rights = {name: (await served.get(name, "/me"))["rights"] for name in ("cleo", "ravi", "ada")}
-    assert rights["cleo"] == {"review": False, "operate": False}
-    assert rights["ravi"] == {"review": True, "operate": False}
-    assert rights["ada"] == {"review": True, "operate": True}
+    assert rights["cleo"] == {"review": False}
+    assert rights["ravi"] == {"review": True}
+    assert rights["ada"] == {"review": True}
 
 
 async def test_what_is_left_of_the_limits_is_told_and_not_used_by_asking(

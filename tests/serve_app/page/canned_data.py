@@ -172,7 +172,7 @@ PERSON: dict[str, Any] = {
         {"name": "tokens_per_day", "most": 2_000_000, "used": 412_000, "resets_in_s": 31_000},
         {"name": "rows_per_day", "most": 500_000, "used": 61_240, "resets_in_s": 31_000},
     ],
-    "rights": {"review": True, "operate": True},
+    "rights": {"review": True},
     "max_rows": 10_000,
     "hidden": [
         {

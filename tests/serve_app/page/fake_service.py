@@ -79,7 +79,6 @@ class FakeService:
         self.review = canned_data.build_review(now)
         self.given: dict[str, dict[str, Any]] = {}
         self.shares: dict[str, dict[str, Any]] = {}
-        self.running_now = self.most_running = 0
         self.sessions: set[str] = set()
         self.running: dict[str, Running] = {}
         self.tasks: set[asyncio.Task[None]] = set()
@@ -275,15 +274,7 @@ class FakeService:
         return StreamingResponse(self._send(running, after, None), media_type="text/event-stream")
 
     async def run(self, request: Request) -> Response:
-        self.running_now += 1
-        self.most_running = max(self.most_running, self.running_now)
-        try:
-            await asyncio.sleep(self.run_pause_s)
-            return await self._run(request)
-        finally:
-            self.running_now -= 1
-
-    async def _run(self, request: Request) -> Response:
+        await asyncio.sleep(self.run_pause_s)
         if self.run_error is not None:
             return self.run_error
         body = await request.json()

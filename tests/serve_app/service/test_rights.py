@@ -8,7 +8,7 @@ import pytest
 
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
-from serve_app.service.rights import EVERYTHING, Rights, find_rights
+from serve_app.service.rights import may_review, reads_policy
 
 _PAGE = {
     "review_roles": ["analyst"],
@@ -24,24 +24,23 @@ def _build(**sections: Any) -> Settings:
 @pytest.mark.parametrize(
     ("roles", "expected"),
     [
-        ((), Rights(review=False, operate=False)),
-        (("Analyst", "clerk"), Rights(review=False, operate=False)),
-        (("clerk", "analyst"), Rights(review=True, operate=False)),
-        (("clerk", "operator"), Rights(review=False, operate=True)),
-        (("analyst", "operator"), EVERYTHING),
+        ((), (False, False)),
+        (("Analyst", "clerk"), (False, False)),
+        (("clerk", "analyst"), (True, False)),
+        (("clerk", "operator"), (False, True)),
     ],
 )
-def test_roles_give_rights(roles: tuple[str, ...], expected: Rights) -> None:
+def test_roles_give_rights(roles: tuple[str, ...], expected: tuple[bool, bool]) -> None:
     settings = _build(identity={"api_keys": True}, page=_PAGE)
-    assert find_rights(settings, Principal("mia", roles)) == expected
+    principal = Principal("mia", roles)
+    assert (may_review(settings, principal), reads_policy(settings, principal)) == expected
 
 
-def test_without_tokens_the_local_principal_may_do_everything() -> None:
+def test_without_tokens_the_local_principal_reviews() -> None:
     settings = _build(identity={"local": {"roles": ["clerk"]}}, page=_PAGE)
-    assert find_rights(settings, settings.identity.principal()) == EVERYTHING
+    assert may_review(settings, settings.identity.principal())
 
 
-def test_without_roles_in_the_settings_nobody_reviews_or_operates() -> None:
+def test_without_roles_in_the_settings_nobody_reviews() -> None:
     settings = _build(identity={"principals": {"mia": {"token_env": "MIA", "roles": ["boss"]}}})
-    rights = find_rights(settings, settings.identity.principal("mia"))
-    assert rights == Rights(review=False, operate=False)
+    assert not may_review(settings, settings.identity.principal("mia"))

@@ -11,19 +11,21 @@ import { Icon } from "./components/icons.js";
 import { ConnectionBar, Notices } from "./components/notices.js";
 import { Text } from "./components/text.js";
 import { AskView, beginAnew } from "./views/ask.js";
-import { Lazy, prepare } from "./views/lazy.js";
+import { HistoryView } from "./views/history.js";
+import { MeView } from "./views/me.js";
+import { ReviewView } from "./views/review.js";
+import { SchemaView } from "./views/schema/schema.js";
 import { SignInView, StartProblem, trySignOut } from "./views/sign_in.js";
 
 const helping = signal(false);
 const menuOpen = signal(false);
 
-/** name → title, module, component, icon, label; `right`: only with it. */
+/** name → label, icon, component; `right`: only with it. */
 const VIEWS = {
-  schema: { label: "Data", icon: "table", load: () => import("./views/schema/schema.js"), view: "SchemaView" },
-  history: { label: "History", icon: "history", load: () => import("./views/history.js"), view: "HistoryView" },
-  review: { label: "Review", icon: "review", load: () => import("./views/review.js"), view: "ReviewView", right: "review" },
-  me: { label: "Account", icon: "person", load: () => import("./views/me.js"), view: "MeView", isAside: true },
-  share: { load: () => import("./views/shared.js"), view: "SharedView" },
+  schema: { label: "Data", icon: "table", view: SchemaView },
+  history: { label: "History", icon: "history", view: HistoryView },
+  review: { label: "Review", icon: "review", view: ReviewView, right: "review" },
+  me: { label: "Account", icon: "person", view: MeView, isAside: true },
 };
 const may = (view) => !view.right || rights.value[view.right];
 
@@ -81,7 +83,6 @@ export function App() {
 function Shell() {
   const { name, parts } = route.value;
   useGlobalKeys();
-  useEffect(() => prepare(Object.values(VIEWS).filter(may).map((one) => one.load)), []);
   useViewChange(name, `${name}/${name === "schema" ? "" : (parts[0] ?? "")}`);
   const view = VIEWS[name];
   return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>To the content</a>
@@ -91,7 +92,7 @@ function Shell() {
       <${Button} icon="plus" kind="quiet" label="New conversation" hint="n" onClick=${beginAnew} /></header>
     <div class="frame">
       <${Side} name=${name} />
-      <main id="main" tabindex="-1">${view && may(view) ? html`<${Lazy} key=${name} load=${view.load} name=${view.view} />` : html`<${AskView} />`}</main>
+      <main id="main" tabindex="-1">${view && may(view) ? html`<${view.view} />` : html`<${AskView} />`}</main>
     </div>
     <${Notices} />
     ${helping.value && html`<${HelpDialog} close=${() => (helping.value = false)} />`}`;

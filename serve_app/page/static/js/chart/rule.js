@@ -7,7 +7,7 @@
 
 import { isNameLike, readKind } from "../core/format.js";
 
-/** @typedef {{mark: "bar"|"line"|"point"|"histogram", x: number, y: number[], color: number|null}} Chart */
+/** @typedef {{mark: "bar"|"line", x: number, y: number[], color: number|null}} Chart */
 /** @typedef {{at: number, role: "amount"|"moment"|"category"|"other", distinct: number, isOrdered: boolean}} Role */
 
 export const MOST_ROWS = 5000;
@@ -40,31 +40,24 @@ export function suggestChart(roles, count) {
   const amounts = roles.filter((one) => one.role === "amount" && one.distinct > 0).map((one) => one.at);
   const moment = roles.find((one) => one.role === "moment" && one.distinct > 1);
   const categories = roles.filter((one) => one.role === "category" && one.distinct > 1);
-  const dimensions = roles.filter((one) => one.role === "moment" || one.role === "category");
   if (count < 2 || !amounts.length) return null;
-  // Where each dimension has one value only, nothing is compared.
-  if (dimensions.length && !dimensions.some((one) => one.distinct > 1)) return null;
   const few = categories.find((one) => one.distinct <= MOST_COLORS && one.distinct < count);
   if (moment) {
     const isLong = moment.distinct < count;
     return { mark: "line", x: moment.at, y: isLong && few ? [amounts[0]] : amounts.slice(0, 4), color: isLong && few ? few.at : null };
   }
   const axis = categories.find((one) => one.distinct <= MOST_BARS && one !== few) ?? categories.find((one) => one.distinct <= MOST_BARS);
-  if (axis) {
-    const color = few && few !== axis && axis.distinct < count ? few.at : null;
-    const year = axis.isOrdered && axis.distinct > 8 && color === null;
-    return { mark: year ? "line" : "bar", x: axis.at, y: [amounts[0]], color };
-  }
-  const varied = amounts.filter((at) => roles[at].distinct > 1);
-  if (varied.length > 1 && count > 4) return { mark: "point", x: varied[0], y: [varied[1]], color: null };
-  return varied.length && count > 9 ? { mark: "histogram", x: varied[0], y: [], color: null } : null;
+  if (!axis) return null;
+  const color = few && few !== axis && axis.distinct < count ? few.at : null;
+  const year = axis.isOrdered && axis.distinct > 8 && color === null;
+  return { mark: year ? "line" : "bar", x: axis.at, y: [amounts[0]], color };
 }
 
 /** The columns that can be chosen for each part of a chart. */
 export function listChoices(roles) {
   const all = (test) => roles.filter(test).map((one) => one.at);
   return {
-    x: all((one) => one.role !== "other" && one.distinct > 1),
+    x: all((one) => (one.role === "moment" || one.role === "category") && one.distinct > 1),
     y: all((one) => one.role === "amount" && one.distinct > 0),
     color: all((one) => one.role === "category" && one.distinct > 1 && one.distinct <= MOST_COLORS),
   };

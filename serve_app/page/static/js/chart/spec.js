@@ -15,9 +15,9 @@ const TITLE_PX = 14;
 const LETTER_PX = TITLE_PX * 0.56;
 
 
-function typeOf(role, mark) {
+function typeOf(role) {
   if (role.role === "moment") return "temporal";
-  return role.role === "amount" && mark !== "bar" ? "quantitative" : role.role === "amount" ? "ordinal" : "nominal";
+  return "nominal";
 }
 
 function readValue(role, value) {
@@ -31,7 +31,6 @@ function buildValues(chart, rows, roles, name) {
   const read = (row, at) => readValue(roles[at], row[at]);
   return rows.slice(0, MOST_ROWS).flatMap((row, number) => {
     const base = { row: number, x: read(row, chart.x), ...(chart.color !== null && { color: read(row, chart.color) }) };
-    if (chart.mark === "histogram") return [base];
     return chart.y.map((at) => ({ ...base, y: read(row, at), ...(chart.y.length > 1 && { series: at, color: name(at) }) }));
   });
 }
@@ -48,7 +47,7 @@ export function buildSpec(chart, { question = "", columns, rows }, roles, look, 
   const name = (at) => names[at];
   const values = buildValues(chart, rows, roles, name);
   const hasColor = chart.color !== null || chart.y.length > 1;
-  const x = { field: "x", type: typeOf(roles[chart.x], chart.mark), title: name(chart.x), axis: { labelOverlap: true, grid: false } };
+  const x = { field: "x", type: typeOf(roles[chart.x]), title: name(chart.x), axis: { labelOverlap: true, grid: false } };
   const y = { field: "y", type: "quantitative", title: chart.y.length === 1 ? name(chart.y[0]) : null, axis: { tickCount: 5, domain: false } };
   const color = hasColor
     ? { field: "color", type: "nominal", title: chart.color === null ? null : name(chart.color), scale: { range: look.series }, legend: { orient: "top", columns: 4 } }
@@ -58,12 +57,6 @@ export function buildSpec(chart, { question = "", columns, rows }, roles, look, 
   if (chart.mark === "line") {
     if (x.type === "nominal") Object.assign(x, { type: "ordinal", axis: { ...x.axis, labelAngle: 0 } });
     return { ...spec, mark: { type: "line", point: values.length <= 60 ? { size: 34, filled: true } : false, strokeWidth: 2.2 } };
-  }
-  if (chart.mark === "point") return { ...spec, mark: { type: "point", filled: true, opacity: 0.65, size: 46 } };
-  if (chart.mark === "histogram") {
-    Object.assign(x, { type: "quantitative", bin: { maxbins: 30 } });
-    Object.assign(y, { field: undefined, aggregate: "count", title: "Rows" });
-    return { ...spec, mark: { type: "bar", cornerRadiusEnd: 2 } };
   }
   return lieDown(spec, x, y, values, hasColor);
 }

@@ -1,7 +1,7 @@
 /** The values under the pointer: what the rows say there, as the table writes it, and as text only. */
 
 import { html, render } from "../../vendor/preact.js";
-import { buildFormat, exact, formatNumber, nameColumns } from "../core/format.js";
+import { buildFormat, exact, nameColumns } from "../core/format.js";
 import { Text } from "../components/text.js";
 
 const REACH = 28;
@@ -15,12 +15,6 @@ function buildDescriber(chart, { columns, rows }) {
     if (!formats.has(at)) formats.set(at, buildFormat(columns[at], sample.map((row) => row[at])));
     return value === null || value === undefined ? "–" : (formats.get(at).write(value) ?? exact(value));
   };
-  if (chart.mark === "histogram") {
-    return (datum) => {
-      const [start, end] = ["", "_end"].map((part) => Object.entries(datum).find(([name]) => name.startsWith("bin_") && name.endsWith(`_x${part}`))?.[1]);
-      return [[names[chart.x], `${formatNumber(start)} to ${formatNumber(end)}`], ["Rows", formatNumber(datum.__count)]];
-    };
-  }
   return (datum) => {
     const shown = [chart.x, ...(chart.color === null ? [] : [chart.color]), ...(datum.series === undefined ? chart.y : [datum.series])];
     return [...new Set(shown)].map((at) => [names[at], write(at, rows[datum.row][at])]);
@@ -55,7 +49,7 @@ export function showValues(stage, view, chart, result, data) {
   // The same values stand in the table, where a screen reader finds them.
   tip.setAttribute("aria-hidden", "true");
   stage.append(tip);
-  const isArea = chart.mark === "bar" || chart.mark === "histogram";
+  const isArea = chart.mark === "bar";
   view.addEventListener("pointermove", (event, item) => {
     const box = stage.getBoundingClientRect();
     const drawing = stage.querySelector("canvas").getBoundingClientRect();

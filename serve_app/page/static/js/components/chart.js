@@ -15,7 +15,7 @@ import { count, plain } from "../core/text.js";
 import { Button } from "./controls.js";
 import { notify } from "./notices.js";
 
-const MARKS = [["bar", "Bars"], ["line", "Lines"], ["point", "Points"], ["histogram", "Distribution"]];
+const MARKS = [["bar", "Bars"], ["line", "Lines"]];
 
 const loadVega = () => import("../../vendor/vega.js");
 
@@ -124,22 +124,17 @@ export function ChartView({ question, columns, rows, roles, suggested, mine }) {
     else (await view.toCanvas(2)).toBlob((blob) => saveBlob(blob, question, "png"));
     notify("Saved the chart");
   };
-  const marks = MARKS.filter(([mark]) => fits(mark, choices));
-  const turnOver = () => {
-    const [next] = marks[(marks.findIndex(([mark]) => mark === chart.mark) + 1) % marks.length];
-    setChart(change(chart, next, choices, roles));
-  };
-  useAction("chart.kind", () => (mine() ? turnOver() : false));
+  useAction("chart.kind", () => (mine() ? setChart({ ...chart, mark: chart.mark === "bar" ? "line" : "bar" }) : false));
   useAction("chart.png", () => (mine() ? void save("png") : false));
   useAction("chart.svg", () => (mine() ? void save("svg") : false));
   return html`<figure class="chart" aria-label=${describe(chart, rows, name)}>
     <div class="chart-tools">
       <div class="segments" role="group" aria-label="Kind of chart">
-        ${marks.map(([mark, label]) => html`<button type="button" title="(h)" aria-pressed=${chart.mark === mark} onClick=${() => setChart(change(chart, mark, choices, roles))}>${label}</button>`)}
+        ${MARKS.map(([mark, label]) => html`<button type="button" title="(h)" aria-pressed=${chart.mark === mark} onClick=${() => setChart({ ...chart, mark })}>${label}</button>`)}
       </div>
-      <${Choice} label=${chart.mark === "histogram" ? "Of" : "By"} value=${chart.x} options=${choices.x} name=${name} change=${(x) => setChart({ ...chart, x })} />
-      ${chart.mark !== "histogram" && html`<${Choice} label="Shows" value=${chart.y[0]} options=${choices.y} name=${name} change=${(y) => setChart({ ...chart, y: [y] })} />`}
-      ${choices.color.length > 0 && chart.mark !== "histogram" && html`<${Choice} label="Colour" value=${chart.color ?? -1} options=${choices.color} none="none" name=${name} change=${(color) => setChart({ ...chart, color: color < 0 ? null : color, y: chart.y.slice(0, 1) })} />`}
+      <${Choice} label="By" value=${chart.x} options=${choices.x} name=${name} pick=${(x) => setChart({ ...chart, x })} />
+      <${Choice} label="Shows" value=${chart.y[0]} options=${choices.y} name=${name} pick=${(y) => setChart({ ...chart, y: [y] })} />
+      ${choices.color.length > 0 && html`<${Choice} label="Colour" value=${chart.color ?? -1} options=${choices.color} none="none" name=${name} pick=${(color) => setChart({ ...chart, color: color < 0 ? null : color, y: chart.y.slice(0, 1) })} />`}
       <span class="tools">
         <${Button} label="Save the chart as PNG" hint="p" onClick=${() => save("png")}>PNG</${Button}>
         <${Button} label="Save the chart as SVG" hint="Shift+P" onClick=${() => save("svg")}>SVG</${Button}>
@@ -152,35 +147,15 @@ export function ChartView({ question, columns, rows, roles, suggested, mine }) {
   </figure>`;
 }
 
-function Choice({ label, value, options, none, name, change: pick }) {
+function Choice({ label, value, options, none, name, pick }) {
   return html`<label class="choice"><span>${label}</span><select value=${value} onChange=${(event) => pick(Number(event.target.value))}>
     ${none && html`<option value=${-1}>${none}</option>`}${options.map((at) => html`<option value=${at}>${name(at)}</option>`)}
   </select></label>`;
 }
 
-/** The amounts that have more than one value. */
-const listVaried = (choices) => choices.y.filter((at) => choices.x.includes(at));
-
-function fits(mark, choices) {
-  if (mark === "point") return listVaried(choices).length > 0 && choices.y.length > 1;
-  return mark === "histogram" ? listVaried(choices).length > 0 : choices.y.length > 0;
-}
-
-function change(chart, mark, choices, roles) {
-  const varied = listVaried(choices);
-  if (mark === "histogram") return { mark, x: varied.includes(chart.y[0]) ? chart.y[0] : varied[0], y: [], color: null };
-  const y = chart.y.length ? chart.y : [choices.y[0]];
-  const isAmount = roles[chart.x].role === "amount";
-  if (mark === "point") {
-    const x = isAmount ? chart.x : (varied.find((at) => at !== y[0]) ?? y[0]);
-    return { ...chart, mark, x, y: [[y[0], ...choices.y].find((at) => at !== x)] };
-  }
-  return { ...chart, mark, y, x: isAmount ? (choices.x.find((at) => roles[at].role !== "amount") ?? chart.x) : chart.x };
-}
-
 function describe(chart, rows, name) {
   const kind = MARKS.find(([mark]) => mark === chart.mark)[1];
-  const what = chart.mark === "histogram" ? `of ${name(chart.x)}` : `of ${chart.y.map(name).join(", ")} by ${name(chart.x)}`;
+  const what = `of ${chart.y.map(name).join(", ")} by ${name(chart.x)}`;
   const color = chart.color === null ? "" : `, coloured by ${name(chart.color)}`;
   const part = rows.length > MOST_ROWS ? ` Only the first ${count(MOST_ROWS, "row")} are drawn.` : "";
   return `${kind} ${what}${color}; ${count(rows.length, "row")}.${part}`;

@@ -59,3 +59,8 @@ export function Predicates({ predicates }) {
     return html`<li><code><${Text} value=${table} /></code>: only ${condition.length > 0 ? html`rows where <${Sql} sql=${condition.join(": ")} inline=${true} />` : "some rows"}</li>`;
   })}</ul>`;
 }
+
+/** That the policy added conditions to a query that was run again. */
+export function PolicyNote({ predicates }) {
+  return html`<div class="policy-note"><p>Conditions that were added for what you may see:</p><${Predicates} predicates=${predicates} /></div>`;
+}

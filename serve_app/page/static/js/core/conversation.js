@@ -38,6 +38,8 @@ export const turns = signal([]);
 /** The id of the conversation at the service; empty before its first answer. */
 export const session = signal("");
 export const title = signal("");
+/** The id of the share that is shown as a conversation of one turn; empty: none. */
+export const shared = signal("");
 /** Which turn the keys act on; -1: the last. */
 export const current = signal(-1);
 /** What is written in the field but not yet asked. */
@@ -64,6 +66,7 @@ export function startAnew() {
   batch(() => {
     turns.value = [];
     session.value = "";
+    shared.value = "";
     title.value = "";
     current.value = -1;
   });
@@ -200,16 +203,27 @@ function addStage(stages, event, now) {
 /** Opens a conversation of the history. Throws Problem. */
 export async function open(id, abort) {
   const kept = await load(`conversations/${encodeURIComponent(id)}`, { abort });
-  // Somebody who has gone elsewhere meanwhile stays there.
-  if (route.value.parts[0] !== id) return;
-  stop();
-  batch(() => {
+  show(id, kept.turns, () => {
     session.value = kept.id;
     title.value = kept.title;
-    if (kept.turns.length) database.value = kept.turns.at(-1).database;
-    turns.value = kept.turns.map((one) =>
+  });
+}
+
+/** Opens a share: a conversation of one turn, which nobody goes on with. Throws Problem. */
+export async function openShare(id, abort) {
+  const share = await load(`shares/${encodeURIComponent(id)}`, { abort });
+  show(id, [{ ...share, outcome: "answered", rewritten: null, asked_at: share.shared_at }], () => (shared.value = id));
+}
+
+/** Shows kept turns, unless the reader has gone elsewhere meanwhile. */
+function show(id, kept, name) {
+  if (route.value.parts[0] !== id) return;
+  batch(() => {
+    startAnew();
+    name();
+    if (kept.length) database.value = kept.at(-1).database;
+    turns.value = kept.map((one) =>
       signal({ ...buildTurn(one.question, ""), database: one.database, state: "kept", kept: one, startedAt: Date.parse(one.asked_at) }));
-    current.value = -1;
   });
 }
 
@@ -219,14 +233,14 @@ export async function showRows(turn, abort) {
   update(turn, { note: "Reading the rows …", problem: null });
   try {
     const result = await requestJson("run", { method: "POST", abort, body: { ...refer(kept), max_rows: Math.min(FIRST_ROWS, mostRows()) } });
-    update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, ...readSureness(kept, kept.asked_at) }) });
+    update(turn, { state: "done", note: "", answer: buildAnswer(kept.question, kept.database, result, { rewritten: kept.rewritten, ...readSureness(kept) }) });
   } catch (error) {
     if (error.name !== "AbortError") update(turn, { note: "", problem: error });
   }
 }
 
 /** How sure an answer was when it was given. @param {object} kept a turn of the history, or a share */
-export const readSureness = ({ confidence, quorum, origin }, given_at) => ({ confidence, quorum, origin, given_at });
+const readSureness = ({ confidence, quorum, origin, asked_at }) => ({ confidence, quorum, origin, given_at: asked_at });
 
 /** The answer of a query that was run again: it has rows, and no process. */
 export function buildAnswer(question, name, result, more = {}) {

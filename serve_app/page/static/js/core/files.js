@@ -75,7 +75,7 @@ export function refer({ database, sql }) {
 
 /** What POST /run is asked for the rows of an answer; null where it cannot be run again. */
 export function buildRun(answer) {
-  const query = answer.share ? { share: answer.share } : refer(answer);
+  const query = refer(answer);
   return query && { ...query, max_rows: mostRows() };
 }
 

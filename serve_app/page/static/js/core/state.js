@@ -22,7 +22,7 @@ export const database = signal("");
 /** The service is waited for at the start. @type {import("../../vendor/preact.js").Signal<Problem|null>} */
 export const waiting = signal(null);
 
-export const rights = computed(() => me.value?.rights ?? { review: false, operate: false });
+export const rights = computed(() => me.value?.rights ?? { review: false });
 export const dialect = computed(() => databases.value.find((one) => one.name === database.value)?.dialect ?? "");
 
 const forgetters = new Set();

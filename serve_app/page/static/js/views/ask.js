@@ -1,7 +1,7 @@
 /** The conversation: at first one field and suggestions, then the turns and a field to go on. */
 
-import { batch, html, useEffect, useRef } from "../../vendor/preact.js";
-import { ask, current, open, running, session, startAnew, title, turns } from "../core/conversation.js";
+import { batch, html, useEffect, useRef, useState } from "../../vendor/preact.js";
+import { ask, current, open, openShare, running, session, shared, startAnew, title, turns } from "../core/conversation.js";
 import { useAction } from "../core/keys.js";
 import { useLoaded } from "../core/loading.js";
 import { go, replace, route } from "../core/router.js";
@@ -11,18 +11,21 @@ import { Loading } from "../components/notices.js";
 import { Text } from "../components/text.js";
 import { AskField } from "./ask_field.js";
 import { Turn } from "./turn.js";
-import { useOpening } from "./opening.js";
 
 export function AskView() {
-  const wanted = route.value.name === "c" ? route.value.parts[0] : "";
-  const opening = useOpening(wanted && wanted !== session.value ? wanted : "", open);
+  const isShare = route.value.name === "share";
+  const wanted = isShare || route.value.name === "c" ? route.value.parts[0] : "";
+  const isOpen = wanted === (isShare ? shared : session).value;
+  const opening = useOpening(isOpen ? "" : wanted, isShare ? openShare : open);
   const last = useRef(0);
   useEffect(() => {
     // The address of a conversation that has begun is its own, so that it can be bookmarked.
     if (!wanted && route.value.name === "ask" && turns.value.some((turn) => turn.value.answer)) replace("c", session.value);
   }, [turns.value.at(-1)?.value.answer, wanted]);
   useEffect(() => {
-    if (turns.value.length > last.current) document.querySelector(".turn:last-of-type h2")?.scrollIntoView({ block: "start", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+    // At once to the end of a conversation that is opened: the rows on the way would be read, and move it.
+    const isCalm = turns.value.at(-1)?.value.kept || matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (turns.value.length > last.current) document.querySelector(".turn:last-of-type h2")?.scrollIntoView({ block: "start", behavior: isCalm ? "instant" : "smooth" });
     last.current = turns.value.length;
   }, [turns.value.length]);
   const step = (by) => () => {
@@ -42,7 +45,7 @@ export function AskView() {
   return html`<div class="conversation">
     <h1 class="off-screen" tabindex="-1">${title.value ? html`<${Text} value=${title.value} />` : "Conversation"}</h1>
     <div class="turns">${turns.value.map((turn, at) => html`<${Turn} key=${turn.value.key} turn=${turn} at=${at} isLast=${at === turns.value.length - 1} />`)}</div>
-    <div class="dock"><${AskField} isFollowUp=${true} /></div>
+    ${!isShare && html`<div class="dock"><${AskField} isFollowUp=${true} /></div>`}
   </div>`;
 }
 
@@ -68,4 +71,26 @@ export function beginAnew() {
     go("ask");
     startAnew();
   });
+}
+
+/**
+ * Opens something by its id in the address: once, with its problem and a retry.
+ * @param {string} id empty: nothing to open @param {(id: string) => Promise<void>} open
+ */
+function useOpening(id, open) {
+  const [state, setState] = useState({ opened: "", problem: null });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    if (!id) return undefined;
+    open(id).then(
+      () => setState({ opened: id, problem: null }),
+      (problem) => setState({ opened: "", problem }),
+    );
+    return undefined;
+  }, [id, turn]);
+  const retry = () => {
+    setState({ opened: "", problem: null });
+    setTurn(turn + 1);
+  };
+  return { isOpening: Boolean(id) && state.opened !== id && !state.problem, problem: id ? state.problem : null, waiting: null, retry };
 }

@@ -8,9 +8,9 @@ import { count, plain } from "../core/text.js";
 import { Button, showPanel } from "../components/controls.js";
 import { Editor } from "../components/editor.js";
 import { announce, notify, ProblemNote } from "../components/notices.js";
-import { Predicates, Sql } from "../components/text.js";
+import { PolicyNote, Sql } from "../components/text.js";
 import { isSameQuery, layOut } from "../sql/tokens.js";
-import { Rows } from "./answer.js";
+import { Rows } from "../components/rows.js";
 import { Saved } from "./feedback.js";
 
 const FIRST_ROWS = 1000;
@@ -96,7 +96,7 @@ function Result({ result, sql, answer, mine }) {
   const note = ` in ${formatMs(result.ms)}${hadOthers ? `; the answer had ${count(answer.rows.length, "row")}` : ""}`;
   return html`<div class="run-result">
     <${Rows} answer=${{ ...result, sql, question, database }} mine=${mine} label="Rows of your query" note=${note} />
-    ${result.predicates?.length > 0 && html`<div class="policy-note"><p>Conditions that were added for what you may see:</p><${Predicates} predicates=${result.predicates} /></div>`}
+    ${result.predicates?.length > 0 && html`<${PolicyNote} predicates=${result.predicates} />`}
   </div>`;
 }
 

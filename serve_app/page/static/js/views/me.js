@@ -8,11 +8,6 @@ import { Bar, Button } from "../components/controls.js";
 import { Sql, Text } from "../components/text.js";
 import { trySignOut } from "./sign_in.js";
 
-const RIGHTS = [
-  ["review", "Review answers that people called wrong, and correct them"],
-  ["operate", "See whether the service works, and how much it is used"],
-];
-
 /** name of a limit → what it counts, and what the count means where that is not plain */
 const LIMITS = {
   requests_per_minute: ["Requests per minute", "Questions, and other things that the page reads"],
@@ -31,7 +26,7 @@ export function MeView() {
     <p class="lead">${person.sign_in === "none" ? "This service has no sign-in. Everybody who opens this page is this one user, and sees the same history." : person.roles.length ? html`Your ${person.roles.length === 1 ? "role" : "roles"}: ${person.roles.map((role, number) => html`${number > 0 && ", "}<strong><${Text} value=${role} /></strong>`)}.` : "No role is given to you."}</p>
     <section><h2>What you may do</h2>
       <ul class="rights">${person.databases.length ? html`<li class="yes">Ask questions about <${Text} value=${person.databases.join(", ")} /></li>` : html`<li class="no">Ask questions<span class="faint"> (no database is open to you)</span></li>`}
-        ${RIGHTS.map(([right, text]) => html`<li class=${person.rights[right] ? "yes" : "no"}>${text}${person.rights[right] ? "" : html`<span class="faint"> (not open to you)</span>`}</li>`)}</ul></section>
+        <li class=${person.rights.review ? "yes" : "no"}>Review answers that people called wrong, and correct them${person.rights.review ? "" : html`<span class="faint"> (not open to you)</span>`}</li></ul></section>
     <section><h2>How much you may use</h2>${person.limits.length ? html`<ul class="limits">${person.limits.map((limit) => html`<${Limit} limit=${limit} />`)}</ul>` : html`<p class="faint">As much as you like: no limits are set for you.</p>`}</section>
     <section><h2>What is hidden from you</h2><${Hidden} hidden=${person.hidden} /></section>
     <section class="page-actions"><h2>This page</h2>

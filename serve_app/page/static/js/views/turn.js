@@ -3,7 +3,7 @@
 import { html, useEffect, useRef } from "../../vendor/preact.js";
 import { askAgain, current, running, showRows, turns } from "../core/conversation.js";
 import { refer } from "../core/files.js";
-import { formatAgo, formatMs } from "../core/format.js";
+import { formatAgo, formatMs, formatTime } from "../core/format.js";
 import { useAction } from "../core/keys.js";
 import { Button } from "../components/controls.js";
 import { announce, ProblemNote } from "../components/notices.js";
@@ -12,7 +12,6 @@ import { Answer } from "./answer.js";
 import { Clarify } from "./clarify.js";
 import { Failed, Refused } from "./no_answer.js";
 import { Progress } from "./progress.js";
-import { useRowsInSight } from "./rows_in_sight.js";
 
 /** @param {{turn: import("../../vendor/preact.js").Signal<object>, at: number, isLast: boolean}} props */
 export function Turn({ turn, at, isLast }) {
@@ -38,9 +37,10 @@ export function Turn({ turn, at, isLast }) {
 function Meta({ value }) {
   const rewritten = value.answer?.rewritten ?? value.kept?.rewritten;
   const notes = value.answer?.notes ?? [];
-  if (!rewritten && !notes.length && value.state !== "kept") return null;
+  if (!rewritten && !notes.length && value.state !== "kept" && !value.kept?.shared_by) return null;
   return html`<div class="question-meta faint">
-    ${value.state === "kept" && html`<p>Asked ${formatAgo(value.kept.asked_at)}</p>`}
+    ${value.kept?.shared_by ? html`<p>Shared by <${Text} value=${value.kept.shared_by} /> · ${formatTime(value.kept.shared_at)}. The query is run again for you: you see the rows that you may see; others may see other rows.</p>`
+      : value.state === "kept" && html`<p>Asked ${formatAgo(value.kept.asked_at)}</p>`}
     ${rewritten && rewritten !== value.question && html`<p>Understood as: <${Text} value=${rewritten} /></p>`}
     ${notes.map((note) => html`<p><${Text} value=${note} /></p>`)}
   </div>`;
@@ -64,10 +64,23 @@ function Outcome({ turn, mine, again }) {
 
 const OUTCOMES = { clarify: "It was asked back what was meant.", refused: "It was not answered, on purpose.", failed: "No query worked." };
 
+/** Reads the rows of a turn when it comes into sight; where that fails, the reader decides. */
+function readInSight(turn, element) {
+  if (!element || !refer(turn.value.kept) || turn.value.note) return undefined;
+  const watcher = new IntersectionObserver(([entry]) => {
+    if (!entry.isIntersecting) return;
+    watcher.disconnect();
+    showRows(turn);
+  });
+  watcher.observe(element);
+  return () => watcher.disconnect();
+}
+
 /** A turn of the history: its rows are not stored, so they are read again, as the reader. */
 function Kept({ turn, again }) {
   const { kept, note } = turn.value;
-  const element = useRowsInSight(turn);
+  const element = useRef(null);
+  useEffect(() => readInSight(turn, element.current), [turn]);
   if (kept.outcome !== "answered") return html`<div class="stopped"><p>${OUTCOMES[kept.outcome] ?? "There was no answer."}</p><${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`;
   return html`<div class="stopped" ref=${element}>
     ${kept.sql && html`<${Sql} sql=${kept.sql} />`}

@@ -1,18 +1,61 @@
-/** The tools above a table: filter, columns, copy, download. */
+/** The rows of a result: as table or chart, with the tools to filter, copy and download them. */
 
-import { html, useRef, useState } from "../../vendor/preact.js";
-import { buildRun, copyText, download, writeTabs } from "../core/files.js";
+import { html, useId, useRef, useState } from "../../vendor/preact.js";
+import { requestJson } from "../core/api.js";
+import { buildRun, copyText, download, mostRows, writeTabs } from "../core/files.js";
 import { useAction } from "../core/keys.js";
 import { count, plain } from "../core/text.js";
+import { ChartView, useChart } from "./chart.js";
 import { Button, Menu } from "./controls.js";
 import { notify } from "./notices.js";
-import { readShown } from "./table.js";
+import { describeRows, readShown, ResultTable, useTable } from "./table.js";
 import { Text } from "./text.js";
+
+/**
+ * Rows as table or chart, with what can be done with them.
+ * @param {{answer: object, mine: () => boolean, label?: string, note?: string}} props `mine`: whether the keys act on
+ *   these rows; `note` follows their number
+ */
+export function Rows({ answer, mine, label = "Rows of the answer", note = "" }) {
+  const [more, setMore] = useState(null);
+  const shown = more ?? answer;
+  const table = useTable(shown.columns, shown.rows);
+  const { roles, suggested } = useChart(shown.columns, shown.rows);
+  const [view, setView] = useState("table");
+  const [busy, setBusy] = useState(false);
+  const id = useId();
+  useAction("table", () => (mine() ? setView("table") : false));
+  useAction("chart", () => (mine() && suggested ? setView("chart") : false));
+  const loadMore = async () => {
+    setBusy(true);
+    try {
+      const result = await requestJson("run", { method: "POST", body: buildRun(answer) });
+      setMore({ ...answer, ...result, sql: answer.sql });
+    } catch (problem) {
+      notify(plain(problem.message));
+    }
+    setBusy(false);
+  };
+  if (shown.rows.length === 0 && shown.columns.length === 0) return null;
+  return html`<section class="rows" aria-label=${label}>
+    <div class="rows-head">
+      ${suggested && html`<div class="segments" role="group" aria-label="Show the rows as">
+        <button type="button" aria-pressed=${view === "table"} title="(t)" onClick=${() => setView("table")}>Table</button>
+        <button type="button" aria-pressed=${view === "chart"} title="(v)" onClick=${() => setView("chart")}>Chart</button>
+      </div>`}
+      <p class="faint" id=${id} role="status">${describeRows(table, shown.truncated)}${note}${shown.truncated && buildRun(answer) && shown.rows.length < mostRows() && html` <button type="button" class="link" disabled=${busy} onClick=${loadMore}>${busy ? "Reading …" : `Read up to ${count(mostRows(), "row")}`}</button>`}</p>
+      ${view === "table" && html`<${TableTools} table=${table} answer=${shown} mine=${mine} />`}
+    </div>
+    ${view === "table"
+      ? html`<${ResultTable} table=${table} cut=${shown.cut ?? []} label=${label} />`
+      : html`<${ChartView} question=${answer.question} columns=${shown.columns} rows=${shown.rows} roles=${roles} suggested=${suggested} mine=${mine} />`}
+  </section>`;
+}
 
 const FILES = [["csv", "CSV", "for spreadsheets"], ["parquet", "Parquet", "for data tools"], ["json", "JSON", "for programs"]];
 
 /** `mine`: whether the keys act on this table. */
-export function TableTools({ table, answer, mine }) {
+function TableTools({ table, answer, mine }) {
   const field = useRef(null);
   const { columns, names, filter, setFilter, hidden, toggle } = table;
   const copy = async () => {

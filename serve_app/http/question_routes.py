@@ -1,0 +1,133 @@
+"""``POST /query``, ``POST /translate`` and ``GET /queries/{name}/events``: questions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fastapi import APIRouter, Request, Response
+
+from nl2sql.answers import Answer, Answered
+from nl2sql.protocols import Observer
+from nl2sql.rendering import build_response
+from nl2sql.sql.threads import run_in_results_thread
+from quorumsql.contract import QueryRequest, QueryResponse, TranslateResponse
+from quorumsql.contract.answers import drop_rows
+from serve_app.http.disconnection import run_while_connected
+from serve_app.http.event_stream import (
+    EVENT_STREAM,
+    QUERY_ID,
+    SILENCE_S,
+    EventStream,
+    FollowedStream,
+    record,
+)
+from serve_app.http.formats import MEDIA_TYPES, find_format
+from serve_app.http.problems import render_problem
+from serve_app.http.responses import (
+    Parts,
+    PartsResponse,
+    RenderedRows,
+    render_json,
+    render_with_rows,
+)
+from serve_app.http.route_parts import (
+    Caller,
+    LastEventId,
+    Priority,
+    choose_response_type,
+    describe_responses,
+    export_rows,
+)
+from serve_app.service.query_service import QueryService
+
+_SERVED = (*MEDIA_TYPES, EVENT_STREAM)
+
+_QUERY = describe_responses(
+    "The answer as JSON, or its rows in the accepted format, with the headers QuorumSQL-SQL "
+    "(percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells; in a session "
+    "-Session, -Rewritten and -Notes (percent-encoded). As events: `stage` for each progress, then "
+    "`answer` with the JSON, or `problem`.",
+    QueryResponse,
+    404,
+    406,
+    429,
+)
+_QUERY[200]["content"] = {media_type: {} for media_type in _SERVED if "json" not in media_type}
+_TRANSLATE = describe_responses("The SQL, or why there is none.", None, 404)
+_EVENTS = describe_responses(
+    "The events of `POST /query` as a stream, from the first or from after `Last-Event-ID`; with "
+    "the right to watch only, none that holds rows.",
+    None,
+    404,
+)
+_EVENTS[200]["content"] = {EVENT_STREAM: {}}
+
+
+def build_question_router(service: QueryService) -> APIRouter:
+    """The routes."""
+    router = APIRouter()
+
+    @router.post("/query", summary="Answer a question", responses=_QUERY)
+    async def query(
+        body: QueryRequest, request: Request, principal: Caller, priority: Priority = "people"
+    ) -> Response:
+        is_batch = priority == "batch"
+        media_type = choose_response_type(request, _SERVED)
+        format_ = find_format(media_type)
+        if format_ is not None:
+            asking = service.query(body, principal, is_batch=is_batch)
+            answer = await run_while_connected(request.receive, asking)
+            if isinstance(answer, Answered):
+                return await export_rows(answer, format_, spreadsheet_safe=body.spreadsheet_safe)
+            members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
+            return render_problem(422, "No rows", answer.reason, members=members)
+        running = service.running.open(principal, body.database)
+
+        async def work(observer: Observer, rows: RenderedRows) -> Parts:
+            answer = await service.query(
+                body,
+                principal,
+                observer,
+                in_detail=media_type == EVENT_STREAM,
+                is_batch=is_batch,
+            )
+            return await run_in_results_thread(_render, answer, rows, trace=body.trace)
+
+        if media_type == EVENT_STREAM:
+            return EventStream(running, work)
+        content = await run_while_connected(request.receive, record(running, work))
+        return PartsResponse(content, media_type, {QUERY_ID: running.id})
+
+    @router.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE)
+    async def translate(
+        body: QueryRequest, request: Request, principal: Caller, priority: Priority = "people"
+    ) -> TranslateResponse:
+        if body.max_rows is None:
+            # The rows are not sent, so they are not read.
+            body = body.model_copy(update={"max_rows": 1})
+        asking = service.query(body, principal, is_batch=priority == "batch")
+        answer = await run_while_connected(request.receive, asking)
+        return drop_rows(build_response(_leave_out_rows(answer), trace=body.trace))
+
+    @router.get("/queries/{name}/events", summary="Follow a question", responses=_EVENTS)
+    async def follow(name: str, principal: Caller, last_event_id: LastEventId = "") -> Response:
+        # A longer number is none of ours; Python converts none of more than 4,300 digits.
+        is_number = last_event_id.isdecimal() and len(last_event_id) < 20
+        after = int(last_event_id) if is_number else 0
+        events = await service.running.follow(name, principal, silence_s=SILENCE_S, after=after)
+        return FollowedStream(name, events)
+
+    return router
+
+
+def _render(answer: Answer, rows: RenderedRows, *, trace: bool) -> Parts:
+    response = build_response(_leave_out_rows(answer), trace=trace)
+    if isinstance(answer, Answered):
+        return render_with_rows(response, rows.render(answer.result))
+    return (render_json(response.model_dump()),)
+
+
+def _leave_out_rows(answer: Answer) -> Answer:
+    if not isinstance(answer, Answered):
+        return answer
+    return replace(answer, result=replace(answer.result, rows=()))

@@ -1,0 +1,104 @@
+"""What the routes share: who asks, parameters, responses and their descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Header, HTTPException, Query, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+
+from nl2sql.answers import Answered
+from nl2sql.errors import Unauthenticated
+from nl2sql.sql.threads import run_in_results_thread
+from nl2sql.types import NOT_PERMITTED, Principal
+from serve_app.http.formats import Format, choose_media_type, describe_answer, export_answer
+from serve_app.http.problems import render_problem
+from serve_app.http.responses import AnyTextJSONResponse, PartsResponse
+from serve_app.service.operations import Refusal
+
+
+def read_principal(request: Request) -> Principal:
+    """The principal whom ``Identification`` left in the state. Raises Unauthenticated."""
+    principal: Principal | None = request.state.principal
+    if principal is None:
+        # Only where the front was left out: it sets a principal or answers 401.
+        raise Unauthenticated("The request was not identified.")
+    return principal
+
+
+Caller = Annotated[Principal, Depends(read_principal)]
+
+
+Priority = Annotated[
+    Literal["people", "batch"],
+    Header(
+        alias="QuorumSQL-Priority",
+        description="`batch` for a question that nobody waits for: it is answered after those of "
+        "people, and by half of the service at most.",
+    ),
+]
+
+LastEventId = Annotated[
+    str, Header(description="The number of the last event that was received; else all are sent.")
+]
+
+Responses = dict[int | str, dict[str, Any]]
+
+MOST_ON_PAGE = 200
+
+After = Annotated[str, Query(max_length=4000, description="`next` of the page before.")]
+Limit = Annotated[int, Query(ge=1, le=MOST_ON_PAGE, description="Most entries of the page.")]
+Search = Annotated[str, Query(max_length=200, description="Only what contains this text.")]
+
+_TEXTS = {
+    401: "The request carries no known token.",
+    403: "The principal may not see that.",
+    404: "There is nothing of that name, or the principal does not see it.",
+    406: "No accepted format is served.",
+    422: "The request is invalid.",
+    429: "A limit of the principal is reached; Retry-After says when to go on.",
+    503: "A dependency does not answer; try again later.",
+}
+
+
+def describe_responses(
+    text: str, model: Any = None, *statuses: int, status: int = 200
+) -> Responses:
+    """What OpenAPI says of a route: its answer, and the problems of these statuses."""
+    answer: dict[str, Any] = {"description": text} | ({"model": model} if model else {})
+    numbers = sorted({401, 422, 503, *statuses})
+    responses: Responses = {status: answer}
+    responses.update({number: {"description": _TEXTS[number]} for number in numbers})
+    return responses
+
+
+def render_model(model: BaseModel | Refusal, *, status: int = 200) -> JSONResponse:
+    """The model as JSON, whatever its texts hold; a refusal as a problem."""
+    if isinstance(model, Refusal):
+        return render_refusal(model)
+    return AnyTextJSONResponse(model.model_dump(), status_code=status)
+
+
+def render_refusal(refusal: Refusal) -> JSONResponse:
+    """A problem with the refusal's code: 403 for what is withheld from the principal."""
+    members = {"code": refusal.code}
+    if refusal.code == NOT_PERMITTED:
+        return render_problem(403, "Not permitted", refusal.reason, members=members)
+    return render_problem(422, "Refused", refusal.reason, members=members)
+
+
+def choose_response_type(request: Request, served: Sequence[str]) -> str:
+    """The media type that the client prefers. Raises HTTPException 406 if it accepts none."""
+    media_type = choose_media_type(", ".join(request.headers.getlist("accept")), served)
+    if media_type is None:
+        raise HTTPException(406, f"Responses are served as {', '.join(served)}.")
+    return media_type
+
+
+async def export_rows(answer: Answered, format_: Format, *, spreadsheet_safe: bool) -> Response:
+    """The answer's rows as a file, and what goes with them in headers."""
+    content = await run_in_results_thread(export_answer, answer, format_, spreadsheet_safe=spreadsheet_safe)
+    headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
+    return PartsResponse((content,), format_.media_type, headers)
