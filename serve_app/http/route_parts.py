@@ -99,6 +99,8 @@ def choose_response_type(request: Request, served: Sequence[str]) -> str:
 
 async def export_rows(answer: Answered, format_: Format, *, spreadsheet_safe: bool) -> Response:
     """The answer's rows as a file, and what goes with them in headers."""
-    content = await run_in_results_thread(export_answer, answer, format_, spreadsheet_safe=spreadsheet_safe)
+    content = await run_in_results_thread(
+        export_answer, answer, format_, spreadsheet_safe=spreadsheet_safe
+    )
     headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
     return PartsResponse((content,), format_.media_type, headers)

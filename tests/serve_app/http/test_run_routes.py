@@ -117,7 +117,6 @@ async def test_rows_are_exported_in_each_format(service: PageService, tmp_path: 
         ({"sql": "x" * 20_001}, "sql"),
         ({"sql": "SELECT 1", "max_rows": 0}, "max_rows"),
         ({"sql": "SELECT 1", "share": "x"}, "share"),
-        ({"share": "x", "database": "second"}, "share"),
         ({"sql": "SELECT 1", "principal": "ada"}, "principal"),
     ],
 )
