@@ -40,13 +40,14 @@ $(VLLM_INSTALLED): $(INSTALLED) constraints-vllm.txt
 	touch $@
 
 demo: $(INSTALLED) ## From nothing to an answer and a page to ask more on: `make stop` ends it
-	$(BIN)/quorumsql demo --keep
+	$(BIN)/quorumsql serve --background
+	$(BIN)/quorumsql ask "How many orders were cancelled?"
 
 serve: $(INSTALLED) ## Start the service and leave it running
 	$(BIN)/quorumsql serve --background
 
 stop: ## Stop the service that `make serve` left running
-	@test ! -x $(BIN)/quorumsql || $(BIN)/quorumsql stop
+	@test ! -x $(BIN)/quorumsql || $(BIN)/quorumsql serve --stop
 
 weights: $(INSTALLED) ## Fetch the weights of the default model
 	$(BIN)/quorumsql model pull $(MODEL) --engine openvino

@@ -105,7 +105,7 @@ def read_manifest(folder: Path, kind: type[_M]) -> _M:
     except OSError as error:
         raise SettingsError(
             f"{folder} holds no run: there is no {kind.FILE}.",
-            hint="`quorumsql eval list` shows the runs there are.",
+            hint="`quorumsql eval report` shows the runs there are.",
         ) from error
     except ValidationError as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error

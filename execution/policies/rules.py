@@ -77,8 +77,8 @@ def build_rules(policy: Policy, catalog: Catalog) -> dict[str, dict[str, TableRu
     if problems:
         raise PolicyError(
             f"The policy does not fit the database {catalog.database!r}: " + "; ".join(problems),
-            hint="`quorumsql policy check` lists this; `quorumsql index` again if the database "
-            "has changed.",
+            hint="`quorumsql policy check` lists this; `quorumsql index build` again if the "
+            "database has changed.",
         )
     return roles
 

@@ -42,7 +42,7 @@ class ObservabilitySettings(Section):
         if url and (parts.scheme not in ("http", "https") or not parts.hostname):
             raise ValueError("it must look like http://host:4318/v1/traces")
         if "@" in parts.netloc:
-            # The address is printed by `quorumsql settings` and in error messages.
+            # The address is printed in error messages.
             raise ValueError(
                 "it holds a user or key; set the environment variable OTEL_EXPORTER_OTLP_HEADERS"
             )

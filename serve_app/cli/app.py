@@ -39,46 +39,38 @@ COMMANDS: Mapping[str, CommandPlace] = {
         "chat",
         'Ask several questions in a row; follow-ups like "and last year?" work. End with /exit.',
     ),
-    "feedback": CommandPlace(
-        "feedback",
-        "app",
-        "Export what was said of answers.",
-    ),
-    "serve": CommandPlace("serve", "serve", "Prepare what is missing and serve until Ctrl-C."),
-    "mcp": CommandPlace(
-        "mcp",
-        "mcp",
-        "Serve the Model Context Protocol over standard input and output, in this process.",
-    ),
-    "stop": CommandPlace("serve", "stop", "Stop the service that `serve --background` started."),
+    "serve": CommandPlace("service", "serve", "Prepare what is missing and serve until Ctrl-C."),
     "status": CommandPlace(
-        "status",
+        "service",
         "status",
         "Show whether the service is ready, its load, and the questions since it started.",
     ),
-    "demo": CommandPlace(
-        "demo",
-        "demo",
-        "Start the service, ask one question over HTTP, show the answer and its trace, stop.",
+    "mcp": CommandPlace(
+        "service",
+        "mcp",
+        "Serve the Model Context Protocol over standard input and output, in this process.",
     ),
     "doctor": CommandPlace(
         "doctor", "doctor", "Check databases, index, weights, cores or GPU, memory and ports."
     ),
-    "settings": CommandPlace(
-        "show_settings",
-        "show_settings",
-        "List every key of the settings file, with its default and meaning.",
-    ),
     "index": CommandPlace("index", "app", "Build, inspect and drop the index of databases."),
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
-    "policy": CommandPlace("policy", "app", "Check, show, test and apply policies."),
+    "policy": CommandPlace("policy", "app", "Check, test and apply policies."),
     "semantics": CommandPlace(
-        "semantics", "app", "Check definitions, and suggest some from verified examples."
+        "semantics",
+        "semantics",
+        "Check the definitions of a database: names, joins, the guard, and EXPLAIN.",
     ),
     "keys": CommandPlace("keys", "app", "Create, list, rotate and revoke API keys."),
-    "audit": CommandPlace("audit", "audit", "Print the audit log of the index as JSON lines."),
-    "examples": CommandPlace("examples", "app", "Import, list, export and remove examples."),
-    "sessions": CommandPlace("sessions", "app", "Delete stored conversations."),
+    "audit": CommandPlace("records", "audit", "Print the audit log of the index as JSON lines."),
+    "forget": CommandPlace(
+        "records",
+        "forget",
+        "Delete stored conversations: all, those with an id, or those of a principal.",
+    ),
+    "examples": CommandPlace(
+        "examples", "app", "Import, list and remove examples, and list feedback."
+    ),
     "batch": CommandPlace(
         "batch", "app", "Answer a file of questions as one job; continue it, and show its figures."
     ),

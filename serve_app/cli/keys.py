@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 import yaml
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from nl2sql.errors import SettingsError, UnknownDatabase
 from nl2sql.settings import Settings
@@ -20,11 +17,14 @@ from nl2sql.settings.identity import LOCAL, PrincipalSettings
 from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.credentials import ApiKey, ApiKeyStore
 from serve_app.cli.context import CliContext
-from serve_app.cli.index.opening import open_index
+from serve_app.cli.index import open_index
 from serve_app.cli.output import Output, prints
-from serve_app.cli.terminal import CONSOLE, ERRORS
+from serve_app.cli.terminal import ERRORS
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+_COLUMNS = ("id", "principal", "roles", "databases", "state", "expires_at", "last_used_at")
+_Found = TypeVar("_Found")
 
 KeyId = Annotated[str, typer.Argument(help="The id, as `keys list` shows it.")]
 Limit = Annotated[int | None, typer.Option(min=0, help="In place of the setting; 0: no limit.")]
@@ -65,9 +65,12 @@ def create(
     principal = build_principal(
         cli.settings, name, role or (), attribute or (), tuple(database or ()), limits
     )
-    record, key = asyncio.run(_create(cli.settings, principal, expires_days or None))
-    message = f"API key {record.id} of {name}, {_describe_end(record)}."
-    return Output({**_describe(record), "key": key}, lambda: _print_key(cli.settings, message, key))
+    record, key = _call(
+        cli.settings, lambda store: store.create(principal, valid_days=expires_days or None)
+    )
+    described = _describe(record)
+    message = f"API key {record.id} of {name}, expires: {described['expires_at'] or 'never'}."
+    return Output({**described, "key": key}, lambda: _print_key(cli.settings, message, key))
 
 
 @app.command("list")
@@ -75,31 +78,8 @@ def create(
 def list_(context: typer.Context) -> Output:
     """List API keys: whose they are, their state and last use. The keys are not stored."""
     cli: CliContext = context.obj
-    found = asyncio.run(_list(cli.settings))
-    return Output([_describe(key) for key in found], lambda: CONSOLE.print(_build_table(found)))
-
-
-def _build_table(found: Sequence[ApiKey]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    for heading in ("id", "principal", "roles", "databases", "state", "expires", "last use"):
-        table.add_column(heading, overflow="fold", no_wrap=heading == "id")
-    for key in found:
-        shown = _describe(key)
-        table.add_row(
-            *map(
-                Text,
-                (
-                    key.id,
-                    key.principal.name,
-                    ", ".join(key.principal.roles),
-                    ", ".join(key.principal.access.databases) or "all",
-                    shown["state"],
-                    shown["expires_at"] or "never",
-                    shown["last_used_at"] or "never",
-                ),
-            )
-        )
-    return table
+    found = _call(cli.settings, lambda store: store.list_all())
+    return Output([_describe(key) for key in found], columns=_COLUMNS)
 
 
 @app.command("rotate")
@@ -113,7 +93,7 @@ def rotate(
 ) -> Output:
     """Make a new key in place of an old one, which ends at once or after `--grace` minutes."""
     cli: CliContext = context.obj
-    key = asyncio.run(_rotate(cli.settings, key_id, grace))
+    key = _call(cli.settings, lambda store: store.rotate(key_id, grace_minutes=grace))
     end = f"works for {grace:g} minutes more" if grace else "has ended"
     message = f"New API key of {key_id}; the old one {end}."
     document = {"id": key_id, "key": key, "old_key_minutes": grace}
@@ -125,11 +105,8 @@ def rotate(
 def revoke(context: typer.Context, key_id: KeyId) -> Output:
     """End an API key at once. A service refuses it from its next request on."""
     cli: CliContext = context.obj
-    asyncio.run(_revoke(cli.settings, key_id))
-    return Output(
-        {"id": key_id, "state": "revoked"},
-        lambda: CONSOLE.print(f"{key_id} is revoked.", highlight=False, markup=False),
-    )
+    _call(cli.settings, lambda store: store.revoke(key_id))
+    return Output({"id": key_id, "state": "revoked"}, f"{key_id} is revoked.")
 
 
 def build_principal(
@@ -211,33 +188,17 @@ def _describe(key: ApiKey) -> dict[str, Any]:
     }
 
 
-def _describe_end(key: ApiKey) -> str:
-    return f"expires {_write_time(key.expires_at)}" if key.expires_at else "never expires"
-
-
 def _write_time(time: datetime | None) -> str | None:
     return time.astimezone(UTC).isoformat(timespec="seconds") if time else None
 
 
-async def _create(
-    settings: Settings, principal: Principal, valid_days: float | None
-) -> tuple[ApiKey, str]:
-    async with open_index(settings) as (_, store):
-        # Keys may be made before anything is indexed.
-        await store.prepare()
-        return await ApiKeyStore(store).create(principal, valid_days=valid_days)
+def _call(settings: Settings, action: Callable[[ApiKeyStore], Awaitable[_Found]]) -> _Found:
+    """What ``action`` returns for the store of the keys."""
 
+    async def run() -> _Found:
+        async with open_index(settings) as (_, store):
+            # Keys may be made before anything is indexed.
+            await store.prepare()
+            return await action(ApiKeyStore(store))
 
-async def _list(settings: Settings) -> list[ApiKey]:
-    async with open_index(settings) as (_, store):
-        return await ApiKeyStore(store).list_all()
-
-
-async def _rotate(settings: Settings, key_id: str, grace_minutes: float) -> str:
-    async with open_index(settings) as (_, store):
-        return await ApiKeyStore(store).rotate(key_id, grace_minutes=grace_minutes)
-
-
-async def _revoke(settings: Settings, key_id: str) -> None:
-    async with open_index(settings) as (_, store):
-        await ApiKeyStore(store).revoke(key_id)
+    return asyncio.run(run())

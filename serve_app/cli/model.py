@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.table import Table
-from rich.text import Text
 
 from generation.models.forms import OPENVINO, SAFETENSORS
-from generation.models.store import ModelStatus, ModelStore, RichProgress
+from generation.models.store import ModelStore, RichProgress
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
-from serve_app.cli.terminal import CONSOLE
 from serve_app.composition.wiring import Wiring
 
 app = typer.Typer(no_args_is_help=True)
@@ -48,32 +43,19 @@ def pull(
 ) -> Output:
     """Fetch the weights, check them, and convert them to the engine's format."""
     folder = _find_store(context, engine).pull(name)
-    return Output(
-        {"model": name, "path": folder},
-        lambda: CONSOLE.print(f"Ready in {folder}", highlight=False, markup=False),
-    )
+    return Output({"model": name, "path": folder}, f"Ready in {folder}")
 
 
 @app.command("list")
 @prints
 def list_models(context: typer.Context) -> Output:
     """List the registered models, and which of them are downloaded."""
-    entries = _find_store(context).entries()
-    document = [
-        {"model": entry.name, "downloaded": entry.present, "bytes": entry.bytes}
-        for entry in entries
-    ]
-    return Output(document, lambda: CONSOLE.print(_build_table(entries)))
-
-
-def _build_table(entries: Sequence[ModelStatus]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in ("model", "downloaded", "MB"):
-        table.add_column(column)
-    for entry in entries:
-        size = f"{entry.bytes / 1e6:,.0f}" if entry.bytes else ""
-        table.add_row(Text(entry.name), "yes" if entry.present else "no", size)
-    return table
+    return Output(
+        [
+            {"model": entry.name, "downloaded": entry.present, "bytes": entry.bytes}
+            for entry in _find_store(context).entries()
+        ]
+    )
 
 
 @app.command("remove")
@@ -84,7 +66,4 @@ def remove(
     """Delete the weights from the cache; `pull` fetches them again."""
     removed = _find_store(context).remove(name)
     told = f"Removed {name}." if removed else f"{name} was not downloaded."
-    return Output(
-        {"model": name, "removed": removed},
-        lambda: CONSOLE.print(told, highlight=False, markup=False),
-    )
+    return Output({"model": name, "removed": removed}, told)

@@ -12,15 +12,18 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
 from typing import Annotated, Any, ParamSpec
 
 import typer
 from pydantic import BaseModel
+from rich import box
+from rich.table import Table
+from rich.text import Text
 
 from serve_app.cli.safe_text import escape_unsafe, make_safe
 from serve_app.cli.terminal import CONSOLE, ERRORS
@@ -41,13 +44,24 @@ class Output:
     """The outcome of a command.
 
     ``document`` is what ``--json`` writes: JSON values, dataclasses and models in any nesting, or
-    ``Lines``. ``render`` prints the same for people. ``exit_code`` says whether the outcome is the
+    ``Lines``. People read the same, by ``print_document`` with ``columns``; or in its place
+    ``told``: a sentence, or a function that prints. ``exit_code`` says whether the outcome is the
     hoped-for one.
     """
 
     document: Any
-    render: Callable[[], None]
+    told: str | Callable[[], object] | None = None
     exit_code: int = 0
+    columns: Sequence[str] = field(default=(), kw_only=True)
+
+    def tell(self) -> None:
+        """Prints it for people."""
+        if self.told is None:
+            print_document(self.document, self.columns)
+        elif isinstance(self.told, str):
+            say(self.told)
+        else:
+            self.told()
 
 
 def prints(command: Callable[_P, Output]) -> Callable[..., None]:
@@ -62,7 +76,7 @@ def prints(command: Callable[_P, Output]) -> Callable[..., None]:
         if as_json:
             write_document(output.document)
         else:
-            output.render()
+            output.tell()
         if output.exit_code:
             raise typer.Exit(output.exit_code)
 
@@ -122,6 +136,80 @@ def write_document(document: Any) -> None:
 def say(text: str) -> None:
     """Prints a sentence for people, as it is."""
     CONSOLE.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def print_document(document: Any, columns: Sequence[str] = ()) -> None:
+    """Prints a document for people: records as a table, the values of one record as lines.
+
+    ``columns`` are the keys of records that are shown; by default all.
+    """
+    if isinstance(document, Lines):
+        write_document(document)
+        return
+    value = build_json(document)
+    if isinstance(value, list) and all(isinstance(each, dict) for each in value):
+        print_table(value, columns)
+    elif isinstance(value, dict):
+        _print_record(value)
+    else:
+        say(show_value(value))
+
+
+def _print_record(record: Mapping[str, Any]) -> None:
+    for key, value in record.items():
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+            print_table(value, title=key.replace("_", " "))
+        elif isinstance(value, dict) and any(isinstance(each, dict) for each in value.values()):
+            rows = [{key: name} | inner for name, inner in value.items()]
+            print_table(rows)
+        else:
+            say(f"{key.replace('_', ' ')}: {show_value(value)}")
+
+
+def print_table(
+    rows: Sequence[Mapping[str, Any]],
+    columns: Sequence[str] = (),
+    *,
+    title: str = "",
+    width: int = 0,
+) -> None:
+    """Prints records as a table, at least ``width`` wide if it needs as much."""
+    table = Table(box=box.SIMPLE_HEAD, title=Text(title) if title else None, title_justify="left")
+    keys = columns or list(dict.fromkeys(key for row in rows for key in row))
+    for at, key in enumerate(keys):
+        is_number = any(isinstance(row.get(key), int | float) for row in rows)
+        table.add_column(
+            Text(key.replace("_", " ")),
+            justify="right" if is_number else "left",
+            overflow="fold",
+            no_wrap=at == 0,
+        )
+    for row in rows:
+        table.add_row(*(Text(show_value(row.get(key))) for key in keys))
+    CONSOLE.print(table, width=max(CONSOLE.width, width), crop=False, soft_wrap=False)
+
+
+def show_value(value: Any) -> str:
+    """A value of JSON as people read it.
+
+    >>> show_value([1234, None, 0.123456, True]), show_value({"a": 1, "b": "c"})
+    ('1,234, -, 0.1235, yes', 'a 1, b c')
+    """
+    match value:
+        case None | "":
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            return f"{value:,.4g}"
+        case list():
+            return ", ".join(map(show_value, value)) or "-"
+        case dict():
+            return ", ".join(f"{key} {show_value(inner)}" for key, inner in value.items()) or "-"
+        case _:
+            return str(value)
 
 
 def write_text(text: str) -> None:

@@ -304,8 +304,8 @@ def _list(
 
 def _render_hint(database: str) -> str:
     return (
-        f"`quorumsql policy sql {database}` prints the statements: let the owner of the tables or "
-        "a superuser run them with psql."
+        f"`quorumsql policy apply {database} --sql` prints the statements: let the owner of the "
+        "tables or a superuser run them with psql."
     )
 
 

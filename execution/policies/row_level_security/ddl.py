@@ -65,7 +65,7 @@ _TYPE_SCHEMA = re.compile(r'(?:"((?:[^"]|"")+)"|(\w+))\.')
 _HEAD = """\
 The row policies of {database} as row-level security. Run it as the owner of the tables, with the
 right to create roles. It can be run again;
-`quorumsql policy sql --remove` prints the statements that undo it.
+`quorumsql policy apply --sql --remove` prints the statements that undo it.
 Logins without one of these roles see the same rows as before. But PostgreSQL refuses COPY FROM
 into a table with row-level security, and pg_dump reads it only as a superuser or with BYPASSRLS."""
 

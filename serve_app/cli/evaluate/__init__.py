@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from serve_app.cli.evaluate import calibrate, measure, pairs, retrieval, show, sizing
+from serve_app.cli.evaluate import calibrate, pairs, report, retrieval, run, sizing
 
 app = typer.Typer(no_args_is_help=True)
-app.command("run")(measure.run)
+app.command("run")(run.run)
 app.command("retrieval")(retrieval.retrieval)
 app.command("calibrate")(calibrate.calibrate)
-app.command("report")(show.report)
-app.command("compare")(show.compare)
+app.command("report")(report.report)
 app.command("sizing")(sizing.sizing)
 app.command("export-pairs")(pairs.export_pairs)
-app.command("list")(show.list_runs)

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
-from rich.markup import escape
-from rich.table import Table
 
 from evaluation.metrics.calibration_fit import (
     Case,
@@ -27,9 +24,8 @@ from evaluation.runs.manifest import Manifest
 from evaluation.runs.run_folder import read_run
 from nl2sql.errors import SettingsError
 from ranking.confidence.calibration import load_calibration
-from serve_app.cli.evaluate.show import Folders, show_estimate
-from serve_app.cli.output import Output, prints
-from serve_app.cli.terminal import CONSOLE
+from serve_app.cli.evaluate.report import show_estimate
+from serve_app.cli.output import Output, print_table, prints, say
 
 _FEWEST_CASES = 50
 # Risk is shown at these coverages.
@@ -38,7 +34,7 @@ _COVERAGES = (0.2, 0.4, 0.6, 0.8, 1.0)
 
 @prints
 def calibrate(
-    runs: Folders,
+    runs: Annotated[list[Path], typer.Argument(help="Run folders.", metavar="RUN…")],
     output: Annotated[
         Path, typer.Option(help="The file to write; name it in ranking.calibration.")
     ] = Path("calibration.json"),
@@ -106,11 +102,11 @@ def calibrate(
     )
     output.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
-    def render() -> None:
+    def tell() -> None:
         _print(figures, value, risk)
-        CONSOLE.print(f"[green]✓[/] {escape(str(output))}", highlight=False)
+        say(f"Written to {output}.")
 
-    return Output({"file": output, "figures": figures}, render)
+    return Output({"file": output, "figures": figures}, tell)
 
 
 def _describe(
@@ -152,10 +148,9 @@ def _describe(
 
 def _print(figures: CalibrationFigures, value: dict[str, Any], risk: float) -> None:
     confidence, at = figures.confidence, figures.confidence.at_threshold
-    CONSOLE.print(
+    say(
         f"{figures.answered} answers to {figures.questions} questions, {figures.overall:.1%} right "
-        f"overall. On questions that the model was not fitted on:",
-        highlight=False,
+        f"overall. On questions that the model was not fitted on:"
     )
     rows = (
         ("calibration error, ten bins of equal width", f"{confidence.calibration_error:.3f}"),
@@ -169,12 +164,14 @@ def _print(figures: CalibrationFigures, value: dict[str, Any], risk: float) -> N
         ("accuracy of those", show_estimate(figures.honest_accuracy)),
         *_list_risks(figures),
     )
-    _print_table(("figure", "value"), rows)
+    print_table([{"figure": name, "value": shown} for name, shown in rows])
     _print_risks(figures, risk)
     weights = sorted(value["features"].items(), key=lambda pair: -abs(pair[1]["weight"]))
-    _print_table(
-        ("feature", "weight a standard deviation"),
-        [(name, f"{feature['weight']:+.3f}") for name, feature in weights],
+    print_table(
+        [
+            {"feature": name, "weight a standard deviation": f"{feature['weight']:+.3f}"}
+            for name, feature in weights
+        ]
     )
 
 
@@ -183,24 +180,23 @@ def _print_risks(figures: CalibrationFigures, risk: float) -> None:
     threshold = figures.confidence.at_threshold.threshold
     if figures.is_safe:
         told = f"From {threshold:.3f} up at most {risk:.0%} are wrong, with 95 % confidence, for "
-        CONSOLE.print(told + "questions like these together. By kind:", highlight=False)
+        say(told + "questions like these together. By kind:")
     else:
-        told = f"[yellow]No threshold shows that at most {risk:.0%} are wrong[/]: that takes at "
+        told = f"No threshold shows that at most {risk:.0%} are wrong: that takes at "
         told += f"least {count_fewest(risk)} answers, all right. {threshold:.3f} is what the "
-        CONSOLE.print(told + "confidences promise, without proof.", highlight=False)
-    _print_table(
-        ("kind", "questions", "answered", "wrong", "at most, with 95 % confidence", ""),
+        say(told + "confidences promise, without proof.")
+    print_table(
         [
-            (
-                found.kind,
-                str(found.questions),
-                f"{found.answered} ({found.answered / max(1, found.questions):.1%})",
-                f"{found.wrong} ({found.wrong / max(1, found.answered):.1%})",
-                f"{found.bound:.1%}",
-                "holds" if found.bound <= risk else "not shown",
-            )
+            {
+                "kind": found.kind,
+                "questions": found.questions,
+                "answered": f"{found.answered} ({found.answered / max(1, found.questions):.1%})",
+                "wrong": f"{found.wrong} ({found.wrong / max(1, found.answered):.1%})",
+                "at most, with 95 % confidence": f"{found.bound:.1%}",
+                "holds": found.bound <= risk,
+            }
             for found in (figures.pooled, *figures.kinds)
-        ],
+        ]
     )
 
 
@@ -214,12 +210,3 @@ def _list_risks(figures: CalibrationFigures) -> list[tuple[str, str]]:
             covered, risk = reached[-1]
             found.append((f"accuracy of the surest {covered:.0%}", f"{1 - risk:.1%}"))
     return list(dict.fromkeys(found))
-
-
-def _print_table(columns: tuple[str, ...], rows: Any) -> None:
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in columns:
-        table.add_column(column)
-    for row in rows:
-        table.add_row(*row)
-    CONSOLE.print(table)

@@ -14,7 +14,7 @@ from data.benchmarks.overlaps import leave_out
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.output import Output, prints
-from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.cli.terminal import TerminalReporter
 from serve_app.operations import training_pairs
 from serve_app.operations.benchmarks import select
 from serve_app.operations.measuring import draw_sample
@@ -57,6 +57,4 @@ def export_pairs(
         f"{output}: {pairs} pairs of {document['questions']} questions; "
         f"{document['left_out']} left out because they are measured."
     )
-    return Output(
-        document, lambda: CONSOLE.print(told, highlight=False, markup=False, soft_wrap=True)
-    )
+    return Output(document, told)

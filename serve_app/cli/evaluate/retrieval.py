@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich import box
 from rich.markup import escape
-from rich.table import Table as RichTable
 
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Benchmark
-from evaluation.report.tables import Table
+from evaluation.report.cells import Cell
 from evaluation.retrieval.measures import RetrievalFigures
 from evaluation.retrieval.report_section import EXAMPLES, build_tables
 from evaluation.retrieval.variants import VARIANTS, choose_variants
@@ -22,8 +20,7 @@ from evaluation.runs.variants import override
 from nl2sql.errors import SettingsError
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
-from serve_app.cli.output import Output, prints
-from serve_app.cli.safe_text import SafeConsole
+from serve_app.cli.output import Output, print_table, prints, say
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.operations.benchmarks import prepare_benchmark, select
 from serve_app.operations.measuring import draw_sample
@@ -113,40 +110,26 @@ def _choose(benchmark: Benchmark, split: str) -> Benchmark:
 
 
 def _print(folder: Path, figures: RetrievalFigures) -> None:
-    # A long line is better than truncated figures.
-    console = SafeConsole(width=max(CONSOLE.width, _TABLE_WIDTH))
     for table in build_tables(figures):
         if table.columns[-1] != EXAMPLES:  # too wide: only in the report
-            console.print(_render(table))
-    _print_misses(figures)
-    for name, reason in figures.not_counted:
-        CONSOLE.print(f"[red]not counted[/] {escape(f'{name}: {reason}')}", highlight=False)
-    for variant in figures.variants:
-        for name, reason in variant.errors:
-            CONSOLE.print(
-                f"[red]error[/] {variant.variant} {escape(f'{name}: {reason}')}", highlight=False
+            print_table(
+                [dict(zip(table.columns, map(_show, row), strict=True)) for row in table.rows],
+                title=table.title,
+                width=_TABLE_WIDTH,
             )
-    CONSOLE.print(f"Report: {folder / 'report.md'}", highlight=False, markup=False, soft_wrap=True)
-
-
-def _print_misses(figures: RetrievalFigures) -> None:
-    """Prints one line for each cause and variant; the report names the tables."""
+    # One line for each cause and variant; the report names the tables.
     for variant in figures.variants:
         for missed in variant.missed:
-            CONSOLE.print(
-                f"[yellow]missed[/] by {variant.variant}: {missed.tables} tables in "
-                f"{missed.questions} questions: {escape(missed.text)}",
-                highlight=False,
-                soft_wrap=True,
+            say(
+                f"missed by {variant.variant}: {missed.tables} tables in "
+                f"{missed.questions} questions: {missed.text}"
             )
+        for name, reason in variant.errors:
+            say(f"error {variant.variant} {name}: {reason}")
+    for name, reason in figures.not_counted:
+        say(f"not counted {name}: {reason}")
+    say(f"Report: {folder / 'report.md'}")
 
 
-def _render(table: Table) -> RichTable:
-    rendered = RichTable(title=escape(table.title), title_justify="left", box=box.SIMPLE_HEAD)
-    for column in table.columns:
-        rendered.add_column(escape(column), overflow="fold")
-    for row in table.rows:
-        rendered.add_row(
-            *(escape(f"{cell.text} ({cell.detail})" if cell.detail else cell.text) for cell in row)
-        )
-    return rendered
+def _show(cell: Cell) -> str:
+    return f"{cell.text} ({cell.detail})" if cell.detail else cell.text

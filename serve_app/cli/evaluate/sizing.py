@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich import box
-from rich.table import Table
 
 from evaluation.runs.run_folder import read_run
 from evaluation.sizing.inputs import (
@@ -23,8 +21,7 @@ from evaluation.sizing.search import Sizing, Targets, find_smallest, predict
 from evaluation.sizing.simulation import Deployment
 from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
-from serve_app.cli.output import Output, prints
-from serve_app.cli.terminal import CONSOLE
+from serve_app.cli.output import Output, print_table, prints, say
 from serve_app.service.admission import Load
 
 _PROFILE = "rtx-a6000-qwen2.5-7b"
@@ -33,16 +30,16 @@ _PROFILE = "rtx-a6000-qwen2.5-7b"
 _CPU_BEFORE_MS, _CPU_AFTER_MS = 49.0, 57.0
 _DATABASE_MS = 20.0
 _COLUMNS = (
-    "q/min",
+    "questions_per_minute",
     "replicas",
     "engines",
-    "GPUs",
-    "p50 s",
-    "p95 s",
-    "p99 s",
-    "CPU",
+    "gpus",
+    "p50_s",
+    "p95_s",
+    "p99_s",
+    "cpu_share",
     "batch",
-    "refused",
+    "refused_share",
 )
 
 
@@ -141,20 +138,7 @@ def _describe(sizing: Sizing) -> dict[str, Any]:
 
 
 def _print(found: Sequence[Sizing], profile: EngineProfile) -> None:
-    table = Table(box=box.SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False)
-    for column in _COLUMNS:
-        table.add_column(column, justify="right")
-    for one in found:
-        figures = _describe(one)
-        table.add_row(
-            f"{one.per_minute:,.6g}",
-            *(f"{figures[key]:,}" for key in ("replicas", "engines", "gpus")),
-            *(f"{figures[key]:.2f}" for key in ("p50_s", "p95_s", "p99_s")),
-            f"{figures['cpu_share']:.0%}",
-            f"{figures['batch']:.1f}",
-            f"{figures['refused_share']:.1%}",
-        )
-    CONSOLE.print(table)
+    print_table([_describe(one) for one in found], _COLUMNS)
     origin = "measured" if profile.is_measured else "ASSUMED, not measured"
-    CONSOLE.print(f"Engine: {profile.name} ({origin})", highlight=False, markup=False)
-    CONSOLE.print(f"Its figures: {profile.source}", highlight=False, markup=False)
+    say(f"Engine: {profile.name} ({origin})")
+    say(f"Its figures: {profile.source}")

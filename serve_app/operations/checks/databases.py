@@ -90,7 +90,7 @@ def check_definitions(wiring: Wiring, database: str, path: Path) -> Check:
     if problems:
         first = file.describe(problems[0])
         more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-        remedy = f"quorumsql semantics check --database {database}"
+        remedy = f"quorumsql semantics {database}"
         return Check(name, "failed", f"{first}{more}", remedy)
     return Check(name, "ok", f"{len(passed)} fit the schema")
 

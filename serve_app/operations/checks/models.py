@@ -123,6 +123,6 @@ def check_embedder(settings: Settings) -> Check:
             return Check("embedder", "failed", f"{name} needs sentence-transformers", remedy)
         return Check("embedder", "ok", name)
     if Wiring(settings).models.find_embedder() is None:
-        remedy = "`quorumsql index` fetches it."
+        remedy = "`quorumsql index build` fetches it."
         return Check("embedder", "warning", f"{name} is not downloaded", remedy)
     return Check("embedder", "ok", name)

@@ -15,7 +15,7 @@ from evaluation.runs.run_folder import RunFolder
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import Settings, load_settings
 from nl2sql.speed import EngineSpeed, Pace
-from serve_app.cli.show_settings import describe_settings
+from serve_app.cli.reference import list_settings
 from serve_app.operations.checks.machine import check_disk, check_memory
 from serve_app.operations.checks.models import check_weights
 from serve_app.operations.checks.run import run_checks
@@ -57,17 +57,16 @@ def nobody_listens(tmp_path: Path) -> Path:
 
 
 def test_every_setting_says_what_it_means() -> None:
-    undocumented = [key for key, _, meaning in describe_settings() if not meaning]
-    # The two connections of a database share their keys, each of which is documented.
-    assert undocumented == []
-    keys = [key for key, _, _ in describe_settings()]
+    settings = list_settings()
+    assert [key for key, described in settings if not described.get("description")] == []
+    keys = [key for key, _ in settings]
     assert len(keys) == len(set(keys))
     assert "databases.NAME.reader.password_env" in keys
     assert "sampling.k" in keys
 
 
 def test_a_missing_settings_file_is_one_line_and_a_remedy(tmp_path: Path) -> None:
-    code, output = run("index", config=tmp_path / "none.yaml")
+    code, output = run("index", "build", config=tmp_path / "none.yaml")
     assert code == 1
     assert "Cannot read" in output
     assert "--config" in output
@@ -98,7 +97,7 @@ def test_the_packaged_settings_are_those_of_the_repository() -> None:
     ("arguments", "code", "expected"),
     [
         (["ask", "How many orders?"], 1, ["quorumsql serve"]),
-        (["index"], 1, ["shop"]),
+        (["index", "build"], 1, ["shop"]),
         (
             ["doctor"],
             1,
@@ -109,7 +108,7 @@ def test_the_packaged_settings_are_those_of_the_repository() -> None:
                 "port 8199: free",
             ],
         ),
-        (["stop"], 0, ["No service"]),
+        (["serve", "--stop"], 0, ["No service"]),
         (["model", "pull", "qwen2.5-coder-0.5b"], 1, ["qwen2.5-coder-0.5b-instruct"]),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else str(value),
@@ -192,11 +191,9 @@ def test_runs_are_listed_compared_and_reported(tmp_path: Path) -> None:
             folder.append(build_record("q1"))
             folder.append(build_record("q2", correct=right, question="<script>alert(1)</script>"))
     runs = [str(tmp_path / "runs" / name) for name in ("one", "other")]
-    code, output = run("eval", "list", str(tmp_path / "runs"))
+    code, output = run("eval", "report", *runs)
     assert code == 0, output
     assert "100.0% of 2" in output
-    code, output = run("eval", "compare", *runs)
-    assert code == 0, output
     assert "lost (1): q2" in output
     code, output = run("eval", "report", *runs, "--output", str(tmp_path / "out" / "report"))
     assert code == 0, output

@@ -52,7 +52,7 @@ def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
     assert "Who works here?" in run(config, "list", "shop").output
 
     whole = tmp_path / "all.jsonl"
-    assert run(config, "export", "shop", str(whole)).exit_code == 0
+    assert run(config, "list", "shop", "--output", str(whole)).exit_code == 0
     assert len(whole.read_text().splitlines()) == 2
 
     one = known["Who works here?"]
@@ -79,7 +79,7 @@ def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("import", "nowhere", "{pairs}"), "nowhere"),
-        (("import", "shop", "none.jsonl"), "neither a file nor a folder"),
+        (("import", "shop", "none.jsonl"), "none.jsonl"),
         (("remove", "shop", "0123"), "no example 0123"),
         (("import", "shop", "{pairs}", "--as", "bob"), "no principal 'bob'"),
     ],

@@ -67,19 +67,18 @@ def read_states(config: Path) -> dict[str, str]:
 
 def test_the_life_of_an_index(config: Path) -> None:
     assert read_states(config) == {"hr": "not indexed", "shop": "not indexed"}
-    code, output = run(config)
+    code, output = run(config, "build")
     assert code == 0
     assert "1 tables, 2 columns" in output
     assert read_states(config) == {"hr": "current", "shop": "current"}
-    assert run(config, "diff")[0] == 0
+    assert run(config, "status", "--changes")[0] == 0
     assert "unchanged" in run(config, "build", "shop")[1]
 
     change(config.parent / "shop.sqlite", "ALTER TABLE customers ADD COLUMN country TEXT")
     assert read_states(config) == {"hr": "current", "shop": "changed"}
-    code, output = run(config, "diff", "shop", "--json")
+    code, output = run(config, "status", "shop", "--changes", "--json")
     assert code == 1
-    assert json.loads(output) == {
-        "database": "shop",
+    assert json.loads(output)[0]["difference"] == {
         "changes": [
             {"table": "main.customers", "change": "changed", "details": ["column country added"]}
         ],
@@ -90,9 +89,9 @@ def test_the_life_of_an_index(config: Path) -> None:
 
     assert "quorumsql index build shop" in run(config, "drop", "shop", "--yes")[1]
     assert read_states(config) == {"hr": "current", "shop": "not indexed"}
-    code, output = run(config, "diff")
+    code, output = run(config, "status", "--changes")
     assert code == 1
-    assert "+ main.customers" in output
+    assert "added main.customers" in output
 
 
 def test_the_status_tells_age_size_and_contents(config: Path) -> None:
@@ -132,7 +131,7 @@ def test_dropping_needs_a_database_or_all(config: Path, arguments: tuple[str, ..
 
 
 def test_what_nobody_knows_is_named(config: Path) -> None:
-    for command in ("build", "status", "diff", "drop"):
+    for command in ("build", "status", "drop"):
         with pytest.raises(UnknownDatabase, match="nope"):
             run(config, command, "nope", *(["--yes"] if command == "drop" else []))
 

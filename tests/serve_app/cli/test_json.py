@@ -27,8 +27,6 @@ from tests.serve_app.served import serve
 WITHOUT_JSON = {
     "chat": "it is a conversation; `ask --json --session` is the same for scripts",
     "mcp": "its standard output is a protocol of its own",
-    "serve": "it runs until it is stopped; `status --json` says how it is",
-    "index": "without a command it is `index build`, which has it",
 }
 """The commands without ``--json``, and why."""
 
@@ -36,7 +34,7 @@ WITHOUT_JSON = {
 def walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
     """All commands that can be run, by their words."""
     inside = getattr(command, "commands", None)
-    if inside is None or command.invoke_without_command:
+    if inside is None:
         yield path, command
     for name, subcommand in (inside or {}).items():
         yield from walk(f"{path} {name}", subcommand)
@@ -87,7 +85,7 @@ def settings(tmp_path: Path) -> Iterator[Path]:
     [
         (["ask", "How many?", "--k", "1"], 0, {"outcome", "sql", "rows", "confidence"}),
         (["status"], 0, {"ready", "parts"}),
-        (["stop"], 0, {"stopped"}),
+        (["serve", "--stop"], 0, {"stopped"}),
         (["doctor"], 1, {"ok", "checks"}),
     ],
 )
@@ -106,10 +104,8 @@ def test_lists_are_documents(settings: Path, tmp_path: Path) -> None:
         with folder.open():
             folder.append(build_record("q1"))
     for command in (
-        ["settings"],
         ["model", "list"],
-        ["eval", "list", str(tmp_path / "runs")],
-        ["eval", "compare", str(tmp_path / "runs" / "one"), str(tmp_path / "runs" / "other")],
+        ["eval", "report", str(tmp_path / "runs" / "one"), str(tmp_path / "runs" / "other")],
         ["eval", "report", str(tmp_path / "runs" / "one"), "--output", str(tmp_path / "report")],
     ):
         found, out, error = call(*command, "--json", config=settings)
@@ -133,11 +129,10 @@ def test_exported_rows_are_in_a_file_and_described(settings: Path, tmp_path: Pat
 @pytest.mark.parametrize(
     ("command", "code", "name", "said"),
     [
-        (["index", "diff"], 1, "index_unavailable", "index"),
-        (["index", "diff", "none"], 1, "unknown_database", "'none'"),
+        (["index", "status"], 1, "index_unavailable", "index"),
         (["keys", "list", "--nonsense"], 2, "usage_error", "--nonsense"),
         (["nonsense"], 2, "usage_error", "nonsense"),
-        (["sessions", "clear"], 2, "usage_error", "--yes"),
+        (["forget"], 2, "usage_error", "--yes"),
         (["ask", "Why?", "--database", "none"], 1, "unknown_database", "'none'"),
     ],
 )

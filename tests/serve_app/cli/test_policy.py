@@ -73,7 +73,7 @@ def test_a_policy_that_does_not_fit_names_what_is_wrong(config: Path, tmp_path: 
 
 
 def test_paths_of_inheritance_are_shown(config: Path) -> None:
-    code, text = run(config, "show", "--role", "department_member")
+    code, text = run(config, "check", "--role", "department_member")
     assert code == 0, text
     assert "over (ticket_id) → support.tickets(agent_id) → hr.employees" in text
     assert "salary (null)" in text
@@ -81,7 +81,7 @@ def test_paths_of_inheritance_are_shown(config: Path) -> None:
 
 
 def test_a_role_that_is_not_there_is_named(config: Path) -> None:
-    code, text = run(config, "show", "--role", "boss")
+    code, text = run(config, "check", "--role", "boss")
     assert code == 1
     assert "Known: analyst" in text
 

@@ -1,4 +1,4 @@
-"""``policy sql`` and ``policy apply`` on the embedded demo, and what ``doctor`` says of it."""
+"""``policy apply`` on the embedded demo, and what ``doctor`` says of it."""
 
 from __future__ import annotations
 
@@ -85,20 +85,20 @@ def test_it_is_applied_checked_and_removed(config: Path, wiring: Wiring) -> None
 
 
 def test_the_script_goes_to_psql_as_it_is(config: Path) -> None:
-    code, output = run(config, "sql")
+    code, output = run(config, "apply", "--sql")
     assert code == 0
     assert output.startswith("-- The row policies of demo_erp")
     assert output.endswith("COMMIT;\n")
     assert max(map(len, output.splitlines())) > 200
-    code, output = run(config, "sql", "--remove")
+    code, output = run(config, "apply", "--sql", "--remove")
     assert code == 0
     assert "DROP POLICY" in output
 
 
-@pytest.mark.parametrize("arguments", [("sql",), ("apply", "--yes"), ("apply", "--remove")])
+@pytest.mark.parametrize("arguments", [("--sql",), ("--yes",), ("--remove",)])
 def test_only_postgresql_has_one(config: Path, arguments: tuple[str, ...]) -> None:
     with pytest.raises(PolicyError, match="not a PostgreSQL database"):
-        run(config, *arguments, "shop")
+        run(config, "apply", *arguments, "shop")
 
 
 def test_behind_it_the_index_and_the_doctor_go_on(config: Path, wiring: Wiring) -> None:

@@ -61,14 +61,14 @@ def settings(demo_settings: Settings, embedded_server: EmbeddedServer) -> Settin
 
 def test_definitions_that_fit_are_counted(tmp_path: Path, settings: Settings) -> None:
     config = write_config(tmp_path, settings, DEFINITIONS)
-    result = run(config, "semantics", "check", "--database", "demo_erp")
+    result = run(config, "semantics", "demo_erp")
     assert (result.exit_code, "20 definitions fit demo_erp." in result.output) == (0, True)
 
 
 def test_all_that_is_wrong_is_said_at_once(tmp_path: Path, settings: Settings) -> None:
     file = tmp_path / "wrong.yaml"
     file.write_text(WRONG, encoding="utf-8")
-    result = run(write_config(tmp_path, settings, file), "semantics", "check")
+    result = run(write_config(tmp_path, settings, file), "semantics")
     assert result.exit_code == 1
     text = result.output
     assert "line 3: measures.revenue.expression: there is no table 'invoice'; did you mean" in text
@@ -79,6 +79,6 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path, settings: Settings) -
 
 
 def test_without_a_file_there_is_nothing_to_check(tmp_path: Path, settings: Settings) -> None:
-    result = run(write_config(tmp_path, settings, None), "semantics", "check")
+    result = run(write_config(tmp_path, settings, None), "semantics")
     assert isinstance(result.exception, SettingsError)
     assert "databases.demo_erp.semantics" in result.exception.hint

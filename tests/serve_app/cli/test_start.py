@@ -46,7 +46,7 @@ def test_help_imports_nothing_that_is_slow() -> None:
     assert done.stderr.strip() == "[]"
 
 
-@pytest.mark.parametrize("command", ["ask", "chat", "feedback"])
+@pytest.mark.parametrize("command", ["ask", "chat", "service"])
 def test_a_client_of_the_service_imports_nothing_that_only_the_service_needs(command: str) -> None:
     # Requests are checked here too, by pydantic.
     heavy = set(HEAVY) - {"pydantic", "rich.progress"}

@@ -12,7 +12,7 @@ from nl2sql.errors import Unauthenticated, Unavailable
 from nl2sql.speed import EngineSpeed, Pace
 from quorumsql.contract.status import DurationResponse, FiguresResponse, StatusResponse
 from serve_app.cli.app import app
-from serve_app.cli.status import render_status
+from serve_app.cli.service import render_status
 from tests.fakes import build_settings
 from tests.serve_app.http.test_app import FakeProbe
 from tests.serve_app.served import build_app, serve

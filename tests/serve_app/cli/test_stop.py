@@ -1,4 +1,4 @@
-"""``quorumsql stop`` leaves no embedded PostgreSQL behind that nobody uses."""
+"""``quorumsql serve --stop`` leaves no embedded PostgreSQL behind that nobody uses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def stop(config: Path) -> str:
-    done = CliRunner().invoke(app, ["--config", str(config), "stop"])
+    done = CliRunner().invoke(app, ["--config", str(config), "serve", "--stop"])
     assert done.exit_code == 0, done.output
     return done.output
 

@@ -95,5 +95,5 @@ def test_doctor_says_whether_the_definitions_fit(wiring: Wiring, tmp_path: Path)
     assert check.message == (
         "semantics.yaml, line 2: filters.new.condition: main.orders has no column 'x' and 1 more"
     )
-    assert check.remedy == "quorumsql semantics check --database shop"
+    assert check.remedy == "quorumsql semantics shop"
     assert check_fit(wiring, "shop", tmp_path / "gone.yaml").status == "failed"

@@ -301,7 +301,7 @@ def test_whoever_lacks_a_right_is_told_which_and_what_to_run(secured: RowSecurit
         "wall_guest may not create roles (CREATEROLE)",
         "which it does not own",
         "grant the use of the schemas",
-        f"`quorumsql policy sql {DATABASE}`",
+        f"`quorumsql policy apply {DATABASE} --sql`",
     ):
         assert part in message
 

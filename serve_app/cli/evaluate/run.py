@@ -19,8 +19,8 @@ from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
-from serve_app.cli.evaluate.show import describe_run, print_runs
-from serve_app.cli.output import Output, prints
+from serve_app.cli.evaluate.report import describe_run, load_run, print_runs
+from serve_app.cli.output import Output, prints, say
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready
@@ -133,13 +133,12 @@ def _measure(
                 f"No service is ready at {options.service}.", hint="Start one: `make serve`."
             )
     folders = asyncio.run(_run(settings, variants, chosen, options))
-    told = f"Report: quorumsql eval report {' '.join(map(str, folders))}"
 
-    def render() -> None:
-        print_runs(folders)
-        CONSOLE.print(told, highlight=False, markup=False, soft_wrap=True)
+    def tell() -> None:
+        print_runs([load_run(folder) for folder in folders])
+        say(f"Report: quorumsql eval report {' '.join(map(str, folders))} --output report")
 
-    return Output([describe_run(folder) for folder in folders], render)
+    return Output([describe_run(folder) for folder in folders], tell)
 
 
 async def _run(

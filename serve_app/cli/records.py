@@ -1,4 +1,4 @@
-"""``quorumsql audit``: the audit log in the index."""
+"""``quorumsql audit`` and ``quorumsql forget``: what the index records of people's questions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import typer
 
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
+from nl2sql.types import Principal
 from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from serve_app.cli.context import CliContext
-from serve_app.cli.index.opening import open_index
-from serve_app.cli.output import Lines, Output, prints, write_document
+from serve_app.cli.index import open_index
+from serve_app.cli.output import Lines, Output, confirm, prints
+from serve_app.service.sessions import check_session
 
 
 @prints
@@ -39,7 +41,7 @@ def audit(
         asdict(entry) | {"asked_at": entry.asked_at.astimezone(UTC)}
         for entry in asyncio.run(_read(cli.settings, as_, since, most))
     ]
-    return Output(Lines(entries), lambda: write_document(Lines(entries)))
+    return Output(Lines(entries))
 
 
 async def _read(
@@ -47,3 +49,28 @@ async def _read(
 ) -> list[AuditEntry]:
     async with open_index(settings) as (_, store):
         return await AuditStore(store).read(most=most, principal=principal, since=since)
+
+
+@prints
+def forget(
+    context: typer.Context,
+    session: Annotated[str, typer.Option(help="Only sessions with this id.")] = "",
+    as_: Annotated[str, typer.Option("--as", help="Only sessions of this principal.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> Output:
+    """Delete stored conversations: all, those with an id, or those of a principal."""
+    cli: CliContext = context.obj
+    principal = cli.settings.identity.principal(as_) if as_ else None
+    if session:
+        check_session(session)
+    whose = f" of {as_}" if as_ else ""
+    which = f"the sessions {session}" if session else "all sessions"
+    confirm(f"Delete {which}{whose}?", yes=yes)
+    turns = asyncio.run(_clear(cli.settings, principal, session))
+    return Output({"deleted": turns}, f"Deleted {turns} questions.")
+
+
+async def _clear(settings: Settings, principal: Principal | None, session: str) -> int:
+    async with open_index(settings) as (wiring, store):
+        kept = wiring.build_sessions(store, wiring.build_guard())
+        return await kept.clear(principal=principal, session=session)

@@ -1,4 +1,4 @@
-"""``semantics check``: checks a database's file of definitions."""
+"""``quorumsql semantics``: checks a database's file of definitions."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from serve_app.operations.preparation import (
 from serve_app.operations.semantics import check_definitions
 from serve_app.reporting import Silence
 
-Database = Annotated[
-    str | None, typer.Option("--database", "-d", help="The database; default: the default one.")
-]
-
 
 @prints
-def check(context: typer.Context, database: Database = None) -> Output:
-    """Check the definitions: names, joins, the guard, and EXPLAIN in the database."""
+def semantics(
+    context: typer.Context,
+    database: Annotated[
+        str | None, typer.Argument(help="The database; default: the default one.")
+    ] = None,
+) -> Output:
+    """Check the definitions of a database: names, joins, the guard, and EXPLAIN."""
     cli: CliContext = context.obj
     settings = cli.settings
     name = settings.database_name(database)
@@ -52,8 +53,7 @@ def check(context: typer.Context, database: Database = None) -> Output:
 
 def _print(name: str, count: int, problems: list[str]) -> None:
     for problem in problems:
-        CONSOLE.print("[red]✗[/]", end=" ")
-        CONSOLE.print(problem, highlight=False, markup=False, soft_wrap=True)
+        CONSOLE.print(f"[red]✗[/] {escape(problem)}", highlight=False, soft_wrap=True)
     if not problems:
         fit = "1 definition fits" if count == 1 else f"{count} definitions fit"
         CONSOLE.print(f"[green]✓[/] {escape(f'{fit} {name}')}.", highlight=False)

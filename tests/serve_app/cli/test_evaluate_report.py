@@ -9,9 +9,8 @@ import pytest
 
 from evaluation.runs.journal import Journal
 from evaluation.runs.run_folder import RunFolder
-from serve_app.cli.evaluate.show import (
+from serve_app.cli.evaluate.report import (
     compare_within,
-    list_runs,
     load_run,
     report,
     report_order,
@@ -64,12 +63,11 @@ def test_retrieval_has_a_table_of_its_own_and_a_part_of_the_report(
     journal = Journal(tmp_path / "searched", manifest)
     with journal.open():
         journal.write(build_retrieval_record("q1", build_finding("s.orders", "s.lines")))
-    list_runs(tmp_path)
+    report([answered, journal.folder])
     listed = capsys.readouterr().out
-    assert "q/min \N{EN DASH}: samples came from a file" in listed
+    assert re.search(r"one +.* -\s", listed)  # samples came from a file: no questions a minute
     own = listed.partition("retrieval")[2]
-    assert re.search(r"depot +full +1 +100.0%", own)
-    assert str(journal.folder) in own
+    assert re.search(r"searched +depot +full +1 +100.0%", own)
 
     report([answered, journal.folder], tmp_path / "both")
     report([journal.folder], tmp_path / "alone")

@@ -1,0 +1,173 @@
+"""``quorumsql examples``: imports, lists and removes examples, and lists feedback."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+
+from nl2sql.errors import SettingsError, UnknownDatabase
+from retrieval.examples.files import Pair, read_pairs, write_examples, write_feedback
+from retrieval.examples.importing import ImportReport
+from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.verified_example import Source, VerifiedExample
+from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, build_json, confirm, prints, say
+from serve_app.cli.terminal import TerminalReporter
+from serve_app.composition.examples import add_examples, open_examples
+from serve_app.operations.preparation import build_wiring, prepare, start_embedded_server
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+_MOST_SHOWN = 20
+_SOURCES: tuple[Source, ...] = ("file", "benchmark", "feedback")
+_COLUMNS = ("id", "source", "given_by", "roles", "question", "sql")
+_Found = TypeVar("_Found")
+
+Database = Annotated[str, typer.Argument(help="The database that the questions are about.")]
+Sources = Annotated[
+    list[str] | None, typer.Option("--source", help="Only file, benchmark or feedback; repeat.")
+]
+
+
+@app.command("import")
+@prints
+def bring_in(
+    context: typer.Context,
+    database: Database,
+    file: Annotated[Path, typer.Argument(help='JSON lines of {"question", "sql", "roles"?}.')],
+    as_: Annotated[
+        str, typer.Option("--as", help="The principal to verify as; default: the local one.")
+    ] = "",
+    run: Annotated[
+        bool, typer.Option("--run", help="Run each query, which takes longer than EXPLAIN.")
+    ] = False,
+) -> Output:
+    """Verify pairs and store them. The same command again continues where it stopped."""
+    cli: CliContext = context.obj
+    if database not in cli.settings.databases:
+        raise UnknownDatabase(database, tuple(cli.settings.databases))
+    report = asyncio.run(_bring_in(cli, database, read_pairs(file), as_, run=run))
+    nothing = not report.stored and not report.known
+    document = {"database": database, **build_json(report)}
+    return Output(document, lambda: _print_left_out(report), int(nothing))
+
+
+async def _bring_in(
+    cli: CliContext, database: str, pairs: Sequence[Pair], name: str, *, run: bool
+) -> ImportReport:
+    principal = cli.settings.identity.principal(name)
+    reporter = TerminalReporter()
+    wiring = await prepare(cli.settings, reporter, databases=[database])
+    return await add_examples(wiring, database, pairs, principal, reporter, run=run)
+
+
+def _print_left_out(report: ImportReport) -> None:
+    """Prints the first pairs that were left out, with the reason."""
+    for entry in report.left_out[:_MOST_SHOWN]:
+        say(f"left out, pair {entry.number}: {entry.question}\n  {entry.reason}")
+    if (more := len(report.left_out) - _MOST_SHOWN) > 0:
+        say(f"and {more} more")
+
+
+@app.command("list")
+@prints
+def list_(
+    context: typer.Context,
+    database: Database,
+    source: Sources = None,
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="List what was said of answers instead.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="A file to write to; `examples import` reads one with examples."),
+    ] = None,
+) -> Output:
+    """List the examples of a database, or write them to a file."""
+    if feedback:
+        if source:
+            raise typer.BadParameter("--source is for examples, not for --feedback.")
+        notes = _call(context.obj, lambda store: store.list_feedback(database))
+        if output is not None:
+            write_feedback(output, notes)
+            return _build_written(database, len(notes), output)
+        return Output(notes, columns=("question", "is_right", "correction", "given_by", "given_at"))
+    found = _find(context.obj, database, source)
+    if output is not None:
+        write_examples(output, found)
+        return _build_written(database, len(found), output)
+    return Output(found, columns=_COLUMNS)
+
+
+def _build_written(database: str, count: int, file: Path) -> Output:
+    document = {"database": database, "entries": count, "file": file}
+    return Output(document, f"{count} entries of {database} written to {file}.")
+
+
+@app.command("remove")
+@prints
+def remove(
+    context: typer.Context,
+    database: Database,
+    ids: Annotated[list[str] | None, typer.Argument(help="Ids, as `examples list` shows.")] = None,
+    source: Sources = None,
+    kept: Annotated[
+        Path | None,
+        typer.Option("--keep", help="Where to write them first; default: a file under home."),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> Output:
+    """Remove examples by id or by source. What is removed is written to a file first."""
+    cli: CliContext = context.obj
+    if bool(ids) == bool(source):
+        raise typer.BadParameter("Name either ids or a --source.")
+    found = _find(cli, database, source)
+    if unknown := sorted(set(ids or ()) - {example.id for example in found}):
+        raise SettingsError(
+            f"{database} has no example {', '.join(unknown)}.",
+            hint=f"`quorumsql examples list {database}` shows them.",
+        )
+    found = tuple(example for example in found if not ids or example.id in ids)
+    if not found:
+        raise SettingsError(f"There are no such examples of {database}.")
+    confirm(f"Remove {len(found)} examples of {database}?", yes=yes)
+    file = kept or _name_file(cli.settings.home, database)
+    write_examples(file, found)
+    names = [example.id for example in found]
+    removed = _call(cli, lambda store: store.remove(database, names))
+    return Output(
+        {"database": database, "removed": removed, "file": file},
+        f"Removed {removed} examples of {database}. To restore them:\n"
+        f"  quorumsql examples import {database} {file}",
+    )
+
+
+def _name_file(home: Path, database: str) -> Path:
+    at = datetime.now().strftime("%Y%m%d-%H%M%S")
+    return home / "removed" / f"examples-{database}-{at}.jsonl"
+
+
+def _find(
+    cli: CliContext, database: str, names: Sequence[str] | None
+) -> tuple[VerifiedExample, ...]:
+    """The examples of these sources; no names mean all. Raises BadParameter."""
+    if wrong := sorted(set(names or ()) - set(_SOURCES)):
+        raise typer.BadParameter(f"--source {wrong[0]}: it is one of {', '.join(_SOURCES)}.")
+    sources = [source for source in _SOURCES if source in (names or ())]
+    return _call(cli, lambda store: store.list_examples(database, sources=sources))
+
+
+def _call(cli: CliContext, action: Callable[[ExampleStore], Awaitable[_Found]]) -> _Found:
+    """What ``action`` returns for the store of the examples. Raises IndexUnavailable."""
+
+    async def run() -> _Found:
+        server = await asyncio.to_thread(start_embedded_server, cli.settings)
+        async with open_examples(build_wiring(cli.settings, server)) as examples:
+            return await action(examples)
+
+    return asyncio.run(run())

@@ -1,0 +1,273 @@
+"""``quorumsql index``: builds, inspects and drops the index of databases."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC
+from typing import Annotated
+
+import typer
+
+from nl2sql.catalog import Catalog
+from nl2sql.errors import InvalidRequest, QuorumError
+from nl2sql.settings import Settings
+from nl2sql.skipped import describe_skipped
+from retrieval.index_store.cards import build_cards
+from retrieval.index_store.generations import IndexHead
+from retrieval.index_store.store import IndexStore
+from retrieval.index_store.value_store import ValueStore
+from retrieval.indexing.difference import Difference, compare_index
+from serve_app.cli.context import CliContext
+from serve_app.cli.output import Output, confirm, print_document, prints, say
+from serve_app.cli.terminal import TerminalReporter
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.indexing import describe_for_index, fingerprint_schema
+from serve_app.operations.preparation import build_wiring, prepare, start_embedded_server
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+
+_INTERRUPTED = 130
+_MOST_NAMES = 20
+_COLUMNS = ("database", "state", "indexed_at", "tables", "columns", "values", "bytes", "embedder")
+
+Verbose = Annotated[bool, typer.Option("--verbose", help="Name everything that was left out.")]
+
+
+@asynccontextmanager
+async def open_index(settings: Settings) -> AsyncIterator[tuple[Wiring, IndexStore]]:
+    """Yields the wiring and its store until the block ends; starts the embedded server.
+
+    Raises SettingsError, DatabaseUnavailable.
+    """
+    wiring = build_wiring(settings, start_embedded_server(settings))
+    store = wiring.build_index_store()
+    try:
+        yield wiring, store
+    finally:
+        await store.close()
+
+
+@app.command("build")
+@prints
+def build(
+    context: typer.Context,
+    databases: Annotated[list[str] | None, typer.Argument(help="Databases; default: all.")] = None,
+    verbose: Verbose = False,
+) -> Output:
+    """Read the schema, embed what changed, store it. A running service uses the new index."""
+    settings = context.obj.settings
+    names = [settings.database_name(name) for name in databases or settings.databases]
+    reporter = TerminalReporter()
+    try:
+        asyncio.run(prepare(settings, reporter, databases=names, verbose=verbose))
+    except KeyboardInterrupt:
+        say(
+            "Stopped. The old index remains in use. Finished embeddings are stored; the next "
+            "`quorumsql index build` continues from here."
+        )
+        raise typer.Exit(_INTERRUPTED) from None
+    # People have seen each step when it ended.
+    document = {"databases": names, "steps": reporter.steps, "warnings": reporter.warnings}
+    return Output(document, lambda: None)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatus:
+    """The index of one database; without an index, numbers are 0 and texts empty.
+
+    ``state`` is ``current``, ``changed`` (the database changed since), ``not indexed``, ``unknown``
+    (the database was not read, or is not in the settings) or ``unreachable``. ``difference`` is
+    what a build would change, where that was asked for.
+    """
+
+    database: str
+    state: str
+    generation: int = 0
+    indexed_at: str = ""
+    tables: int = 0
+    columns: int = 0
+    foreign_keys: int = 0
+    inferred_keys: int = 0
+    values: int = 0
+    embedder: str = ""
+    bytes: int = 0
+    left_out: tuple[str, ...] = ()
+    problem: str = ""
+    difference: Difference | None = None
+
+
+@app.command("status")
+@prints
+def status(
+    context: typer.Context,
+    database: Annotated[
+        str | None, typer.Argument(help="A database; default: all, also removed ones.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Do not read the databases' schemas.")
+    ] = False,
+    changes: Annotated[
+        bool,
+        typer.Option(
+            "--changes",
+            help="Show what `index build` would add, change and remove. Exits with 1 if there is "
+            "any.",
+        ),
+    ] = False,
+    verbose: Verbose = False,
+) -> Output:
+    """Show the index of each database: age, contents, size, and whether it is current."""
+    cli: CliContext = context.obj
+    if quick and changes:
+        raise typer.BadParameter("--changes reads the schemas: leave out --quick.")
+    most = None if verbose else _MOST_NAMES
+    found = asyncio.run(_read_all(cli.settings, database, quick=quick, changes=changes, most=most))
+    return Output(found, lambda: _print(found), int(any(index.difference for index in found)))
+
+
+def _print(found: list[IndexStatus]) -> None:
+    print_document(found, _COLUMNS)
+    for index in found:
+        for line in (*index.left_out, *([index.problem] if index.problem else [])):
+            say(f"{index.database}: {line}")
+        if index.difference is not None:
+            for change in index.difference.changes:
+                details = "".join(f"\n    {detail}" for detail in change.details)
+                say(f"{change.change} {change.table or index.database}{details}")
+            say(f"{index.database}: {index.difference.to_embed:,} cards to embed")
+    stale = [index.database for index in found if index.state in ("changed", "not indexed")]
+    if stale:
+        say(f"Bring up to date: quorumsql index build {' '.join(stale)}")
+
+
+async def _read_all(
+    settings: Settings, database: str | None, *, quick: bool, changes: bool, most: int | None
+) -> list[IndexStatus]:
+    async with open_index(settings) as (wiring, store):
+        await store.prepare()
+        heads = {head.database: head for head in await store.heads()}
+        if database is not None and database not in heads:
+            database = settings.database_name(database)
+        names = [database] if database is not None else sorted({*settings.databases, *heads})
+        return [
+            await _read(
+                wiring, store, name, heads.get(name), quick=quick, changes=changes, most=most
+            )
+            for name in names
+        ]
+
+
+async def _read(
+    wiring: Wiring,
+    store: IndexStore,
+    name: str,
+    head: IndexHead | None,
+    *,
+    quick: bool,
+    changes: bool,
+    most: int | None,
+) -> IndexStatus:
+    state, problem = "unknown", ""
+    left_out: tuple[str, ...] = ()
+    difference = None
+    if name not in wiring.settings.databases:
+        problem = f"no longer in the settings: `quorumsql index drop {name}` deletes it"
+    elif not quick:
+        try:
+            catalog = await asyncio.to_thread(wiring.source(name).read_catalog)
+        except QuorumError as error:
+            state, problem = "unreachable", str(error)
+        else:
+            fingerprint = fingerprint_schema(wiring, catalog)
+            is_current = head is not None and head.fingerprint == fingerprint
+            state = "current" if is_current else "changed"
+            shown = describe_skipped(catalog.skipped, most_names=most or len(catalog.skipped))
+            left_out = tuple(shown)
+            if changes:
+                difference = await _compare(wiring, store, name, catalog)
+    if head is None:
+        return IndexStatus(
+            name, "not indexed", left_out=left_out, problem=problem, difference=difference
+        )
+    _, values = await ValueStore(store).count(name)
+    return IndexStatus(
+        database=name,
+        state=state,
+        generation=head.generation,
+        indexed_at=head.indexed_at.astimezone(UTC).isoformat(timespec="seconds"),
+        tables=head.tables,
+        columns=head.columns,
+        foreign_keys=head.foreign_keys,
+        inferred_keys=head.inferred_keys,
+        values=values,
+        embedder=head.embedder,
+        bytes=await store.measure(head),
+        left_out=left_out,
+        problem=problem,
+        difference=difference,
+    )
+
+
+async def _compare(wiring: Wiring, store: IndexStore, name: str, catalog: Catalog) -> Difference:
+    cards = build_cards(catalog, describe_for_index(wiring, catalog))
+    embedder = wiring.settings.index.embedder
+    return compare_index(await store.load(name), catalog, cards, embedder)
+
+
+@app.command("drop")
+@prints
+def drop(
+    context: typer.Context,
+    database: Annotated[str | None, typer.Argument(help="The database.")] = None,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Drop the whole index schema, with the examples and feedback of all databases.",
+        ),
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> Output:
+    """Delete the index and values of a database, not the database itself."""
+    settings = context.obj.settings
+    if everything:
+        if database is not None:
+            raise InvalidRequest("Name one database, or use --all.", field="database")
+        confirm(
+            "Drop all indexes, and the examples and feedback of all databases? "
+            "`quorumsql examples list --output` saves them.",
+            yes=yes,
+        )
+        asyncio.run(_drop_everything(settings))
+        told = "Dropped. `quorumsql index build` creates the indexes again."
+        return Output({"database": None, "dropped": True}, told)
+    if database is None:
+        raise InvalidRequest(
+            "Name one database, or use --all.", field="database", hint="quorumsql index drop NAME"
+        )
+    confirm(f"Drop the index of {database}? Its examples are kept.", yes=yes)
+    dropped = asyncio.run(_drop(settings, database))
+    told = (
+        f"Dropped; questions about {database} are refused now. "
+        f"`quorumsql index build {database}` creates it again."
+        if dropped
+        else f"{database} had no index."
+    )
+    return Output({"database": database, "dropped": dropped}, told)
+
+
+async def _drop(settings: Settings, database: str) -> bool:
+    async with open_index(settings) as (_, store):
+        await store.prepare()
+        if await store.head(database) is None:
+            database = settings.database_name(database)
+        await ValueStore(store).drop(database)
+        return await store.drop(database)
+
+
+async def _drop_everything(settings: Settings) -> None:
+    async with open_index(settings) as (_, store):
+        await store.drop_everything()

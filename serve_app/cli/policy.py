@@ -1,0 +1,325 @@
+"""``quorumsql policy``: checks, tests and applies policies."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, cast
+
+import typer
+from rich.markup import escape
+from rich.syntax import Syntax
+
+from execution.executor import ReadOnlyExecutor
+from execution.guard.guard import guard_query
+from execution.guard_dialects import READERS
+from execution.policies.access import Access, CompiledPolicy, open_access
+from execution.policies.policy_file import load_policy
+from execution.policies.row_level_security.apply import (
+    Changes,
+    apply_row_security,
+    remove_row_security,
+)
+from execution.policies.row_level_security.blocks import build_removal, render_script
+from execution.policies.row_level_security.ddl import build_comment, check_dialect, render_head
+from execution.policies.rules import TableRule, render_path
+from nl2sql.errors import PolicyError, SettingsError
+from nl2sql.sql.names import enquote
+from nl2sql.types import Diagnostic, GuardedQuery, ResultSet, Violation
+from serve_app.cli.context import CliContext
+from serve_app.cli.output import (
+    Output,
+    build_json,
+    confirm,
+    print_document,
+    print_table,
+    prints,
+    say,
+    write_text,
+)
+from serve_app.cli.terminal import CONSOLE
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.preparation import (
+    build_wiring,
+    load_demo_databases,
+    start_embedded_server,
+)
+from serve_app.operations.row_level_security import find_reader, owner_url, plan_row_security
+from serve_app.reporting import Silence
+
+app = typer.Typer(no_args_is_help=True)
+
+_MOST_ROWS = 20
+# The exit code if a query was refused or failed.
+_NOT_RUN = 2
+
+Database = Annotated[str | None, typer.Argument(help="The database; default: the default one.")]
+
+
+def _prepare(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
+    """Starts the embedded server if it is used; returns the wiring and the database's name.
+
+    Raises UnknownDatabase, SettingsError if the database has no policy.
+    """
+    settings = cli.settings
+    database = settings.database_name(name)
+    if settings.databases[database].policy is None:
+        raise SettingsError(
+            f"The database {database!r} has no policy.",
+            hint=f"Name a file under databases.{database}.policy.",
+        )
+    server = start_embedded_server(settings)
+    if server is not None:
+        load_demo_databases(settings, server, Silence())
+    return build_wiring(settings, server), database
+
+
+def _compile(wiring: Wiring, database: str) -> CompiledPolicy:
+    """The policy, compiled against the current catalog. Raises PolicyError, DatabaseUnavailable."""
+    settings = wiring.settings.databases[database]
+    assert settings.policy is not None  # else there is nothing to prepare
+    return CompiledPolicy(
+        load_policy(settings.policy),
+        wiring.source(database).read_catalog(),
+        row_level_security=settings.row_level_security,
+    )
+
+
+@app.command("check")
+@prints
+def check(
+    context: typer.Context,
+    database: Database = None,
+    role: Annotated[
+        str | None, typer.Option(help="Show which rows and columns this role sees, and why.")
+    ] = None,
+) -> Output:
+    """Check the policy file against the database: names, foreign keys and filters."""
+    wiring, name = _prepare(context.obj, database)
+    compiled = _compile(wiring, name)
+    if role is None:
+        counts = {role: _count_rules(rules.values()) for role, rules in compiled.roles.items()}
+        document = {"database": name, "roles": counts}
+        return Output(document, lambda: _print_fit(document))
+    if role not in compiled.roles:
+        raise PolicyError(
+            f"There is no role {role!r}.", hint=f"Known: {', '.join(compiled.roles)}."
+        )
+    return Output(_describe_role(compiled, role))
+
+
+def _print_fit(document: Mapping[str, Any]) -> None:
+    print_document(document)
+    CONSOLE.print(f"[green]✓[/] The policy fits {escape(document['database'])}.", highlight=False)
+
+
+def _count_rules(rules: Any) -> dict[str, int]:
+    """How many tables a role sees, and in which way."""
+    return {
+        "tables": len(rules),
+        "whole": sum(rule.is_whole for rule in rules),
+        "filtered": sum(rule.filter is not None for rule in rules),
+        "inherited": sum(rule.inherits is not None for rule in rules),
+        "views": sum(rule.expands for rule in rules),
+        "masked_columns": sum(len(rule.masks) for rule in rules),
+    }
+
+
+def _describe_role(compiled: CompiledPolicy, role: str) -> dict[str, Any]:
+    tables = []
+    for name, rule in compiled.roles[role].items():
+        shown = {column.name for column in rule.columns}
+        tables.append(
+            {
+                "table": name,
+                "rows": describe_rows(rule, compiled.catalog.dialect),
+                "hidden_columns": [
+                    column.name for column in rule.table.columns if column.name not in shown
+                ],
+                "masked_columns": [f"{column} ({mask})" for column, mask in rule.masks.items()],
+            }
+        )
+    return {
+        "role": role,
+        "description": compiled.policy.roles[role].description,
+        "hidden_tables": len(compiled.catalog.tables) - len(tables),
+        "tables": tables,
+    }
+
+
+def describe_rows(rule: TableRule, dialect: str) -> str:
+    """Describes the rows of a table that a role sees, in one line."""
+    if rule.filter is not None:
+        return rule.filter.sql(READERS[dialect]).replace("%(", ":").replace(")s", "")
+    if rule.inherits is not None:
+        return f"over {render_path(rule.path).removeprefix(rule.table.qualified)}"
+    if rule.expands:
+        return "those of its tables"
+    return "all, shared" if rule.shared else "all"
+
+
+@app.command("test")
+@prints
+def try_access(
+    context: typer.Context,
+    database: Database = None,
+    as_: Annotated[str, typer.Option("--as", help="The principal; default: the local one.")] = "",
+    sql: Annotated[
+        str, typer.Option(help="A query to guard and run; default: count the rows of each table.")
+    ] = "",
+) -> Output:
+    """Count the rows that a principal sees of each table, or guard and run one query as it."""
+    cli: CliContext = context.obj
+    wiring, name = _prepare(cli, database)
+    compiled = _compile(wiring, name)
+    principal = cli.settings.identity.principal(as_)
+    access = compiled.access(principal)
+    if isinstance(access, Violation):
+        raise PolicyError(access.message)
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    if sql:
+        return asyncio.run(_run_query(executor, access, sql))
+    # Under row-level security no query sees all rows.
+    secured = cli.settings.databases[name].row_level_security
+    whole = None if secured else open_access(compiled.catalog)
+    counts = asyncio.run(_count_tables(executor, access, whole))
+    return Output({"database": name, "principal": principal.name, "tables": counts})
+
+
+async def _run_query(executor: ReadOnlyExecutor, access: Access, sql: str) -> Output:
+    verdict = guard_query(sql, access)
+    if isinstance(verdict, Violation):
+        refused = {"outcome": "refused", "code": verdict.code, "reason": verdict.message}
+        return Output(refused, exit_code=_NOT_RUN)
+    try:
+        result = await executor.execute(verdict, _MOST_ROWS)
+    finally:
+        await executor.close()
+    guarded = {
+        "sql": verdict.sql,
+        "predicates": verdict.predicates,
+        "params": list(verdict.params),
+    }
+    if isinstance(result, Diagnostic):
+        failed = {"outcome": "failed", "code": result.sqlstate, "reason": result.message}
+        return Output({**guarded, **failed}, exit_code=_NOT_RUN)
+    document = {
+        "outcome": "answered",
+        **guarded,
+        "columns": list(result.columns),
+        "rows": [list(row) for row in result.rows],
+        "truncated": result.truncated,
+    }
+    return Output(document, lambda: _print_result(verdict, result))
+
+
+def _print_result(query: GuardedQuery, result: ResultSet) -> None:
+    CONSOLE.print(Syntax(query.sql, "sql", word_wrap=True))
+    for predicate in query.predicates:
+        say(f"  only rows of {predicate}")
+    for number, value in enumerate(query.params, start=1):
+        say(f"  ${number} = {value!r}")
+    print_table([dict(zip(result.columns, build_json(row), strict=True)) for row in result.rows])
+    if result.truncated:
+        say(f"The first {_MOST_ROWS} rows.")
+
+
+async def _count_tables(
+    executor: ReadOnlyExecutor, access: Access, whole: Access | None
+) -> list[dict[str, int | str | None]]:
+    """How many rows of each table the principal sees, and how many there are.
+
+    A count that failed is the violation's code or the SQLSTATE.
+    """
+    found = []
+    try:
+        for counted in access.catalog.tables:
+            sql = f"SELECT count(*) FROM {enquote(counted.schema)}.{enquote(counted.name)}"
+            visible = await _count(executor, sql, access)
+            in_all = None if whole is None else await _count(executor, sql, whole)
+            found.append({"table": counted.qualified, "visible": visible, "in_all": in_all})
+    finally:
+        await executor.close()
+    return found
+
+
+async def _count(executor: ReadOnlyExecutor, sql: str, access: Access) -> int | str:
+    verdict = guard_query(sql, access)
+    if isinstance(verdict, Violation):
+        return verdict.code
+    result = await executor.execute(verdict, 1)
+    return result.sqlstate if isinstance(result, Diagnostic) else cast(int, result.rows[0][0])
+
+
+@app.command("apply")
+@prints
+def apply(
+    context: typer.Context,
+    database: Database = None,
+    as_sql: Annotated[
+        bool, typer.Option("--sql", help="Only print the statements, for psql.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Run it, print the changes, and roll back.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Undo it instead.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+) -> Output:
+    """Apply the policy in PostgreSQL itself: roles, grants, row-level security and views."""
+    cli: CliContext = context.obj
+    wiring, name = _prepare(cli, database)
+    check_dialect(name, cli.settings.databases[name].dialect)
+    if as_sql:
+        script = _render_script(wiring, name, remove=remove)
+        return Output({"database": name, "sql": script}, lambda: write_text(script))
+    url = owner_url(wiring, name)
+    if remove:
+        reader = find_reader(wiring, name)
+
+        def run(dry: bool) -> Changes:
+            return remove_row_security(url, name, reader=reader, dry_run=dry)
+    else:
+        security = plan_row_security(wiring, name, _compile(wiring, name))
+
+        def run(dry: bool) -> Changes:
+            return apply_row_security(url, security, dry_run=dry)
+
+    planned = run(True)
+    _print_changes(planned)
+    if dry_run:
+        document = {"database": name, "applied": False, **build_json(planned)}
+        return Output(document, "Nothing was changed: this was a dry run.")
+    confirm(f"Apply these changes to {name}?", yes=yes)
+    done = run(False)
+    if (done.added, done.removed) != (planned.added, planned.removed):
+        say("The database changed in the meantime; these were applied:")
+        _print_changes(done)
+    is_nothing = not done.added and not done.removed
+    counts = f"{len(done.added)} added, {len(done.removed)} removed"
+    told = f"✓ {name}: {'nothing to change' if is_nothing else counts}."
+    if cli.settings.databases[name].row_level_security == remove:
+        told += (
+            f"\nNow set databases.{name}.row_level_security to {str(not remove).lower()}, and "
+            "restart the service: until then its queries fail."
+        )
+    return Output({"database": name, "applied": True, **build_json(done)}, told)
+
+
+def _render_script(wiring: Wiring, name: str, *, remove: bool) -> str:
+    """The statements that apply or remove row-level security, for psql."""
+    if remove:
+        return render_script(build_removal(name))
+    security = plan_row_security(wiring, name, _compile(wiring, name))
+    statements = [*security.statements, build_comment(security)]
+    return render_script(statements, head=render_head(security))
+
+
+def _print_changes(changes: Changes) -> None:
+    lines: Sequence[tuple[str, str, Sequence[str]]] = (
+        ("-", "red", changes.removed),
+        ("+", "green", changes.added),
+        ("!", "yellow", changes.notices),
+    )
+    for mark, colour, texts in lines:
+        for text in texts:
+            CONSOLE.print(f"[{colour}]{mark}[/] {escape(text)}", highlight=False, soft_wrap=True)

@@ -1,0 +1,215 @@
+"""``quorumsql serve``, ``status`` and ``mcp``: runs the service, and tells how it does.
+
+What is slow to import is imported where it is needed: ``status`` asks a service that runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from nl2sql.errors import DatabaseUnavailable
+from nl2sql.settings import Settings
+from nl2sql.speed import MEASURED_K
+from quorumsql.client import Client
+from quorumsql.contract.status import StatusResponse
+from quorumsql.contract.trace import PaceResponse
+from serve_app.cli.context import CliContext, name_command
+from serve_app.cli.output import Output, prints, say
+from serve_app.cli.service_or_process import PrincipalOption, UrlOption
+from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.operations.background import (
+    check_port,
+    is_ready,
+    service_url,
+    spawn_service,
+    spawned_process,
+    stop_spawned,
+    wait_until_ready,
+)
+
+if TYPE_CHECKING:
+    from execution.postgres.embedded import EmbeddedServer
+    from serve_app.composition.wiring import Wiring
+    from serve_app.mcp.tools import Services
+
+# The interval between checks of the embedded PostgreSQL.
+_WATCH_S = 5
+
+
+@prints
+def serve(
+    context: typer.Context,
+    background: Annotated[
+        bool,
+        typer.Option("--background", help="Run it in the background, and wait until it is ready."),
+    ] = False,
+    stop: Annotated[
+        bool, typer.Option("--stop", help="Stop the service that runs in the background.")
+    ] = False,
+) -> Output:
+    """Prepare what is missing and serve until Ctrl-C."""
+    cli: CliContext = context.obj
+    if stop:
+        return _stop(cli.settings)
+    url = service_url(cli.settings)
+    document = {"url": url, "ready": True}
+    if is_ready(url):
+        say(f"Already serving at {url}.")
+    elif background:
+        _serve_in_background(cli)
+    else:
+        _serve_here(cli.settings)
+        return Output(document | {"ready": False}, "Stopped.")
+    return Output(document, lambda: _print_next_steps(url))
+
+
+def _stop(settings: Settings) -> Output:
+    from serve_app.operations.preparation import stop_unused_server
+
+    stopped = stop_spawned(settings.home)
+    stop_unused_server(settings)
+    told = "Stopped." if stopped else "No service was running in the background."
+    return Output({"stopped": stopped}, told)
+
+
+def _prepare(settings: Settings, reporter: TerminalReporter) -> Wiring:
+    from serve_app.operations.preparation import prepare, pull_model
+
+    names = list(settings.databases)
+    wiring = asyncio.run(prepare(settings, reporter, databases=names, strict=False))
+    pull_model(settings)
+    return wiring
+
+
+def _serve_in_background(cli: CliContext) -> None:
+    """Prepares in this process to show progress, then starts the service and waits for it."""
+    settings = cli.settings
+    if spawned_process(settings.home) is None:
+        check_port(settings.serve)  # before minutes of preparation
+    reporter = TerminalReporter()
+    _prepare(settings, reporter)
+    with reporter.step("Ray Serve with the language model") as step:
+        if spawned_process(settings.home) is None:
+            spawn_service(cli.config, settings.home)
+        wait_until_ready(service_url(settings), settings.home)
+        step.finish(f"ready at {service_url(settings)}")
+
+
+def _print_next_steps(url: str) -> None:
+    command = name_command()
+    say(
+        f"\nOpen {url} in a browser, or ask in a shell:\n"
+        f'  {command} ask "How many employees work in each department?"\n'
+        f"  curl -s {url}/query -H 'content-type: application/json' "
+        '-d \'{"question": "Which five customers have the most orders?"}\'\n'
+        f"Interface: {url}/docs. Stop it with `{command} serve --stop`."
+    )
+
+
+def _serve_here(settings: Settings) -> None:
+    from serve_app.operations.preparation import start_embedded_server
+    from serve_app.ray import running
+
+    done = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: done.set())
+    check_port(settings.serve)  # before minutes of preparation
+    reporter = TerminalReporter()
+    wiring = _prepare(settings, reporter)
+    with reporter.step("Ray Serve with the language model") as step:
+        running.start_service(wiring)
+        step.finish(f"ready at {service_url(settings)}")
+    try:
+        _print_next_steps(service_url(settings))
+        server = start_embedded_server(settings)
+        while not done.wait(_WATCH_S):
+            _restart_if_stopped(server)
+    finally:
+        say("Stopping.")
+        running.stop_service()
+
+
+def _restart_if_stopped(server: EmbeddedServer | None) -> None:
+    """Restarts the server if it stopped. A failure is printed and retried at the next check."""
+    try:
+        if server is not None:
+            server.ensure_running()
+    except DatabaseUnavailable as error:
+        say(str(error))
+
+
+@prints
+def status(
+    context: typer.Context,
+    url: UrlOption = "",
+    as_: PrincipalOption = "",
+) -> Output:
+    """Show whether the service is ready, its load, and the questions since it started."""
+    cli: CliContext = context.obj
+    token = cli.settings.identity.read_token(as_) if as_ else ""
+    with Client(url or service_url(cli.settings), token) as client:
+        state = client.status()
+
+    def tell() -> None:
+        for line in render_status(state):
+            CONSOLE.print(line, highlight=False, soft_wrap=True)
+
+    return Output(state, tell, 0 if state.ready else 1)
+
+
+def render_status(state: StatusResponse) -> list[str]:
+    """The lines of the report, with rich's markup."""
+    lines = ["[green]ready[/]" if state.ready else "[red]not ready[/]"]
+    for name, problem in state.parts.items():
+        mark = "[green]✓[/]" if problem == "ok" else "[red]✗[/]"
+        lines.append(f"{mark} {escape(f'{name}: {problem}')}")
+    figures, duration = state.figures, state.figures.duration
+    counts = ", ".join(f"{number} {outcome}" for outcome, number in figures.questions.items())
+    lines += [
+        f"model: {_describe_pace(state.pace)}",
+        f"requests: {figures.ongoing} ongoing, {figures.waiting} waiting",
+        f"questions in {figures.uptime_s / 60:,.0f} minutes: {escape(counts) or 'none'}",
+    ]
+    if duration.p50_ms is not None and duration.p95_ms is not None:
+        lines.append(
+            f"duration of the latest {duration.questions}: median {duration.p50_ms / 1000:.1f} s, "
+            f"95 % within {duration.p95_ms / 1000:.1f} s"
+        )
+    return lines
+
+
+def _describe_pace(pace: PaceResponse | None) -> str:
+    if pace is None or pace.prompt_tokens_per_s is None or pace.answer_tokens_per_s is None:
+        return "speed not measured"
+    return (
+        f"{pace.prompt_tokens_per_s:,.0f} tokens a second of a prompt, "
+        f"{pace.answer_tokens_per_s:,.0f} of {MEASURED_K} answers together"
+        f"{f' ({pace.model_choice})' if pace.model_choice else ''}"
+    )
+
+
+def mcp(context: typer.Context, principal: PrincipalOption = "") -> None:
+    """Serve the Model Context Protocol over standard input and output, in this process.
+
+    MCP clients start this command themselves. Messages and logs go to standard error.
+    """
+    from serve_app.in_process import open_services
+    from serve_app.mcp.stdio import serve_stdio
+    from serve_app.mcp.tools import Services
+
+    cli: CliContext = context.obj
+    settings = cli.settings
+    caller = settings.identity.principal(principal)
+
+    async def open_local(stack: AsyncExitStack) -> Services:
+        services = await open_services(settings, stack)
+        return Services(settings, services.queries, services.tools)
+
+    asyncio.run(serve_stdio(open_local, caller))
