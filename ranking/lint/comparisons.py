@@ -1,12 +1,17 @@
-"""Finds comparisons of a column with a literal, in any form."""
+"""Comparisons that are never true, or with something else than the column holds."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql.sql.column_kinds import NUMBERS
 from nl2sql.sql.nodes import find_all
+from nl2sql.types import Finding
+from ranking.query import Query
+from ranking.value_verification import list_texts
 
 _OPERATORS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
@@ -31,3 +36,174 @@ def list_literal_comparisons(tree: exp.Expr) -> Iterator[tuple[exp.Column, exp.L
         for column, literal in pairs:
             if isinstance(column, exp.Column) and isinstance(literal, exp.Literal):
                 yield column, literal
+
+
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?\s*", re.IGNORECASE)
+
+
+def number_compared_with_text(query: Query) -> Finding | None:
+    """An error if a column of numbers is compared with text that is not a number.
+
+    PostgreSQL and DuckDB refuse it; SQLite silently finds nothing. Usually the column is a foreign
+    key, and the name is a value of the referenced table.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> flights = Table("main", "flights", (Column("airline", "INTEGER"),))
+    >>> sql = "SELECT 1 FROM flights WHERE airline = 'JetBlue'"
+    >>> number_compared_with_text(read_query(sql, "sqlite", [flights])).message
+    "airline holds numbers and is compared with 'JetBlue'."
+    """
+    for column, literal in list_literal_comparisons(query.tree):
+        use = query.resolve(column)
+        if (
+            use
+            and query.kind_of(use) in NUMBERS
+            and literal.is_string
+            and not _NUMBER.fullmatch(literal.this)
+        ):
+            message = f"{column.sql()} holds numbers and is compared with {literal.sql()}."
+            return Finding("number_compared_with_text", "error", message)
+    return None
+
+
+def null_comparison(query: Query) -> Finding | None:
+    """An error for ``= NULL`` and ``<> NULL``.
+
+    >>> from ranking.query import read_query
+    >>> null_comparison(read_query("SELECT 1 FROM a WHERE x = NULL", "postgres")).severity
+    'error'
+    >>> null_comparison(read_query("SELECT 1 FROM a WHERE x IS NULL", "postgres"))
+    """
+    for node in query.find_all(exp.EQ, exp.NEQ):
+        if isinstance(node.left, exp.Null) or isinstance(node.right, exp.Null):
+            return Finding("null_comparison", "error", f"{node.sql()} is never true.")
+    return None
+
+
+def contradiction(query: Query) -> Finding | None:
+    """An error if one column must equal two values at once.
+
+    "In both 2014 and 2015" needs two rows; two conditions on the same row never find them.
+
+    >>> from ranking.query import read_query
+    >>> contradiction(read_query("SELECT 1 FROM a WHERE y = 2014 AND y = 2015", "sqlite")).rule
+    'contradiction'
+    >>> contradiction(read_query("SELECT 1 FROM a WHERE y = 2014 OR y = 2015", "sqlite"))
+    """
+    for select in query.selects():
+        for part in ("where", "having"):
+            clause = select.args.get(part)
+            wanted: dict[str, str] = {}
+            for condition in _list_conditions(clause.this) if clause is not None else ():
+                column, value = condition.left, condition.right
+                if not isinstance(column, exp.Column) or not isinstance(value, exp.Literal):
+                    continue
+                name = column.sql().lower()
+                if wanted.setdefault(name, value.this) != value.this:
+                    message = f"{column.sql()} cannot be {wanted[name]} and {value.this} at once."
+                    return Finding("contradiction", "error", message)
+    return None
+
+
+def _list_conditions(condition: exp.Expr) -> list[exp.EQ]:
+    """The equalities that must all hold."""
+    parts = condition.flatten() if isinstance(condition, exp.And) else [condition]
+    return [equality for part in parts if isinstance(equality := part.unnest(), exp.EQ)]
+
+
+def empty_range(query: Query) -> Finding | None:
+    """An error if the lower bound is above the upper one: no value is between them.
+
+    >>> from ranking.query import read_query
+    >>> empty_range(read_query("SELECT 1 FROM a WHERE x BETWEEN 9 AND 1", "sqlite")).severity
+    'error'
+    >>> empty_range(read_query("SELECT 1 FROM a WHERE x BETWEEN 1 AND 9", "sqlite"))
+    """
+    for between in query.find_all(exp.Between):
+        low, high = between.args["low"], between.args["high"]
+        if not isinstance(low, exp.Literal) or not isinstance(high, exp.Literal):
+            continue
+        if low.is_string or high.is_string:
+            continue
+        if float(low.this) > float(high.this):
+            return Finding("empty_range", "error", f"Nothing lies in {between.sql()}.")
+    return None
+
+
+# "OPN = open, CNF = confirmed".
+_CODE = re.compile(r"(?<![\w'])([A-Za-z0-9][A-Za-z0-9_-]{0,11}) = ")
+_FEWEST = 2
+
+
+def unlisted_code(query: Query) -> Finding | None:
+    """An error for a text compared by = or IN with a column whose comment lists other codes.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> status = Column("status", "text", comment="Status: OPN = open, SHP = shipped in full")
+    >>> sql = "SELECT 1 FROM orders WHERE status = 'ORDERED'"
+    >>> unlisted_code(read_query(sql, "postgres", [Table("s", "orders", (status,))])).message
+    "orders.status has the codes OPN and SHP, not 'ORDERED'."
+    """
+    for use, text in list_texts(query):
+        codes = list(dict.fromkeys(_CODE.findall(use.column.comment)))
+        if len(codes) >= _FEWEST and text not in codes:
+            listed = f"{', '.join(codes[:-1])} and {codes[-1]}"
+            written = exp.Literal.string(text).sql()
+            message = f"{use.table.name}.{use.column.name} has the codes {listed}, not {written}."
+            return Finding("unlisted_code", "error", message)
+    return None
+
+
+def like_without_wildcard(query: Query) -> Finding | None:
+    """A warning: it means ``=``, or the wildcards were forgotten.
+
+    >>> from ranking.query import read_query
+    >>> like_without_wildcard(read_query("SELECT 1 FROM a WHERE x LIKE 'Ann'", "postgres")).rule
+    'like_without_wildcard'
+    >>> like_without_wildcard(read_query("SELECT 1 FROM a WHERE x LIKE 'Ann%'", "postgres"))
+    """
+    for node in query.find_all(exp.Like, exp.ILike):
+        pattern = node.expression
+        if isinstance(pattern, exp.Literal) and not {"%", "_"} & set(pattern.this):
+            message = f"{node.sql()} has no wildcard."
+            return Finding("like_without_wildcard", "warning", message)
+    return None
+
+
+def not_in_with_nulls(query: Query) -> Finding | None:
+    """A warning if the subquery's column is nullable and no condition excludes NULL.
+
+    A column of the primary key is never NULL, whatever the schema declares.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> tables = [Table("s", "a", (Column("x", "int"),))]
+    >>> sql = "SELECT 1 FROM b WHERE x NOT IN (SELECT x FROM a)"
+    >>> not_in_with_nulls(read_query(sql, "postgres", tables)).message
+    'NOT IN finds nothing once x is NULL.'
+    """
+    for node in query.find_all(exp.In):
+        inner = node.args.get("query")
+        if inner is None or not isinstance(node.parent, exp.Not):
+            continue
+        select = inner.this
+        if not isinstance(select, exp.Select) or len(select.expressions) != 1:
+            continue
+        column = select.expressions[0].unalias()
+        use = query.resolve(column)
+        if use is None or not use.column.nullable or use.column.name in use.table.primary_key:
+            continue
+        if not _is_filtered(select, column):
+            message = f"NOT IN finds nothing once {column.sql()} is NULL."
+            return Finding("not_in_with_nulls", "warning", message)
+    return None
+
+
+def _is_filtered(select: exp.Select, column: exp.Expr) -> bool:
+    """True if the subquery has a condition on the column itself."""
+    where = select.args.get("where")
+    return where is not None and any(
+        used.name.lower() == column.name.lower() for used in find_all(where, exp.Column)
+    )

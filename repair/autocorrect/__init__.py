@@ -15,28 +15,26 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from nl2sql.sql.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
-from repair.autocorrect.aggregates_in_group import aggregates_in_group
-from repair.autocorrect.aggregates_in_where import aggregates_in_where
-from repair.autocorrect.ambiguous_columns import ambiguous_columns
-from repair.autocorrect.broken_joins import broken_joins
-from repair.autocorrect.invented_columns import invented_columns
-from repair.autocorrect.invented_tables import invented_tables
-from repair.autocorrect.join_keys import join_keys
-from repair.autocorrect.join_order import join_order
-from repair.autocorrect.missing_groups import missing_groups
-from repair.autocorrect.missing_joins import missing_joins
-from repair.autocorrect.misspelled_columns import misspelled_columns
-from repair.autocorrect.named_neighbours import named_neighbours
-from repair.autocorrect.neighbour_columns import neighbour_columns
-from repair.autocorrect.outer_aggregates import outer_aggregates
-from repair.autocorrect.prefixed_columns import prefixed_columns
+from repair.autocorrect.groups import aggregates_in_group, aggregates_in_where, missing_groups
+from repair.autocorrect.join_conditions import broken_joins, join_keys, join_order
+from repair.autocorrect.missing_tables import missing_joins, named_neighbours, neighbour_columns
+from repair.autocorrect.names import (
+    invented_columns,
+    invented_tables,
+    misspelled_columns,
+    prefixed_columns,
+    spelled_names,
+)
 from repair.autocorrect.repeated_tables import repeated_tables
-from repair.autocorrect.spelled_names import spelled_names
+from repair.autocorrect.sources import (
+    ambiguous_columns,
+    outer_aggregates,
+    unknown_aliases,
+    wrong_from,
+    wrong_tables,
+)
 from repair.autocorrect.stored_values import stored_values
 from repair.autocorrect.table_lookup import TableLookup
-from repair.autocorrect.unknown_aliases import unknown_aliases
-from repair.autocorrect.wrong_from import wrong_from
-from repair.autocorrect.wrong_tables import wrong_tables
 from repair.limits import MOST_CHARS
 
 Rule = Callable[[exp.Expr, TableLookup], bool]

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Set
 from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
-from repair.autocorrect.joining import add_join
 from repair.autocorrect.levels import Level, Source, read_levels
+from repair.autocorrect.missing_tables import add_join
 from repair.autocorrect.table_lookup import Neighbour
 from repair.derive.dropped_joins import list_with_fewer_joins
 from repair.derive.original import Original, name_head

@@ -9,8 +9,8 @@ from sqlglot import exp
 from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import ValueMatch
-from repair.autocorrect.joining import add_join, find_ways
 from repair.autocorrect.levels import Level, read_levels
+from repair.autocorrect.missing_tables import add_join, find_ways
 from repair.derive.original import Original, add_condition
 
 _MOST_VALUES = 4

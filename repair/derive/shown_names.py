@@ -14,8 +14,8 @@ from sqlglot import exp
 
 from nl2sql.labels import find_label
 from nl2sql.sql.nodes import find_all
-from repair.autocorrect.joining import add_join
 from repair.autocorrect.levels import Level, Source, read_levels
+from repair.autocorrect.missing_tables import add_join
 from repair.autocorrect.table_lookup import Neighbour
 from repair.derive.original import Original, list_conjuncts
 

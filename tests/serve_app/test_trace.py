@@ -76,16 +76,16 @@ def test_a_trace_without_a_plan_has_the_same_keys() -> None:
 
 def test_a_trace_shows_the_findings_of_lint() -> None:
     sql = "SELECT 1 LIMIT 1"
-    finding = Finding("limit_without_order", "warning", "LIMIT without ORDER BY.")
+    finding = Finding("select_star", "warning", "All columns are selected.")
     assessment = Assessment(
         Candidate("c1", sql), GuardedQuery("shop", sql, ()), findings=(finding,)
     )
     (candidate,) = render(ranking=Ranking((assessment,)))["candidates"]
     assert candidate["findings"] == [
         {
-            "rule": "limit_without_order",
+            "rule": "select_star",
             "severity": "warning",
-            "message": "LIMIT without ORDER BY.",
+            "message": "All columns are selected.",
         }
     ]
 

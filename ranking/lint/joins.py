@@ -1,0 +1,209 @@
+"""Tables: how they are joined, whether they are used, and columns of the wrong one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from nl2sql.sql.nodes import find_all
+from nl2sql.types import Finding
+from ranking.query import ColumnUse, Query
+
+
+def cartesian_join(query: Query) -> Finding | None:
+    """An error if two tables are joined without ON, USING, NATURAL or a condition in WHERE.
+
+    >>> from ranking.query import read_query
+    >>> cartesian_join(read_query("SELECT 1 FROM a, b", "postgres")).message
+    'Nothing joins b.'
+    >>> cartesian_join(read_query("SELECT 1 FROM a, b WHERE a.x = b.x", "postgres"))
+    """
+    for select in query.selects():
+        tied = _find_tied(select)
+        for join in select.args.get("joins") or ():
+            conditioned = join.args.get("on") or join.args.get("using") or join.method
+            if conditioned or not isinstance(join.this, exp.Table):
+                continue
+            name = join.this.alias_or_name
+            if tied.isdisjoint({name, ""}):
+                return Finding("cartesian_join", "error", f"Nothing joins {name}.")
+    return None
+
+
+def _find_tied(select: exp.Select) -> set[str]:
+    """The tables of which WHERE compares a column with another; "" for an unqualified column."""
+    where = select.args.get("where")
+    return {
+        side.table
+        for eq in (find_all(where, exp.EQ) if where else ())
+        if isinstance(eq.left, exp.Column) and isinstance(eq.right, exp.Column)
+        for side in (eq.left, eq.right)
+    }
+
+
+def self_comparison(query: Query) -> Finding | None:
+    """An error for ``a.x = a.x``, which is true for every row that has a value.
+
+    >>> from ranking.query import read_query
+    >>> self_comparison(read_query("SELECT 1 FROM a JOIN b ON a.x = a.x", "sqlite")).rule
+    'self_comparison'
+    >>> self_comparison(read_query("SELECT 1 FROM a JOIN b ON a.x = b.x", "sqlite"))
+    """
+    for node in query.find_all(exp.EQ, exp.NEQ, exp.GT, exp.LT, exp.GTE, exp.LTE):
+        left, right = node.left, node.right
+        if (
+            isinstance(left, exp.Column)
+            and isinstance(right, exp.Column)
+            and (left.table.lower(), left.name.lower()) == (right.table.lower(), right.name.lower())
+        ):
+            message = f"{node.sql()} compares a column with itself."
+            return Finding("self_comparison", "error", message)
+    return None
+
+
+def join_off_keys(query: Query) -> Finding | None:
+    """An error if a key column is joined, or compared by IN, with a column that it does not match.
+
+    Not every schema declares its keys, so columns that are named after one another are allowed, and
+    so are columns without keys of tables between which there is no key.
+
+    >>> from nl2sql.catalog import Column, ForeignKey, Table
+    >>> from ranking.query import read_query
+    >>> tables = [
+    ...     Table("s", "stadium", (Column("id", "int"),)),
+    ...     Table("s", "concert", (Column("no", "int"), Column("stadium_id", "int"))),
+    ... ]
+    >>> keys = [ForeignKey("k", "s.concert", ("stadium_id",), "s.stadium", ("id",))]
+    >>> sql = "SELECT 1 FROM stadium WHERE id NOT IN (SELECT no FROM concert)"
+    >>> join_off_keys(read_query(sql, "sqlite", tables, keys)).message
+    'No key ties id to no.'
+    """
+    for left, right in _list_pairs(query.tree):
+        one, other = query.resolve(left), query.resolve(right)
+        if one is None or other is None or one.table is other.table:
+            continue
+        if _is_named_after(one, other) or _is_named_after(other, one):
+            continue
+        if query.share_key(one, other):
+            continue
+        if (query.is_key(one) and query.is_key(other)) or query.are_tied(one.table, other.table):
+            message = f"No key ties {left.sql()} to {right.sql()}."
+            return Finding("join_off_keys", "error", message)
+    return None
+
+
+def _is_named_after(column: ColumnUse, target: ColumnUse) -> bool:
+    """True if the names imply an undeclared key: ``start_station_id`` and ``station.id``."""
+    name, other = column.column.name.lower(), target.column.name.lower()
+    if name == other:
+        return name != "id"
+    return f"{target.table.name.lower()}_{other}" in name
+
+
+def _list_pairs(tree: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Expr]]:
+    """Pairs of columns that the query compares for equality."""
+    for node in find_all(tree, exp.EQ, exp.In):
+        left = node.this
+        right = node.args.get("expression" if isinstance(node, exp.EQ) else "query")
+        if isinstance(right, exp.Subquery):
+            inner = right.this
+            if not isinstance(inner, exp.Select) or len(inner.expressions) != 1:
+                continue
+            right = inner.expressions[0].unalias()
+        if isinstance(left, exp.Column) and isinstance(right, exp.Column):
+            yield left, right
+
+
+def outer_column(query: Query) -> Finding | None:
+    """An error if a subquery selects an unqualified column that none of its tables has.
+
+    ``x IN (SELECT x FROM t)`` is true for every row if ``t`` has no ``x``: the database then uses
+    the outer ``x``.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> tables = [Table("s", "a", (Column("x", "int"),)), Table("s", "b", (Column("y", "int"),))]
+    >>> sql = "SELECT 1 FROM a WHERE x IN (SELECT x FROM b)"
+    >>> outer_column(read_query(sql, "postgres", tables)).message
+    'The subquery selects x, which none of its tables has.'
+    """
+    for select in query.selects():
+        for projection in select.expressions:
+            for column in find_all(projection, exp.Column):
+                use = query.resolve(column)
+                if use and use.outer and not column.table and column.parent_select is select:
+                    message = f"The subquery selects {column.name}, which none of its tables has."
+                    return Finding("outer_column", "error", message)
+    return None
+
+
+_ANY = ""
+
+
+def unused_join(query: Query) -> Finding | None:
+    """A warning if only the condition of one join names a table.
+
+    The join may be meant to keep only rows with a match; more often it just multiplies rows. In
+    EXCEPT, INTERSECT and UNION, which drop repeated rows, it cannot multiply and is allowed.
+
+    >>> from ranking.query import read_query
+    >>> sql = "SELECT a.x FROM a JOIN b ON a.i = b.i"
+    >>> unused_join(read_query(sql, "postgres")).message
+    'b is joined and not used.'
+    >>> unused_join(read_query("SELECT a.x, b.y FROM a JOIN b ON a.i = b.i", "postgres"))
+    """
+    for select in query.selects():
+        joins = select.args.get("joins") or ()
+        if not joins or select.is_star or _counts_rows(select) or _is_made_distinct(select):
+            continue
+        uses = _count_uses(query, select)
+        for node in [select.args["from_"].this, *(join.this for join in joins)]:
+            name = node.alias_or_name.lower()
+            if isinstance(node, exp.Table) and uses[name] == 1 and not uses[_ANY]:
+                return Finding("unused_join", "warning", f"{name} is joined and not used.")
+    return None
+
+
+def _is_made_distinct(select: exp.Select) -> bool:
+    return isinstance(select.parent, exp.SetOperation) and bool(select.parent.args.get("distinct"))
+
+
+def _counts_rows(select: exp.Select) -> bool:
+    """True for count(*), which counts the rows of all tables."""
+    return any(isinstance(star.parent, exp.Count) for star in find_all(select, exp.Star))
+
+
+def _count_uses(query: Query, select: exp.Select) -> Counter[str]:
+    """The number of clauses and join conditions that name each table (unqualified: any)."""
+    clauses = [join.args.get("on") for join in select.args["joins"]]
+    clauses += [select.args.get(part) for part in ("where", "group", "having", "order")]
+    clauses += select.expressions
+    uses: Counter[str] = Counter()
+    for clause in clauses:
+        if clause is not None:
+            uses.update({_find_table(query, column) for column in find_all(clause, exp.Column)})
+    return uses
+
+
+def _find_table(query: Query, column: exp.Column) -> str:
+    if column.table:
+        return column.table.lower()
+    use = query.resolve(column)
+    return use.source if use else _ANY
+
+
+def unused_cte(query: Query) -> Finding | None:
+    """A warning for a CTE that is in no FROM.
+
+    >>> from ranking.query import read_query
+    >>> unused_cte(read_query("WITH c AS (SELECT 1) SELECT x FROM a", "postgres")).message
+    'Nothing reads c.'
+    >>> unused_cte(read_query("WITH c AS (SELECT 1) SELECT x FROM a, c", "postgres"))
+    """
+    read = {table.name.lower() for table in query.find_all(exp.Table) if not table.db}
+    for cte in query.find_all(exp.CTE):
+        if cte.alias.lower() not in read:
+            return Finding("unused_cte", "warning", f"Nothing reads {cte.alias}.")
+    return None

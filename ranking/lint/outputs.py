@@ -1,0 +1,250 @@
+"""What is shown: aggregates, groups, figures and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from nl2sql.catalog import Table
+from nl2sql.sql.column_kinds import read_type
+from nl2sql.sql.expression_form import list_conjuncts
+from nl2sql.types import Finding
+from ranking.definition_use import DefinitionUse
+from ranking.query import Query
+
+_AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup)
+
+
+def aggregate_without_group(query: Query) -> Finding | None:
+    """An error if a SELECT without GROUP BY has both: SQLite returns the value of an arbitrary row.
+
+    A single MIN or MAX is allowed on SQLite, where the other columns are those of that row
+    (sqlite.org/lang_select.html, "bare columns").
+
+    >>> from ranking.query import read_query
+    >>> aggregate_without_group(read_query("SELECT name, count(*) FROM a", "sqlite")).rule
+    'aggregate_without_group'
+    >>> aggregate_without_group(read_query("SELECT name, max(age) FROM a", "sqlite"))
+    """
+    for select in query.selects():
+        if select.args.get("group"):
+            continue
+        aggregates = [node for node in _walk(select) if isinstance(node, _AGGREGATES)]
+        if query.dialect == "sqlite" and len(aggregates) == 1:
+            aggregates = [
+                aggregate
+                for aggregate in aggregates
+                if not isinstance(aggregate, exp.Min | exp.Max)
+            ]
+        bare = [node for node in _walk(select) if isinstance(node, exp.Column)]
+        if aggregates and bare:
+            message = f"{bare[0].sql()} stands beside an aggregate without GROUP BY."
+            return Finding("aggregate_without_group", "error", message)
+    return None
+
+
+def _walk(select: exp.Select) -> list[exp.Expr]:
+    """The aggregates of the outputs and the columns outside them, without those of subqueries."""
+    found: list[exp.Expr] = []
+    pending = list(select.expressions)
+    while pending:
+        node = pending.pop(0)
+        if isinstance(node, (*_AGGREGATES, exp.Column)):
+            found.append(node)
+        elif not isinstance(node, exp.Query | exp.Window):
+            pending += [
+                expression
+                for expression in node.iter_expressions()
+                if isinstance(expression, exp.Expr)
+            ]
+    return found
+
+
+def count_of_single_rows(query: Query) -> Finding | None:
+    """An error for COUNT over one table that is grouped by its key: every count is 1.
+
+    Counting a column that may be NULL says something, and so does an outer query's condition.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> columns = (Column("id", "int"), Column("name", "text"))
+    >>> tables = [Table("s", "region", columns, primary_key=("id",))]
+    >>> sql = "SELECT name, COUNT(*) FROM region GROUP BY id, name"
+    >>> count_of_single_rows(read_query(sql, "postgres", tables)).message
+    'COUNT(*) is always 1: each group is one row of region.'
+    """
+    for select in query.selects():
+        sources = query.sources(select)
+        table = next(iter(sources.values())) if len(sources) == 1 else None
+        group = select.args.get("group")
+        if not isinstance(table, Table) or not table.primary_key or group is None:
+            continue
+        uses = [query.resolve(node) for node in group.expressions]
+        grouped = {use.column.name for use in uses if use is not None and not use.outer}
+        if not grouped.issuperset(table.primary_key):
+            continue
+        for output in select.expressions:
+            count = output.find(exp.Count)
+            if count is not None and isinstance(count.this, exp.Star):
+                text = f"COUNT(*) is always 1: each group is one row of {table.name}."
+                return Finding("count_of_single_rows", "error", text)
+    return None
+
+
+def group_of_one_value(query: Query) -> Finding | None:
+    """An error for a single GROUP BY column that WHERE compares with one literal.
+
+    >>> from ranking.query import read_query
+    >>> sql = "SELECT channel, count(*) FROM orders WHERE channel = 'WEB' GROUP BY channel"
+    >>> group_of_one_value(read_query(sql, "postgres")).message
+    'GROUP BY channel gives one group: the condition allows only one value.'
+    """
+    for select in query.selects():
+        group, where = select.args.get("group"), select.args.get("where")
+        if group is None or where is None or len(group.expressions) != 1:
+            continue
+        by = group.expressions[0]
+        for part in list_conjuncts(where.this):
+            if (
+                isinstance(part, exp.EQ)
+                and isinstance(part.args["expression"], exp.Literal)
+                and isinstance(by, exp.Column)
+                and part.this == by
+            ):
+                text = f"GROUP BY {by.name} gives one group: the condition allows only one value."
+                return Finding("group_of_one_value", "error", text)
+    return None
+
+
+def ungrouped_column(query: Query) -> Finding | None:
+    """A warning if a SELECT with GROUP BY selects a column of a table by which it does not group.
+
+    Columns of a table by whose other columns it groups are allowed: those may be its key.
+
+    >>> from ranking.query import read_query
+    >>> sql = "SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id GROUP BY b.kind"
+    >>> ungrouped_column(read_query(sql, "sqlite")).rule
+    'ungrouped_column'
+    >>> sql = "SELECT a.name, count(*) FROM a JOIN b ON a.id = b.id GROUP BY a.id"
+    >>> ungrouped_column(read_query(sql, "sqlite"))
+    """
+    for select in query.selects():
+        group = select.args.get("group")
+        if group is None or not group.expressions:
+            continue
+        keys = group.expressions
+        if not all(isinstance(key, exp.Column) for key in keys):
+            continue
+        tables, names = {key.table.lower() for key in keys}, {key.name.lower() for key in keys}
+        for expression in select.expressions:
+            column = expression.unalias()
+            if not isinstance(column, exp.Column) or isinstance(column.this, exp.Star):
+                continue
+            if column.name.lower() in names or expression.alias.lower() in names:
+                continue
+            if column.table and tables.isdisjoint({column.table.lower(), ""}):
+                message = f"{column.sql()} is selected and not grouped by."
+                return Finding("ungrouped_column", "warning", message)
+    return None
+
+
+def integer_division(query: Query) -> Finding | None:
+    """A warning if both operands are whole numbers, in a dialect that truncates the quotient.
+
+    >>> from ranking.query import read_query
+    >>> integer_division(read_query("SELECT count(x) / count(*) FROM a", "postgres")).severity
+    'warning'
+    >>> integer_division(read_query("SELECT count(x) * 1.0 / count(*) FROM a", "postgres"))
+    >>> integer_division(read_query("SELECT count(x) / count(*) FROM a", "duckdb"))
+    """
+    for div in query.find_all(exp.Div):
+        if div.args.get("typed") and _is_whole(query, div.left) and _is_whole(query, div.right):
+            message = f"{div.sql(query.dialect)} cuts the quotient to a whole number."
+            return Finding("integer_division", "warning", message)
+    return None
+
+
+def _is_whole(query: Query, node: exp.Expr) -> bool:
+    """True if the value is certainly a whole number."""
+    node = node.unnest()
+    if isinstance(node, exp.Literal):
+        return not node.is_string and node.this.isdigit()
+    if isinstance(node, exp.Count):
+        return True
+    if isinstance(node, exp.Sum | exp.Min | exp.Max):
+        # PostgreSQL's sum of bigint is numeric.
+        whole = _is_whole(query, node.this)
+        return whole and not (isinstance(node, exp.Sum) and _is_big(query, node.this))
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
+        return _is_whole(query, node.left) and _is_whole(query, node.right)
+    use = query.resolve(node)
+    return use is not None and query.kind_of(use) == "integer"
+
+
+def _is_big(query: Query, node: exp.Expr) -> bool:
+    use = query.resolve(node)
+    if query.dialect != "postgres" or use is None:
+        return False
+    return read_type(use.column.type, query.dialect) in (exp.DType.BIGINT, exp.DType.BIGSERIAL)
+
+
+def sum_of_key(query: Query) -> Finding | None:
+    """A warning for SUM and AVG of a primary or foreign key.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> tables = [Table("s", "a", (Column("id", "int"),), primary_key=("id",))]
+    >>> sum_of_key(read_query("SELECT avg(id) FROM a", "postgres", tables)).message
+    'AVG(id) is a figure made of keys.'
+    """
+    for node in query.find_all(exp.Sum, exp.Avg):
+        use = query.resolve(node.this)
+        if use and (query.is_key(use) or use.table.primary_key == (use.column.name,)):
+            return Finding("sum_of_key", "warning", f"{node.sql()} is a figure made of keys.")
+    return None
+
+
+def duplicate_column(query: Query) -> Finding | None:
+    """A warning for the outermost query.
+
+    >>> from ranking.query import read_query
+    >>> duplicate_column(read_query("SELECT a.x, A.X FROM a", "postgres")).rule
+    'duplicate_column'
+    >>> duplicate_column(read_query("SELECT a.x, b.x FROM a, b", "postgres"))
+    """
+    select = query.outermost()
+    seen: set[str] = set()
+    for expression in select.expressions if select else ():
+        text = expression.unalias().sql().lower()
+        if text in seen:
+            return Finding("duplicate_column", "warning", f"{text} is selected twice.")
+        seen.add(text)
+    return None
+
+
+def select_star(query: Query) -> Finding | None:
+    """A warning if the outermost query selects a star.
+
+    >>> from ranking.query import read_query
+    >>> select_star(read_query("SELECT * FROM a", "postgres")).rule
+    'select_star'
+    >>> select_star(read_query("SELECT count(*) FROM a", "postgres"))
+    """
+    if isinstance(query.tree, exp.Select) and query.tree.is_star:
+        return Finding("select_star", "warning", "All columns are selected.")
+    return None
+
+
+def measure_without_filter(uses: Iterable[DefinitionUse]) -> Finding | None:
+    """A warning if a named measure's expression is there, and a column of its filter nowhere.
+
+    A candidate that mentions the column at all may limit the rows in another way.
+    """
+    for use in uses:
+        definition = use.definition
+        if definition.kind == "measure" and use.computes and use.missing:
+            missing = " AND ".join(use.missing)
+            message = f"{definition.name} is defined with {missing}, which is missing."
+            return Finding("measure_without_filter", "warning", message)
+    return None

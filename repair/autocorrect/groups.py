@@ -1,0 +1,197 @@
+"""Aggregates, and the columns beside them that are not grouped by."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from nl2sql.sql.nodes import find_all
+from repair.autocorrect.levels import Level, read_levels
+from repair.autocorrect.table_lookup import TableLookup
+
+
+def list_aggregates(node: exp.Expr) -> list[exp.AggFunc]:
+    """The aggregates of the node, without window functions and those of subqueries.
+
+    >>> import sqlglot
+    >>> from nl2sql.sql.parsing import parse_one
+    >>> tree = parse_one("SELECT a, 1 + SUM(b), (SELECT MAX(c) FROM t) FROM u", "postgres")
+    >>> [[node.sql() for node in list_aggregates(output)] for output in tree.expressions]
+    [[], ['SUM(b)'], []]
+    """
+    select = node if isinstance(node, exp.Select) else node.parent_select
+    return [
+        aggfunc
+        for aggfunc in find_all(node, exp.AggFunc)
+        if aggfunc.parent_select is select and not isinstance(aggfunc.parent, exp.Window)
+    ]
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """True if the node contains an aggregate."""
+    return bool(list_aggregates(node))
+
+
+def list_bare_columns(node: exp.Expr) -> list[exp.Column]:
+    """The columns of the node outside aggregates, window functions and subqueries.
+
+    >>> import sqlglot
+    >>> from nl2sql.sql.parsing import parse_one
+    >>> tree = parse_one("SELECT a + SUM(b) FROM t", "postgres")
+    >>> [column.sql() for column in list_bare_columns(tree.expressions[0])]
+    ['a']
+    """
+    select = node.parent_select
+    return [
+        column
+        for column in find_all(node, exp.Column)
+        if column.parent_select is select
+        and column.find_ancestor(exp.AggFunc, exp.Select) is select
+        and not (isinstance(column.parent, exp.Window))
+    ]
+
+
+def aggregates_in_where(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Moves ``WHERE COUNT(*) > 2`` to HAVING; gives ``WHERE price > AVG(price)`` a subquery.
+
+    The latter if a column is compared with the aggregate and there is no GROUP BY.
+    """
+    changed = False
+    for select in list(find_all(tree, exp.Select)):
+        where = select.args.get("where")
+        if where is None or not has_aggregate(where):
+            continue
+        conditions = list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this])
+        kept = []
+        for condition in conditions:
+            if not has_aggregate(condition):
+                kept.append(condition)
+            elif select.args.get("group") is None and _compares_column(condition):
+                kept.append(_compute_apart(condition, select))
+            else:
+                select.having(condition, copy=False)
+        select.set("where", exp.Where(this=exp.and_(*kept, copy=False)) if kept else None)
+        changed = True
+    return changed
+
+
+def _compares_column(condition: exp.Expr) -> bool:
+    return isinstance(condition, exp.Binary) and any(
+        isinstance(side, exp.Column) for side in (condition.left, condition.right)
+    )
+
+
+def _compute_apart(condition: exp.Expr, select: exp.Select) -> exp.Expr:
+    """The condition with each aggregate as a subquery over all rows of the same tables."""
+    for aggregate in list_aggregates(condition):
+        apart = exp.Select(expressions=[aggregate.copy()], from_=select.args["from_"].copy())
+        apart.set("joins", [join.copy() for join in select.args.get("joins") or ()])
+        aggregate.replace(exp.Subquery(this=apart))
+    return condition
+
+
+def aggregates_in_group(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Removes the sum from ``GROUP BY name, SUM(total)``, also if written as alias or number."""
+    changed = False
+    for level in read_levels(tree, visible):
+        group = level.select.args.get("group")
+        if group is None:
+            continue
+        kept = [
+            expression for expression in group.expressions if not _aggregates(expression, level)
+        ]
+        if len(kept) < len(group.expressions):
+            group.set("expressions", kept)
+            if not kept:
+                level.select.set("group", None)
+            changed = True
+    return changed
+
+
+def _aggregates(item: exp.Expr, level: Level) -> bool:
+    outputs = level.select.expressions
+    if isinstance(item, exp.Literal) and not item.is_string and item.name.isdigit():
+        number = int(item.name)
+        return 0 < number <= len(outputs) and has_aggregate(outputs[number - 1])
+    if isinstance(item, exp.Column) and item.args.get("table") is None:
+        output = level.outputs.get(level.visible.spell(item.this))
+        return output is not None and has_aggregate(output)
+    return has_aggregate(item)
+
+
+def missing_groups(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Groups ``SELECT country, COUNT(*) FROM customers`` by country.
+
+    SQLite would return the country of any row, but refuses an aggregate that only orders or
+    filters.
+    """
+    return max([_complete(level) for level in read_levels(tree, visible)], default=False)
+
+
+def _complete(level: Level) -> bool:
+    select, visible = level.select, level.visible
+    group, order, having = (select.args.get(key) for key in ("group", "order", "having"))
+    selects_aggregate = any(map(has_aggregate, select.expressions))
+    needs_group = having is not None or (order is not None and has_aggregate(order))
+    if visible.dialect == "sqlite" and (selects_aggregate or group or not needs_group):
+        return False
+    if not (selects_aggregate or needs_group or group):
+        return False
+    if any(isinstance(expression, exp.Star) for expression in select.expressions):
+        return False
+    grouped = _read_grouped(level)
+    missing: dict[str, exp.Column] = {}
+    # Without GROUP BY, all rows are one group, and an order of groups has no meaning.
+    sorted_by = order.expressions if order is not None and group is not None else []
+    for output in (*select.expressions, *sorted_by):
+        whole = output.this if isinstance(output, exp.Alias | exp.Ordered) else output
+        if grouped and (output.alias_or_name in grouped or _write(whole) in grouped):
+            continue
+        if output in sorted_by and whole.name in level.outputs:
+            continue
+        for column in list_bare_columns(whole):
+            if not _is_grouped(column, grouped, level):
+                missing[_write(column)] = column.copy()
+    if not missing:
+        return False
+    select.group_by(*missing.values(), copy=False)
+    return True
+
+
+def _read_grouped(level: Level) -> set[str]:
+    """The SQL of the items of GROUP BY, and of the outputs that their numbers refer to."""
+    outputs = level.select.expressions
+    grouped = set()
+    group = level.select.args.get("group")
+    for item in group.expressions if group is not None else ():
+        if isinstance(item, exp.Literal) and item.name.isdigit() and int(item.name) <= len(outputs):
+            output = outputs[int(item.name) - 1]
+            item = output.this if isinstance(output, exp.Alias) else output
+        grouped.add(_write(item))
+    return grouped
+
+
+def _write(node: exp.Expr) -> str:
+    # Most are columns, which rendering does not change; copying would be the largest cost.
+    return node.sql(copy=not isinstance(node, exp.Column))
+
+
+def _is_grouped(column: exp.Column, grouped: set[str], level: Level) -> bool:
+    """Whether it is grouped by, in either spelling, or by the primary key of its table."""
+    owner = column.args.get("table")
+    owners = level.owners(level.visible.spell(column.this))
+    source = level.find_source(level.visible.spell(owner)) if owner is not None else None
+    if source is None and len(owners) == 1:
+        source = owners[0]
+    if _write(column) in grouped or column.name in grouped:
+        return True
+    if source is None:
+        return False
+    alias = source.identifier.sql()
+    if f"{alias}.{column.this.sql()}" in grouped:
+        return True
+    key = source.table.primary_key if source.table is not None else ()
+    return (
+        level.visible.dialect == "postgres"
+        and bool(key)
+        and all({name, f"{alias}.{name}"} & grouped for name in key)
+    )

@@ -1,0 +1,257 @@
+"""Tables that are not joined although the query uses their columns."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from nl2sql.catalog import Table
+from nl2sql.words import split_words
+from repair.autocorrect.levels import (
+    Level,
+    Source,
+    find_clause,
+    find_fault,
+    list_faults,
+    point_at,
+    read_levels,
+)
+from repair.autocorrect.table_lookup import Neighbour, TableLookup
+
+
+def add_join(level: Level, source: Source, neighbour: Neighbour, side: str = "") -> Source | None:
+    """Joins a neighbour of ``source``, in place; None if its name is used or a ``*`` would grow.
+
+    ``side`` is that of the join, such as LEFT. Unqualified columns that the new table has too are
+    qualified first, to keep their meaning.
+    """
+    select, visible, table = level.select, level.visible, neighbour.table
+    name = visible.fold(table.name)
+    if level.find_source(name) or any(
+        isinstance(expression, exp.Star) for expression in select.expressions
+    ):
+        return None
+    columns = frozenset(visible.list_columns(table))
+    _qualify(level, columns)
+    added = Source(visible.build_identifier(table.name), table, columns)
+    condition = build_condition(source, added, neighbour, visible)
+    join = exp.Join(this=visible.build_table(table), on=condition, side=side or None)
+    select.append("joins", join)
+    level.sources[name] = added
+    return added
+
+
+def build_condition(
+    source: Source, added: Source, neighbour: Neighbour, visible: TableLookup
+) -> exp.Expr:
+    """The condition that joins a source with a neighbour of its table."""
+    pairs = (
+        (_build_column(source, own, visible), _build_column(added, other, visible))
+        for own, other in neighbour.pairs
+    )
+    return exp.and_(*(exp.EQ(this=left, expression=right) for left, right in pairs), copy=False)
+
+
+def find_ways(level: Level, table: Table) -> list[tuple[Source, Neighbour]]:
+    """All ways to join the table over one key to what is in FROM."""
+    return [
+        (source, neighbour)
+        for source, own in level.list_tables()
+        for neighbour in level.visible.list_neighbours(own)
+        if neighbour.table is table
+    ]
+
+
+def _qualify(level: Level, columns: frozenset[str]) -> None:
+    for column in level.columns:
+        if (
+            column.args.get("table") is None
+            and (name := level.visible.spell(column.this)) in columns
+        ):
+            owners = level.owners(name)
+            if len(owners) == 1:
+                column.set("table", owners[0].identifier.copy())
+
+
+def _build_column(source: Source, name: str, visible: TableLookup) -> exp.Column:
+    return exp.Column(this=visible.build_identifier(name), table=source.identifier.copy())
+
+
+def missing_joins(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Adds the JOIN to ``SELECT customers.name FROM orders`` if one key leads there.
+
+    Also to ``SELECT c.name FROM orders AS o``, if ``c`` abbreviates only one of the neighbours that
+    have all columns used of ``c``. A SELECT without FROM gets one if all its columns name the same
+    table.
+    """
+    changed = False
+    for level in read_levels(tree, visible):
+        asked: dict[str, dict[str, list[exp.Column]]] = defaultdict(lambda: defaultdict(list))
+        for column, name in list_faults(level, "qualifier"):
+            asked[visible.spell(column.args["table"])][name].append(column)
+        for qualifier, columns in asked.items():
+            tables = [table for table in visible.tables if visible.fold(table.name) == qualifier]
+            if not level.sources:
+                if len(tables) == 1 and len(asked) == 1:
+                    level.select.set("from_", exp.From(this=visible.build_table(tables[0])))
+                    changed = True
+                continue
+            tables = tables or _find_abbreviated(qualifier, set(columns), level)
+            way = visible.choose(find_ways(level, tables[0])) if len(tables) == 1 else None
+            if way is not None and (added := add_join(level, *way)):
+                for name, nodes in columns.items():
+                    for node in nodes:
+                        point_at(node, added, name, visible)
+                changed = True
+    return changed
+
+
+def _find_abbreviated(alias: str, names: set[str], level: Level) -> list[Table]:
+    """The neighbours that have all the columns, and that the alias abbreviates."""
+    visible = level.visible
+    joined = [table for _, table in level.list_tables()]
+    around = {
+        neighbour.table.qualified: neighbour.table
+        for table in joined
+        for neighbour in visible.list_neighbours(table)
+        if neighbour.table not in joined
+    }
+    return [
+        table
+        for table in around.values()
+        if names <= set(visible.list_columns(table)) and is_abbreviation(alias, table.name)
+    ]
+
+
+def is_abbreviation(alias: str, name: str) -> bool:
+    """True for the beginning of a name, and for the first letters of its words.
+
+    >>> [is_abbreviation(alias, "order_lines") for alias in ("o", "ord", "ol", "l", "orders_x")]
+    [True, True, True, False, False]
+    """
+    alias = alias.casefold()
+    initials = "".join(word[0] for word in split_words(name))
+    return alias in (initials, name.casefold()[: len(alias)])
+
+
+_Fits = Callable[[Table], bool]
+
+
+def neighbour_columns(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Makes ``SELECT country FROM orders`` join the customers, if no other neighbour has a country.
+
+    Also for ``SELECT T2.country`` with an unknown alias, and all other columns of that alias; also
+    over one table between. Not for columns in a JOIN's condition.
+    """
+    changed = False
+    for level in read_levels(tree, visible):
+        for column, name in list_faults(level, "owner", "column", "qualifier"):
+            if find_clause(column) == "joins" or level.find_owners(name):
+                continue
+            asked = _list_asked(column, level)
+            fits = _build_test(asked, level)
+            ways = _find_ways(level, fits)
+            if way := visible.choose(ways):
+                added = add_join(level, *way)
+            else:
+                added = _add_bridge(level, fits) if not ways else None
+            if added is not None:
+                for used in asked:
+                    point_at(used, added, visible.spell(used.this), visible)
+                changed = True
+    return changed
+
+
+def _list_asked(column: exp.Column, level: Level) -> list[exp.Column]:
+    """The column, and if its alias is unknown, all other columns of that alias."""
+    if find_fault(column, level) != "qualifier":
+        return [column]
+    alias = column.table.lower()
+    return [column for column in level.columns if column.table.lower() == alias]
+
+
+def _build_test(asked: list[exp.Column], level: Level) -> _Fits:
+    """A test whether a table that is not joined yet has all these columns.
+
+    Columns that are qualified with the name of a visible table must belong to that table.
+    """
+    visible = level.visible
+    names = {visible.spell(column.this) for column in asked}
+    joined = [table for _, table in level.list_tables()]
+    meant = visible.tables
+    if find_fault(asked[0], level) == "qualifier":
+        alias = visible.fold(asked[0].table)
+        meant = tuple(table for table in meant if visible.fold(table.name) == alias) or meant
+
+    def fits(table: Table) -> bool:
+        return table in meant and table not in joined and names <= set(visible.list_columns(table))
+
+    return fits
+
+
+def _add_bridge(level: Level, fits: _Fits) -> Source | None:
+    """Joins the only fitting table that is two keys away, and the one between."""
+    visible = level.visible
+    joined = [table for _, table in level.list_tables()]
+    ways = [
+        (source, first, second)
+        for source, table in level.list_tables()
+        for first in visible.list_neighbours(table)
+        if first.table not in joined
+        for second in visible.list_neighbours(first.table)
+        if fits(second.table)
+    ]
+    if len(ways) != 1:
+        return None
+    source, first, second = ways[0]
+    bridge = add_join(level, source, first)
+    return add_join(level, bridge, second) if bridge else None
+
+
+def _find_ways(level: Level, fits: _Fits) -> list[tuple[Source, Neighbour]]:
+    return [
+        (source, neighbour)
+        for source, table in level.list_tables()
+        for neighbour in level.visible.list_neighbours(table)
+        if fits(neighbour.table)
+    ]
+
+
+def named_neighbours(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Makes ``SELECT customer_country FROM orders`` join the customers and read their country.
+
+    The words of the name must be all those of the table and of the column, in this order.
+    """
+    changed = False
+    for level in read_levels(tree, visible):
+        joined: dict[str, tuple[Source, str]] = {}
+        for column, _ in list_faults(level, "owner", "column"):
+            if find_clause(column) == "joins":
+                continue
+            if column.name in joined:
+                point_at(column, *joined[column.name], visible)
+                continue
+            found = _find_named(column.name, level)
+            names = {(way[1].table.qualified, name) for way, name in found}
+            way = visible.choose([way for way, _ in found]) if len(names) == 1 else None
+            if way is not None and (added := add_join(level, *way)):
+                joined[column.name] = added, visible.fold(found[0][1])
+                point_at(column, *joined[column.name], visible)
+                changed = True
+    return changed
+
+
+def _find_named(name: str, level: Level) -> list[tuple[tuple[Source, Neighbour], str]]:
+    """The joins to a table not joined yet, each with its column of that name."""
+    joined = [table for _, table in level.list_tables()]
+    words = split_words(name)
+    return [
+        ((source, neighbour), column.name)
+        for source, table in level.list_tables()
+        for neighbour in level.visible.list_neighbours(table)
+        if neighbour.table not in joined
+        for column in neighbour.table.columns
+        if split_words(neighbour.table.name) + split_words(column.name) == words
+    ]

@@ -1,0 +1,266 @@
+"""Names that the database does not have, if only one real name can be meant.
+
+Differences of case, spaces and underscores; invented, abbreviated and misspelled words; prefixes
+that all columns of a table have. If two names fit, nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import takewhile
+
+from sqlglot import exp
+
+from nl2sql.catalog import Table
+from nl2sql.sql.nodes import find_all
+from nl2sql.sql.scopes import name_ctes
+from nl2sql.words import split_words
+from repair.autocorrect.levels import (
+    Level,
+    Source,
+    compares_itself,
+    list_faults,
+    point_at,
+    read_levels,
+)
+from repair.autocorrect.table_lookup import TableLookup, find_prefix, list_meant
+
+
+def spelled_names(tree: exp.Expr, visible: TableLookup) -> bool:
+    """``"Country"`` → ``country``, ``loyalty_tier`` → ``"Loyalty Tier"``."""
+    changed = _spell_tables(tree, visible)
+    if changed:
+        visible.forget()
+    for level in read_levels(tree, visible):
+        for column, name in list_faults(level, "owner", "column"):
+            qualifier = column.args.get("table")
+            sources = (
+                [level.find_source(visible.spell(qualifier))]
+                if qualifier is not None
+                else list(level.sources.values())
+            )
+            found = [
+                (source, meant)
+                for source in sources
+                if source is not None
+                and source.table is not None
+                and (meant := _find_alike(name, visible.list_columns(source.table)))
+            ]
+            if len(found) == 1:
+                point_at(column, *found[0], visible)
+                changed = True
+    return changed
+
+
+def _spell_tables(tree: exp.Expr, visible: TableLookup) -> bool:
+    names = {visible.fold(table.name): table.name for table in visible.tables}
+    views = name_ctes(tree, visible.spell)
+    changed = False
+    for node in find_all(tree, exp.Table):
+        if not isinstance(node.this, exp.Identifier) or visible.spell(node.this) in views:
+            continue
+        if visible.find_table(node) is None and (meant := _find_alike(node.name, names)):
+            rename_table(tree, node, names[meant], visible)
+            changed = True
+    return changed
+
+
+def rename_table(tree: exp.Expr, node: exp.Table, name: str, visible: TableLookup) -> None:
+    """Renames the table, and in columns the qualifier with its old name."""
+    if not node.alias:
+        old = visible.spell(node.this)
+        for column in find_all(tree, exp.Column):
+            qualifier = column.args.get("table")
+            if qualifier is not None and visible.spell(qualifier) == old:
+                column.set("table", visible.build_identifier(name))
+    node.set("this", visible.build_identifier(name))
+    node.set("db", None)
+
+
+def _find_alike(name: str, names: Iterable[str]) -> str:
+    alike = [known for known in names if _squeeze(known) == _squeeze(name)]
+    return alike[0] if len(alike) == 1 else ""
+
+
+def _squeeze(name: str) -> str:
+    """
+    >>> _squeeze("Loyalty Tier")
+    'loyaltytier'
+    """
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
+
+
+def invented_tables(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Renames tables whose words are those, or a part of those, of exactly one visible table.
+
+    ``customer`` → ``customers``, ``cars_names`` → ``car_names``.
+    """
+    views = name_ctes(tree, visible.spell)
+    changed = False
+    for node in find_all(tree, exp.Table):
+        if not isinstance(node.this, exp.Identifier) or visible.find_table(node) is not None:
+            continue
+        if visible.spell(node.this) in views:
+            continue
+        if meant := _find_table(node.name, visible):
+            rename_table(tree, node, meant, visible)
+            changed = True
+    return changed
+
+
+def _find_table(invented: str, visible: TableLookup) -> str:
+    words = split_words(invented)
+    same = [table.name for table in visible.tables if split_words(table.name) == words]
+    if not same:
+        same = [
+            table.name
+            for table in visible.tables
+            if set(words) <= set(split_words(table.name))
+            or set(split_words(table.name)) <= set(words)
+        ]
+    return same[0] if len(same) == 1 else ""
+
+
+def prefixed_columns(tree: exp.Expr, visible: TableLookup) -> bool:
+    """``txAmount`` and ``amount`` become ``sbTxAmount``, if all columns begin with ``sbTx``.
+
+    Those of the named table first, then of the joined ones, then of all; the rules that follow
+    find the table and join it.
+    """
+    if not any(visible.has_prefix(table) for table in visible.tables):
+        return False
+    changed = False
+    for level in read_levels(tree, visible):
+        for column, name in list(list_faults(level, "owner", "column", "qualifier")):
+            if any(name in visible.list_columns(table) for table in visible.tables):
+                continue
+            if meant := _find_prefixed(column, level):
+                column.set("this", visible.build_identifier(meant))
+                changed = True
+    return changed
+
+
+def _find_prefixed(column: exp.Column, level: Level) -> str:
+    """The only name that is meant in the nearest tables; empty if there is none, or several."""
+    visible, qualifier = level.visible, column.args.get("table")
+    named = level.sources.get(visible.spell(qualifier)) if qualifier is not None else None
+    nearer: list[list[Table]] = [
+        [named.table] if named is not None and named.table is not None else [],
+        [table for _, table in level.list_tables()],
+        list(visible.tables),
+    ]
+    written = [column.name, *_strip(column.name, nearer[1])]
+    for tables in nearer:
+        meant = {name for table in tables for text in written for name in list_meant(text, table)}
+        if meant:
+            return meant.pop() if len(meant) == 1 else ""
+    return ""
+
+
+def _strip(name: str, tables: list[Table]) -> list[str]:
+    """The name without the prefix of a joined table: ``sbTxCustName`` is what others have."""
+    prefixes = [prefix for table in tables if (prefix := find_prefix(table))]
+    return [name[len(prefix) :] for prefix in prefixes if name.lower().startswith(prefix)]
+
+
+_SHORTEST = 3
+# With so many common letters, "eliminated" and "elimination" count as one word.
+_STEM = 6
+
+
+def misspelled_columns(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Makes ``org_id`` ``organisation_id``, if no other column of the visible tables is like it.
+
+    Both have as many words. The rules that follow find the table, and join it.
+    """
+    changed = False
+    names = {
+        folded: stored
+        for table in visible.tables
+        for folded, stored in visible.list_columns(table).items()
+    }
+    for level in read_levels(tree, visible):
+        for column, name in list_faults(level, "owner", "column", "qualifier"):
+            if name in names:
+                continue
+            found = [stored for stored in names.values() if are_alike(column.name, stored)]
+            if len(found) == 1:
+                column.set("this", visible.build_identifier(found[0]))
+                changed = True
+    return changed
+
+
+def are_alike(invented: str, real: str) -> bool:
+    """True if each word of one name abbreviates or misspells that of the other.
+
+    >>> are_alike("org_id", "organisation_id"), are_alike("org_name", "organisation_id")
+    (True, False)
+    >>> are_alike("organization", "organisation"), are_alike("eliminated_move", "elimination_move")
+    (True, True)
+    """
+    left, right = split_words(invented), split_words(real)
+    return len(left) == len(right) and all(map(_are_one_word, left, right))
+
+
+def _are_one_word(left: str, right: str) -> bool:
+    common = sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
+    )
+    is_abbreviation = common >= _SHORTEST and common in (len(left), len(right))
+    return left == right or is_abbreviation or common >= _STEM
+
+
+# Words that models append to a column's name without changing its meaning.
+_EMPTY_WORDS = frozenset({"code", "name", "value", "total", "amount", "number", "text"})
+
+
+def invented_columns(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Replaces them, by a column of the named table or else of the other joined tables."""
+    changed = False
+    for level in read_levels(tree, visible):
+        for column, _ in list_faults(level, "owner", "column"):
+            if found := _find_column(column, level):
+                source, name = found[0], visible.fold(found[1])
+                if not compares_itself(column, source, name, visible):
+                    point_at(column, source, name, visible)
+                    changed = True
+    return changed
+
+
+def find_column(invented: str, table: Table) -> str | None:
+    """The only column of the table that the invented name can mean, or None.
+
+    >>> from nl2sql.catalog import Column
+    >>> names = ("region_id", "code", "name", "qty_good")
+    >>> regions = Table("hr", "regions", tuple(Column(name, "text") for name in names))
+    >>> [find_column(name, regions) for name in ("region_name", "good", "id", "title")]
+    ['name', 'qty_good', 'region_id', None]
+    """
+    words = set(split_words(invented))
+    own = set(split_words(table.name))
+    graded: dict[int, list[str]] = {}
+    for column in table.columns:
+        real = set(split_words(column.name))
+        if real == words - own or real - own == words:
+            graded.setdefault(0, []).append(column.name)
+        elif real <= words and words - real <= own | _EMPTY_WORDS and real - _EMPTY_WORDS:
+            graded.setdefault(1, []).append(column.name)
+        elif words <= real and words:
+            graded.setdefault(2, []).append(column.name)
+    best = graded[min(graded)] if graded else []
+    return best[0] if len(best) == 1 else None
+
+
+def _find_column(column: exp.Column, level: Level) -> tuple[Source, str] | None:
+    """The only column of a joined table that can be meant; None if a source is unknown."""
+    if any(source.table is None for source in level.sources.values()):
+        return None
+    asked = column.args.get("table")
+    first = level.sources.get(level.visible.spell(asked)) if asked is not None else None
+    if first and first.table and (name := find_column(column.name, first.table)):
+        return first, name
+    found = [
+        (source, name)
+        for source, table in level.list_tables()
+        if source is not first and (name := find_column(column.name, table))
+    ]
+    return found[0] if len(found) == 1 else None

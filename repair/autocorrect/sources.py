@@ -1,0 +1,221 @@
+"""Columns that are asked of the wrong source, or of none."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from sqlglot import exp
+
+from nl2sql.catalog import Table
+from nl2sql.sql.nodes import find_all
+from repair.autocorrect.groups import list_aggregates
+from repair.autocorrect.levels import (
+    Level,
+    Source,
+    compares_itself,
+    list_faults,
+    may_mean,
+    point_at,
+    read_levels,
+)
+from repair.autocorrect.names import rename_table
+from repair.autocorrect.table_lookup import Neighbour, TableLookup
+
+_Asked = tuple[exp.Column, str]
+
+
+def unknown_aliases(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Makes ``T3.name`` the ``name`` of the only source that has all columns used of ``T3``.
+
+    Of several sources, it chooses the one that is not used otherwise, whose alias was forgotten. In
+    ``a JOIN b ON T1.id = a.b_id`` this is ``b``. If no source has all columns, each column is that
+    of the only source that has it.
+    """
+    changed = False
+    for level in read_levels(tree, visible):
+        asked: dict[str, list[_Asked]] = defaultdict(list)
+        for column, name in list_faults(level, "qualifier"):
+            asked[visible.spell(column.args["table"])].append((column, name))
+        for columns in asked.values():
+            whole = _find_meant(columns, level)
+            for column, name in columns:
+                source = whole or _find_meant([(column, name)], level)
+                if source is not None:
+                    point_at(column, source, name, visible)
+                    changed = True
+    return changed
+
+
+def _find_meant(columns: list[_Asked], level: Level) -> Source | None:
+    """The source that these columns' alias means, here or else in the nearest outer SELECT."""
+    here: Level | None = level
+    while here is not None:
+        owners = [
+            source
+            for source in here.sources.values()
+            if all(source.has(name) for _, name in columns)
+        ]
+        if any(owner.columns is None for owner in owners):
+            return None
+        if owners:
+            left = [
+                owner for owner in owners if all(may_mean(*asked, owner, here) for asked in columns)
+            ]
+            if len(left) > 1:
+                left = [source for source in left if not _is_asked(source, here)]
+            return left[0] if len(left) == 1 else None
+        here = here.outer
+    return None
+
+
+def _is_asked(source: Source, level: Level) -> bool:
+    """Whether some column of the SELECT is qualified with the source's name."""
+    visible = level.visible
+    name = visible.spell(source.identifier)
+    qualifiers = (column.args.get("table") for column in level.columns)
+    return any(
+        qualifier is not None and visible.spell(qualifier) == name for qualifier in qualifiers
+    )
+
+
+def wrong_tables(tree: exp.Expr, visible: TableLookup) -> bool:
+    """``o.country`` becomes ``c.country`` if of all joined tables only ``c`` has a country."""
+    changed = False
+    for level in read_levels(tree, visible):
+        for column, name in list_faults(level, "owner"):
+            owners = level.find_owners(name)
+            if any(owner.columns is None for owner in owners):
+                continue
+            owners = [
+                owner for owner in owners if not compares_itself(column, owner, name, visible)
+            ]
+            if not owners:
+                continue
+            if len(owners) == 1 or are_equal(level, owners, name):
+                point_at(column, owners[0], name, visible)
+                changed = True
+    return changed
+
+
+def wrong_from(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Makes ``SELECT order_id, reason FROM order_lines`` read ``returns``, which has both.
+
+    Only if a single neighbour has all columns that the SELECT uses, and the columns that both have
+    are the key between them, under the same name: the ``id`` of one is not the ``id`` of the other.
+    """
+    changed = False
+    for level in read_levels(tree, visible):
+        tables = level.list_tables()
+        if len(level.sources) != 1 or len(tables) != 1:
+            continue
+        if not any(True for _ in list_faults(level, "owner", "column")):
+            continue
+        _, table = tables[0]
+        if any(isinstance(expression, exp.Star) for expression in level.select.expressions):
+            continue
+        used = {
+            visible.spell(column.this)
+            for column in level.columns
+            if visible.spell(column.this) not in level.outputs
+        }
+        shared = used & set(visible.list_columns(table))
+        meant = {
+            neighbour.table.qualified: neighbour.table
+            for neighbour in visible.list_neighbours(table)
+            if used <= set(visible.list_columns(neighbour.table))
+            and shared
+            and all((name, name) in _fold_pairs(neighbour, visible) for name in shared)
+        }
+        if len(meant) == 1:
+            node = level.select.args["from_"].this
+            rename_table(level.select, node, next(iter(meant.values())).name, visible)
+            changed = True
+    return changed
+
+
+def _fold_pairs(neighbour: Neighbour, visible: TableLookup) -> set[tuple[str, str]]:
+    return {(visible.fold(own), visible.fold(other)) for own, other in neighbour.pairs}
+
+
+def are_equal(level: Level, owners: list[Source], name: str) -> bool:
+    """True if the SELECT equates the owners' columns of that name, directly or indirectly."""
+    visible = level.visible
+    groups: list[set[tuple[str, str]]] = []
+    for node in find_all(level.select, exp.EQ):
+        if node.parent_select is not level.select or node.find_ancestor(exp.Or, exp.Not):
+            continue
+        ends = [_read_end(side, level) for side in (node.left, node.right)]
+        if None in ends:
+            continue
+        pair = {end for end in ends if end is not None}
+        touching = [group for group in groups if group & pair]
+        groups = [group for group in groups if not group & pair]
+        groups.append(pair.union(*touching))
+    asked = {(visible.spell(owner.identifier), name) for owner in owners}
+    return any(asked <= group for group in groups)
+
+
+def _read_end(side: exp.Expr, level: Level) -> tuple[str, str] | None:
+    if not isinstance(side, exp.Column) or not isinstance(side.this, exp.Identifier):
+        return None
+    name, qualifier = level.visible.spell(side.this), side.args.get("table")
+    if qualifier is not None:
+        return level.visible.spell(qualifier), name
+    owners = level.owners(name)
+    return (level.visible.spell(owners[0].identifier), name) if len(owners) == 1 else None
+
+
+def ambiguous_columns(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Qualifies them with the first table that has them, since joined columns are mostly equal.
+
+    In a join's condition, uses the table on the other side of the comparison.
+    """
+    changed = False
+    for level in read_levels(tree, visible):
+        for column, name in list_faults(level, "ambiguous"):
+            owners = level.find_owners(name)
+            meant = [owner for owner in owners if may_mean(column, name, owner, level)]
+            if meant:
+                point_at(column, meant[0], name, visible)
+                changed = True
+    return changed
+
+
+def outer_aggregates(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Makes ``total = (SELECT MAX(total) FROM customers)`` read the orders, which have a total.
+
+    Databases read the aggregate as one of the outer query, where it is not allowed. Only if the
+    subquery reads one table, and the outer one has all columns that the subquery uses.
+    """
+    changed = False
+    for level in read_levels(tree, visible):
+        meant = _find_outer_table(level)
+        if meant is not None:
+            node = level.select.args["from_"].this
+            rename_table(level.select, node, meant.name, visible)
+            changed = True
+    return changed
+
+
+def _find_outer_table(level: Level) -> Table | None:
+    """The table that the subquery should read; None if it is right or not understood."""
+    visible, outer, tables = level.visible, level.outer, level.list_tables()
+    if outer is None or len(level.sources) != 1 or len(tables) != 1:
+        return None
+    own, table = tables[0]
+    used = {visible.spell(column.this) for column in level.columns}
+    aggregated = [
+        visible.spell(column.this)
+        for output in level.select.expressions
+        for aggregate in list_aggregates(output)
+        for column in aggregate.find_all(exp.Column)
+        if isinstance(column.this, exp.Identifier)
+    ]
+    if not aggregated or any(own.has(name) for name in aggregated):
+        return None
+    meant = {
+        source.table.qualified: source.table
+        for source in outer.sources.values()
+        if source.table is not None and source.table is not table and all(map(source.has, used))
+    }
+    return next(iter(meant.values())) if len(meant) == 1 else None
