@@ -31,7 +31,7 @@ from nl2sql.types import (
     SchemaContext,
 )
 from repair.autocorrect import RULES, VALUE_RULES, Corrected, autocorrect_query
-from repair.derive.deriving import derive_queries
+from repair.derive import derive_queries
 from repair.normalize import normalize_dialect
 from repair.taxonomy import classify_failure, describe_class, describe_failure
 from repair.whitelist import describe_allowed, find_risks, swapped_names

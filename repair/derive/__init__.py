@@ -1,33 +1,36 @@
 """Derived candidates: near neighbours of a query that runs, which a person would try next.
 
-One rule in each file, the function named like the file, all listed in one tuple. A rule takes an
-``Original`` and yields changed copies of its query. Nothing here decides which query is right:
-a derived candidate is guarded, explained and run like any other, and wins only by its score.
+All rules are listed in one tuple. A rule takes an ``Original`` and yields changed copies of its
+query. Nothing here decides which query is right: a derived candidate is guarded, explained and run
+like any other, and wins only by its score.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
-from repair.derive.asked_rounding import asked_rounding
-from repair.derive.both_conditions import both_conditions
-from repair.derive.counted_groups import counted_groups
-from repair.derive.counted_tables import counted_tables
+from nl2sql.sql.normal_form import normal_form
+from nl2sql.sql.parsing import read_tree
+from nl2sql.types import Plan, SchemaContext
+from repair.autocorrect import write_query
+from repair.autocorrect.table_lookup import TableLookup
+from repair.derive.conditions import both_conditions, dropped_conditions, unstored_values
 from repair.derive.defined_measures import defined_measures
-from repair.derive.dropped_conditions import dropped_conditions
-from repair.derive.dropped_joins import dropped_joins
-from repair.derive.fewer_outputs import fewer_outputs
-from repair.derive.grounded_lists import grounded_lists
-from repair.derive.grounded_values import grounded_values
-from repair.derive.nulls_last import nulls_last
 from repair.derive.original import Original
-from repair.derive.reversed_order import reversed_order
-from repair.derive.shared_values import shared_values
-from repair.derive.shown_names import shown_names
-from repair.derive.unrelated_rows import unrelated_rows
-from repair.derive.unstored_values import unstored_values
+from repair.derive.outputs import (
+    asked_rounding,
+    fewer_outputs,
+    nulls_last,
+    reversed_order,
+    shown_names,
+)
+from repair.derive.tables import counted_groups, counted_tables, dropped_joins, unrelated_rows
+from repair.derive.values import grounded_lists, grounded_values, shared_values
+from repair.limits import MOST_CHARS
 
 Rule = Callable[[Original], Iterator[exp.Expr]]
 
@@ -51,3 +54,76 @@ RULES: tuple[Rule, ...] = (
     dropped_conditions,
     grounded_values,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A derived query, the number of the query it was made from, and the rule."""
+
+    sql: str
+    parent: int
+    rule: str
+
+
+def derive_queries(
+    queries: Sequence[str],
+    question: str,
+    context: SchemaContext,
+    plan: Plan,
+    *,
+    known: Sequence[str] = (),
+    most: int,
+    rules: Sequence[Rule] = RULES,
+) -> tuple[Derived, ...]:
+    """At most ``most`` new queries; those of earlier rules, then of earlier queries, first.
+
+    None has the normal form of another or of one that is ``known``, except the names for keys of
+    ``shown_names``, which tell that the known one is of the same reading. A rule that cannot read a
+    query derives nothing from it.
+    """
+    seen = {normal_form(sql, context.dialect) for sql in (*queries, *known)}
+    named: set[str] = set()
+    found: list[Derived] = []
+    for derived in _derive_all(queries, question, context, plan, rules):
+        if len(found) >= most:
+            break
+        form = normal_form(derived.sql, context.dialect)
+        made = named if derived.rule == shown_names.__name__ else seen
+        if form not in made:
+            made.add(form)
+            seen.add(form)
+            found.append(derived)
+    return tuple(found)
+
+
+def _derive_all(
+    queries: Sequence[str],
+    question: str,
+    context: SchemaContext,
+    plan: Plan,
+    rules: Sequence[Rule],
+) -> Iterator[Derived]:
+    originals = []
+    for number, sql in enumerate(queries):
+        # Each has a lookup of its own, which remembers what it read of the one tree.
+        visible = TableLookup(context, plan)
+        try:
+            if len(sql) <= MOST_CHARS:
+                tree = read_tree(sql, context.dialect)
+                if isinstance(tree, exp.Query):
+                    originals.append((number, Original(tree, visible, question)))
+        except (SqlglotError, RecursionError):
+            continue
+    for rule in rules:
+        for number, original in originals:
+            for sql in _apply(rule, original):
+                yield Derived(sql, number, rule.__name__)
+
+
+def _apply(rule: Rule, original: Original) -> Iterator[str]:
+    try:
+        for tree in rule(original):
+            if written := write_query(tree, original.visible.dialect):
+                yield written
+    except (SqlglotError, RecursionError):
+        return

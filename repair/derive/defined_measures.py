@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
+from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Definition
 from repair.autocorrect.levels import Level, Source
-from repair.derive.asked_rounding import asked_rounding
-from repair.derive.original import Original, add_condition, list_conjuncts
+from repair.derive.original import Original, add_condition
+from repair.derive.outputs import asked_rounding
 
 
 def defined_measures(original: Original) -> Iterator[exp.Expr]:

@@ -108,21 +108,6 @@ def name_head(table: Table) -> str:
     return next(reversed(split_words(table.name)), "")
 
 
-def list_conjuncts(condition: exp.Expr) -> list[exp.Expr]:
-    """The conditions that AND connects.
-
-    >>> from nl2sql.sql.parsing import parse_one
-    >>> where = parse_one("SELECT 1 FROM t WHERE a = 1 AND (b = 2 AND c)", "sqlite").args["where"]
-    >>> [node.sql() for node in list_conjuncts(where.this)]
-    ['a = 1', 'b = 2', 'c']
-    """
-    if isinstance(condition, exp.And):
-        return [*list_conjuncts(condition.left), *list_conjuncts(condition.right)]
-    if isinstance(condition, exp.Paren) and isinstance(condition.this, exp.And):
-        return list_conjuncts(condition.this)
-    return [condition]
-
-
 def drop_condition(node: exp.Expr) -> None:
     """Takes a condition that AND connects with others out of its query, in place."""
     parent = node.parent

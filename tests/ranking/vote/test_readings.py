@@ -25,8 +25,8 @@ from ranking.display import read_display
 from ranking.query import read_query
 from ranking.vote.groups import group_assessments
 from ranking.vote.order import vote
-from repair.derive.deriving import derive_queries
-from repair.derive.shown_names import shown_names
+from repair.derive import derive_queries
+from repair.derive.outputs import shown_names
 from tests.fakes import build_assessment, build_context, build_key, build_table
 
 CATALOG = Catalog(

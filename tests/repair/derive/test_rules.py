@@ -8,10 +8,9 @@ import pytest
 import sqlglot
 
 from nl2sql.types import Plan
-from repair.derive import RULES, Rule
-from repair.derive.counted_tables import counted_tables
-from repair.derive.deriving import derive_queries
+from repair.derive import RULES, Rule, derive_queries
 from repair.derive.original import Original
+from repair.derive.tables import counted_tables
 from tests.fakes import SHOP, build_context, build_key, build_table
 from tests.golden import FIXTURES, Pair, load_pairs
 from tests.repair.autocorrect.golden_tables import build_defined_tables, build_golden_context

@@ -2,20 +2,23 @@
 
 What ``shown_names`` derives has exactly the rows of its original, with a name in place of a key, so
 that the vote takes both for one reading (``ranking/vote/readings.py``). Therefore a table is added
-by a LEFT JOIN, which drops no row and, to a primary key, repeats none; groups stay those of the key;
-and a query whose groups, order or conditions refer to the output is left alone."""
+by a LEFT JOIN, which drops no row and, to a primary key, repeats none; groups stay those of the
+key; and a query whose groups, order or conditions refer to the output is left alone.
+"""
 
 from __future__ import annotations
+
 from collections.abc import Iterator
+
+from sqlglot import exp
+
 from nl2sql.labels import find_label
+from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
-from repair.autocorrect.levels import Level
 from repair.autocorrect.levels import Level, Source, read_levels
 from repair.autocorrect.missing_tables import add_join
 from repair.autocorrect.table_lookup import Neighbour
 from repair.derive.original import Original
-from repair.derive.original import Original, list_conjuncts
-from sqlglot import exp
 
 _KEYS = frozenset({"id", "ids", "code", "number", "identifier", "key"})
 _CLAUSES = ("group", "order", "having", "qualify", "distinct", "where")

@@ -1,18 +1,18 @@
 """Stored values that the question mentions, in the place of other texts."""
 
 from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Iterator
+
+from sqlglot import exp
+
 from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import ValueMatch
-from repair.autocorrect.levels import Level
 from repair.autocorrect.levels import Level, read_levels
 from repair.autocorrect.missing_tables import add_join, find_ways
-from repair.derive.original import Original
-from repair.derive.original import Original, add_condition
-from repair.derive.original import Original, name_head
-from sqlglot import exp
+from repair.derive.original import Original, add_condition, name_head
 
 _MOST_VALUES = 4
 

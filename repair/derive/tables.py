@@ -1,23 +1,22 @@
 """Tables that are joined and not used, counted instead of others, or to be left out."""
 
 from __future__ import annotations
-from collections.abc import Iterator
+
 from collections.abc import Iterator, Set
+
+from sqlglot import exp
+
 from nl2sql.catalog import Table
 from nl2sql.expectations.said_texts import is_said
 from nl2sql.languages.english import NUMBER_WORDS
+from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
-from repair.autocorrect.levels import Level
-from repair.autocorrect.levels import Level, Source
 from repair.autocorrect.levels import Level, Source, read_levels
 from repair.autocorrect.missing_tables import add_join
 from repair.autocorrect.table_lookup import Neighbour
-from repair.derive.original import Original
-from repair.derive.original import Original, add_condition, list_conjuncts, name_head
-from repair.derive.original import Original, drop_condition, has_aggregate, list_conjuncts
-from repair.derive.original import Original, name_head
-from sqlglot import exp
+from repair.derive.original import Original, add_condition, drop_condition, has_aggregate, name_head
+
 
 def find_node(select: exp.Select, source: Source) -> exp.Table | None:
     """The table in FROM or in a join that has the source's name."""
@@ -236,7 +235,7 @@ def _find_operator(original: Original, node: exp.Expr) -> type[exp.Binary] | Non
     literal = node.expression
     if not isinstance(literal, exp.Literal):
         return None
-    if not _counts_rows(original, literal.this):
+    if not _asks_for_rows(original, literal.this):
         return None
     for pairs in original.expected.comparisons:
         operators = [operator for operator, figure in pairs if figure == literal.this]
@@ -245,7 +244,7 @@ def _find_operator(original: Original, node: exp.Expr) -> type[exp.Binary] | Non
     return None
 
 
-def _counts_rows(original: Original, figure: str) -> bool:
+def _asks_for_rows(original: Original, figure: str) -> bool:
     """True if the question has the figure, or an equal one, before the name of a table."""
     names = {word for table in original.visible.tables for word in split_words(table.name)}
     numbers = {figure} | {
@@ -298,6 +297,9 @@ def _count(
     return draft.tree
 
 
+NEGATIONS = frozenset("not no never without neither nor except exclude excluding t".split())
+
+
 _FLAGS = frozenset({"yes", "no", "true", "false"})
 
 
@@ -347,7 +349,9 @@ def _list_bases(original: Original, select: exp.Select, before: list[str]) -> li
     return list(dict.fromkeys([*tables.values(), *others]))
 
 
-def _build_unrelated(original: Original, select: exp.Select, base: Table, neighbour: Neighbour) -> exp.Expr:
+def _build_unrelated(
+    original: Original, select: exp.Select, base: Table, neighbour: Neighbour
+) -> exp.Expr:
     visible = original.visible
     own, other = neighbour.pairs[0]
     outer = exp.Select(
@@ -400,6 +404,3 @@ def _is_kept(original: Original, condition: exp.Expr, base: Table) -> bool:
             or any(original.says(column.name) for column in columns)
         )
     )
-
-
-NEGATIONS = frozenset("not no never without neither nor except exclude excluding t".split())

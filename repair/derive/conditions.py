@@ -1,14 +1,17 @@
 """Conditions that the question does not ask for, and both of two that it does."""
 
 from __future__ import annotations
+
 from collections.abc import Iterator
+
+from sqlglot import exp
+
 from nl2sql.expectations.said_texts import is_said
+from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from nl2sql.words import content_words, split_words
 from repair.autocorrect.levels import Level
-from repair.derive.original import Original, drop_condition, list_conjuncts
-from repair.derive.original import Original, has_aggregate
-from sqlglot import exp
+from repair.derive.original import Original, drop_condition, has_aggregate
 
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.NEQ)
 
