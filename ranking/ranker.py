@@ -35,11 +35,14 @@ from ranking.query import Query, read_candidate
 from ranking.score.score import score_candidate, score_result, score_values
 from ranking.units import add_units
 from ranking.value_verification import ValueVerifier
-from ranking.vote.order import vote
-from ranking.vote.page import fetch_page, find_unrun_leader, run_whole
-from ranking.vote.polling import add_diagnostic, run_candidates
-from ranking.vote.required import vote_with_required
-from ranking.vote.weights import says_nothing
+from ranking.vote.order import says_nothing, vote, vote_with_required
+from ranking.vote.polling import (
+    add_diagnostic,
+    fetch_page,
+    find_unrun_leader,
+    run_candidates,
+    run_whole,
+)
 
 # Without a calibration. The lower end of the Wilson interval is above it for one sample of one, two
 # of three and three of four, and below it for two of four.

@@ -24,7 +24,7 @@ from nl2sql.types import (
     ValueMatch,
 )
 from ranking.query import ColumnUse, Query
-from ranking.score.question_terms import Measure
+from ranking.score.points import Measure
 
 # With an index it takes a few milliseconds; a scan is not worth its time.
 _LIMITS = ExecutionLimits(timeout_ms=500, result_bytes=1024)

@@ -11,7 +11,7 @@ import re
 
 from nl2sql.types import Assessment, Question, Ranking, SchemaContext
 from nl2sql.words import content_words, split_words
-from ranking.vote.weights import says_nothing
+from ranking.vote.order import says_nothing
 
 # The limit of ``lead``.
 _MOST_LEAD = 6.0

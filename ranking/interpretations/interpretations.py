@@ -8,7 +8,7 @@ from __future__ import annotations
 from nl2sql.types import Assessment, Interpretation, Ranking, ResultSet, SchemaContext
 from ranking.interpretations.query_words import describe_apart
 from ranking.units import add_units
-from ranking.vote.page import cut_page
+from ranking.vote.polling import cut_page
 
 _MOST = 2
 # Enough to see what an interpretation says; whoever picks it gets all rows.

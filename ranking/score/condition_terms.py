@@ -1,4 +1,4 @@
-"""Measures conditions with a figure that the question does not give: flags, and values of keys.
+"""Measures the conditions of a query: operators, directions, literals, flags, keys.
 
 Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
 """
@@ -6,15 +6,227 @@ Each measure has a name and a strength between 0 and 1; one that does not apply 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
+from nl2sql.expectations.asked_comparisons import list_comparisons
 from nl2sql.expectations.expectations import Expectations
-from nl2sql.expectations.said_texts import is_said
+from nl2sql.expectations.said_texts import is_said, list_numbers
+from nl2sql.languages.english import list_english
+from nl2sql.sql.nodes import find_all
+from nl2sql.types import SchemaContext
 from nl2sql.words import split_words
-from ranking.query import ColumnUse, Query
-from ranking.score.question_terms import Measure
+from ranking.query import ColumnUse, Query, read_candidate
+from ranking.score.points import Measure
+
+_COMPARED = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.ILike)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A literal with which a query compares something; ``use`` is the column, if it is known.
+
+    ``is_shown``: a text that is stored in a column if the query finds anything.
+    """
+
+    text: str
+    is_string: bool
+    use: ColumnUse | None
+    is_shown: bool = False
+
+
+def list_conditions(query: Query) -> Iterator[Condition]:
+    """All literals that an operator, IN or BETWEEN compares with a column or an expression."""
+    needed = {id(node) for node in _list_needed(query.tree)}
+    for node in query.find_all(*_COMPARED, exp.In, exp.Between):
+        is_needed = id(node) in needed
+        left = node.this
+        if isinstance(node, exp.In):
+            compared = node.expressions
+        elif isinstance(node, exp.Between):
+            compared = [node.args["low"], node.args["high"]]
+        elif isinstance(left, exp.Literal):
+            left, compared = node.expression, [left]
+        else:
+            compared = [node.expression]
+        for node in compared:
+            if isinstance(node, exp.Literal):
+                is_shown = is_needed and node.is_string
+                yield Condition(node.this, node.is_string, query.resolve(left), is_shown)
+
+
+def _list_needed(tree: exp.Expr | None) -> Iterator[exp.Expr]:
+    """The equations in WHERE without which a SELECT, or one inside them, finds no row."""
+    if isinstance(tree, exp.Subquery):
+        tree = tree.this
+    if not isinstance(tree, exp.Select) or (where := tree.args.get("where")) is None:
+        return
+    conditions = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
+    for condition in conditions:
+        if isinstance(condition, exp.EQ):
+            yield condition
+            yield from _list_needed(condition.expression)
+        elif isinstance(condition, exp.In):
+            yield from _list_needed(condition.args.get("query"))
+
+
+def measure_literals(question: str, query: Query, context: SchemaContext) -> Iterator[Measure]:
+    """Measures of literals that the question does not mention, and of numbers that it does.
+
+    A code that the description of its column explains, such as ``CXL``, counts as mentioned, and so
+    does a literal of a definition that the question names. ``values_unsaid`` are those that are
+    stored if the query finds anything.
+
+    >>> from ranking.query import read_query
+    >>> query = read_query("SELECT 1 FROM t WHERE a > 5 AND b = 'open'", "sqlite")
+    >>> list(measure_literals("over 5 and before 2014", query, SchemaContext((), (), ())))
+    [('values_unsaid', 0.5), ('numbers_missing', 0.5)]
+    """
+    conditions = list(list_conditions(query))
+    known = {match.value.strip().lower() for match in context.values}
+    known |= set(_list_defined(context))
+    literals = {literal.this for literal in query.find_all(exp.Literal)}
+    # "More than one" is > 1 or >= 2.
+    meant = [{figure for _, figure in pairs} for pairs in list_comparisons(question)]
+    known |= {figure for figures in meant for figure in figures}
+    glosses = dict(context.glosses)
+    unsaid = [
+        condition
+        for condition in conditions
+        if not is_said(condition.text, question)
+        and condition.text.strip(" %").lower() not in known
+        and (condition.is_string or condition.text not in ("0", "1"))
+        and not (condition.use and is_said(condition.text, _describe(condition.use, glosses)))
+    ]
+    shown = sum(condition.is_shown for condition in unsaid)
+    if len(unsaid) > shown:
+        yield "literals_unsaid", (len(unsaid) - shown) / len(conditions)
+    if shown:
+        yield "values_unsaid", shown / len(conditions)
+    if said := list_numbers(question):
+        # SQLite reads "338" as a text if there is no such column.
+        written = " ".join([*literals, *(column.name for column in query.find_all(exp.Column))])
+        held = {figure for figures in meant if figures & literals for figure in figures}
+        missing = [number for number in said if number not in written and number not in held]
+        if missing:
+            yield "numbers_missing", len(missing) / len(said)
+
+
+def _describe(use: ColumnUse, glosses: Mapping[str, str]) -> str:
+    return f"{use.column.comment} {glosses.get(use.name, '')}"
+
+
+def _list_defined(context: SchemaContext) -> Iterator[str]:
+    """The literals of the definitions, in lower case."""
+    for definition in context.definitions:
+        if (meant := read_candidate(definition.query, context)) is not None:
+            for literal in meant.find_all(exp.Literal):
+                yield literal.this.strip(" %").lower()
+
+
+_OPERATORS: dict[type[exp.Expr], str] = {
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+}
+_TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+_TIMES = list_english("ages")
+_EXTREMES = {"max": exp.Max, "min": exp.Min}
+
+
+def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measure]:
+    """Yields comparisons and orders in the wrong direction, and missing extremes.
+
+    A figure that the query does not contain at all is not checked here.
+
+    >>> from nl2sql.expectations.expectations import read_expectations
+    >>> from ranking.query import read_query
+    >>> query = read_query("SELECT name FROM t WHERE age >= 5 ORDER BY age DESC LIMIT 1", "sqlite")
+    >>> list(measure_comparisons(read_expectations("The name of the one over 5"), query))
+    [('comparison_differs', 1.0)]
+    >>> list(measure_comparisons(read_expectations("Who has the lowest age?"), query))
+    [('direction_differs', 1.0)]
+    """
+    if comparisons := expected.comparisons or expected.comparisons_either_way:
+        written = set(_list_comparisons(query.tree))
+        differ = [
+            comparison
+            for comparison in comparisons
+            if not comparison & written and _is_held(comparison, written)
+        ]
+        if differ:
+            yield "comparison_differs", len(differ) / len(comparisons)
+    if _sorts_otherwise(expected, query.tree):
+        yield "direction_differs", 1.0
+    if expected.extremes:
+        names = [column.name.lower() for column in query.find_all(exp.Column)]
+        missing = [
+            extreme
+            for extreme in expected.extremes
+            if query.tree.find(_EXTREMES[extreme], exp.Limit, exp.Fetch, exp.Window) is None
+            and not any(extreme in name for name in names)
+        ]
+        if missing:
+            yield "extreme_missing", len(missing) / len(expected.extremes)
+
+
+def _is_held(wanted: frozenset[tuple[str, str]], written: set[tuple[str, str]]) -> bool:
+    """True if one of the figures is compared with something, by any operator."""
+    return not {figure for _, figure in wanted}.isdisjoint(figure for _, figure in written)
+
+
+def _list_comparisons(tree: exp.Expr) -> Iterator[tuple[str, str]]:
+    """Operator and literal of every comparison, the literal on the right; for a date also its year.
+
+    >>> import sqlglot
+    >>> from nl2sql.sql.parsing import parse_one
+    >>> tree = parse_one("SELECT 1 FROM t WHERE 5 < a AND b <= '2014-01-01'", "postgres")
+    >>> list(_list_comparisons(tree))
+    [('>', '5'), ('<=', '2014-01-01'), ('<=', '2014')]
+    """
+    for node in find_all(tree, *_OPERATORS, exp.Between):
+        if isinstance(node, exp.Between):
+            # BETWEEN is also written for "over 5 and under 9".
+            low, high = node.args["low"], node.args["high"]
+            found = [(">=", low), (">", low), ("<=", high), ("<", high)]
+        else:
+            operator = _OPERATORS[type(node)]
+            left, right = node.this, node.args["expression"]
+            found = [(operator, right), (_TURNED.get(operator, operator), left)]
+        for operator, side in found:
+            if isinstance(side, exp.Literal):
+                yield operator, side.this
+                if side.this[4:5] == "-":
+                    yield operator, side.this[:4]
+
+
+def _sorts_otherwise(expected: Expectations, tree: exp.Expr) -> bool:
+    """True if no ORDER BY has the direction, or no LIMIT takes the end, that was asked for."""
+    selects = [query for query in find_all(tree, exp.Query) if query.args.get("order")]
+    if expected.descending is not None and selects:
+        keys = [key for select in selects for key in select.args["order"].expressions]
+        return all(bool(key.args.get("desc")) != expected.descending for key in keys)
+    firsts = [select.args["order"].expressions[0] for select in selects if select.args.get("limit")]
+    wanted = [(key, _find_end(expected, key)) for key in firsts]
+    return bool(wanted) and all(
+        highest is not None and bool(key.args.get("desc")) != highest for key, highest in wanted
+    )
+
+
+def _find_end(expected: Expectations, key: exp.Expr) -> bool | None:
+    """Which end of an order is asked for: the oldest has the highest age, or the first year."""
+    if expected.highest is not None or expected.oldest is None:
+        return expected.highest
+    words = {word for column in find_all(key, exp.Column) for word in split_words(column.name)}
+    if "age" in words:
+        return expected.oldest
+    return not expected.oldest if words & _TIMES else None
+
 
 # The beginnings of the names of flags: "is_active".
 _FLAG_WORDS = frozenset("is has was can flag".split())

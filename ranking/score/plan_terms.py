@@ -1,4 +1,4 @@
-"""Measures how well a query agrees with retrieval and planning: links, joins, values, definitions.
+"""Measures where a query comes from, and how well it agrees with retrieval and planning.
 
 Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
 """
@@ -9,11 +9,28 @@ from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
-from nl2sql.types import REQUIRED_UNREAD, GuardedQuery, Plan, SchemaContext, ValueMatch
+from nl2sql.types import REQUIRED_UNREAD, Candidate, GuardedQuery, Plan, SchemaContext, ValueMatch
 from ranking.definition_use import DefinitionUse
 from ranking.query import Query
-from ranking.score.literals import list_conditions
-from ranking.score.question_terms import Measure
+from ranking.score.condition_terms import list_conditions
+from ranking.score.points import Measure
+
+
+def measure_origin(candidate: Candidate) -> Iterator[Measure]:
+    """Yields ``repaired``; ``derived``, and with it the rule.
+
+    >>> list(measure_origin(Candidate("c1r", "SELECT 1", origin="repair", repairs="c1")))
+    [('repaired', 1.0)]
+    >>> derived = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="fewer_joins")
+    >>> list(measure_origin(derived))
+    [('derived', 1.0), ('derived:fewer_joins', 1.0)]
+    """
+    if candidate.origin == "repair":
+        yield "repaired", 1.0
+    if candidate.origin == "derived":
+        yield "derived", 1.0
+        yield f"derived:{candidate.rule}", 1.0
+
 
 # A link with a lower score matches only a small part of a table's or column's name.
 _SURE_LINK = 0.8

@@ -17,6 +17,9 @@ from typing import Any
 
 from nl2sql.types import ScoreTerm
 
+Measure = tuple[str, float]
+"""The name of a measure, and its strength between 0 and 1."""
+
 # What multiplies the weight of a sample by e.
 SCALE = 25.0
 BASE = 100.0

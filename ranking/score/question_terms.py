@@ -1,4 +1,4 @@
-"""Measures what the words of the question ask for and the query lacks.
+"""Measures what the question asks for and the query lacks, or does without being asked.
 
 Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
 """
@@ -6,19 +6,15 @@ Each measure has a name and a strength between 0 and 1; one that does not apply 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 
 from sqlglot import exp
 
-from nl2sql.expectations.asked_comparisons import list_comparisons
 from nl2sql.expectations.expectations import Expectations
-from nl2sql.expectations.said_texts import is_said, list_numbers
 from nl2sql.sql.nodes import find_all
-from nl2sql.types import SchemaContext
-from ranking.query import ColumnUse, Query, read_candidate
-from ranking.score.literals import list_conditions
-
-Measure = tuple[str, float]
+from ranking.query import Query
+from ranking.score.points import Measure
 
 _FIGURE_NAME = re.compile(
     r"(?:^|_)(?:num|number|total|count|amount|average|avg|mean|sum)s?(?:_|$)", re.IGNORECASE
@@ -79,60 +75,6 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
     if expected.pattern and _compares_whole_texts(tree):
         yield "pattern_missing", 1.0
     yield from _measure_distinct(expected, query)
-
-
-def measure_literals(question: str, query: Query, context: SchemaContext) -> Iterator[Measure]:
-    """Measures of literals that the question does not mention, and of numbers that it does.
-
-    A code that the description of its column explains, such as ``CXL``, counts as mentioned, and so
-    does a literal of a definition that the question names. ``values_unsaid`` are those that are
-    stored if the query finds anything.
-
-    >>> from ranking.query import read_query
-    >>> query = read_query("SELECT 1 FROM t WHERE a > 5 AND b = 'open'", "sqlite")
-    >>> list(measure_literals("over 5 and before 2014", query, SchemaContext((), (), ())))
-    [('values_unsaid', 0.5), ('numbers_missing', 0.5)]
-    """
-    conditions = list(list_conditions(query))
-    known = {match.value.strip().lower() for match in context.values}
-    known |= set(_list_defined(context))
-    literals = {literal.this for literal in query.find_all(exp.Literal)}
-    # "More than one" is > 1 or >= 2.
-    meant = [{figure for _, figure in pairs} for pairs in list_comparisons(question)]
-    known |= {figure for figures in meant for figure in figures}
-    glosses = dict(context.glosses)
-    unsaid = [
-        condition
-        for condition in conditions
-        if not is_said(condition.text, question)
-        and condition.text.strip(" %").lower() not in known
-        and (condition.is_string or condition.text not in ("0", "1"))
-        and not (condition.use and is_said(condition.text, _describe(condition.use, glosses)))
-    ]
-    shown = sum(condition.is_shown for condition in unsaid)
-    if len(unsaid) > shown:
-        yield "literals_unsaid", (len(unsaid) - shown) / len(conditions)
-    if shown:
-        yield "values_unsaid", shown / len(conditions)
-    if said := list_numbers(question):
-        # SQLite reads "338" as a text if there is no such column.
-        written = " ".join([*literals, *(column.name for column in query.find_all(exp.Column))])
-        held = {figure for figures in meant if figures & literals for figure in figures}
-        missing = [number for number in said if number not in written and number not in held]
-        if missing:
-            yield "numbers_missing", len(missing) / len(said)
-
-
-def _describe(use: ColumnUse, glosses: Mapping[str, str]) -> str:
-    return f"{use.column.comment} {glosses.get(use.name, '')}"
-
-
-def _list_defined(context: SchemaContext) -> Iterator[str]:
-    """The literals of the definitions, in lower case."""
-    for definition in context.definitions:
-        if (meant := read_candidate(definition.query, context)) is not None:
-            for literal in meant.find_all(exp.Literal):
-                yield literal.this.strip(" %").lower()
 
 
 def count_columns(query: Query) -> int | None:
@@ -203,3 +145,119 @@ def _is_negated(tree: exp.Expr) -> bool:
     if any(join.side for join in find_all(tree, exp.Join)):
         return True
     return any(eq.args["expression"].name == "0" for eq in find_all(tree, exp.EQ))
+
+
+def measure_conjunction(expected: Expectations, query: Query) -> Iterator[Measure]:
+    """Yields ``both_missing`` if a query only uses IN, OR or UNION for a question for both.
+
+    >>> from nl2sql.expectations.expectations import read_expectations
+    >>> from ranking.query import read_query
+    >>> asked = read_expectations("Which owners have both cats and dogs?")
+    >>> either = "SELECT owner FROM pets WHERE kind IN ('cat', 'dog')"
+    >>> list(measure_conjunction(asked, read_query(either, "sqlite")))
+    [('both_missing', 1.0)]
+    >>> list(measure_conjunction(asked, read_query(either + " GROUP BY 1 HAVING 2 = 2", "sqlite")))
+    []
+    """
+    tree = query.tree
+    if not expected.both:
+        return
+    if any(map(_joins_conditions, find_all(tree, exp.Union))):
+        yield "both_missing", 1.0
+        return
+    if tree.find(exp.Intersect, exp.Except, exp.Having):
+        return
+    tables = Counter(table.name.lower() for table in find_all(tree, exp.Table))
+    if max(tables.values(), default=0) > 1:
+        return  # the table is read twice, by a self-join or subqueries
+    if any(_is_either(node) for node in find_all(tree, exp.In, exp.Or)):
+        yield "both_missing", 1.0
+
+
+def _joins_conditions(union: exp.Union) -> bool:
+    """True for rows of the same tables under either of two conditions."""
+    sides = (union.left.unnest(), union.right.unnest())
+    if not all(isinstance(side, exp.Select) and side.args.get("where") for side in sides):
+        return False
+    left, right = ({table.name.lower() for table in find_all(side, exp.Table)} for side in sides)
+    return left == right
+
+
+def _is_either(node: exp.Expr) -> bool:
+    """True for several values of one column."""
+    if isinstance(node, exp.In):
+        return len(node.expressions) > 1
+    sides = [side.unnest() for side in (node.this, node.expression)]
+    columns = {column.name.lower() for side in sides for column in find_all(side, exp.Column)}
+    return all(isinstance(side, exp.EQ | exp.Like) for side in sides) and len(columns) == 1
+
+
+def measure_unasked(expected: Expectations, query: Query) -> Iterator[Measure]:
+    """Yields a LIMIT where all rows are wanted, and the first row in the order of a key.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from nl2sql.expectations.expectations import read_expectations
+    >>> from ranking.query import read_query
+    >>> pets = Table("s", "pets", (Column("pet_id", "int"), Column("age", "int")), ("pet_id",))
+    >>> query = read_query("SELECT age FROM pets ORDER BY pet_id LIMIT 1", "sqlite", [pets])
+    >>> list(measure_unasked(read_expectations("What is the age and id of all pets?"), query))
+    [('limit_unasked', 1.0)]
+    >>> list(measure_unasked(read_expectations("What is the age of the tallest pet?"), query))
+    [('best_by_key', 1.0)]
+    """
+    if not expected.columns:
+        return
+    if not expected.part and query.tree.args.get("limit"):
+        yield "limit_unasked", 1.0
+    firsts = [
+        select.args["order"].expressions[0].this
+        for select in query.selects()
+        if select.args.get("order") and select.args.get("limit")
+    ]
+    asked = expected.keyed or expected.timed
+    if not asked and any(_is_named_key(query, first) for first in firsts):
+        yield "best_by_key", 1.0
+
+
+def _is_named_key(query: Query, node: exp.Expr) -> bool:
+    """True for a column that is named like a key: some keys are names that people ask for."""
+    use = query.resolve(node)
+    return (
+        use is not None
+        and use.column.name.lower().endswith("id")
+        and (query.is_key(use) or use.table.primary_key == (use.column.name,))
+    )
+
+
+def measure_form(expected: Expectations, query: Query) -> Iterator[Measure]:
+    """Yields what a rule could have corrected without changing what the query computes.
+
+    >>> from nl2sql.expectations.expectations import read_expectations
+    >>> from ranking.query import read_query
+    >>> rounded = read_expectations("What is the average, rounded to two decimals?")
+    >>> list(measure_form(rounded, read_query("SELECT AVG(a) FROM t", "postgres")))
+    [('rounding_missing', 1.0)]
+    """
+    select = query.outermost()
+    if (
+        expected.decimals is not None
+        and select is not None
+        and not any(output.find(exp.Round) for output in select.expressions)
+        and any(output.find(exp.Avg, exp.Div) for output in select.expressions)
+    ):
+        yield "rounding_missing", 1.0
+    if query.dialect == "postgres" and any(
+        _begins_with_nulls(query, part) for part in query.selects()
+    ):
+        yield "nulls_first", 1.0
+
+
+def _begins_with_nulls(query: Query, select: exp.Select) -> bool:
+    """Whether the first rows of a descending order with a limit may be NULLs."""
+    order = select.args.get("order")
+    if order is None or select.args.get("limit") is None:
+        return False
+    by = order.expressions[0]
+    use = query.resolve(by.this)
+    is_open = bool(by.args.get("desc")) and bool(by.args.get("nulls_first"))
+    return is_open and use is not None and use.column.nullable

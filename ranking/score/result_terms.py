@@ -11,7 +11,7 @@ from numbers import Number
 from nl2sql.expectations.expectations import Expectations
 from nl2sql.results.cell_values import normalize_rows
 from nl2sql.types import ResultSet
-from ranking.score.question_terms import Measure
+from ranking.score.points import Measure
 
 RESULT_TERMS = frozenset(
     """one_number_differs width_differs rows_differ no_rows nulls_only zeros_only

@@ -26,25 +26,28 @@ from nl2sql.types import (
 )
 from ranking.definition_use import DefinitionUse
 from ranking.query import Query
-from ranking.score.asked_output_terms import measure_asked_outputs
-from ranking.score.comparison_terms import measure_comparisons
-from ranking.score.condition_terms import measure_conditions
-from ranking.score.conjunction_terms import measure_conjunction
-from ranking.score.coverage_terms import measure_coverage
-from ranking.score.form_terms import measure_form
-from ranking.score.naming_terms import measure_naming
-from ranking.score.origin_terms import measure_origin
-from ranking.score.output_terms import measure_outputs
+from ranking.score.condition_terms import measure_comparisons, measure_conditions, measure_literals
+from ranking.score.name_terms import (
+    measure_asked_outputs,
+    measure_coverage,
+    measure_naming,
+    measure_outputs,
+)
 from ranking.score.plan_terms import (
     measure_definitions,
+    measure_origin,
     measure_plan,
     measure_required,
     measure_values,
 )
-from ranking.score.points import BASE, load_points
-from ranking.score.question_terms import Measure, measure_literals, measure_shape
+from ranking.score.points import BASE, Measure, load_points
+from ranking.score.question_terms import (
+    measure_conjunction,
+    measure_form,
+    measure_shape,
+    measure_unasked,
+)
 from ranking.score.result_terms import EMPTY_TERMS, RESULT_TERMS, measure_result
-from ranking.score.unasked_terms import measure_unasked
 
 
 def score_candidate(

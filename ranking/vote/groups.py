@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nl2sql.types import Assessment
-from ranking.vote.forms import Forms
-from ranking.vote.readings import join_forms
+from ranking.vote.readings import Forms, join_forms
 
 NO_GROUP = -1
 

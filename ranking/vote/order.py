@@ -8,18 +8,17 @@ runs the candidates before.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
 from nl2sql.intervals import wilson_interval
 from nl2sql.settings.ranking import RankingSettings
-from nl2sql.types import Assessment, Ranking
-from ranking.vote.early_stop import is_settled
+from nl2sql.types import Assessment, Candidate, Ranking, ResultSet
+from ranking.score.points import weigh_score
 from ranking.vote.groups import group_assessments
 from ranking.vote.readings import find_bare
 from ranking.vote.unanimity import find_contradicting, is_quorum
-from ranking.vote.weights import weigh_groups
 
 # The classes of candidates, best first: those that ran or may be run, contradict all samples, must
 # not run, are wrong.
@@ -99,3 +98,95 @@ def _rank_key(
         assessment.explained.cost if assessment.explained else math.inf,
         assessment.candidate.id,
     )
+
+
+def is_settled(
+    ordered: Sequence[Assessment], samples: int, most_samples: int, settings: RankingSettings
+) -> bool:
+    """True if more samples cannot change the leader, or so many agree that they hardly can.
+
+    ``ordered`` are the candidates best first, after ``samples`` of at most ``most_samples``. The
+    rest could all join the second group or a new one, each sample with the largest weight so far.
+    Agreement on an uninformative result does not settle it.
+    """
+    first = ordered[0]
+    clear = first.votes >= 2 and first.votes >= settings.settle_agreement * samples
+    if clear and not says_nothing(first.result):
+        return True
+    second = max(
+        (assessment.weight for assessment in ordered if assessment.group != first.group),
+        default=0.0,
+    )
+    largest = max((1.0, *(weigh_sample(assessment) for assessment in ordered)))
+    return first.weight - second > max(0, most_samples - samples) * largest
+
+
+def vote_with_required(
+    assessments: Sequence[Assessment], vote: Callable[[Sequence[Assessment]], Ranking]
+) -> Ranking:
+    """The vote of those that read all required tables; the others follow without votes.
+
+    If none of these can be run, all vote, with confidence 0, and the vote is not settled.
+    """
+    fitting = [assessment for assessment in assessments if not assessment.misses_required]
+    if len(fitting) == len(assessments):
+        return vote(assessments)
+    if not any(_is_alive(assessment) for assessment in fitting):
+        return replace(vote(assessments), confidence=0.0, quorum=False, settled=False)
+    ranking = vote(fitting)
+    others = vote([assessment for assessment in assessments if assessment.misses_required])
+    after = tuple(
+        replace(assessment, group=-1, votes=0, weight=0.0) for assessment in others.assessments
+    )
+    return replace(ranking, assessments=ranking.assessments + after)
+
+
+def _is_alive(assessment: Assessment) -> bool:
+    return not assessment.failed and assessment.unrun != "estimate"
+
+
+def weigh_sample(assessment: Assessment) -> float:
+    """The weight of one sample of a candidate."""
+    return weigh_score(assessment.score.total)
+
+
+def weigh_groups(assessments: Sequence[Assessment]) -> dict[int, float]:
+    """The weight of each group.
+
+    Of the candidates of a group that vote with the same samples, the one with most weight counts.
+    """
+    known = {assessment.candidate.id: assessment.candidate for assessment in assessments}
+    best: dict[tuple[int, str], float] = {}
+    for assessment in assessments:
+        source, samples = find_source(assessment.candidate, known)
+        key = assessment.group, source
+        best[key] = max(best.get(key, 0.0), samples * weigh_sample(assessment))
+    weights: dict[int, float] = {}
+    for (group, _), weight in best.items():
+        weights[group] = weights.get(group, 0.0) + weight
+    return weights
+
+
+def find_source(candidate: Candidate, known: Mapping[str, Candidate]) -> tuple[str, int]:
+    """The id of the candidate with whose samples this one votes, and their number.
+
+    A derived candidate goes back to the first that was not derived; one whose samples a repair took
+    over, or that is not among the ``known``, counts as one sample.
+    """
+    if candidate.origin != "derived":
+        return candidate.id, candidate.samples
+    parent = known.get(candidate.derived_from)
+    if parent is None:
+        return candidate.derived_from, 1
+    source, samples = find_source(parent, known)
+    return source, max(1, samples)
+
+
+def says_nothing(result: ResultSet | None) -> bool:
+    """True for no rows, and for a single row of only zeros and NULLs.
+
+    A wrong condition finds nothing more often than a correct one does.
+    """
+    if result is None:
+        return False
+    return len(result.rows) <= 1 and not any(any(row) for row in result.rows)

@@ -25,17 +25,42 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
-from nl2sql.results.equivalence import are_equivalent
+from nl2sql.results.equivalence import ComparedRows, are_equivalent
 from nl2sql.types import Assessment, ResultSet
-from ranking.vote.forms import Forms
 
 # The rule that derives the label's form from the key's (repair/derive/shown_names.py).
 _LABELLING = "shown_names"
 _NUMBER = re.compile(r"\d+")
+
+
+class Forms:
+    """The first result of each form."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._known: dict[Hashable, list[tuple[int, ComparedRows]]] = {}
+
+    def find(self, result: ResultSet) -> int:
+        """The number of an equal result, or a new one.
+
+        A page never equals a complete result, which has no more rows.
+        """
+        return self.find_rows(result.rows, truncated=result.truncated)
+
+    def find_rows(self, rows: Sequence[Sequence[object]], *, truncated: bool = False) -> int:
+        """The number of equal rows, or a new one."""
+        compared = ComparedRows(rows)
+        alike = self._known.setdefault((truncated, compared.profile), [])
+        for number, other in alike:
+            if compared.is_equivalent_to(other):
+                return number
+        alike.append((self._count, compared))
+        self._count += 1
+        return self._count - 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nl2sql.errors import Busy
 from nl2sql.types import Ranking
-from ranking.vote.page import cut_page, fetch_page, find_unrun_leader, run_whole
+from ranking.vote.polling import cut_page, fetch_page, find_unrun_leader, run_whole
 from tests.fakes import (
     FakeExecutor,
     build_assessment,

@@ -24,8 +24,7 @@ from nl2sql.types import (
 )
 from ranking.confidence.calibration import load_calibration
 from ranking.ranker import CandidateRanker
-from ranking.vote.order import vote
-from ranking.vote.weights import says_nothing
+from ranking.vote.order import says_nothing, vote
 from tests.fakes import (
     FakeExecutor,
     FakeGuard,
