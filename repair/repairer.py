@@ -30,7 +30,7 @@ from nl2sql.types import (
     SamplingRequest,
     SchemaContext,
 )
-from repair.autocorrect import RULES, VALUE_RULES, Corrected, autocorrect_query
+from repair.autocorrect import RULES, Corrected, autocorrect_query
 from repair.derive import derive_queries
 from repair.normalize import normalize_dialect
 from repair.taxonomy import classify_failure, describe_class, describe_failure
@@ -60,18 +60,17 @@ class CandidateRepairer:
     ) -> tuple[Candidate | None, Repair]:
         """A new candidate, or None with the reason in the repair. Raises EngineUnavailable.
 
-        ``history`` has the earlier versions of the candidate, the original first. Of a candidate
-        that ran, only its values are compared with the stored ones.
+        ``history`` has the earlier versions of the candidate, the original first.
         """
         error = classify_failure(failed)
         name, before = failed.candidate.id, failed.candidate.sql
         tried = [version.candidate.sql for version in (*history, failed)]
         made, is_known = Corrected("", ()), True
         method = "model" if ask_model else "none"
-        if ask_model and failed.failed and error.repairable:
+        if ask_model and error.repairable:
             made = Corrected(await self._ask(question, context, failed, history), ())
             is_known = await run_in_parser_thread(_is_known, made.sql, tried, context.dialect)
-        elif not ask_model and (error.repairable or not failed.failed):
+        elif not ask_model and error.repairable:
             made, method, is_known = await run_in_parser_thread(
                 self._try_rules, failed, context, plan, tried
             )
@@ -82,9 +81,9 @@ class CandidateRepairer:
             outcome="none",
             sql=made.sql,
             rules=made.rules,
-            error_class=error.name if failed.failed else "",
+            error_class=error.name,
             attempt=len(history) + 1,
-            suggestion=error.suggestion if failed.failed else "",
+            suggestion=error.suggestion,
             risks=await run_in_parser_thread(find_risks, before, made.sql, context.dialect)
             if ask_model
             else (),
@@ -139,9 +138,6 @@ class CandidateRepairer:
     ) -> tuple[Corrected, str]:
         """The repaired query and the method; an empty query if no rule applies."""
         flags, sql = self._settings.flags, failed.candidate.sql
-        if not failed.failed:
-            found = autocorrect_query(sql, context, plan, VALUE_RULES)
-            return found or Corrected("", ()), "autocorrect" if found else "none"
         normalized = self._normalize(sql, context) if flags.dialect_normalize else None
         sql = normalized.sql if normalized else sql
         corrected = None

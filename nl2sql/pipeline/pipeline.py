@@ -72,7 +72,6 @@ class Pipeline:
         *,
         repair: RepairSettings = _REPAIR,
         model_repair: bool = True,
-        value_repair: bool = False,
         pre_sql: bool = False,
     ) -> None:
         self._stages = stages
@@ -84,7 +83,6 @@ class Pipeline:
             stages.repairer,
             repair,
             ask_model=model_repair,
-            empty_results=value_repair,
         )
         self._derivation = Derivation(self._assessor, stages.ranker, stages.repairer)
         self._derives = repair.derived > 0

@@ -29,7 +29,7 @@ _Tried = tuple[Assessment | None, Repair]
 class RepairLoop:
     """Repairs the failed candidates of one question, in every round of its sampling.
 
-    ``ask_model`` allows repair by the model, ``empty_results`` the repair of empty results.
+    ``ask_model`` allows repair by the model.
     """
 
     def __init__(
@@ -40,7 +40,6 @@ class RepairLoop:
         settings: RepairSettings = _DEFAULTS,
         *,
         ask_model: bool = False,
-        empty_results: bool = False,
         deadline: Deadline = NEVER,
     ) -> None:
         self._assessor = assessor
@@ -48,7 +47,6 @@ class RepairLoop:
         self._repairer = repairer
         self._settings = settings
         self._ask_model = ask_model
-        self._empty_results = empty_results
         self._deadline = deadline
         self._has_asked_late = False
         # Candidates that no rule could repair: the rules would give the same result again.
@@ -175,7 +173,7 @@ class RepairLoop:
         return tuple(
             assessment
             for assessment in ranking.assessments
-            if (assessment.failed or (self._empty_results and _is_empty(assessment)))
+            if assessment.failed
             and assessment.candidate.id not in repaired
             and len(_trace_back(assessment, ranking)) < self._settings.rounds
         )
@@ -195,10 +193,6 @@ def _trace_back(assessment: Assessment, ranking: Ranking) -> tuple[Assessment, .
 def _works(tried: _Tried) -> bool:
     assessment, _ = tried
     return assessment is not None and not assessment.failed
-
-
-def _is_empty(assessment: Assessment) -> bool:
-    return assessment.result is not None and not assessment.result.rows
 
 
 def _made(tried: Sequence[_Tried]) -> tuple[Assessment, ...]:

@@ -61,10 +61,6 @@ class FlagSettings(Section):
     autocorrect: bool = Field(
         True, description="Repair names, joins and groups by rule, where the repair is unambiguous."
     )
-    value_repair: bool = Field(
-        False,
-        description="If a query finds nothing, also try its texts in the case of stored values.",
-    )
     model_repair: bool = Field(
         False,
         description="Let the model repair if no candidate works. Off, because none of 726 repairs "

@@ -1,4 +1,4 @@
-"""Autocorrect: one rule in each file, the function named like the file, all listed in one tuple.
+"""Autocorrect: rules in themes, all listed in one tuple.
 
 A rule takes the query's tree and the visible tables, corrects in place what has only one possible
 meaning, and returns whether it changed anything. If there are two possible meanings it does
@@ -15,7 +15,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from nl2sql.sql.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
-from repair.autocorrect.groups import aggregates_in_group, aggregates_in_where, missing_groups
+from repair.autocorrect.groups import aggregates_in_where, missing_groups
 from repair.autocorrect.join_conditions import broken_joins, join_keys, join_order
 from repair.autocorrect.missing_tables import missing_joins, named_neighbours, neighbour_columns
 from repair.autocorrect.names import (
@@ -25,7 +25,6 @@ from repair.autocorrect.names import (
     prefixed_columns,
     spelled_names,
 )
-from repair.autocorrect.repeated_tables import repeated_tables
 from repair.autocorrect.sources import (
     ambiguous_columns,
     outer_aggregates,
@@ -33,19 +32,15 @@ from repair.autocorrect.sources import (
     wrong_from,
     wrong_tables,
 )
-from repair.autocorrect.stored_values import stored_values
 from repair.autocorrect.table_lookup import TableLookup
 from repair.limits import MOST_CHARS
 
 Rule = Callable[[exp.Expr, TableLookup], bool]
 
-VALUE_RULES: tuple[Rule, ...] = (stored_values,)
-
 RULES: tuple[Rule, ...] = (
     # Names first, the most certain rules before those that add a join.
     spelled_names,
     invented_tables,
-    repeated_tables,
     prefixed_columns,
     misspelled_columns,
     missing_joins,
@@ -62,9 +57,7 @@ RULES: tuple[Rule, ...] = (
     join_order,
     # Then clauses.
     aggregates_in_where,
-    aggregates_in_group,
     missing_groups,
-    *VALUE_RULES,
 )
 
 # A correction in one pass may let a rule apply in the next; after these passes it stops.

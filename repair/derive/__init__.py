@@ -18,7 +18,7 @@ from nl2sql.sql.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect import write_query
 from repair.autocorrect.table_lookup import TableLookup
-from repair.derive.conditions import both_conditions, dropped_conditions, unstored_values
+from repair.derive.conditions import both_conditions, dropped_conditions
 from repair.derive.defined_measures import defined_measures
 from repair.derive.original import Original
 from repair.derive.outputs import (
@@ -29,7 +29,7 @@ from repair.derive.outputs import (
     shown_names,
 )
 from repair.derive.tables import counted_groups, counted_tables, dropped_joins, unrelated_rows
-from repair.derive.values import grounded_lists, grounded_values, shared_values
+from repair.derive.values import grounded_values
 from repair.limits import MOST_CHARS
 
 Rule = Callable[[Original], Iterator[exp.Expr]]
@@ -46,11 +46,8 @@ RULES: tuple[Rule, ...] = (
     fewer_outputs,
     counted_groups,
     counted_tables,
-    shared_values,
-    grounded_lists,
     dropped_joins,
     reversed_order,
-    unstored_values,
     dropped_conditions,
     grounded_values,
 )

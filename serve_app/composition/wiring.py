@@ -319,7 +319,6 @@ class Wiring:
             Stages(retriever, planner, generator, guard, ranker, repairer),
             repair=self.settings.repair,
             model_repair=self.settings.flags.model_repair,
-            value_repair=self.settings.flags.value_repair,
             pre_sql=self.settings.flags.pre_sql,
         )
         return Dialogue(pipeline, generator, sessions)

@@ -57,7 +57,6 @@ async def run(
     repairer: FakeRepairer,
     *,
     ask_model: bool = False,
-    empty_results: bool = False,
     is_last: bool = True,
     deadline: Deadline = NEVER,
     **settings: object,
@@ -68,7 +67,6 @@ async def run(
         repairer,
         RepairSettings.model_validate(settings),
         ask_model=ask_model,
-        empty_results=empty_results,
         deadline=deadline,
     )
     return await loop.run(build_question(), build_context(), Plan(), first, is_last=is_last)
@@ -185,21 +183,6 @@ async def test_samples_of_a_later_round_go_to_the_repair_too() -> None:
     drawn_again = replace(BROKEN, candidate=replace(BROKEN.candidate, samples=1))
     ranking, _ = await run(rank(fixed, drawn_again), FakeRanker({}), FakeRepairer())
     assert samples(ranking.assessments) == {"c3r": 3, "c3": 0}
-
-
-@pytest.mark.parametrize("switched_on", [True, False])
-async def test_an_empty_result_gets_a_sibling_only_where_that_is_switched_on(
-    switched_on: bool,
-) -> None:
-    sibling = build_repair(EMPTY, "fixed")
-    ranked = rank(replace(sibling, result=GOOD.result), EMPTY)
-    ranker = FakeRanker({"fixed": sibling}, ranked)
-    repairer = FakeRepairer("fixed")
-    ranking, _ = await run(rank(EMPTY), ranker, repairer, empty_results=switched_on)
-    assert len(repairer.failed) == switched_on
-    if switched_on:
-        assert ranking is ranked
-        assert samples(ranker.ranked[0]) == {"c1": 0, "c1r": 3}
 
 
 async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_candidates() -> None:
