@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nl2sql.concurrency import gather_all
+from nl2sql.errors import Busy
 from nl2sql.protocols import Executor
 from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import (
