@@ -3,7 +3,7 @@
 ``python -m bench.fit_score RUN… [--output points.json] [--folds 10]``: what serves is
 ``ranking/score/points.json``.
 
-The model is the vote itself (``ranking/vote/weights.py``). A result wins with a probability in
+The model is the vote itself (``ranking.vote.order.py``). A result wins with a probability in
 proportion to its weight, the sum over its samples of exp(score / 25), and the fit maximises the
 likelihood of the right results, over the questions that have right and wrong ones: a conditional
 logit, which compares results of one question only. A ridge penalty draws every term towards its
@@ -34,7 +34,7 @@ from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import read_run
 from nl2sql.types import Candidate
 from ranking.score.points import SCALE, Points, TermPoints, load_points
-from ranking.vote.weights import find_source
+from ranking.vote.order import find_source
 
 # The ridge penalty on the square of a term's distance from its prior, in units of SCALE points.
 # Chosen by the likelihood out of fold, see docs/lab/answers.md.
