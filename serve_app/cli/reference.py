@@ -10,10 +10,9 @@ import asyncio
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import httpx
 import typer
@@ -25,7 +24,8 @@ from serve_app.http.app import build_http_app
 from serve_app.service.page_services import PageServices
 from serve_app.service.query_service import QueryService
 
-_Item = TypeVar("_Item", bound=Hashable)
+_Item = tuple[str, str, str]
+"""A name, a note such as a type, and a meaning, which may be empty."""
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -117,66 +117,35 @@ def render_commands() -> Iterator[str]:
     """A section for each command, with its subcommands; what many commands take, once before."""
     root = get_command(app)
     yield from ("# Command line", "", _NOTICE, "", "Options of every command:", "")
-    yield from _render_options(root.params, typer.Context(root))
-    sections = [
-        section
+    yield from (_render_item(*item) for item in _list_options(root, "quorumsql"))
+    commands = [
+        command
         for name in COMMANDS
-        for section in _list_commands(f"quorumsql {name}", load_command(name), level=2)
+        for command in _list_commands(f"quorumsql {name}", load_command(name))
     ]
-    common = _find_common(filter(_is_option, section.options) for section in sections)
+    shared = _find_common(_list_options(command, path) for path, command in commands)
+    # An argument is told with its command: others have arguments of the same name.
+    common = {item for item in shared if item[0].startswith("-")}
     yield from ("", "Options of several commands, below by name only:", "")
-    yield from (_render_item(name, "", meaning) for name, meaning in sorted(common))
-    for section in sections:
-        yield from ("", f"{'#' * section.level} `{section.path}`", "", section.help)
-        own = [option for option in section.options if option not in common]
-        shared = [
-            f"`{_shorten(name)}`" for name, meaning in section.options if (name, meaning) in common
-        ]
-        if own or shared:
-            yield ""
-        yield from (_render_item(name, "", meaning) for name, meaning in own)
-        if shared:
-            yield f"- {', '.join(shared)}"
+    yield from (_render_item(*item) for item in sorted(common))
+    for path, command in commands:
+        yield from ("", f"{'#' * path.count(' ')}# `{path}`", "", _join(command.help or ""))
+        if items := list(_render_items(_list_options(command, path), common)):
+            yield from ("", *items)
 
 
-@dataclass(frozen=True)
-class _Command:
-    path: str
-    level: int
-    help: str
-    options: list[tuple[str, str]]
-    """Names and meaning of each argument and option."""
-
-
-def _list_commands(path: str, command: Any, *, level: int) -> Iterator[_Command]:
-    context = typer.Context(command, info_name=path)
-    options = list(_list_options(command.params, context))
-    yield _Command(path, level, _join(command.help or ""), options)
+def _list_commands(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    """A command and its subcommands, each with its path."""
+    yield path, command
     for name, subcommand in getattr(command, "commands", {}).items():
-        yield from _list_commands(f"{path} {name}", subcommand, level=level + 1)
+        yield from _list_commands(f"{path} {name}", subcommand)
 
 
-def _list_options(parameters: Sequence[Any], context: typer.Context) -> Iterator[tuple[str, str]]:
-    for parameter in parameters:
+def _list_options(command: Any, path: str) -> Iterator[_Item]:
+    context = typer.Context(command, info_name=path)
+    for parameter in command.params:
         if record := parameter.get_help_record(context):
-            yield record[0], _join(record[1])
-
-
-def _render_options(parameters: Sequence[Any], context: typer.Context) -> Iterator[str]:
-    for name, meaning in _list_options(parameters, context):
-        yield _render_item(name, "", meaning)
-
-
-def _is_option(item: tuple[str, str]) -> bool:
-    return item[0].startswith("-")
-
-
-def _shorten(name: str) -> str:
-    """
-    >>> _shorten("--format <table|json>")
-    '--format'
-    """
-    return name.partition(" <")[0]
+            yield record[0], "", _join(record[1])
 
 
 def read_openapi() -> dict[str, Any]:
@@ -220,10 +189,10 @@ def render_http(openapi: Mapping[str, Any]) -> Iterator[str]:
     )
     statuses = _find_common(_list_statuses(operation) for _, operation in operations)
     bodies = {name: schemas[name] for name in sorted(_list_bodies(operations, schemas))}
-    fields = _find_common(filter(_has_meaning, _list_fields(schema)) for schema in bodies.values())
-    yield from (_render_item(status, "", meaning) for status, meaning in sorted(statuses))
+    fields = _find_common(_list_fields(schema) for schema in bodies.values())
+    yield from (_render_item(*item) for item in sorted(statuses))
     yield from ("", "Fields of bodies:", "")
-    yield from (_render_item(*field) for field in sorted(fields))
+    yield from (_render_item(*item) for item in sorted(fields))
     yield from ("", "## Routes")
     for title, operation in operations:
         yield from _render_operation(title, operation, statuses)
@@ -233,24 +202,23 @@ def render_http(openapi: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _find_common(lists: Iterable[Iterable[_Item]]) -> set[_Item]:
-    """What stands in many of the lists."""
-    uses = Counter(item for items in lists for item in items)
+    """What stands in many of the lists, with a meaning."""
+    uses = Counter(item for items in lists for item in items if item[-1])
     return {item for item, times in uses.items() if times >= _COMMON}
 
 
-def _has_meaning(item: tuple[str, ...]) -> bool:
-    return bool(item[-1])
-
-
-def _list_statuses(operation: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _list_statuses(operation: Mapping[str, Any]) -> Iterator[_Item]:
     """The statuses of a route with what each means, apart from those that need no word."""
     for status, response in operation["responses"].items():
         # FastAPI's defaults for a route without a description.
-        if response["description"] not in {"Successful Response", "Validation Error"}:
-            yield status, response["description"]
+        is_described = response["description"] not in {"Successful Response", "Validation Error"}
+        content = _name_types(response.get("content", {})) if status < "400" else ""
+        meaning = response["description"] if is_described else ""
+        if meaning or content:
+            yield status, "", _join(f"{meaning} {content}")
 
 
-def _list_parameters(operation: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _list_parameters(operation: Mapping[str, Any]) -> Iterator[_Item]:
     """Name, place with type, and meaning of the parameters that are not part of the path."""
     for parameter in operation.get("parameters", ()):
         if parameter["in"] != "path":
@@ -258,7 +226,7 @@ def _list_parameters(operation: Mapping[str, Any]) -> Iterator[tuple[str, str, s
             yield parameter["name"], note, _join(parameter.get("description", ""))
 
 
-def _list_fields(schema: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _list_fields(schema: Mapping[str, Any]) -> Iterator[_Item]:
     """Name, type where the name does not tell it, and meaning of the fields of a body."""
     # What a body of the service lacks has a default; what a request may lack has to be known.
     required = schema.get("required", ()) if schema["title"].endswith("Request") else ()
@@ -294,7 +262,7 @@ def _find_references(node: Any) -> Iterator[str]:
 
 
 def _render_operation(
-    title: str, operation: Mapping[str, Any], common: Set[tuple[str, str]]
+    title: str, operation: Mapping[str, Any], common: Set[_Item]
 ) -> Iterator[str]:
     summary = operation.get("summary", "")
     if not summary.endswith("?"):
@@ -310,33 +278,17 @@ def _render_operation(
         yield _render_item(*parameter)
     if body := operation.get("requestBody"):
         yield f"- Body: {_name_types(body['content'])}"
-    meanings = dict(_list_statuses(operation))
-    for status, response in operation["responses"].items():
-        meaning = meanings.get(status, "")
-        if status < "400":
-            content = _name_types(response.get("content", {}))
-            yield _render_item(status, "", f"{meaning} {content}")
-        elif meaning and (status, meaning) not in common:
-            yield _render_item(status, "", meaning)
+    statuses = _list_statuses(operation)
+    yield from (_render_item(*item) for item in statuses if item not in common)
 
 
-def _render_schema(
-    name: str, schema: Mapping[str, Any], common: Set[tuple[str, str, str]]
-) -> Iterator[str]:
+def _render_schema(name: str, schema: Mapping[str, Any], common: Set[_Item]) -> Iterator[str]:
     yield from ("", f"### {name}", "")
     if "description" in schema:
         yield from (_join(schema["description"]), "")
     if "properties" not in schema:
         yield _name_type(schema)
-    plain = []
-    for field in _list_fields(schema):
-        name, note, meaning = field
-        if field in common or not meaning:
-            plain.append(f"`{name}`" + (f" ({note})" if note and field not in common else ""))
-        else:
-            yield _render_item(*field)
-    if plain:
-        yield f"- {', '.join(plain)}"
+    yield from _render_items(_list_fields(schema), common)
 
 
 def _name_types(content: Mapping[str, Any]) -> str:
@@ -392,6 +344,20 @@ def _render_item(name: str, note: str, meaning: str) -> str:
     """
     head = f"- `{name}`" + (f" ({note})" if note else "")
     return f"{head}: {_join(meaning)}" if meaning else head
+
+
+def _render_items(items: Iterable[_Item], common: Set[_Item]) -> Iterator[str]:
+    """An item a line; those that were told before, or need no word, by their names at the end."""
+    names = []
+    for item in items:
+        name, note, meaning = item
+        if meaning and item not in common:
+            yield _render_item(*item)
+        else:
+            is_new = note and item not in common
+            names.append(f"`{name.partition(' <')[0]}`" + (f" ({note})" if is_new else ""))
+    if names:
+        yield f"- {', '.join(names)}"
 
 
 def _join_present(*parts: str) -> str:
