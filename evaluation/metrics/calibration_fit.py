@@ -19,14 +19,15 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.metrics.calibration import measure_claims
-from evaluation.metrics.claims import Claim, find_claim
-from evaluation.metrics.figures import CalibrationFigures
-from evaluation.metrics.selective_risk import (
+from evaluation.metrics.confidence import (
+    Claim,
+    find_claim,
     find_safe_threshold,
+    measure_claims,
     measure_risk,
     promise_threshold,
 )
+from evaluation.metrics.figures import CalibrationFigures
 from evaluation.metrics.statistics import estimate
 from evaluation.runs.records import QuestionRecord
 from ranking.confidence.calibration import Calibration

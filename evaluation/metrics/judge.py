@@ -18,7 +18,6 @@ from sqlglot.errors import SqlglotError
 from data.benchmarks.types import Example
 from evaluation.metrics.bird_scores import is_bird_match, soft_f1
 from evaluation.metrics.gold_schema import find_gold_schema
-from evaluation.metrics.hardness import rate_hardness
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import CatalogSource, Executor, Guard
@@ -227,8 +226,6 @@ def _describe_example(
         return known
     tables, columns = find_gold_schema(example.golds[0], catalog)
     return known | {
-        # By Spider's rules if the benchmark does not rate its questions.
-        "difficulty": example.difficulty or rate_hardness(example.golds[0], catalog.dialect),
         "gold_result": _preview(gold.results[0][0] if gold.results else None),
         "gold_tables": tables,
         "gold_columns": columns,

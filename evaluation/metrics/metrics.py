@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from evaluation.metrics.calibration import measure_confidence
+from evaluation.metrics.confidence import measure_confidence
 from evaluation.metrics.figures import Estimate, Percentiles, RepairFigures, Summary
-from evaluation.metrics.selection import (
+from evaluation.metrics.pairing import (
     compare_selection,
     has_groups,
     is_first_correct,

@@ -1,13 +1,24 @@
-"""Compares two runs question by question, with a significance test."""
+"""Compares two runs, and the vote of a run with simpler choices, question by question.
+
+The first sample is the answer without any choice; the majority counts equal results, without scores
+or weights. A repair has the samples that it took over, so all ways choose among the same repaired
+candidates.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
+from evaluation.metrics.confidence import find_claim
 from evaluation.metrics.figures import Estimate, PairedComparison
 from evaluation.metrics.statistics import estimate, mcnemar_exact
-from evaluation.runs.records import QuestionRecord
+from evaluation.runs.records import CandidateRecord, QuestionRecord
 from nl2sql.intervals import wilson_interval
+
+VOTE, MAJORITY, FIRST = "vote", "majority", "first sample"
+
+_NUMBER = re.compile(r"\d+")
 
 
 def compare_runs(
@@ -62,3 +73,61 @@ def estimate_difference(differences: Sequence[float]) -> Estimate:
     mean, count = float(differences[0]), len(differences)
     _, reach = wilson_interval(0, count)
     return Estimate(mean, max(-1.0, mean - reach), min(1.0, mean + reach), count)
+
+
+def is_first_correct(record: QuestionRecord) -> bool:
+    """True if the first sampled query is right without repair."""
+    return any(
+        candidate.id == "c1" and candidate.origin == "sample" and candidate.correct
+        for candidate in record.candidates
+    )
+
+
+def is_majority_correct(record: QuestionRecord) -> bool:
+    """True if the result of most samples is right; among equals, the first drawn is taken.
+
+    An empty result counts like any other. False if no candidate gave a result.
+    """
+    groups: dict[int, list[CandidateRecord]] = {}
+    for candidate in sorted(record.candidates, key=_order_drawn):
+        if candidate.group >= 0:
+            groups.setdefault(candidate.group, []).append(candidate)
+    # Among equals, ``max`` returns the first, and groups are in the order of drawing.
+    largest = max(
+        groups.values(), key=lambda group: sum(member.samples for member in group), default=[]
+    )
+    return bool(largest) and largest[0].correct
+
+
+def is_vote_correct(record: QuestionRecord) -> bool:
+    """True if the vote's winner is right, even if the outcome was clarify."""
+    claim = find_claim(record)
+    return claim is not None and claim.right
+
+
+def has_groups(records: Sequence[QuestionRecord]) -> bool:
+    """True if results were grouped by a vote."""
+    return any(candidate.group >= 0 for record in records for candidate in record.candidates)
+
+
+def compare_selection(records: Sequence[QuestionRecord]) -> PairedComparison | None:
+    """Compares the vote with the better of first sample and majority (if equal, the majority).
+
+    None if there was nothing to choose: no vote, or a single sample of each question.
+    """
+    counted = [record for record in records if record.counts]
+    if not has_groups(counted) or all(record.k <= 1 for record in counted):
+        return None
+    simpler = {
+        MAJORITY: {record.id: is_majority_correct(record) for record in counted},
+        FIRST: {record.id: is_first_correct(record) for record in counted},
+    }
+    best = max(simpler, key=lambda name: sum(simpler[name].values()))
+    chosen: Mapping[str, bool] = {record.id: is_vote_correct(record) for record in counted}
+    return compare_marks(best, simpler[best], VOTE, chosen)
+
+
+def _order_drawn(candidate: CandidateRecord) -> tuple[int, str]:
+    """Sort key: candidates are numbered in the order of drawing; a repair follows its original."""
+    found = _NUMBER.search(candidate.id)
+    return (int(found.group()) if found else 0, candidate.id)

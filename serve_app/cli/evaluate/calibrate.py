@@ -18,8 +18,8 @@ from evaluation.metrics.calibration_fit import (
     measure_fit,
     render_model,
 )
+from evaluation.metrics.confidence import count_fewest
 from evaluation.metrics.figures import CalibrationFigures
-from evaluation.metrics.selective_risk import count_fewest
 from evaluation.runs.manifest import Manifest
 from evaluation.runs.run_folder import read_run
 from nl2sql.errors import SettingsError

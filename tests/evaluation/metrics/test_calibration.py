@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from evaluation.metrics.calibration import measure_confidence
+from evaluation.metrics.confidence import measure_confidence
 from evaluation.metrics.figures import ConfidenceFigures, ReliabilityBin
 from evaluation.runs.records import CandidateRecord, QuestionRecord
 from tests.evaluation.builders import build_record

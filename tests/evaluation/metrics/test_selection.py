@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.metrics.selection import compare_selection, is_majority_correct, is_vote_correct
+from evaluation.metrics.pairing import compare_selection, is_majority_correct, is_vote_correct
 from evaluation.runs.records import CandidateRecord, QuestionRecord
 from tests.evaluation.builders import build_record
 

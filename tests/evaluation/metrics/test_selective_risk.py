@@ -7,8 +7,8 @@ import random
 import pytest
 from scipy.stats import binom
 
-from evaluation.metrics.claims import Claim
-from evaluation.metrics.selective_risk import (
+from evaluation.metrics.confidence import (
+    Claim,
     bound_risk,
     count_fewest,
     find_safe_threshold,

@@ -1,19 +1,39 @@
-"""Claims: the confidence of an answer and whether it was right, the basis of all its figures.
+"""The quality of a confidence: reliability, risk and coverage, abstention, and a safe threshold.
 
-Only answered questions make a claim. A ``clarify`` counts with the answer that it would have got,
-if its confidence was recorded (above 0, since no vote has a confidence of 0).
+A claim is the confidence of an answer and whether it was right, the basis of all figures. Only
+answered questions make a claim. A ``clarify`` counts with the answer that it would have got, if its
+confidence was recorded (above 0, since no vote has a confidence of 0).
+
+The bound is the exact one of Clopper and Pearson (Biometrika 1934). A threshold is found by testing
+a sequence that is fixed before the outcomes are seen, from the surest answers on, and stopping at
+the first that fails: so the level of the bound holds for the threshold that is returned (fixed
+sequence testing in Angelopoulos et al., Learn then Test, 2021). The level holds over new questions
+that come like these; it says nothing about others.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from evaluation.metrics.figures import ReliabilityBin
+from scipy.stats import beta
+
+from evaluation.metrics.figures import (
+    Abstention,
+    ConfidenceFigures,
+    ReliabilityBin,
+    RiskAtThreshold,
+)
+from evaluation.metrics.statistics import estimate
 from evaluation.runs.records import QuestionRecord
 
 _BINS = 10
+# One-sided.
+LEVEL = 0.95
+# The sequence begins with this share of all answers, or more if so few cannot show anything.
+_FIRST_SHARE = 0.2
 
 
 class Claim(NamedTuple):
@@ -160,3 +180,103 @@ def _build_bin(low: float, high: float, inside: Sequence[Claim]) -> ReliabilityB
         accuracy=sum(claim.right for claim in inside) / len(inside),
         count=len(inside),
     )
+
+
+def measure_confidence(
+    records: Sequence[QuestionRecord], threshold: float
+) -> ConfidenceFigures | None:
+    """The figures of the confidence; coverage is the share of all ``records``.
+
+    None without a vote: with one sample per question nothing can agree.
+    """
+    claims = [claim for record in records if (claim := find_claim(record)) is not None]
+    if not claims or all(record.k == 1 for record in records):
+        return None
+    return measure_claims(claims, len(records), threshold)
+
+
+def measure_claims(claims: Sequence[Claim], questions: int, threshold: float) -> ConfidenceFigures:
+    """The figures of at least one claim; ``questions`` is the number of all questions."""
+    bins = build_bins(claims)
+    curve = trace_risk(claims)
+    kept = [claim for claim in claims if claim.confidence >= threshold]
+    return ConfidenceFigures(
+        bins=bins,
+        calibration_error=measure_calibration_error(bins),
+        equal_mass_error=measure_calibration_error(build_equal_bins(claims)),
+        brier=measure_brier(claims),
+        auroc=measure_auroc(claims),
+        risk_coverage=tuple((covered / questions, risk) for covered, risk in curve),
+        area=measure_area(curve),
+        at_threshold=Abstention(
+            threshold, len(kept) / questions, estimate([float(claim.right) for claim in kept])
+        ),
+    )
+
+
+def bound_risk(wrong: int, answered: int) -> float:
+    """The share of wrong answers that is not exceeded, at ``LEVEL``.
+
+    >>> round(bound_risk(0, 29), 3), round(bound_risk(10, 200), 3), bound_risk(0, 0)
+    (0.098, 0.083, 1.0)
+    """
+    if wrong >= answered:
+        return 1.0
+    return float(beta.ppf(LEVEL, wrong + 1, answered - wrong))
+
+
+def count_fewest(risk: float) -> int:
+    """The fewest answers, all of them right, that show a risk.
+
+    >>> count_fewest(0.1)
+    29
+    """
+    return math.ceil(math.log(1 - LEVEL) / math.log(1 - risk))
+
+
+def find_safe_threshold(claims: Sequence[Claim], risk: float) -> float | None:
+    """The lowest threshold above which at most this share is wrong, at ``LEVEL``; None if none is.
+
+    >>> claims = [Claim(at / 100, at > 40) for at in range(100)]
+    >>> find_safe_threshold(claims, 0.1), find_safe_threshold(claims[60:80], 0.1)
+    (0.39, None)
+    """
+    first = max(count_fewest(risk), math.ceil(_FIRST_SHARE * len(claims)))
+    found = None
+    answered = wrong = 0
+    ordered = sorted(claims, key=lambda claim: -claim.confidence)
+    for confidence, tied in groupby(ordered, key=lambda claim: claim.confidence):
+        outcomes = [claim.right for claim in tied]
+        answered += len(outcomes)
+        wrong += outcomes.count(False)
+        if answered < first:
+            continue
+        if bound_risk(wrong, answered) > risk:
+            break
+        found = confidence
+    return found
+
+
+def promise_threshold(claims: Sequence[Claim], risk: float) -> float:
+    """The lowest threshold above which the confidences themselves promise the risk; 1 if none does.
+
+    >>> promise_threshold([Claim(0.97, True), Claim(0.87, True), Claim(0.6, False)], 0.1)
+    0.87
+    """
+    found, total = 1.0, 0.0
+    ordered = sorted((claim.confidence for claim in claims), reverse=True)
+    for count, confidence in enumerate(ordered, start=1):
+        total += confidence
+        if 1 - total / count > risk:
+            break
+        found = confidence
+    return found
+
+
+def measure_risk(
+    name: str, claims: Sequence[Claim], questions: int, threshold: float
+) -> RiskAtThreshold:
+    """Answers from the threshold up, how many are wrong, and the bound."""
+    kept = [claim for claim in claims if claim.confidence >= threshold]
+    wrong = sum(not claim.right for claim in kept)
+    return RiskAtThreshold(name, questions, len(kept), wrong, bound_risk(wrong, len(kept)))
