@@ -244,7 +244,7 @@ async def test_a_macro_that_replaces_a_function_is_not_called(
     assert (await fail(database, sql)).sqlstate == "42501"
 
 
-async def test_a_filter_that_is_fenced_hides_errors_of_other_rows(
+async def test_a_filter_behind_its_barrier_hides_errors_of_other_rows(
     path: Path, database: DuckDbDatabase
 ) -> None:
     write(path, "CREATE TABLE pay AS SELECT i AS id, i % 1000 AS salary FROM range(10000) AS r (i)")
@@ -256,7 +256,7 @@ async def test_a_filter_that_is_fenced_hides_errors_of_other_rows(
         "1 // (p.salary - 777) = 0",
         "CAST(CASE WHEN p.salary = 777 THEN 'it' ELSE '1' END AS INT) = 1",
     ):
-        # DuckDB 2.0.0 ran the condition before the filter where the fence was missing, so that its
+        # DuckDB 2.0.0 ran the condition before the filter where the barrier was missing, so that its
         # error told of hidden rows; 2.0.1 does not, but promises nothing.
         sql = f"SELECT count(*) FROM ({visible} OFFSET 0) AS p WHERE {probe}"
         assert (await run(database, sql, 1, "main.pay")).rows

@@ -90,7 +90,7 @@ def test_what_is_about_all_columns_has_all_of_them(sql: str) -> None:
         assert f'"{column.name}"' in guard(sql).sql.partition("UNION ALL")[0]
 
 
-def test_the_fence_can_be_left_out() -> None:
+def test_the_barrier_can_be_left_out() -> None:
     access = find_access("clerk", compiled=compile_shop(barrier=False))
     verdict = expect(GuardedQuery, guard_query("SELECT name FROM customers", access))
     assert "OFFSET" not in verdict.sql
@@ -150,7 +150,7 @@ TAMPERED = {
     "filter_gone": 'SELECT id FROM (SELECT _0."id" FROM "s"."t" AS _0 OFFSET 0) AS t',
     "filter_weaker": f"SELECT id FROM ({WRAPPER.replace('$1', '$2')}) AS t",
     "filter_widened": f"SELECT id FROM ({WRAPPER.replace(' OFFSET', ' OR TRUE OFFSET')}) AS t",
-    "fence_gone": f"SELECT id FROM ({WRAPPER.replace(' OFFSET 0', '')}) AS t",
+    "barrier_gone": f"SELECT id FROM ({WRAPPER.replace(' OFFSET 0', '')}) AS t",
     "column_more": f"SELECT id FROM ({WRAPPER.replace('SELECT', 'SELECT _0.pay,')}) AS t",
     "joined": f"SELECT id FROM ({WRAPPER.replace('AS _0 ', 'AS _0, s.t AS u ')}) AS t",
     "table_beside": f'SELECT id FROM ({WRAPPER}) AS t, "s"."t" AS u',

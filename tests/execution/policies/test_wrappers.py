@@ -106,7 +106,7 @@ def expand(definition: str, **changes: Any) -> GuardedQuery | Violation:
     return guard_query("SELECT id FROM open_orders", find_access("clerk", compiled=compiled))
 
 
-def test_a_view_is_its_query_and_is_fenced_where_it_has_a_filter() -> None:
+def test_a_view_is_its_query_behind_a_barrier_where_it_has_a_filter() -> None:
     plain = expect(GuardedQuery, expand(OPEN.definition))
     assert '_0."id" FROM (SELECT id, total FROM (SELECT ' in plain.sql
     assert "--" not in plain.sql
