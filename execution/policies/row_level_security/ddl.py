@@ -7,7 +7,7 @@ rows inherit their visibility, the policy looks up the row in the parent table, 
 own policy applies; so conditions are neither nested nor computed twice.
 
 While row-level security is applied, the login that assumes these roles has no SELECT of its own;
-the index role keeps it (``index_role.py``).
+the index role keeps it (``blocks.py``).
 
 If a table already had row-level security, its owner's policies stay in force; ours only restrict
 further and never show rows that those policies hide.

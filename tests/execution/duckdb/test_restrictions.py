@@ -256,8 +256,8 @@ async def test_a_filter_behind_its_barrier_hides_errors_of_other_rows(
         "1 // (p.salary - 777) = 0",
         "CAST(CASE WHEN p.salary = 777 THEN 'it' ELSE '1' END AS INT) = 1",
     ):
-        # DuckDB 2.0.0 ran the condition before the filter where the barrier was missing, so that its
-        # error told of hidden rows; 2.0.1 does not, but promises nothing.
+        # DuckDB 2.0.0 ran the condition before the filter where the barrier was missing, so that
+        # its error told of hidden rows; 2.0.1 does not, but promises nothing.
         sql = f"SELECT count(*) FROM ({visible} OFFSET 0) AS p WHERE {probe}"
         assert (await run(database, sql, 1, "main.pay")).rows
 
