@@ -32,7 +32,7 @@ from execution.allowlists import Allowlist, load_allowlist
 from execution.postgres.errors import build_diagnostic, check_text, is_gone
 from execution.postgres.page import DESCRIBE_PREFIX, DescribedColumn, build_description, build_page
 from execution.postgres.plan import check_estimate
-from execution.postgres.plan_verification import EXPLAIN, ThirdReader
+from execution.postgres.plan_verification import EXPLAIN, PlanChecker
 from execution.postgres.pool import Connection, ConnectionPool, pipelined
 from execution.postgres.session import apply_settings, assume_identity, begin, build_settings
 from execution.results.collector import ResultBuilder, tighten_limits
@@ -68,12 +68,12 @@ class PostgresDatabase:
         # then run, and need not be planned twice to be weighed twice. What changes meanwhile in the
         # data is left to the limits on time.
         self._recent: TTLCache[GuardedQuery, bool] = TTLCache(_MOST_PLANS, _PLANS_KEPT_S)
-        self._reader = ThirdReader((allowlist or load_allowlist("postgres")).functions)
+        self._plans = PlanChecker((allowlist or load_allowlist("postgres")).functions)
 
     @property
     def alarms(self) -> int:
         """The number of queries that PostgreSQL read otherwise than the guard; none of them ran."""
-        return self._reader.alarms
+        return self._plans.alarms
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """The planner's estimate, or why the query would not run.
@@ -83,18 +83,20 @@ class PostgresDatabase:
 
         async def work(connection: Connection) -> Explained | Diagnostic:
             try:
-                if own := await self._reader.check_definitions(connection, query):
+                if own := await self._plans.check_definitions(connection, query):
                     return own
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
                     planned = await connection.execute(_encode(EXPLAIN + query.sql), _bind(query))
                     await connection.execute("ROLLBACK")
-                plan, doubts = await self._reader.read(planned, query)
-                if doubts:
+                plan, unexplained = await self._plans.read(planned, query)
+                if unexplained:
                     await self._begin(connection)
                     async with pipelined(connection) as pipeline:
                         await self._assume_identity(connection, pipeline, query)
-                    refusal = await self._reader.settle(connection, plan, doubts, query)
+                    refusal = await self._plans.check_unexplained(
+                        connection, plan, unexplained, query
+                    )
                     if refusal is not None:
                         return refusal
             except psycopg.Error as error:
@@ -129,7 +131,7 @@ class PostgresDatabase:
             running = False
             planned = None
             try:
-                if own := await self._reader.check_definitions(connection, query):
+                if own := await self._plans.check_definitions(connection, query):
                     return own
                 async with pipelined(connection) as pipeline:
                     await self._assume_identity(connection, pipeline, query)
@@ -141,9 +143,11 @@ class PostgresDatabase:
                     timeout = ("statement_timeout", str(within.statement_timeout_ms))
                     await apply_settings(connection, [timeout])
                 if planned is not None:
-                    plan, doubts = await self._reader.read(planned, query)
-                    if doubts:
-                        refusal = await self._reader.settle(connection, plan, doubts, query)
+                    plan, unexplained = await self._plans.read(planned, query)
+                    if unexplained:
+                        refusal = await self._plans.check_unexplained(
+                            connection, plan, unexplained, query
+                        )
                         if refusal is not None:
                             return refusal
                     if (too_much := self._check_estimate(plan, query, max_rows)) is not None:

@@ -254,7 +254,7 @@ SELECT pg_get_expr(i.indpred, i.indrelid)
 """
 
 
-class ThirdReader:
+class PlanChecker:
     """Checks the plans of one database. ``alarms`` counts the refused queries."""
 
     def __init__(self, functions: Collection[str]) -> None:
@@ -291,18 +291,18 @@ class ThirdReader:
         plan = _parse_plan(text)
         return plan, find_unexplained(plan, query, self._functions)
 
-    async def settle(
+    async def check_unexplained(
         self,
         connection: Connection,
         plan: Mapping[str, Any],
-        doubts: PlanNames,
+        unexplained: PlanNames,
         query: GuardedQuery,
     ) -> Diagnostic | None:
-        """Why the query must not run, or None if its tables explain the doubts.
+        """Why the query must not run, or None if its tables explain these names.
 
         ``connection`` is in the query's transaction. Raises psycopg.Error.
         """
-        left = doubts
+        left = unexplained
         for table in query.tables:
             if not left:
                 return None

@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 from psycopg import AsyncCursor
 
-from execution.postgres.plan_verification import READINGS_DISAGREE, PlanNames, ThirdReader
+from execution.postgres.plan_verification import READINGS_DISAGREE, PlanChecker, PlanNames
 from execution.postgres.pool import Connection
 from nl2sql.types import Diagnostic, GuardedQuery, SessionIdentity
 from tests.event_loop_watch import EventLoopWatch
@@ -94,22 +94,24 @@ class Server:
 
 
 async def find_doubts(
-    reader: ThirdReader, plan: Plan, query: GuardedQuery
+    reader: PlanChecker, plan: Plan, query: GuardedQuery
 ) -> tuple[Plan, PlanNames]:
     return await reader.read(cast(AsyncCursor[Any], send(plan)), query)
 
 
 async def settle(
-    reader: ThirdReader, plan: Plan, query: GuardedQuery, server: Server | None = None
+    reader: PlanChecker, plan: Plan, query: GuardedQuery, server: Server | None = None
 ) -> Diagnostic | None:
     """What the reader says of a plan."""
-    read, doubts = await find_doubts(reader, plan, query)
+    read, unexplained = await find_doubts(reader, plan, query)
     assert read == plan
-    return await reader.settle(cast(Connection, server or Server()), plan, doubts, query)
+    return await reader.check_unexplained(
+        cast(Connection, server or Server()), plan, unexplained, query
+    )
 
 
 @pytest.mark.parametrize(
-    ("plan", "query", "doubts"),
+    ("plan", "query", "unexplained"),
     [
         (scan("staff", "upper(staff.name)"), QUERY, PlanNames()),
         (scan("secrets"), QUERY, PlanNames(frozenset({"hr.secrets"}))),
@@ -121,24 +123,24 @@ async def settle(
     ],
 )
 async def test_what_a_text_does_not_explain_is_doubted(
-    plan: Plan, query: GuardedQuery, doubts: PlanNames
+    plan: Plan, query: GuardedQuery, unexplained: PlanNames
 ) -> None:
-    assert await find_doubts(ThirdReader({"upper"}), plan, query) == (plan, doubts)
+    assert await find_doubts(PlanChecker({"upper"}), plan, query) == (plan, unexplained)
 
 
 async def test_a_long_plan_is_not_read_on_the_event_loop() -> None:
     quoted = " || ".join(["'text'::text"] * 100_000)
     watch = EventLoopWatch()
     async with watch.watch():
-        _, doubts = await find_doubts(ThirdReader(()), scan("staff", f"a({quoted})"), QUERY)
-    assert doubts == PlanNames(functions=frozenset({"a"}))
+        _, unexplained = await find_doubts(PlanChecker(()), scan("staff", f"a({quoted})"), QUERY)
+    assert unexplained == PlanNames(functions=frozenset({"a"}))
     assert max(watch.own_pauses_ms) < 50, watch.describe()
 
 
 async def test_what_nothing_explains_is_refused_logged_and_counted(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    reader = ThirdReader(())
+    reader = PlanChecker(())
     plan = join(scan("staff", "z(x)", "a(x)"), scan("secrets"), scan("accounts"))
     with caplog.at_level(logging.ERROR, logger="quorumsql.guard"):
         told = await settle(reader, plan, QUERY)
@@ -155,7 +157,7 @@ async def test_what_nothing_explains_is_refused_logged_and_counted(
 
 
 async def test_what_a_table_brings_along_is_explained_by_it() -> None:
-    reader = ThirdReader(())
+    reader = PlanChecker(())
     brings = join(scan("staff", "is_mine(staff.owner)"), scan("staff_2024"))
     plan = join(scan("staff", "is_mine(staff.owner)"), scan("staff_2024"))
     server = Server({"hr.staff": brings})
@@ -168,12 +170,12 @@ async def test_what_a_table_brings_along_is_explained_by_it() -> None:
 
 async def test_nothing_is_asked_where_nothing_is_doubted() -> None:
     server = Server({"hr.staff": scan("staff"), "hr.more": scan("more")})
-    assert await settle(ThirdReader(()), scan("staff"), QUERY, server) is None
+    assert await settle(PlanChecker(()), scan("staff"), QUERY, server) is None
     assert server.explained == []
     # Nor any more, once one of the tables has explained all.
     server = Server({"hr.staff": scan("part"), "hr.more": scan("more")})
     two = replace(QUERY, tables=("hr.staff", "hr.more"))
-    assert await settle(ThirdReader(()), scan("part"), two, server) is None
+    assert await settle(PlanChecker(()), scan("part"), two, server) is None
     assert len(server.explained) == 1
 
 
@@ -182,7 +184,7 @@ async def test_what_a_table_brings_along_is_remembered_for_a_while_and_for_one_r
 ) -> None:
     now = 1000.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
-    reader, server = ThirdReader(()), Server({"hr.staff": scan("part")})
+    reader, server = PlanChecker(()), Server({"hr.staff": scan("part")})
 
     async def count_questions(query: GuardedQuery) -> int:
         before = len(server.explained)
@@ -202,11 +204,11 @@ async def test_what_a_table_brings_along_is_remembered_for_a_while_and_for_one_r
 
 async def test_a_table_does_not_explain_that_it_is_read_past_its_filter() -> None:
     server = Server({"hr.staff": scan("staff")})
-    expect(Diagnostic, await settle(ThirdReader(()), scan("staff"), FILTERED, server))
+    expect(Diagnostic, await settle(PlanChecker(()), scan("staff"), FILTERED, server))
 
 
 async def test_a_table_that_the_role_may_not_read_explains_nothing() -> None:
-    expect(Diagnostic, await settle(ThirdReader(()), scan("part"), QUERY))
+    expect(Diagnostic, await settle(PlanChecker(()), scan("part"), QUERY))
 
 
 BY_INDEX = scan("staff", Alias="_0", **{"Node Type": "Index Scan", "Index Name": "of_three"})
@@ -229,5 +231,5 @@ async def test_the_condition_of_an_index_may_stand_for_a_filter(
     plan: Plan, predicates: Mapping[str, str], query: GuardedQuery, is_explained: bool
 ) -> None:
     server = Server({"hr.staff": scan("staff")}, predicates)
-    found = await settle(ThirdReader(()), plan, query, server)
+    found = await settle(PlanChecker(()), plan, query, server)
     assert (found is None) == is_explained
