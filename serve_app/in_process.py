@@ -15,15 +15,15 @@ from pathlib import Path
 import httpx
 from starlette.types import ASGIApp, Message, Scope
 
+from execution.executor import ReadOnlyExecutor
 from nl2sql.settings import Settings, load_settings
 from nl2sql.types import Principal
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
-from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.access import build_access
 from serve_app.composition.local import open_engine
 from serve_app.composition.services import Services, build_services
-from serve_app.composition.stages import CpuStages, GuardedExecutor
+from serve_app.composition.stages import CpuStages
 from serve_app.http.app import build_routes
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import Silence
@@ -76,7 +76,7 @@ async def open_services(settings: Settings, stack: AsyncExitStack) -> Services:
     engine = await stack.enter_async_context(open_engine(wiring, Silence()))
     store = wiring.build_index_store()
     stack.push_async_callback(store.close)
-    executor = GuardedExecutor(wiring, IndexedCatalogs(store))
+    executor = ReadOnlyExecutor(wiring.build_databases())
     stack.push_async_callback(executor.close)
     stages = CpuStages.build_here(wiring, engine, store, executor)
     access = build_access(settings, store)

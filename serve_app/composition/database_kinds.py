@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 from urllib.parse import urlsplit
 
 from execution.allowlists import Allowlist, extend_allowlist
@@ -14,24 +14,37 @@ from execution.policies.row_level_security.apply import find_index_role
 from execution.policies.row_level_security.blocks import name_index_role
 from execution.postgres.database import PostgresDatabase
 from execution.sqlite.database import SqliteDatabase
+from nl2sql.settings import Settings
 from nl2sql.settings.database import DatabaseSettings
 from retrieval.introspection.duckdb_file import DuckDbSource
 from retrieval.introspection.postgres.source import PostgresSource
 from retrieval.introspection.source_database import SourceDatabase
 from retrieval.introspection.sqlite_file import SqliteSource
 
-if TYPE_CHECKING:
-    from serve_app.composition.wiring import Wiring
+
+class Connections(Protocol):
+    """The settings, and the URLs of databases."""
+
+    @property
+    def settings(self) -> Settings: ...
+
+    def reader_url(self, database: str) -> str:
+        """For queries. Raise SettingsError."""
+        ...
+
+    def indexer_url(self, database: str) -> str:
+        """For reading the catalog. Raise SettingsError."""
+        ...
 
 
-def open_database(wiring: Wiring, name: str) -> Database:
+def open_database(connections: Connections, name: str) -> Database:
     """The connections on which guarded queries run. Raises SettingsError."""
-    return _DATABASES[wiring.settings.databases[name].dialect](wiring, name)
+    return _DATABASES[connections.settings.databases[name].dialect](connections, name)
 
 
-def build_source(wiring: Wiring, name: str) -> SourceDatabase:
+def build_source(connections: Connections, name: str) -> SourceDatabase:
     """The source that indexing reads. Raises SettingsError."""
-    return _SOURCES[wiring.settings.databases[name].dialect](wiring, name)
+    return _SOURCES[connections.settings.databases[name].dialect](connections, name)
 
 
 def read_allowlist(database: DatabaseSettings) -> Allowlist | None:
@@ -41,29 +54,29 @@ def read_allowlist(database: DatabaseSettings) -> Allowlist | None:
     return extend_allowlist(database.dialect, database.allowlist)
 
 
-def _open_postgres(wiring: Wiring, name: str) -> Database:
-    database = wiring.settings.databases[name]
+def _open_postgres(connections: Connections, name: str) -> Database:
+    database = connections.settings.databases[name]
     return PostgresDatabase(
         name,
-        wiring.reader_url(name),
-        wiring.settings.limits,
+        connections.reader_url(name),
+        connections.settings.limits,
         search_path=database.schemas,
         allowlist=read_allowlist(database),
     )
 
 
-def _open_sqlite(wiring: Wiring, name: str) -> Database:
-    return SqliteDatabase(name, _find_file(wiring, name), wiring.settings.limits)
+def _open_sqlite(connections: Connections, name: str) -> Database:
+    return SqliteDatabase(name, _find_file(connections, name), connections.settings.limits)
 
 
-def _open_duckdb(wiring: Wiring, name: str) -> Database:
-    database = wiring.settings.databases[name]
-    file = _find_file(wiring, name)
-    return DuckDbDatabase(name, file, wiring.settings.limits, read_allowlist(database))
+def _open_duckdb(connections: Connections, name: str) -> Database:
+    database = connections.settings.databases[name]
+    file = _find_file(connections, name)
+    return DuckDbDatabase(name, file, connections.settings.limits, read_allowlist(database))
 
 
-def _build_postgres_source(wiring: Wiring, name: str) -> SourceDatabase:
-    database = wiring.settings.databases[name]
+def _build_postgres_source(connections: Connections, name: str) -> SourceDatabase:
+    database = connections.settings.databases[name]
 
     def find_values_login() -> tuple[str, str]:
         """The URL, and the role to switch to, that can read everything that any query can.
@@ -72,42 +85,42 @@ def _build_postgres_source(wiring: Wiring, name: str) -> SourceDatabase:
         cannot SELECT anything.
         """
         if database.policy is not None:
-            url = wiring.indexer_url(name)
+            url = connections.indexer_url(name)
             if role := find_index_role(url, name):
                 return url, role
-        return wiring.reader_url(name), ""
+        return connections.reader_url(name), ""
 
     return PostgresSource(
         name,
-        wiring.indexer_url(name),
-        reader_role=urlsplit(wiring.reader_url(name)).username or "",
+        connections.indexer_url(name),
+        reader_role=urlsplit(connections.reader_url(name)).username or "",
         index_role=name_index_role(name) if database.policy else "",
         schemas=database.schemas,
         find_values_login=find_values_login,
     )
 
 
-def _build_sqlite_source(wiring: Wiring, name: str) -> SourceDatabase:
-    return SqliteSource(name, _find_file(wiring, name))
+def _build_sqlite_source(connections: Connections, name: str) -> SourceDatabase:
+    return SqliteSource(name, _find_file(connections, name))
 
 
-def _build_duckdb_source(wiring: Wiring, name: str) -> SourceDatabase:
-    schemas = wiring.settings.databases[name].schemas
-    return DuckDbSource(name, _find_file(wiring, name), schemas)
+def _build_duckdb_source(connections: Connections, name: str) -> SourceDatabase:
+    schemas = connections.settings.databases[name].schemas
+    return DuckDbSource(name, _find_file(connections, name), schemas)
 
 
-def _find_file(wiring: Wiring, name: str) -> Path:
-    file = wiring.settings.databases[name].reader.file_path
+def _find_file(connections: Connections, name: str) -> Path:
+    file = connections.settings.databases[name].reader.file_path
     assert file is not None, "databases of this dialect are files"
     return file
 
 
-_DATABASES: Mapping[str, Callable[[Wiring, str], Database]] = {
+_DATABASES: Mapping[str, Callable[[Connections, str], Database]] = {
     "postgres": _open_postgres,
     "sqlite": _open_sqlite,
     "duckdb": _open_duckdb,
 }
-_SOURCES: Mapping[str, Callable[[Wiring, str], SourceDatabase]] = {
+_SOURCES: Mapping[str, Callable[[Connections, str], SourceDatabase]] = {
     "postgres": _build_postgres_source,
     "sqlite": _build_sqlite_source,
     "duckdb": _build_duckdb_source,

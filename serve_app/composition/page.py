@@ -31,7 +31,7 @@ def build_conversations(
     settings: Settings, store: IndexStore, stages: CpuStages
 ) -> GuardedConversations:
     """The history of conversations, over the shared index."""
-    return GuardedConversations(ConversationStore(store), stages.executor, settings.sessions)
+    return GuardedConversations(ConversationStore(store), stages.guard, settings.sessions)
 
 
 def list_policy_roles(settings: Settings) -> dict[str, frozenset[str]]:
@@ -58,14 +58,14 @@ def build_page_services(
     access: AccessParts,
 ) -> PageServices:
     """The services over these stages."""
-    operations, guard = Operations(settings, access.accounting), stages.executor
+    operations, guard = Operations(settings, access.accounting), stages.guard
     dialects = {name: database.dialect for name, database in settings.databases.items()}
     withdrawal = FeedbackWithdrawal(ExampleStore(store), dialects)
     return PageServices(
-        schema=SchemaService(settings, queries, stages.retrieval, stages.retrieval, operations),
+        schema=SchemaService(settings, queries, stages.directory, stages.tables, operations),
         tools=tools,
         profiles=ProfileService(
-            settings, queries, stages.retrieval, access.meter, list_policy_roles(settings)
+            settings, queries, stages.directory, access.meter, list_policy_roles(settings)
         ),
         sign_ins=access.identifier.sign_ins,
         history=HistoryService(settings, conversations, operations),

@@ -53,18 +53,14 @@ def build_services(
     settings = wiring.settings
     pipeline = wiring.build_pipeline(
         engine,
-        retriever=stages.retrieval,
+        retriever=stages.retriever,
         planner=stages.planner,
-        guard=stages.executor,
+        guard=stages.guard,
         ranker=stages.ranker,
         repairer=stages.repairer,
-        sessions=stages.retrieval,
+        sessions=stages.sessions,
     )
-    probes: dict[str, Probe] = {
-        "index": stages.retrieval,
-        "databases": stages.executor,
-        "audit log": access.accounting,
-    }
+    probes: dict[str, Probe] = {**stages.probes, "audit log": access.accounting}
     if isinstance(engine, Probe):
         probes["engine"] = engine
     conversations = build_conversations(settings, store, stages) if store else None
@@ -73,8 +69,8 @@ def build_services(
         pipeline,
         probes,
         EnginePace(engine, settings).read,
-        wiring.build_prompt_preparation(engine, stages.retrieval) if prepares_prompts else None,
-        access=stages.retrieval,
+        wiring.build_prompt_preparation(engine, stages.retriever) if prepares_prompts else None,
+        access=stages.directory,
         accounting=access.accounting,
         recorder=recorder,
         running=running,
@@ -83,10 +79,10 @@ def build_services(
     tools = ToolService(
         settings,
         queries.admission,
-        guard=stages.executor,
+        guard=stages.guard,
         executor=stages.executor,
-        retriever=stages.retrieval,
-        schemas=stages.retrieval,
+        retriever=stages.retriever,
+        schemas=stages.directory,
         accounting=access.accounting,
     )
     page = None
@@ -104,11 +100,11 @@ def build_services(
         queries,
         FeedbackService(
             settings,
-            stages.retrieval,
+            stages.feedback,
             queries.admission,
             ReviewStore(store) if store else None,
         ),
-        SessionService(stages.retrieval),
+        SessionService(stages.sessions),
         tools,
         page,
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 from execution.executor import ReadOnlyExecutor
+from execution.guard.guard import SqlGuard
 from nl2sql.browsing import TableBrowser
 from nl2sql.protocols import (
-    CatalogSource,
     DatabaseAccess,
     Engine,
     Executor,
@@ -23,99 +24,87 @@ from nl2sql.protocols import (
     Sessions,
 )
 from retrieval.catalogs import IndexedCatalogs
+from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.index_store.store import IndexStore
+from retrieval.schema_directory import SchemaDirectory
+from retrieval.search.retriever import HybridRetriever
+from retrieval.sessions import GuardedSessions
+from retrieval.table_browser import IndexedTables
 from serve_app.composition.wiring import Wiring
 
 
-class RetrievalStage(
-    Retriever,
-    FeedbackTaker,
-    Sessions,
-    DatabaseAccess,
-    SchemaReader,
-    TableBrowser,
-    Probe,
-    Protocol,
-):
-    """Stages 1 and 2, feedback, sessions and descriptions of databases."""
+class Directory(DatabaseAccess, SchemaReader, Protocol):
+    """What principals may know of databases without a question."""
 
 
-class ExecutionStage(Guard, Executor, Probe, Protocol):
-    """The guard, and the executor behind it."""
+@dataclass(frozen=True, slots=True)
+class RetrievalParts:
+    """All that uses the index and the embedder."""
 
+    retriever: HybridRetriever
+    directory: SchemaDirectory
+    tables: IndexedTables
+    feedback: FeedbackRecorder
+    sessions: GuardedSessions
 
-class GuardedExecutor:
-    """The security boundary: the guard, and the read-only executor behind it."""
-
-    def __init__(self, wiring: Wiring, catalogs: CatalogSource | None = None) -> None:
-        """``catalogs`` is by default that of an index store that it opens.
-
-        Raises SettingsError, PolicyError.
-        """
-        self.sql_guard = wiring.build_guard(catalogs)
-        self._executor = ReadOnlyExecutor(wiring.build_databases())
-        self.guard = self.sql_guard.guard
-        self.explain = self._executor.explain
-        self.execute = self._executor.execute
-        self.close = self._executor.close
-
-    async def probe(self) -> tuple[tuple[str, str], ...]:
-        """The databases, and the policies that guard them."""
-        return (*await self._executor.probe(), *await self.sql_guard.probe())
-
-
-class Retrieval:
-    """All that uses index and embedder: see ``RetrievalStage``."""
-
-    def __init__(self, wiring: Wiring, executor: Executor, store: IndexStore | None = None) -> None:
-        """``store`` is by default one that it opens."""
-        store = store or wiring.build_index_store()
+    @classmethod
+    def build(
+        cls, wiring: Wiring, store: IndexStore, guard: SqlGuard, executor: Executor
+    ) -> RetrievalParts:
+        """The parts over one index; loads the embedder. Raises SettingsError, PolicyError."""
         embedder = wiring.models.build_embedder()
         # Loaded now, so that the first question need not wait for it.
         embedder.load()
-        catalogs = IndexedCatalogs(store)
-        guard = wiring.build_guard(catalogs)
         memory = wiring.build_value_memory(store)
-        definitions = wiring.build_semantic_layer(catalogs)
-        retriever = wiring.build_retriever(store, embedder, guard, executor, memory, definitions)
-        feedback = wiring.build_feedback_recorder(store, embedder, guard, executor)
-        sessions = wiring.build_sessions(store, guard)
-        self.retrieve = retriever.retrieve
-        self.list_beginnings = retriever.list_beginnings
-        self.probe = retriever.probe
-        self.take_feedback = feedback.take_feedback
-        self.recall = sessions.recall
-        self.remember = sessions.remember
-        self.forget = sessions.forget
-        directory = wiring.build_schema_directory(store, embedder, guard)
-        self.list_admitted = directory.list_admitted
-        self.describe_tables = directory.describe_tables
-        self.list_examples = directory.list_examples
-        browser = wiring.build_table_browser(guard, executor, memory, definitions)
-        self.find_tables = browser.find_tables
-        self.describe_table = browser.describe_table
-        self.list_definitions = browser.list_definitions
+        definitions = wiring.build_semantic_layer(IndexedCatalogs(store))
+        return cls(
+            wiring.build_retriever(store, embedder, guard, executor, memory, definitions),
+            wiring.build_schema_directory(store, embedder, guard),
+            wiring.build_table_browser(guard, executor, memory, definitions),
+            wiring.build_feedback_recorder(store, embedder, guard, executor),
+            wiring.build_sessions(store, guard),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class CpuStages:
-    """The stages that need no GPU, in this process or behind handles."""
+    """The stages that need no GPU, in this process or behind handles.
 
-    retrieval: RetrievalStage
+    ``probes`` find out whether they work, by name.
+    """
+
+    retriever: Retriever
+    directory: Directory
+    tables: TableBrowser
+    feedback: FeedbackTaker
+    sessions: Sessions
     planner: Planner
-    executor: ExecutionStage
+    guard: Guard
+    executor: Executor
     ranker: Ranker
     repairer: Repairer
+    probes: Mapping[str, Probe]
 
     @classmethod
     def build_here(
-        cls, wiring: Wiring, engine: Engine, store: IndexStore, executor: GuardedExecutor
+        cls, wiring: Wiring, engine: Engine, store: IndexStore, executor: ReadOnlyExecutor
     ) -> CpuStages:
-        """Builds all others of them in this process too."""
+        """All of them in this process, over the index and the databases.
+
+        Raises SettingsError, PolicyError.
+        """
+        guard = wiring.build_guard(IndexedCatalogs(store))
+        parts = RetrievalParts.build(wiring, store, guard, executor)
         return cls(
-            Retrieval(wiring, executor, store),
+            parts.retriever,
+            parts.directory,
+            parts.tables,
+            parts.feedback,
+            parts.sessions,
             wiring.build_planner(engine),
+            guard,
             executor,
-            wiring.build_ranker(executor, executor),
+            wiring.build_ranker(guard, executor),
             wiring.build_repairer(engine),
+            {"index": parts.retriever, "databases": executor, "policies": guard},
         )

@@ -17,13 +17,13 @@ from ray.serve import Application
 
 from generation.engines.choice import has_gpu
 from nl2sql.settings import load_settings
-from serve_app.composition.stages import GuardedExecutor
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.exposure import check_exposure
 from serve_app.ray.replicas import (
     EngineReplica,
     Ingress,
     StageReplica,
+    build_executor,
     build_planner,
     build_ranker,
     build_repairer,
@@ -122,7 +122,9 @@ def _bind_engine(wiring: Wiring, options: dict[str, Any], cluster_gpus: float) -
 def _bind_stages(
     wiring: Wiring, engine: Application, options: dict[str, Any]
 ) -> dict[str, Application]:
-    def bind(name: str, build: Callable[..., object], *handles: Application) -> Application:
+    def bind(
+        name: str, build: Callable[..., tuple[object, ...]], *handles: Application
+    ) -> Application:
         deployment = serve.deployment(
             StageReplica,
             name=name,
@@ -132,7 +134,7 @@ def _bind_stages(
         )
         return deployment.bind(build, wiring, *handles)
 
-    executor = bind("executor", GuardedExecutor)
+    executor = bind("executor", build_executor)
     return {
         "retriever": bind("retriever", build_retrieval, executor),
         "planner": bind("planner", build_planner, engine),

@@ -1,4 +1,4 @@
-"""Stages behind deployment handles, with the methods of their protocols.
+"""Stages behind deployment handles.
 
 The pipeline calls coroutines and does not know whether they run here or in another replica. Our own
 errors are raised again unchanged, and cancelling a call cancels the remote one. Each call carries
@@ -8,9 +8,10 @@ the seconds that its request has left, so that the work ends in time even if its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from functools import partial
+from typing import Any
 
 from grpc.aio import AioRpcError
 from ray import serve
@@ -22,271 +23,66 @@ from ray.serve.exceptions import (
 )
 from ray.serve.handle import DeploymentHandle
 
-from nl2sql.browsing import TableBrowser
 from nl2sql.deadline import read_left_s
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.progress import is_observed, report_sampling
-from nl2sql.protocols import (
-    DatabaseAccess,
-    Engine,
-    Executor,
-    FeedbackTaker,
-    Guard,
-    Planner,
-    Probe,
-    Ranker,
-    Repairer,
-    Retriever,
-    SchemaReader,
-    Sessions,
-)
 from nl2sql.speed import EngineSpeed
-from nl2sql.types import (
-    Assessment,
-    Candidate,
-    Completions,
-    Definition,
-    Diagnostic,
-    ExecutionLimits,
-    Explained,
-    Feedback,
-    FeedbackReceipt,
-    FewShot,
-    GuardedQuery,
-    ModuleRoute,
-    Plan,
-    Principal,
-    Progress,
-    Question,
-    Ranking,
-    Repair,
-    ResultSet,
-    SamplingRequest,
-    SchemaContext,
-    TableDescriptions,
-    TableDetails,
-    TablePage,
-    Turn,
-    Violation,
-)
+from nl2sql.types import Completions, Principal, Progress, SamplingRequest
+from serve_app.ray.call_batcher import Call, CallBatcher
 from serve_app.ray.caller_watch import get_own_name
-from serve_app.ray.together import Call, Together
 from serve_app.service.running_queries import EventsPage
 
 # How long the replicas may take to answer a request to all of them.
 _BROADCAST_S = 5.0
-
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
-_NO_PLAN = Plan()
+# The methods that are called for each candidate.
+_FOR_EACH_CANDIDATE = frozenset({"guard", "explain", "assess"})
 
 
 class RemoteStage:
-    """A stage behind a handle; error messages contain ``name``."""
+    """A stage behind a handle: its methods are those of the stage in the replica.
+
+    Error messages contain ``name``. A call raises DeadlineExceeded if the request has no time left.
+    """
 
     def __init__(self, name: str, handle: DeploymentHandle[Any]) -> None:
         self._name = name
         # Over gRPC between the replicas, authenticated with Ray's token, a call takes half the
-        # processor time that it takes as a task of Ray (docs/lab/service-and-guard.md).
+        # processor time that it takes as a task of Ray (docs/measurements/service.md).
         self._handle = handle.options(_by_reference=False)
-        self._together = Together(self._send_together)
+        self._batcher = CallBatcher(self._send_batch)
 
-    async def _call(
-        self,
-        method: Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]],
-        *arguments: _P.args,
-        **options: _P.kwargs,
-    ) -> _T:
-        """Calls the replica's method of the same name as ``method`` of its protocol.
+    def __getattr__(self, method: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        """The method of the stage, as a call to the replica."""
+        if method.startswith("_"):
+            raise AttributeError(method)
+        return partial(self._call, method)
 
-        Raises DeadlineExceeded if the request has no time left.
-        """
-        call = getattr(self._handle, method.__name__)
-        response = call.remote(*arguments, **options, left_s=read_left_s())
-        with _translate(self._name, response):
-            answer: _T = await response
-            return answer
-
-    async def _call_together(
-        self,
-        method: Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]],
-        *arguments: _P.args,
-        **options: _P.kwargs,
-    ) -> _T:
-        """As ``_call``, for what is done for all candidates of a question at the same time."""
-        call = Call(arguments, options, read_left_s())
-        answer: _T = await self._together.call(method.__name__, call)
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """See ``Probe.probe``."""
+        answer: tuple[tuple[str, str], ...] = await self._call("probe")
         return answer
 
-    async def _send_together(self, method: str, calls: tuple[Call, ...]) -> Sequence[Any]:
+    async def _call(self, method: str, *arguments: Any, **options: Any) -> Any:
+        left_s = read_left_s()
+        if _is_batched(method, options):
+            return await self._batcher.call(method, Call(arguments, options, left_s))
+        response = getattr(self._handle, method).remote(*arguments, **options, left_s=left_s)
+        with _translate(self._name, response):
+            return await response
+
+    async def _send_batch(self, method: str, calls: tuple[Call, ...]) -> Sequence[Any]:
         response = self._handle.call_together.remote(method, calls)
         with _translate(self._name, response):
             found: Sequence[Any] = await response
             return found
 
-    async def probe(self) -> tuple[tuple[str, str], ...]:
-        """See ``Probe.probe``."""
-        return await self._call(Probe.probe)
 
+def _is_batched(method: str, options: Mapping[str, Any]) -> bool:
+    """Whether it is done for all candidates of a question at the same time, and all are awaited.
 
-class RemoteRetrieval(RemoteStage):
-    """Stages 1 and 2, feedback, sessions and the descriptions of databases."""
-
-    async def retrieve(
-        self, question: Question, *, draft: str = ""
-    ) -> tuple[ModuleRoute, SchemaContext]:
-        """See ``Retriever.retrieve``."""
-        return await self._call(Retriever.retrieve, question, draft=draft)
-
-    async def list_beginnings(
-        self, database: str, principal: Principal
-    ) -> tuple[SchemaContext, ...]:
-        """See ``Retriever.list_beginnings``."""
-        return await self._call(Retriever.list_beginnings, database, principal)
-
-    async def take_feedback(self, feedback: Feedback) -> FeedbackReceipt:
-        """See ``FeedbackTaker.take_feedback``."""
-        return await self._call(FeedbackTaker.take_feedback, feedback)
-
-    async def recall(self, question: Question) -> tuple[Turn, ...]:
-        """See ``Sessions.recall``."""
-        return await self._call(Sessions.recall, question)
-
-    async def remember(self, question: Question, turn: Turn) -> None:
-        """See ``Sessions.remember``."""
-        await self._call(Sessions.remember, question, turn)
-
-    async def forget(self, principal: Principal, session: str) -> int:
-        """See ``Sessions.forget``."""
-        return await self._call(Sessions.forget, principal, session)
-
-    async def list_admitted(
-        self, databases: tuple[str, ...], principal: Principal
-    ) -> tuple[str, ...]:
-        """See ``DatabaseAccess.list_admitted``."""
-        return await self._call(DatabaseAccess.list_admitted, databases, principal)
-
-    async def describe_tables(
-        self, database: str, names: tuple[str, ...], principal: Principal, most: int
-    ) -> TableDescriptions | Violation:
-        """See ``SchemaReader.describe_tables``."""
-        return await self._call(SchemaReader.describe_tables, database, names, principal, most)
-
-    async def list_examples(self, database: str, principal: Principal) -> tuple[FewShot, ...]:
-        """See ``SchemaReader.list_examples``."""
-        return await self._call(SchemaReader.list_examples, database, principal)
-
-    async def find_tables(
-        self, database: str, search: str, principal: Principal, after: str, most: int
-    ) -> TablePage | Violation:
-        """See ``TableBrowser.find_tables``."""
-        call = TableBrowser.find_tables
-        return await self._call(call, database, search, principal, after, most)
-
-    async def describe_table(
-        self, database: str, name: str, principal: Principal
-    ) -> TableDetails | Violation | None:
-        """See ``TableBrowser.describe_table``."""
-        return await self._call(TableBrowser.describe_table, database, name, principal)
-
-    async def list_definitions(
-        self, database: str, principal: Principal
-    ) -> tuple[Definition, ...] | Violation:
-        """See ``TableBrowser.list_definitions``."""
-        return await self._call(TableBrowser.list_definitions, database, principal)
-
-
-class RemotePlanner(RemoteStage):
-    """Stage 3."""
-
-    async def plan(self, question: Question, context: SchemaContext) -> Plan:
-        """See ``Planner.plan``."""
-        return await self._call(Planner.plan, question, context)
-
-
-class RemoteExecutor(RemoteStage):
-    """The guard, and the executor behind it."""
-
-    async def guard(
-        self, database: str, sql: str, principal: Principal
-    ) -> GuardedQuery | Violation:
-        """See ``Guard.guard``."""
-        return await self._call_together(Guard.guard, database, sql, principal)
-
-    async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
-        """See ``Executor.explain``."""
-        return await self._call_together(Executor.explain, query)
-
-    async def execute(
-        self, query: GuardedQuery, max_rows: int, limits: ExecutionLimits | None = None
-    ) -> ResultSet | Diagnostic:
-        """See ``Executor.execute``."""
-        return await self._call(Executor.execute, query, max_rows, limits)
-
-
-class RemoteRanker(RemoteStage):
-    """Stage 6."""
-
-    async def assess(
-        self,
-        question: Question,
-        candidate: Candidate,
-        query: GuardedQuery,
-        context: SchemaContext,
-        plan: Plan,
-    ) -> Assessment:
-        """See ``Ranker.assess``."""
-        return await self._call_together(Ranker.assess, question, candidate, query, context, plan)
-
-    async def rank(
-        self, question: Question, assessments: tuple[Assessment, ...], *, samples: int
-    ) -> Ranking:
-        """See ``Ranker.rank``."""
-        return await self._call(Ranker.rank, question, assessments, samples=samples)
-
-    async def conclude(
-        self, question: Question, context: SchemaContext, ranking: Ranking
-    ) -> Ranking:
-        """See ``Ranker.conclude``."""
-        return await self._call(Ranker.conclude, question, context, ranking)
-
-
-class RemoteRepairer(RemoteStage):
-    """Stage 7."""
-
-    async def repair(
-        self,
-        question: Question,
-        context: SchemaContext,
-        failed: Assessment,
-        *,
-        ask_model: bool,
-        plan: Plan = _NO_PLAN,
-        history: tuple[Assessment, ...] = (),
-    ) -> tuple[Candidate | None, Repair]:
-        """See ``Repairer.repair``."""
-        # The model's repairs are not all awaited.
-        call = self._call if ask_model else self._call_together
-        return await call(
-            Repairer.repair,
-            question,
-            context,
-            failed,
-            ask_model=ask_model,
-            plan=plan,
-            history=history,
-        )
-
-    async def derive(
-        self,
-        question: Question,
-        context: SchemaContext,
-        plan: Plan,
-        parents: tuple[Candidate, ...],
-        known: tuple[str, ...],
-    ) -> tuple[Candidate, ...]:
-        """See ``Repairer.derive``."""
-        return await self._call(Repairer.derive, question, context, plan, parents, known)
+    The model's repairs are not all awaited.
+    """
+    return method in _FOR_EACH_CANDIDATE or (method == "repair" and not options["ask_model"])
 
 
 class RemoteEngine(RemoteStage):
@@ -316,11 +112,13 @@ class RemoteEngine(RemoteStage):
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """See ``Engine.count_tokens``."""
-        return await self._call(Engine.count_tokens, texts)
+        counts: tuple[int, ...] = await self._call("count_tokens", texts)
+        return counts
 
     async def speed(self) -> EngineSpeed | None:
         """See ``Engine.speed``."""
-        return await self._call(Engine.speed)
+        speed: EngineSpeed | None = await self._call("speed")
+        return speed
 
 
 class OtherReplicas:

@@ -15,31 +15,25 @@ from typing import Any
 from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
+from execution.executor import ReadOnlyExecutor
 from nl2sql.answers import Answer
+from nl2sql.concurrency import gather_all
 from nl2sql.deadline import ending_in
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import observed_by
-from nl2sql.protocols import Planner, Ranker, Repairer
+from nl2sql.protocols import Probe
 from nl2sql.types import Completions, Principal, Progress, SamplingRequest
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.access import build_access
 from serve_app.composition.services import build_services
-from serve_app.composition.stages import CpuStages, GuardedExecutor, Retrieval
+from serve_app.composition.stages import CpuStages, RetrievalParts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
+from serve_app.ray.call_batcher import Call
 from serve_app.ray.caller_watch import CallerWatch
 from serve_app.ray.metrics import CacheReporter, RayMeter
-from serve_app.ray.remote import (
-    OtherReplicas,
-    RemoteEngine,
-    RemoteExecutor,
-    RemotePlanner,
-    RemoteRanker,
-    RemoteRepairer,
-    RemoteRetrieval,
-)
-from serve_app.ray.together import Call
+from serve_app.ray.remote import OtherReplicas, RemoteEngine, RemoteStage
 from serve_app.ray.tracing import find_tracer
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.question_log import configure_logging
@@ -52,20 +46,27 @@ _SWITCH_S = 0.0005
 
 
 class StageReplica:
-    """A stage in a deployment of its own; forwards all calls to the stage that it builds."""
+    """A stage in a deployment of its own: the parts that it builds, all of whose methods it has."""
 
     def __init__(
-        self, build: Callable[..., object], wiring: Wiring, *handles: DeploymentHandle[Any]
+        self,
+        build: Callable[..., tuple[object, ...]],
+        wiring: Wiring,
+        *handles: DeploymentHandle[Any],
     ) -> None:
         configure_logging(wiring.settings.observability)
         CacheReporter()
-        self._stage: Any = build(wiring, *handles)
+        self._parts: tuple[Any, ...] = build(wiring, *handles)
 
     def __getattr__(self, method: str) -> Any:
-        """The stage's method; its call takes in addition what is left of the request's time."""
+        """A part's method; its call takes in addition what is left of the request's time."""
         if method.startswith("_"):
             raise AttributeError(method)
-        forward = getattr(self._stage, method)
+        forward = next(
+            (getattr(part, method) for part in self._parts if hasattr(part, method)), None
+        )
+        if forward is None:
+            raise AttributeError(method)
 
         async def call(*arguments: Any, left_s: float | None = None, **options: Any) -> Any:
             async with ending_in(left_s):
@@ -73,8 +74,16 @@ class StageReplica:
 
         return call
 
+    async def probe(self, left_s: float | None = None) -> tuple[tuple[str, str], ...]:
+        """See ``Probe.probe``: of all parts that can be probed."""
+        async with ending_in(left_s):
+            found = await gather_all(
+                part.probe() for part in self._parts if isinstance(part, Probe)
+            )
+        return tuple(pair for pairs in found for pair in pairs)
+
     async def call_together(self, method: str, calls: tuple[Call, ...]) -> tuple[Any, ...]:
-        """Result or exception of each call of the method; see ``Together``."""
+        """Result or exception of each call of the method; see ``CallBatcher``."""
         call = getattr(self, method)
         done = (call(*each.arguments, **each.options, left_s=each.left_s) for each in calls)
         return tuple(await asyncio.gather(*done, return_exceptions=True))
@@ -85,7 +94,8 @@ class EngineReplica(StageReplica):
 
     # Ray Serve awaits it.
     async def __init__(self, wiring: Wiring) -> None:  # type: ignore[misc]
-        super().__init__(lambda wiring: wiring.models.open_engine(), wiring)
+        super().__init__(lambda wiring: (wiring.models.open_engine(),), wiring)
+        (self._engine,) = self._parts
         self._callers = CallerWatch()
         # Measured now, because a question at the same time would distort it.
         with suppress(EngineUnavailable):
@@ -99,7 +109,7 @@ class EngineReplica(StageReplica):
         Raises DeadlineExceeded after that time.
         """
         async with ending_in(left_s):
-            return await self._callers.run(caller, self._stage.sample(request))
+            return await self._callers.run(caller, self._engine.sample(request))
 
     async def sample_observed(
         self, request: SamplingRequest, caller: str = "", left_s: float | None = None
@@ -123,39 +133,62 @@ class EngineReplica(StageReplica):
 
     def check_health(self) -> None:
         """For Ray Serve, which restarts a replica whose check raises."""
-        self._stage.check_health()
+        self._engine.check_health()
 
 
-def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> Retrieval:
-    """For a replica of its own."""
-    return Retrieval(wiring, RemoteExecutor("executor", executor))
+def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[object, ...]:
+    """Stages 1 and 2, feedback, sessions and the descriptions of databases."""
+    store = wiring.build_index_store()
+    guard = wiring.build_guard(IndexedCatalogs(store))
+    parts = RetrievalParts.build(wiring, store, guard, _reach("executor", executor))
+    return (parts.retriever, parts.directory, parts.tables, parts.feedback, parts.sessions)
 
 
-def build_planner(wiring: Wiring, engine: DeploymentHandle[Any]) -> Planner:
-    """For a replica of its own."""
-    return wiring.build_planner(RemoteEngine(engine))
+def build_planner(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[object, ...]:
+    """Stage 3."""
+    return (wiring.build_planner(RemoteEngine(engine)),)
 
 
-def build_ranker(wiring: Wiring, executor: DeploymentHandle[Any]) -> Ranker:
-    """For a replica of its own."""
-    guarded = RemoteExecutor("executor", executor)
-    return wiring.build_ranker(guarded, guarded)
+def build_executor(wiring: Wiring) -> tuple[object, ...]:
+    """The security boundary: the guard, and the read-only executor behind it."""
+    return (wiring.build_guard(), ReadOnlyExecutor(wiring.build_databases()))
 
 
-def build_repairer(wiring: Wiring, engine: DeploymentHandle[Any]) -> Repairer:
-    """For a replica of its own."""
-    return wiring.build_repairer(RemoteEngine(engine))
+def build_ranker(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[object, ...]:
+    """Stage 6."""
+    guarded = _reach("executor", executor)
+    return (wiring.build_ranker(guarded, guarded),)
+
+
+def build_repairer(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[object, ...]:
+    """Stage 7."""
+    return (wiring.build_repairer(RemoteEngine(engine)),)
 
 
 def reach_stages(handles: Mapping[str, DeploymentHandle[Any]]) -> CpuStages:
     """All CPU stages through handles, which are keyed by deployment name."""
-    return CpuStages(
-        RemoteRetrieval("retriever", handles["retriever"]),
-        RemotePlanner("planner", handles["planner"]),
-        RemoteExecutor("executor", handles["executor"]),
-        RemoteRanker("ranker", handles["ranker"]),
-        RemoteRepairer("repairer", handles["repairer"]),
+    retrieval, executor = (_reach(name, handles[name]) for name in ("retriever", "executor"))
+    planner, ranker, repairer = (
+        _reach(name, handles[name]) for name in ("planner", "ranker", "repairer")
     )
+    return CpuStages(
+        retriever=retrieval,
+        directory=retrieval,
+        tables=retrieval,
+        feedback=retrieval,
+        sessions=retrieval,
+        planner=planner,
+        guard=executor,
+        executor=executor,
+        ranker=ranker,
+        repairer=repairer,
+        probes={"index": retrieval, "databases": executor},
+    )
+
+
+def _reach(name: str, handle: DeploymentHandle[Any]) -> Any:
+    """The stage behind the handle; its methods are found when they are called."""
+    return RemoteStage(name, handle)
 
 
 class Ingress:
@@ -175,7 +208,7 @@ class Ingress:
         if handles:
             stages = reach_stages(handles)
         else:
-            executor = GuardedExecutor(wiring, IndexedCatalogs(store))
+            executor = ReadOnlyExecutor(wiring.build_databases())
             stages = CpuStages.build_here(wiring, model, store, executor)
         configure_logging(wiring.settings.observability)
         CacheReporter()

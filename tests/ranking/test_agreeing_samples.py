@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from execution.executor import ReadOnlyExecutor
 from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.pipeline.pipeline import Pipeline, Stages
 from nl2sql.settings import parse_settings
@@ -15,7 +16,6 @@ from ranking.confidence.calibration import load_calibration
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.introspection.sqlite_file import read_sqlite_catalog
-from serve_app.composition.stages import GuardedExecutor
 from serve_app.composition.wiring import Wiring
 from tests.execution.sqlite.shop import write
 from tests.fakes import (
@@ -45,7 +45,8 @@ async def ask(tmp_path: Path) -> AsyncIterator[Ask]:
     write(path, CUSTOMERS)
     settings = parse_settings({"databases": {"shop": {"reader": {"url": f"sqlite:///{path}"}}}})
     catalog = read_sqlite_catalog(path, database="shop")
-    stage = GuardedExecutor(Wiring(settings), FakeCatalogs(catalog))
+    guard = Wiring(settings).build_guard(FakeCatalogs(catalog))
+    executor = ReadOnlyExecutor(Wiring(settings).build_databases())
 
     async def ask(text: str, model: str, /, **written: int) -> Answer:
         queries = dict(zip(written, range(1, 9), strict=False))
@@ -59,15 +60,15 @@ async def ask(tmp_path: Path) -> AsyncIterator[Ask]:
                 FakeRetriever(build_context(catalog, dialect="sqlite")),
                 FakePlanner(),
                 FakeGenerator(build_generated(*candidates)),
-                stage,
-                CandidateRanker(stage, stage, settings, calibration),
+                guard,
+                CandidateRanker(guard, executor, settings, calibration),
                 CandidateRepairer(StubEngine(), settings),
             )
         )
         return await pipeline.answer(question)
 
     yield ask
-    await stage.close()
+    await executor.close()
 
 
 @pytest.mark.parametrize("model", [FITTED, UNFITTED])

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from execution.executor import ReadOnlyExecutor
 from nl2sql.catalog import Catalog, Table
 from nl2sql.protocols import Executor, Guard
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SchemaLink, ValueMatch
 from retrieval.joins.planner import plan_joins
 from retrieval.planner import SchemaPlanner
-from serve_app.composition.stages import GuardedExecutor
 from serve_app.composition.wiring import Wiring
 from tests.fakes import (
     SHOP,
@@ -110,9 +110,7 @@ async def test_a_plan_holds_nothing_that_its_context_does_not_show() -> None:
     assert all(set(columns) <= {"id", "customer_id"} for _, columns in plan.columns)
 
 
-async def run(sql: str, reader: GuardedExecutor) -> object:
-    guard: Guard = reader
-    executor: Executor = reader
+async def run(sql: str, guard: Guard, executor: Executor) -> object:
     query = await guard.guard("demo_erp", sql, Principal("tester"))
     assert isinstance(query, GuardedQuery), query
     return await executor.execute(query, 10)
@@ -121,7 +119,7 @@ async def run(sql: str, reader: GuardedExecutor) -> object:
 async def test_skeletons_run_on_the_demo(wiring: Wiring) -> None:
     catalog = wiring.source("demo_erp").read_catalog()
     context = build_context(catalog)
-    reader = GuardedExecutor(wiring)
+    guard, executor = wiring.build_guard(), ReadOnlyExecutor(wiring.build_databases())
     names = [table.qualified for table in catalog.tables]
     planned = 0
     try:
@@ -131,8 +129,8 @@ async def test_skeletons_run_on_the_demo(wiring: Wiring) -> None:
             skeletons = [joins.skeleton, *(path.skeleton for path in joins.alternatives)]
             for skeleton in filter(None, skeletons):
                 planned += 1
-                result = await run(f"SELECT count(*) {skeleton} WHERE false", reader)
+                result = await run(f"SELECT count(*) {skeleton} WHERE false", guard, executor)
                 assert isinstance(result, ResultSet), (skeleton, result)
     finally:
-        await reader.close()
+        await executor.close()
     assert planned > 10

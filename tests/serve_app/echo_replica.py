@@ -11,7 +11,8 @@ class EchoReplica(EngineReplica):
     """Ends requests in time and with their caller, as every engine's replica does."""
 
     def __init__(self, engine: type[EchoEngine] = EchoEngine) -> None:
-        self._stage = engine()
+        self._engine = engine()
+        self._parts = (self._engine,)
         self._callers = CallerWatch()
 
     def check_health(self) -> None:

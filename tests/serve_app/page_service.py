@@ -16,14 +16,14 @@ import httpx
 import pytest
 from starlette.types import ASGIApp
 
+from execution.executor import ReadOnlyExecutor
 from nl2sql.settings import Settings
 from nl2sql.settings.audit import AuditSettings
 from nl2sql.settings.page import PageSettings
-from retrieval.catalogs import IndexedCatalogs
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.access import build_access
 from serve_app.composition.services import build_services
-from serve_app.composition.stages import CpuStages, GuardedExecutor
+from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from tests.conftest import ROOT
@@ -131,7 +131,7 @@ async def open_page_service(
     configured = configure(wiring, patch, audit, **sections)
     settings = configured.settings
     store = configured.build_index_store()
-    executor = GuardedExecutor(configured, IndexedCatalogs(store))
+    executor = ReadOnlyExecutor(configured.build_databases())
     stages = CpuStages.build_here(configured, engine, store, executor)
     access = build_access(settings, store)
     services = build_services(

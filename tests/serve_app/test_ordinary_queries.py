@@ -19,12 +19,12 @@ import psycopg
 import pytest
 
 from data.demo_erp import MODULES
+from execution.executor import ReadOnlyExecutor
 from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.settings import parse_settings
-from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.access import build_access
 from serve_app.composition.services import build_services
-from serve_app.composition.stages import CpuStages, GuardedExecutor
+from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.mcp.tools import Services
@@ -78,7 +78,7 @@ async def interfaces(
     engine = EchoEngine()
     async with open_interfaces(wiring, engine, embedder=embedder) as opened:
         store = opened.parts.store
-        executor = GuardedExecutor(wiring, IndexedCatalogs(store))
+        executor = ReadOnlyExecutor(wiring.build_databases())
         stages = CpuStages.build_here(wiring, engine, store, executor)
         access = build_access(signed, store)
         services = build_services(

@@ -29,7 +29,7 @@ class ProbedStage:
     def __init__(self) -> None:
         self.begun = self.ended = 0
 
-    async def probe(self) -> float | None:
+    async def tell(self) -> float | None:
         return read_left_s()
 
     async def hang(self) -> None:
@@ -43,8 +43,8 @@ class ProbedStage:
         return self.begun, self.ended
 
 
-def build_stage(wiring: Wiring) -> ProbedStage:
-    return ProbedStage()
+def build_stage(wiring: Wiring) -> tuple[ProbedStage]:
+    return (ProbedStage(),)
 
 
 @pytest.fixture
@@ -56,9 +56,9 @@ def stage(wiring: Wiring) -> Any:
 async def test_a_stage_knows_how_much_of_the_requests_time_is_left(stage: Any) -> None:
     remote = RemoteStage("stage", stage)
     async with ending_in(60):
-        left_s: Any = await remote.probe()
+        left_s: Any = await remote.tell()
     assert 50 < left_s <= 60
-    unlimited: Any = await remote.probe()
+    unlimited: Any = await remote.tell()
     assert unlimited is None
 
 

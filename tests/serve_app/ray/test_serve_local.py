@@ -12,11 +12,10 @@ from nl2sql.answers import Answered, Failed
 from nl2sql.errors import InvalidRequest, UnknownDatabase
 from nl2sql.types import Principal, TableDescriptions, Violation
 from quorumsql.contract import FeedbackRequest, QueryRequest
-from serve_app.composition.stages import GuardedExecutor
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.builder import build_application
-from serve_app.ray.remote import RemoteRetrieval
-from serve_app.ray.replicas import StageReplica, build_retrieval
+from serve_app.ray.remote import RemoteStage
+from serve_app.ray.replicas import StageReplica, build_executor, build_retrieval
 from tests.serve_app.echo_replica import EchoReplica
 
 
@@ -94,10 +93,10 @@ def test_a_right_answer_is_an_example_for_the_next_question(ingress: Any) -> Non
 
 
 async def test_descriptions_cross_the_handle(wiring: Wiring) -> None:
-    executor = serve.deployment(StageReplica, name="executor").bind(GuardedExecutor, wiring)
+    executor = serve.deployment(StageReplica, name="executor").bind(build_executor, wiring)
     retriever = serve.deployment(StageReplica, name="retriever")
     handle = serve.run(retriever.bind(build_retrieval, wiring, executor), _local_testing_mode=True)
-    retrieval, local = RemoteRetrieval("retriever", handle), Principal("local")
+    retrieval, local = RemoteStage("retriever", handle), Principal("local")
     names = ("demo_erp", "second")
     assert await retrieval.list_admitted(names, local) == names
     found = await retrieval.describe_tables("demo_erp", ("employees",), local, 5)

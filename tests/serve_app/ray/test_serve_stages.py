@@ -28,7 +28,7 @@ from nl2sql.settings.page import PageSettings
 from nl2sql.types import Entitlement, GuardedQuery, Principal, ResultSet, UsageLimits
 from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
-from serve_app.ray.remote import RemoteExecutor
+from serve_app.ray.remote import RemoteStage
 from serve_app.ray.running import APPLICATION
 from tests.serve_app.mcp.clients import MODES, call
 from tests.serve_app.ray.ray_service import serving
@@ -118,7 +118,7 @@ def test_a_stage_has_no_more_time_than_its_request(url: str) -> None:
     handle: Any = serve.get_deployment_handle("executor", APPLICATION)
     with pytest.raises(DeadlineExceeded):
         handle.guard.remote("demo_erp", COUNT, Principal("local"), left_s=0.0).result()
-    executor = RemoteExecutor("executor", handle)
+    executor = RemoteStage("executor", handle)
 
     async def execute(seconds: float) -> object:
         async with ending_in(seconds):

@@ -27,7 +27,7 @@ Send = Callable[[str, tuple[Call, ...]], Awaitable[Sequence[Any]]]
 _Waiting = list[tuple[Call, asyncio.Future[Any]]]
 
 
-class Together:
+class CallBatcher:
     """Collects the calls of one turn of the event loop and passes them to ``send`` at once.
 
     Those that come together also end together, so it is for calls of which a caller awaits all. For

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from serve_app.ray.together import Call, Together
+from serve_app.ray.call_batcher import Call, CallBatcher
 
 
 class Sender:
@@ -35,13 +35,13 @@ class Sender:
         return [ValueError("13") if number == 13 else 2 * number for number in numbers]
 
 
-def start(together: Together, number: int) -> asyncio.Task[Any]:
+def start(together: CallBatcher, number: int) -> asyncio.Task[Any]:
     return asyncio.create_task(together.call("double", Call((number,))))
 
 
 async def test_each_caller_gets_its_own_result() -> None:
     sender = Sender()
-    together = Together(sender.send)
+    together = CallBatcher(sender.send)
     results = await asyncio.gather(
         *(start(together, number) for number in (1, 13, 3)), return_exceptions=True
     )
@@ -53,7 +53,7 @@ async def test_each_caller_gets_its_own_result() -> None:
 
 
 async def test_an_error_of_sending_reaches_all() -> None:
-    together = Together(Sender().send)
+    together = CallBatcher(Sender().send)
     results = await asyncio.gather(
         *(start(together, number) for number in (1, 99)), return_exceptions=True
     )
@@ -64,7 +64,7 @@ async def test_an_error_of_sending_reaches_all() -> None:
 async def test_it_is_cancelled_when_nobody_waits_any_more(leaving: int, cancelled: int) -> None:
     sender = Sender()
     sender.going.clear()
-    together = Together(sender.send)
+    together = CallBatcher(sender.send)
     tasks = [start(together, number) for number in (1, 2)]
     await sender.begun.wait()
     for task in tasks[:leaving]:
@@ -78,7 +78,7 @@ async def test_it_is_cancelled_when_nobody_waits_any_more(leaving: int, cancelle
 
 async def test_who_leaves_at_once_is_not_sent() -> None:
     sender = Sender()
-    together = Together(sender.send)
+    together = CallBatcher(sender.send)
     leaving, staying = start(together, 1), start(together, 2)
     await asyncio.sleep(0)
     leaving.cancel()
