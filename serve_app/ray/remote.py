@@ -47,7 +47,7 @@ class RemoteStage:
     def __init__(self, name: str, handle: DeploymentHandle[Any]) -> None:
         self._name = name
         # Over gRPC between the replicas, authenticated with Ray's token, a call takes half the
-        # processor time that it takes as a task of Ray (docs/measurements/service.md).
+        # processor time that it takes as a task of Ray (docs/measurements.md).
         self._handle = handle.options(_by_reference=False)
         self._batcher = CallBatcher(self._send_batch)
 

@@ -14,7 +14,7 @@ import yaml
 from tests.conftest import ROOT
 
 DEPLOY = ROOT / "deploy"
-OVERLAYS = ("gpu", "cpu")
+OVERLAYS = ("gpu", "cpu", "split")
 
 
 @cache
