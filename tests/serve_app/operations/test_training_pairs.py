@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -23,9 +24,19 @@ from serve_app.reporting import Silence
 from tests.fakes import FakeEngine, StubEngine
 
 
+@pytest.fixture
+async def demo(wiring: Wiring) -> AsyncIterator[Wiring]:
+    """What the preparation stores of the demo's examples is gone after the test."""
+    yield wiring
+    async with open_examples(wiring) as store:
+        stored = await store.list_examples("demo_erp")
+        await store.remove("demo_erp", [each.id for each in stored])
+
+
 async def test_pairs_are_the_prompts_of_the_pipeline_with_the_right_queries(
-    wiring: Wiring, tmp_path: Path
+    demo: Wiring, tmp_path: Path
 ) -> None:
+    wiring = demo
     loaded = load_benchmark("demo_erp", configured=wiring.settings.databases)
     chosen = select(loaded, [example.id for example in loaded.examples[:10]])
     file = tmp_path / "pairs.jsonl"
@@ -58,10 +69,6 @@ async def test_pairs_are_the_prompts_of_the_pipeline_with_the_right_queries(
         for message in engine.requests[0].prompt.messages
     ]
     assert pairs[example.id]["messages"][:-1] == asked
-    # What the preparation stored is none of other tests' business.
-    async with open_examples(wiring) as store:
-        stored = await store.list_examples("demo_erp")
-        await store.remove("demo_erp", [each.id for each in stored])
 
 
 @pytest.mark.parametrize("measured", ["questions.jsonl", "alike.jsonl"])
