@@ -183,8 +183,8 @@ def render_http(openapi: Mapping[str, Any]) -> Iterator[str]:
         openapi["info"]["description"],
         "",
         "A running service has the whole description at `/openapi.json`, and as a page at `/docs`. "
-        "This page leaves out what lies inside a trace. What several routes or bodies share is "
-        "told here. Statuses:",
+        "This page leaves out what lies inside a trace, and the bodies of answers to GET and "
+        "DELETE. What several routes or bodies share is told here. Statuses:",
         "",
     )
     statuses = _find_common(_list_statuses(operation) for _, operation in operations)
@@ -239,9 +239,17 @@ def _list_fields(schema: Mapping[str, Any]) -> Iterator[_Item]:
 def _list_bodies(
     operations: Sequence[tuple[str, Mapping[str, Any]]], schemas: Mapping[str, Any]
 ) -> set[str]:
-    """The schemas that routes send and receive, with those inside them, but for a trace's."""
+    """The schemas of requests and of what they bring about, with those inside them.
+
+    What can only be read (GET) and a trace are left to the OpenAPI document.
+    """
     found: set[str] = set()
-    waiting = [name for _, operation in operations for name in _find_references(operation)]
+    waiting = [
+        name
+        for title, operation in operations
+        if not title.startswith(("GET", "DELETE"))
+        for name in _find_references(operation)
+    ]
     while waiting:
         name = waiting.pop()
         if name not in found | _LEFT_OUT:
@@ -315,11 +323,11 @@ def _name_type(schema: Mapping[str, Any]) -> str:
     >>> _name_type({"type": "integer", "minimum": 1})
     'integer ≥ 1'
     >>> _name_type({"$ref": "#/components/schemas/QueryRequest"})
-    '[QueryRequest](#queryrequest)'
+    '`QueryRequest`'
     """
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        return name if name in _LEFT_OUT else f"[{name}](#{name.lower()})"
+        return f"`{name}`"
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
             return " or ".join(_name_type(choice) for choice in schema[key])
