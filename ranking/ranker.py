@@ -37,6 +37,7 @@ from ranking.units import add_units
 from ranking.value_verification import ValueVerifier
 from ranking.vote.order import says_nothing, vote, vote_with_required
 from ranking.vote.polling import (
+    VOTE_LIMITS,
     add_diagnostic,
     fetch_page,
     find_unrun_leader,
@@ -49,6 +50,9 @@ from ranking.vote.polling import (
 _UNCALIBRATED_THRESHOLD = 0.2
 # The lowest threshold: an answer that nothing supports is not given.
 _LEAST_CONFIDENCE = 0.0001
+
+# Of the texts of one candidate, where flags.value_verification is on.
+_MOST_VALUE_PROBES = 4
 
 
 class CandidateRanker:
@@ -71,7 +75,7 @@ class CandidateRanker:
         self._settings = settings.ranking
         self._k_max = settings.sampling.k_max
         self._calibration = calibration
-        self._verifier = ValueVerifier(guard, executor, most_probes=settings.ranking.value_probes)
+        self._verifier = ValueVerifier(guard, executor, most_probes=_MOST_VALUE_PROBES)
 
     async def assess(
         self,
@@ -106,7 +110,7 @@ class CandidateRanker:
 
         Raises Unavailable.
         """
-        run = await run_candidates(self._executor, assessments, self._settings)
+        run = await run_candidates(self._executor, assessments)
         return await run_in_results_thread(self._vote, question, run, samples)
 
     async def conclude(
@@ -119,7 +123,7 @@ class CandidateRanker:
         A leader that has not run is run now; if that fails, the next one leads.
         """
         while (leader := find_unrun_leader(ranking)) is not None:
-            run = await run_whole(self._executor, leader, self._settings.vote_rows)
+            run = await run_whole(self._executor, leader, VOTE_LIMITS.rows)
             others = (assessment for assessment in ranking.assessments if assessment is not leader)
             ranking = await run_in_results_thread(
                 self._vote, question, (run, *others), ranking.samples
@@ -178,7 +182,7 @@ class CandidateRanker:
             replace(assessment, score=score_result(question.english, assessment))
             for assessment in assessments
         )
-        if self._flags.reranker:
+        if self._flags.vote:
             most = question.k or self._k_max
             count = partial(vote, samples=samples, settings=self._settings, most_samples=most)
             return vote_with_required(assessments, count)

@@ -21,13 +21,13 @@ from nl2sql.protocols import Engine
 from nl2sql.results.headings import name_columns
 from nl2sql.results.json_values import to_json_value
 from nl2sql.settings import Settings
-from nl2sql.settings.conversation import AnswerSettings
 from nl2sql.sql.threads import run_in_parser_thread, run_in_results_thread
 from nl2sql.types import AnswerText, Message, Prompt, Question, ResultSet, SamplingRequest
 
 _MOST_COLUMNS = 20
 _LONGEST_CELL = 80
 _LONGEST_TEXT = 600
+_MOST_TOKENS = 96
 # Removed from cells, so that they cannot look like markers of the model's chat template.
 _MARKS = str.maketrans(dict.fromkeys("<>|`=", " "))
 
@@ -54,11 +54,11 @@ class AnswerWriter:
         if self._settings.model.sends != "rows":
             return by_rule
         request = SamplingRequest(
-            prompt=build_prompt(question, sql, result, self._settings.answer),
+            prompt=build_prompt(question, sql, result),
             k=1,
             seed=question.seed,
             temperature=0.0,
-            max_tokens=self._settings.answer.max_tokens,
+            max_tokens=_MOST_TOKENS,
         )
         try:
             completions = await self._engine.sample(request)
@@ -75,12 +75,12 @@ class AnswerWriter:
 
 
 def build_prompt(
-    question: Question, sql: str, result: ResultSet, settings: AnswerSettings
+    question: Question, sql: str, result: ResultSet, *, most_rows: int = 20, most_chars: int = 4000
 ) -> Prompt:
     """One message: the question, its query, and as many rows as fit, as lines of JSON."""
     lines = [_render_row(name_columns(result.columns))]
-    room = settings.model_chars
-    for row in result.rows[: settings.model_rows]:
+    room = most_chars
+    for row in result.rows[:most_rows]:
         line = _render_row([to_json_value(cell) for cell in row])
         room -= len(line)
         if room < 0:

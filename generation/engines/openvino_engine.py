@@ -122,7 +122,7 @@ class OpenVinoEngine:
             folder,
             cache_tokens=count_cache_tokens(folder, settings),
             slots=_SLOTS,
-            threads=max(1, len(os.sched_getaffinity(0)) - settings.reserved_cores),
+            threads=len(os.sched_getaffinity(0)),
         )
         self._supervisor = OpenVinoSupervisor(partial(start, arguments))
         self._tokenizer = load_tokenizer(folder)

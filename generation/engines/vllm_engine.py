@@ -54,12 +54,12 @@ class VllmEngine:
                 hint=INSTALL_VLLM,
             ) from error
         on_gpu = torch.cuda.is_available()
-        eager = not on_gpu if settings.enforce_eager is None else settings.enforce_eager
         arguments = AsyncEngineArgs(
             model=str(folder),
             dtype="bfloat16" if on_gpu else choose_cpu_dtype(read_cpu_flags()),
             max_model_len=settings.max_model_len,
-            enforce_eager=eager,
+            # On a CPU compilation takes longer than it saves.
+            enforce_eager=not on_gpu,
             enable_prefix_caching=True,
             # Only the request determines the sampling, not the weights' defaults.
             generation_config="vllm",
@@ -214,7 +214,7 @@ def _adapter_arguments(adapter: Path | None) -> dict[str, Any]:
 
 def _prepare_environment(settings: ModelSettings) -> None:
     """Sets the variables that vLLM reads when it is imported."""
-    os.environ["VLLM_CPU_NUM_OF_RESERVED_CPU"] = str(settings.reserved_cores)
+    os.environ["VLLM_CPU_NUM_OF_RESERVED_CPU"] = "0"
     os.environ["VLLM_CPU_KVCACHE_SPACE"] = str(settings.kv_cache_gib)
     os.environ.setdefault("VLLM_NO_USAGE_STATS", "1")
     os.environ.setdefault("VLLM_LOGGING_LEVEL", "WARNING")

@@ -24,7 +24,6 @@ from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.rounds import merge_round
 from nl2sql.progress import count_done, report
 from nl2sql.protocols import Generator, Guard, Planner, Ranker, Repairer, Retriever
-from nl2sql.settings.repair import RepairSettings
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     NOT_PERMITTED,
@@ -46,7 +45,6 @@ from nl2sql.types import (
     VoteCounted,
 )
 
-_REPAIR = RepairSettings()
 _NO_CONTEXT = SchemaContext((), (), ())
 _NO_LONGER_RUNS = "The verified query for this question cannot be run any more, so it was not used."
 
@@ -70,7 +68,7 @@ class Pipeline:
         self,
         stages: Stages,
         *,
-        repair: RepairSettings = _REPAIR,
+        derives: bool = True,
         model_repair: bool = True,
         pre_sql: bool = False,
     ) -> None:
@@ -81,11 +79,10 @@ class Pipeline:
             self._assessor,
             stages.ranker,
             stages.repairer,
-            repair,
             ask_model=model_repair,
         )
         self._derivation = Derivation(self._assessor, stages.ranker, stages.repairer)
-        self._derives = repair.derived > 0
+        self._derives = derives
         self._pre_sql = pre_sql
 
     async def answer(self, question: Question) -> Answer:

@@ -18,11 +18,11 @@ from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.protocols import Ranker, Repairer
-from nl2sql.settings.repair import RepairSettings
 from nl2sql.single_flight import SingleFlight
 from nl2sql.types import Assessment, Candidate, Plan, Question, Ranking, Repair, SchemaContext
 
-_DEFAULTS = RepairSettings()
+# Most successive repairs of one candidate.
+_ROUNDS = 3
 _Tried = tuple[Assessment | None, Repair]
 
 
@@ -37,15 +37,15 @@ class RepairLoop:
         assessor: CandidateAssessor,
         ranker: Ranker,
         repairer: Repairer,
-        settings: RepairSettings = _DEFAULTS,
         *,
+        rounds: int = _ROUNDS,
         ask_model: bool = False,
         deadline: Deadline = NEVER,
     ) -> None:
         self._assessor = assessor
         self._ranker = ranker
         self._repairer = repairer
-        self._settings = settings
+        self._rounds = rounds
         self._ask_model = ask_model
         self._deadline = deadline
         self._has_asked_late = False
@@ -56,10 +56,8 @@ class RepairLoop:
         self._assessed: dict[str, Assessment] = {}
 
     def finds_work(self, ranking: Ranking) -> bool:
-        """True if there are candidates to repair and the settings ask for it."""
-        if ranking.quorum and self._settings.when == "no_quorum":
-            return False
-        return bool(self._find_repairable(ranking))
+        """True if there is no quorum, and there are candidates to repair."""
+        return not ranking.quorum and bool(self._find_repairable(ranking))
 
     async def run(
         self,
@@ -175,7 +173,7 @@ class RepairLoop:
             for assessment in ranking.assessments
             if assessment.failed
             and assessment.candidate.id not in repaired
-            and len(_trace_back(assessment, ranking)) < self._settings.rounds
+            and len(_trace_back(assessment, ranking)) < self._rounds
         )
 
 

@@ -69,8 +69,3 @@ class AnswerSettings(Section):
         description="What words an answer when the request does not say: nothing; a rule, which "
         "says little; or the model, whose text is checked against the rows.",
     )
-    model_rows: int = Field(20, ge=1, le=200, description="Most rows shown to the model.")
-    model_chars: int = Field(
-        4000, ge=200, le=50_000, description="Most characters of rows shown to the model."
-    )
-    max_tokens: int = Field(96, ge=16, le=1024, description="Longest text of the model, in tokens.")

@@ -21,9 +21,6 @@ class ValueIndexSettings(Section):
     max_distinct: int = Field(
         10_000, ge=1, le=1_000_000, description="Columns with more distinct values are left out."
     )
-    max_length: int = Field(
-        100, ge=1, le=1000, description="Longer values, in characters, are left out."
-    )
     max_values: int = Field(
         1_000_000,
         ge=1,
@@ -32,9 +29,6 @@ class ValueIndexSettings(Section):
     skip: tuple[str, ...] = Field(
         default=(),
         description="Patterns of columns that are never read (`hr.employees.iban`, `*.*.email`).",
-    )
-    timeout_ms: Milliseconds = Field(
-        5000, description="Time limit for one table; a slower one is left out."
     )
 
 

@@ -51,7 +51,7 @@ class FlagSettings(Section):
         description="Tell the model which rows the policy admits, so that it adds no filter for "
         "them.",
     )
-    reranker: bool = Field(True, description="Vote over equivalent results, then score.")
+    vote: bool = Field(True, description="Vote over equivalent results, then score.")
     value_verification: bool = Field(
         False, description="Check in the database whether the texts in a candidate exist."
     )

@@ -24,19 +24,24 @@ from nl2sql.types import AttributeValue, Entitlement, Principal, UsageLimits
 LOCAL = "local"
 
 
-class PrincipalSettings(Section):
-    """One principal: its roles and attributes in policies, and its token."""
+class LocalSettings(Section):
+    """The local principal: its roles and attributes in policies."""
 
     roles: tuple[str, ...] = Field((), description="Roles of the policy files.")
     attributes: dict[str, AttributeValue] = Field(
         {}, description="Values for row filters, such as department_id: 3 or regions: [1, 2]."
     )
+    databases: tuple[str, ...] = Field(
+        (), description="The databases that this principal may ask; empty: all."
+    )
+
+
+class PrincipalSettings(LocalSettings):
+    """One principal: its roles and attributes in policies, its token and limits."""
+
     token_env: str = Field(
         "",
         description="Environment variable with the bearer token of this principal's requests.",
-    )
-    databases: tuple[str, ...] = Field(
-        (), description="The databases that this principal may ask; empty: all."
     )
     limits: OwnUsageSettings = Field(
         OwnUsageSettings(), description="Limits of this principal in place of identity.limits."
@@ -46,8 +51,8 @@ class PrincipalSettings(Section):
 class IdentitySettings(Section):
     """The principals that may ask."""
 
-    local: PrincipalSettings = Field(
-        PrincipalSettings(),
+    local: LocalSettings = Field(
+        LocalSettings(),
         description="The principal on the command line and, as long as no principal has a token, "
         "over HTTP.",
     )
@@ -68,8 +73,6 @@ class IdentitySettings(Section):
 
     @model_validator(mode="after")
     def _tokens_are_of_principals(self) -> IdentitySettings:
-        if self.local.token_env:
-            raise ValueError("local asks without a token: leave token_env out")
         if LOCAL in self.principals:
             raise ValueError(f"the name {LOCAL!r} is taken")
         return self
@@ -155,6 +158,7 @@ class IdentitySettings(Section):
         return found
 
 
-def _build_principal(name: str, settings: PrincipalSettings) -> Principal:
-    access = Entitlement(databases=settings.databases, limits=settings.limits.build_limits())
+def _build_principal(name: str, settings: LocalSettings) -> Principal:
+    own = settings.limits if isinstance(settings, PrincipalSettings) else OwnUsageSettings()
+    access = Entitlement(databases=settings.databases, limits=own.build_limits())
     return Principal(name, settings.roles, tuple(settings.attributes.items()), access)

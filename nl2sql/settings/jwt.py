@@ -53,16 +53,6 @@ class JwtSettings(Section):
         description="Address of the issuer's public keys. If neither it nor jwks_file is set, the "
         "address is read from ISSUER/.well-known/openid-configuration.",
     )
-    refresh_s: int = Field(
-        300,
-        ge=10,
-        le=86_400,
-        description="Age in seconds at which the public keys are read again. A key that the "
-        "issuer withdrew is refused after at most this time.",
-    )
-    leeway_s: int = Field(
-        30, ge=0, le=300, description="Tolerated difference of the clocks in seconds."
-    )
     claims: ClaimSettings = ClaimSettings()
 
     @field_validator("jwks_url")

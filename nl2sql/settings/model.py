@@ -26,11 +26,6 @@ class ModelSettings(Section):
         description="Folders that are searched for the weights' files before any download.",
     )
     max_model_len: int = Field(6144, ge=512, description="Context window in tokens.")
-    enforce_eager: bool | None = Field(
-        None,
-        description="Skip compilation, for a faster start; unset: on a CPU yes, on a GPU no.",
-    )
-    reserved_cores: int = Field(0, ge=0, description="CPU cores that the engine leaves idle.")
     kv_cache_gib: int = Field(2, ge=1, description="Memory for the KV cache on a CPU, in GiB.")
     gpu_memory_utilization: float = Field(
         0.9, gt=0, le=1, description="Share of the GPU memory to use."

@@ -44,13 +44,6 @@ class ServeSettings(Section):
         description="Run all CPU stages in the ingress replica: right for one machine. false gives "
         "each stage a deployment that scales separately.",
     )
-    keep_events_s: int = Field(
-        300,
-        ge=0,
-        le=86_400,
-        description="Seconds for which GET /queries/{id}/events can still follow a question that "
-        "has ended.",
-    )
     watch_roles: tuple[str, ...] = Field(
         (),
         description="Roles that may follow the questions of others; they see no rows of them.",

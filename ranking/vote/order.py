@@ -110,7 +110,7 @@ def is_settled(
     Agreement on an uninformative result does not settle it.
     """
     first = ordered[0]
-    clear = first.votes >= 2 and first.votes >= settings.settle_agreement * samples
+    clear = settings.early_accept and first.votes >= 2 and first.votes >= samples
     if clear and not says_nothing(first.result):
         return True
     second = max(

@@ -11,12 +11,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import Busy
 from nl2sql.protocols import Executor
-from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import (
     NO_TURN,
     QUERY_CANCELED,
@@ -29,18 +28,33 @@ from nl2sql.types import (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class VoteLimits:
+    """What is read of one candidate, and how long one and all of a question may run.
+
+    ``rows`` are compared, of at most so many ``bytes``; ``parallel`` run at a time.
+    """
+
+    rows: int = 1000
+    bytes: int = 8 * 2**20
+    timeout_ms: int = 5000
+    budget_ms: int = 20_000
+    parallel: int = 4
+
+
+VOTE_LIMITS = VoteLimits()
+
+
 async def run_candidates(
-    executor: Executor, assessments: Sequence[Assessment], settings: RankingSettings
+    executor: Executor, assessments: Sequence[Assessment], vote: VoteLimits = VOTE_LIMITS
 ) -> tuple[Assessment, ...]:
     """The assessments with a result, an error, or the reason for neither. Raises Unavailable.
 
     The budget is the execution time of all candidates together, over all rounds; candidates that
     are running when it ends may exceed it by their own time limit.
     """
-    left_ms = settings.vote_budget_ms - sum(
-        _spent_ms(assessment, settings) for assessment in assessments
-    )
-    slots = asyncio.Semaphore(settings.vote_parallel)
+    left_ms = vote.budget_ms - sum(_spent_ms(assessment, vote) for assessment in assessments)
+    slots = asyncio.Semaphore(vote.parallel)
     run = list(assessments)
 
     async def work(at: int, verdict: GuardedQuery) -> None:
@@ -49,10 +63,10 @@ async def run_candidates(
             if left_ms < 1:
                 run[at] = replace(run[at], unrun="budget")
                 return
-            timeout_ms = min(settings.vote_timeout_ms, int(left_ms))
-            limits = ExecutionLimits(timeout_ms, settings.vote_bytes)
+            timeout_ms = min(vote.timeout_ms, int(left_ms))
+            limits = ExecutionLimits(timeout_ms, vote.bytes)
             start = time.perf_counter()
-            answer = await executor.execute(verdict, settings.vote_rows, limits)
+            answer = await executor.execute(verdict, vote.rows, limits)
             # Without the time that it waited for its turn.
             ran_ms = min((time.perf_counter() - start) * 1000, timeout_ms)
             left_ms -= answer.ms if isinstance(answer, ResultSet) else ran_ms
@@ -87,9 +101,9 @@ def add_diagnostic(assessment: Assessment, diagnostic: Diagnostic) -> Assessment
     )
 
 
-def _spent_ms(assessment: Assessment, settings: RankingSettings) -> float:
+def _spent_ms(assessment: Assessment, vote: VoteLimits) -> float:
     if assessment.unrun == "timeout":
-        return settings.vote_timeout_ms
+        return vote.timeout_ms
     return assessment.result.ms if assessment.result is not None else 0.0
 
 

@@ -63,6 +63,10 @@ def find_objection(qualified: str, column: str, skip: Sequence[str]) -> str:
 
 # To be raised if the same rows give other values or aliases.
 _FORMAT_VERSION = 2
+# Longer values, in characters, are left out.
+_LONGEST_VALUE = 100
+# A table that takes longer keeps the columns that were read until then.
+_TABLE_TIMEOUT_MS = 5000
 
 Progress = Callable[[int, int], None]
 
@@ -143,7 +147,7 @@ class _Refresh:
             self.reader.survey,
             self.catalog.tables,
             most=limits.max_distinct,
-            longest=limits.max_length,
+            longest=_LONGEST_VALUE,
         )
         chosen = [column for column in surveyed if self._may_read(column)]
         wanted = {(column.table.qualified, column.column) for column in chosen}
@@ -181,7 +185,7 @@ class _Refresh:
             str(_FORMAT_VERSION),
             column.mark,
             column.objection,
-            f"{limits.max_distinct} {limits.max_length} {limits.timeout_ms}",
+            f"{limits.max_distinct} {_LONGEST_VALUE} {_TABLE_TIMEOUT_MS}",
             self._find_column(column).comment,
             repr(sorted(self.synonyms.values.get(column.qualified, {}).items())),
         )
@@ -190,11 +194,11 @@ class _Refresh:
     async def _read(self, column: TextColumn, mark: str, spent_ms: dict[str, float]) -> None:
         limits, table = self.settings, column.table
         found: tuple[str, ...] | Unreadable
-        left_ms = limits.timeout_ms - int(spent_ms.get(table.qualified, 0))
+        left_ms = _TABLE_TIMEOUT_MS - int(spent_ms.get(table.qualified, 0))
         if column.objection:
             found = Unreadable(column.objection)
         elif left_ms <= 0:
-            found = Unreadable(f"its table took longer than {limits.timeout_ms} ms")
+            found = Unreadable(f"its table took longer than {_TABLE_TIMEOUT_MS} ms")
         else:
             start = time.monotonic()
             found = await asyncio.to_thread(
@@ -202,13 +206,13 @@ class _Refresh:
                 table,
                 column.column,
                 most=limits.max_distinct + 1,
-                longest=limits.max_length,
+                longest=_LONGEST_VALUE,
                 timeout_ms=left_ms,
             )
             self.report.read += 1
             took_ms = (time.monotonic() - start) * 1000
             if isinstance(found, Unreadable) and found.timed_out:
-                took_ms = limits.timeout_ms
+                took_ms = _TABLE_TIMEOUT_MS
             spent_ms[table.qualified] = spent_ms.get(table.qualified, 0) + took_ms
         if not isinstance(found, Unreadable) and len(found) > limits.max_distinct:
             found = Unreadable(f"more than {limits.max_distinct} distinct values")

@@ -317,7 +317,7 @@ class Wiring:
         generator = CandidateGenerator(engine, self.settings)
         pipeline = Pipeline(
             Stages(retriever, planner, generator, guard, ranker, repairer),
-            repair=self.settings.repair,
+            derives=self.settings.repair.derived > 0,
             model_repair=self.settings.flags.model_repair,
             pre_sql=self.settings.flags.pre_sql,
         )

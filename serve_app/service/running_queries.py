@@ -28,6 +28,8 @@ _WITH_ROWS = frozenset({"rows", "answer"})
 _LAST = frozenset({"answer", "problem"})
 # Memory of an event besides its content, in bytes: measured with answers of one row.
 _EVENT_BYTES = 800
+# For so long the events of a question that has ended can still be followed.
+_KEEP_S = 300
 
 
 class UnknownQuery(InvalidRequest):
@@ -37,7 +39,7 @@ class UnknownQuery(InvalidRequest):
         super().__init__(
             "There is no such question.",
             field="id",
-            hint="Questions are kept for serve.keep_events_s seconds, for who asked them.",
+            hint=f"Questions are kept for {_KEEP_S} seconds, for who asked them.",
         )
 
 
@@ -249,7 +251,7 @@ class RunningQueries:
 def build_running_queries(settings: Settings, replicas: Replicas | None = None) -> RunningQueries:
     """An empty one under these settings."""
     return RunningQueries(
-        keep_s=settings.serve.keep_events_s,
+        keep_s=_KEEP_S,
         watch_roles=settings.serve.watch_roles,
         replicas=replicas,
         may_ask=partial(_may_ask, settings),

@@ -10,7 +10,6 @@ from nl2sql.errors import Busy, DatabaseUnavailable, IndexUnavailable
 from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.conclusion import describe_unread
 from nl2sql.rendering import build_columns
-from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -25,6 +24,7 @@ from nl2sql.types import (
 )
 from ranking.confidence.calibration import Calibration, Weight
 from ranking.ranker import CandidateRanker
+from ranking.vote.polling import VOTE_LIMITS
 from tests.fakes import (
     FakeExecutor,
     FakeGuard,
@@ -76,7 +76,7 @@ async def test_what_is_explained_and_executed_is_what_the_guard_returned() -> No
     ranking = await ranker.rank(QUESTION, (await assess(ranker, candidate, guard),), samples=4)
     assert guard.guarded == [("shop", "select id from orders", QUESTION.principal)]
     assert executor.explained == [safe]
-    assert executor.executed == [(safe, RankingSettings().vote_rows)]
+    assert executor.executed == [(safe, VOTE_LIMITS.rows)]
     assert ranking.winner is not None
     assert ranking.winner.verdict is safe
 
@@ -132,7 +132,7 @@ async def test_what_has_run_is_not_run_again() -> None:
     assert [query.sql for query, _ in executor.executed] == ["SELECT 2"]
 
 
-async def test_with_the_reranker_the_vote_decides() -> None:
+async def test_with_the_flag_the_vote_decides() -> None:
     few = build_assessment("c1", samples=1, rows=[(1,)])
     many = build_assessment("c2", samples=3, rows=[(2,)])
     ranker = build_ranker(FakeGuard(), FakeExecutor())
@@ -141,11 +141,11 @@ async def test_with_the_reranker_the_vote_decides() -> None:
     assert ranking.quorum
 
 
-async def test_without_the_reranker_the_first_with_a_result_leads_in_the_old_order() -> None:
+async def test_without_the_vote_the_first_with_a_result_leads_in_the_old_order() -> None:
     broken = build_assessment("c1", diagnostic=build_diagnostic())
     few = build_assessment("c2", samples=1, rows=[(1,)])
     many = build_assessment("c3", samples=3, rows=[(2,)])
-    ranker = build_ranker(FakeGuard(), FakeExecutor(), reranker=False)
+    ranker = build_ranker(FakeGuard(), FakeExecutor(), vote=False)
     ranking = await ranker.rank(QUESTION, (broken, few, many), samples=5)
     assert [assessment.candidate.id for assessment in ranking.assessments] == ["c2", "c1", "c3"]
     assert ranking.samples == 5
@@ -252,7 +252,7 @@ async def test_without_a_calibration_the_confidence_is_the_vote_s() -> None:
         (("ranking.min_confidence=0",), 4, 0.0001),
         ((), 1, 0.9),
         # Without a vote the first candidate is as sure as a single sample.
-        (("reranker=false",), 4, 0.2),
+        (("vote=false",), 4, 0.2),
     ],
     ids=["fitted", "set", "always", "one sample", "no vote"],
 )
@@ -299,7 +299,7 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
 
 
 async def test_the_vote_is_settled_by_k_or_by_the_most_that_adaptive_sampling_draws() -> None:
-    settings = build_settings(sampling={"k": 0, "k_max": 12}, ranking={"settle_agreement": 2.0})
+    settings = build_settings(sampling={"k": 0, "k_max": 12}, ranking={"early_accept": False})
     ranker = CandidateRanker(FakeGuard(), FakeExecutor(), settings)
     agreed = (build_assessment("c1", samples=4, rows=[(1,)]),)
     adaptive, fixed = build_question(k=0), build_question(k=4)
@@ -315,9 +315,9 @@ WIDE = build_guarded(
 )
 
 
-async def rank_required(reranker: bool, *queries: tuple[GuardedQuery, int]) -> Ranking:
+async def rank_required(votes: bool, *queries: tuple[GuardedQuery, int]) -> Ranking:
     executor = FakeExecutor({NARROW.sql: [build_result((1,))], WIDE.sql: [build_result((2,))]})
-    ranker = build_ranker(FakeGuard(), executor, reranker=reranker)
+    ranker = build_ranker(FakeGuard(), executor, vote=votes)
     assessed = [
         await ranker.assess(
             QUESTION, build_candidate(query.sql, samples=samples), query, REQUIRING, Plan()
@@ -328,9 +328,9 @@ async def rank_required(reranker: bool, *queries: tuple[GuardedQuery, int]) -> R
     return await ranker.conclude(QUESTION, REQUIRING, ranking)
 
 
-@pytest.mark.parametrize("reranker", [True, False])
-async def test_one_vote_that_reads_the_required_tables_wins_over_three(reranker: bool) -> None:
-    ranking = await rank_required(reranker, (NARROW, 3), (WIDE, 1))
+@pytest.mark.parametrize("votes", [True, False])
+async def test_one_vote_that_reads_the_required_tables_wins_over_three(votes: bool) -> None:
+    ranking = await rank_required(votes, (NARROW, 3), (WIDE, 1))
     assert ranking.winner is not None
     assert ranking.winner.candidate.sql == WIDE.sql
     assert not ranking.winner.misses_required

@@ -13,6 +13,9 @@ from nl2sql.settings.jwt import JwtSettings
 from nl2sql.types import AttributeValue, Entitlement, Principal
 from serve_app.service.identity.public_keys import PublicKeys, build_reader
 
+LEEWAY_S = 30
+"""The tolerated difference of the clocks."""
+
 _MOST_TOKEN_CHARS = 16_384
 _MOST_NAME_CHARS = 200
 
@@ -33,7 +36,7 @@ class JwtVerifier:
     def __init__(self, settings: JwtSettings, keys: PublicKeys | None = None) -> None:
         """``keys`` replaces the configured source of public keys."""
         self._settings = settings
-        self._keys = keys or PublicKeys(build_reader(settings), refresh_s=settings.refresh_s)
+        self._keys = keys or PublicKeys(build_reader(settings))
 
     async def verify(self, token: str) -> Principal:
         """The principal of a valid token.
@@ -61,7 +64,7 @@ class JwtVerifier:
                 algorithms=[algorithm],
                 audience=audience or self._settings.audience,
                 issuer=self._settings.issuer,
-                leeway=self._settings.leeway_s,
+                leeway=LEEWAY_S,
                 options={"require": ["exp", "iss", "aud"]},
             )
         except jwt.PyJWTError as error:

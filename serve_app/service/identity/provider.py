@@ -29,7 +29,8 @@ from serve_app.service.identity.discovery import (
     open_client,
     read_metadata,
 )
-from serve_app.service.identity.jwt_verifier import JwtVerifier
+from serve_app.service.identity.jwt_verifier import LEEWAY_S, JwtVerifier
+from serve_app.service.identity.public_keys import REFRESH_S
 
 _MOST_CODE_CHARS = 4096
 
@@ -127,7 +128,7 @@ class ProviderLogin:
             },
         )
         try:
-            claims.validate(leeway=self._jwt.leeway_s)
+            claims.validate(leeway=LEEWAY_S)
         except JoseError as error:
             raise _refuse(f"its ID token is not for this sign-in ({error.error})") from error
         return read.principal
@@ -157,7 +158,7 @@ class ProviderLogin:
 
     async def _read_metadata(self) -> dict[str, Any]:
         """The provider's addresses; read again when they are as old as keys may get."""
-        if self._clock() - self._read_at >= self._jwt.refresh_s:
+        if self._clock() - self._read_at >= REFRESH_S:
             async with open_client() as client:
                 self._metadata = await read_metadata(client, self._jwt.issuer)
             self._read_at = self._clock()

@@ -1,6 +1,6 @@
 """The public keys of an identity provider (JWKS, RFC 7517): read, cached and read again.
 
-They are read when they are first needed, when they are older than ``refresh_s``, and when a token
+They are read when they are first needed, when they are older than five minutes, and when a token
 names an unknown key, but then at most every ten seconds. If they cannot be read again, the last
 ones are used for an hour at most.
 """
@@ -27,6 +27,9 @@ from serve_app.service.identity.discovery import (
     read_metadata,
 )
 
+REFRESH_S = 300.0
+"""Keys are read again at this age, so that one that the issuer withdrew is refused by then."""
+
 # The least time between two attempts to read the keys.
 _RETRY_S = 10.0
 # How long keys are used that cannot be read again.
@@ -50,7 +53,7 @@ class PublicKeys:
         self,
         read: ReadKeys,
         *,
-        refresh_s: float,
+        refresh_s: float = REFRESH_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """``read`` returns the content of a JWKS document and raises Unavailable."""

@@ -112,7 +112,7 @@ def test_ablations_stand_apart_from_run_against_run() -> None:
     full = build_run("all stages", *right, k=4)
     less = build_run("without bm25", *wrong, k=4)
     none = build_run("without glosses", *right, k=4)
-    elsewhere = build_run("without reranker", build_record("q9"), k=4)
+    elsewhere = build_run("without vote", build_record("q9"), k=4)
     comparison = compare_runs(full.name, full.records, less.name, less.records)
     section = build_section(full, none, less, elsewhere, comparisons=[comparison])
     table = build_ablation_table(section)

@@ -79,13 +79,12 @@ async def test_without_a_model_the_sentence_stands(error: Exception) -> None:
     assert told == AnswerText("2 rows with customer and orders.", "rule")
 
 
-def build(result: ResultSet, **answer: Any) -> str:
-    settings = build_settings(answer=answer).answer
-    return build_prompt(build_question(), SQL, result, settings).messages[0].content
+def build(result: ResultSet, **bounds: int) -> str:
+    return build_prompt(build_question(), SQL, result, **bounds).messages[0].content
 
 
 def test_the_prompt_is_the_golden_one_and_holds_the_cell_as_data() -> None:
-    prompt = build_prompt(build_question(), SQL, TWO_ROWS, build_settings().answer)
+    prompt = build_prompt(build_question(), SQL, TWO_ROWS)
     assert render_golden(prompt) == load_text("prompt_answer.txt")
     lines = prompt.messages[0].content.splitlines()
     assert lines.count("==========") == 2
@@ -94,11 +93,11 @@ def test_the_prompt_is_the_golden_one_and_holds_the_cell_as_data() -> None:
 
 def test_the_prompt_is_bounded_in_rows_characters_and_columns() -> None:
     many = ResultSet(("n",), ("int8",), tuple((number,) for number in range(1000)), False, 1.0)
-    five, three = (len(build(many, model_rows=rows).splitlines()) for rows in (5, 3))
+    five, three = (len(build(many, most_rows=rows).splitlines()) for rows in (5, 3))
     assert five == three + 2
     assert "There are more rows than these." in build(many)
     long = ResultSet(("t",), ("text",), (("x" * 9000,),) * 200, False, 1.0)
-    assert len(build(long, model_rows=200, model_chars=1000)) < 2500
+    assert len(build(long, most_rows=200, most_chars=1000)) < 2500
     unnamed = build(ResultSet(("n", "?column?"), ("int8",) * 2, ((1, 2),), False, 1.0))
     assert '["n", "value"]' in unnamed
     names = tuple(f"c{n}" for n in range(500))

@@ -20,7 +20,7 @@ MINIMAL = "databases: {shop: {reader: {url: embedded}, indexer: {url: embedded}}
 @pytest.mark.parametrize(
     ("value", "key", "nearest"),
     [
-        ({"flags": {"rerank": True}}, "flags.rerank", "reranker"),
+        ({"flags": {"votes": True}}, "flags.votes", "vote"),
         ({"flags": {"schema_linking": True}}, "flags.schema_linking", "schema_linker"),
         ({"samplng": {}}, "samplng", "sampling"),
         ({"serve": {"prot": 1}}, "serve.prot", "port"),

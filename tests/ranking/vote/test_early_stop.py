@@ -9,7 +9,7 @@ from nl2sql.types import Assessment
 from ranking.vote.order import vote
 from tests.fakes import build_assessment, build_diagnostic
 
-CERTAIN = RankingSettings(settle_agreement=2.0)
+CERTAIN = RankingSettings(early_accept=False)
 
 
 def build(*samples: int) -> list[Assessment]:
@@ -39,16 +39,15 @@ def test_a_lead_that_the_rest_cannot_overturn(
 
 @pytest.mark.parametrize(
     ("samples", "drawn", "settled"),
-    [((3, 1), 4, True), ((2,), 2, True), ((2, 1), 3, False), ((1,), 1, False), ((3,), 5, False)],
+    [((4,), 4, True), ((2,), 2, True), ((3, 1), 4, False), ((1,), 1, False), ((3,), 5, False)],
 )
-def test_a_share_that_is_clear_enough(samples: tuple[int, ...], drawn: int, settled: bool) -> None:
-    settings = RankingSettings(settle_agreement=0.75)
-    assert vote(build(*samples), drawn, settings, most_samples=64).settled is settled
+def test_agreement_of_all_is_accepted(samples: tuple[int, ...], drawn: int, settled: bool) -> None:
+    assert vote(build(*samples), drawn, RankingSettings(), most_samples=64).settled is settled
 
 
 def test_a_lead_that_says_nothing_is_never_clear() -> None:
     empty = build_assessment("c1", samples=4, rows=[])
-    assert not vote([empty], 4, RankingSettings(settle_agreement=0.5), most_samples=8).settled
+    assert not vote([empty], 4, RankingSettings(), most_samples=8).settled
 
 
 def test_without_a_result_nothing_is_settled() -> None:
@@ -58,7 +57,7 @@ def test_without_a_result_nothing_is_settled() -> None:
 
 
 def test_a_sample_to_come_may_weigh_as_much_as_the_heaviest_so_far() -> None:
-    settings = RankingSettings(settle_agreement=2.0)
+    settings = RankingSettings(early_accept=False)
     heavy = build_assessment("c1", samples=1, score=162.5, rows=[(1,)])
     light = build_assessment("c2", samples=4, score=100.0, rows=[(2,)])
     # One more like c1 weighs exp(2.5) = 12.2, the lead is 12.2 - 4.

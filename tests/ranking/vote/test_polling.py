@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
-from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import (
     NO_TURN,
     Assessment,
@@ -14,17 +14,17 @@ from nl2sql.types import (
     GuardedQuery,
     ResultSet,
 )
-from ranking.vote.polling import run_candidates
+from ranking.vote.polling import VoteLimits, run_candidates
 from tests.fakes import FakeExecutor, build_assessment, build_diagnostic, build_result
 
-SETTINGS = RankingSettings(vote_rows=5, vote_bytes=2048, vote_timeout_ms=700)
+LIMITS = VoteLimits(rows=5, bytes=2048, timeout_ms=700)
 
 
 async def test_each_runs_once_under_the_limits_of_the_vote() -> None:
     executor = FakeExecutor({"a": [build_result((1,))], "b": [build_result((2,))]})
     fresh = [build_assessment("c1", sql="a"), build_assessment("c2", sql="b", samples=3)]
-    run = await run_candidates(executor, fresh, SETTINGS)
-    again = await run_candidates(executor, run, SETTINGS)
+    run = await run_candidates(executor, fresh, LIMITS)
+    again = await run_candidates(executor, run, LIMITS)
     assert [assessment.result is not None for assessment in again] == [True, True]
     # Those with most samples go first.
     assert [(query.sql, rows) for query, rows in executor.executed] == [("b", 5), ("a", 5)]
@@ -33,9 +33,9 @@ async def test_each_runs_once_under_the_limits_of_the_vote() -> None:
 
 async def test_what_takes_too_long_for_the_vote_is_not_wrong() -> None:
     executor = FakeExecutor({"a": [build_diagnostic("late", sqlstate="57014")]})
-    (late,) = await run_candidates(executor, [build_assessment(sql="a")], SETTINGS)
+    (late,) = await run_candidates(executor, [build_assessment(sql="a")], LIMITS)
     assert (late.unrun, late.failed) == ("timeout", False)
-    await run_candidates(executor, [late], SETTINGS)
+    await run_candidates(executor, [late], LIMITS)
     assert len(executor.executed) == 1
 
 
@@ -43,34 +43,34 @@ async def test_one_that_got_no_turn_leaves_the_others_and_may_run_in_a_later_vot
     busy = build_diagnostic("The database is busy.", sqlstate=NO_TURN)
     executor = FakeExecutor({"a": [build_result((1,))], "b": [busy, build_result((2,))]})
     fresh = [build_assessment("c1", sql="a"), build_assessment("c2", sql="b")]
-    first = await run_candidates(executor, fresh, SETTINGS)
+    first = await run_candidates(executor, fresh, LIMITS)
     assert [(each.result is not None, each.unrun) for each in first] == [
         (True, ""),
         (False, "busy"),
     ]
-    again = await run_candidates(executor, first, SETTINGS)
+    again = await run_candidates(executor, first, LIMITS)
     assert [(each.result is not None, each.unrun) for each in again] == [(True, ""), (True, "")]
 
 
 async def test_what_expects_too_much_keeps_its_plan() -> None:
     plan = Explained(1e12, 1e12)
     executor = FakeExecutor({"a": [Diagnostic("54001", "The query was not run.", explained=plan)]})
-    (forbidden,) = await run_candidates(executor, [build_assessment(sql="a")], SETTINGS)
+    (forbidden,) = await run_candidates(executor, [build_assessment(sql="a")], LIMITS)
     assert (forbidden.unrun, forbidden.failed, forbidden.explained) == ("estimate", True, plan)
 
 
 async def test_an_error_is_the_candidate_s_own() -> None:
     executor = FakeExecutor({"a": [build_diagnostic()]})
-    (broken,) = await run_candidates(executor, [build_assessment(sql="a")], SETTINGS)
+    (broken,) = await run_candidates(executor, [build_assessment(sql="a")], LIMITS)
     assert (broken.unrun, broken.failed) == ("", True)
 
 
 async def test_after_the_budget_nothing_runs_and_that_is_told() -> None:
     spent = build_assessment("c1", rows=[(1,)])  # took 1 ms, by the fake
     late = build_assessment("c2", sql="b")
-    settings = SETTINGS.model_copy(update={"vote_budget_ms": 1})
+    limits = replace(LIMITS, budget_ms=1)
     executor = FakeExecutor()
-    run = await run_candidates(executor, [spent, late], settings)
+    run = await run_candidates(executor, [spent, late], limits)
     assert [assessment.unrun for assessment in run] == ["", "budget"]
     assert executor.executed == []
 
@@ -89,8 +89,8 @@ async def test_no_more_run_at_once_than_may() -> None:
             return build_result((1,))
 
     executor = Slow()
-    settings = SETTINGS.model_copy(update={"vote_parallel": 2})
+    limits = replace(LIMITS, parallel=2)
     fresh: list[Assessment] = [build_assessment(f"c{number}") for number in range(6)]
-    run = await run_candidates(executor, fresh, settings)
+    run = await run_candidates(executor, fresh, limits)
     assert all(assessment.result is not None for assessment in run)
     assert executor.most == 2

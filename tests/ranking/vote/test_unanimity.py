@@ -93,7 +93,7 @@ def find_agreement(ranking: Ranking) -> Assessment | None:
 async def test_no_guess_beats_agreement_and_no_answer_is_below_the_threshold(
     made: tuple[Assessment, ...], lost: int, is_fitted: bool, change: str, has_vote: bool
 ) -> None:
-    changed = override(build_settings(flags={"reranker": has_vote}), (change,) if change else ())
+    changed = override(build_settings(flags={"vote": has_vote}), (change,) if change else ())
     executor = FakeExecutor({each.candidate.sql: [build_result((3,))] * 9 for each in made})
     ranker = CandidateRanker(FakeGuard(), executor, changed, FITTED if is_fitted else None)
     samples = sum(each.candidate.samples for each in made) + lost
