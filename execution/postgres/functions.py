@@ -33,12 +33,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import psycopg
-
-from nl2sql.errors import DatabaseUnavailable
+from execution.postgres.session import open_connection
 from nl2sql.sql.names import quote_literal
-
-_CONNECT_TIMEOUT_S = 5
 
 # Regular expressions over the whole of "name(types of the arguments)".
 FAMILIES: Mapping[str, tuple[str, ...]] = {
@@ -148,18 +144,13 @@ def find_reachable(url: str, login: str, database: str) -> tuple[ReachableFuncti
     are left out. Raises DatabaseUnavailable.
     """
     parameters = {"login": login}
-    try:
-        with psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S) as connection:
-            connection.execute("SET search_path = ''")
-            rows = [
-                row
-                for query in (_render_families(), _render_definers())
-                for row in connection.execute(query.encode(), parameters).fetchall()
-            ]
-    except psycopg.Error as error:
-        raise DatabaseUnavailable(
-            f"The database {database!r} does not answer.", database=database
-        ) from error
+    with open_connection(url, database) as connection:
+        connection.execute("SET search_path = ''")
+        rows = [
+            row
+            for query in (_render_families(), _render_definers())
+            for row in connection.execute(query.encode(), parameters).fetchall()
+        ]
     found = []
     for family, name, keyword, by_name, is_public, owner in rows:
         grantees = (*(["PUBLIC"] if is_public else []), *by_name)

@@ -24,7 +24,8 @@ DEFINER), which the guard's allowlist excludes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -69,18 +70,28 @@ async def check_role(connection: AsyncConnection[Any], database: str) -> None:
         )
 
 
+@contextmanager
+def open_connection(url: str, database: str) -> Iterator[psycopg.Connection[Any]]:
+    """A connection for checks and changes of the database, apart from any query.
+
+    Raises DatabaseUnavailable, also instead of a psycopg.Error inside the block.
+    """
+    try:
+        with psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S) as connection:
+            yield connection
+    except psycopg.Error as error:
+        raise DatabaseUnavailable(
+            f"The database {database!r} does not answer.", database=database
+        ) from error
+
+
 def find_missing_limits(url: str, database: str) -> tuple[str, ...]:
     """The limits that must be set on the role and are not: ``("temp_file_limit",)`` or none.
 
     Raises DatabaseUnavailable.
     """
-    try:
-        with psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S) as connection:
-            row = connection.execute("SELECT current_setting('temp_file_limit')").fetchone()
-    except psycopg.Error as error:
-        raise DatabaseUnavailable(
-            f"The database {database!r} does not answer.", database=database
-        ) from error
+    with open_connection(url, database) as connection:
+        row = connection.execute("SELECT current_setting('temp_file_limit')").fetchone()
     return ("temp_file_limit",) if row == ("-1",) else ()
 
 

@@ -27,9 +27,9 @@ from execution.policies.row_level_security.blocks import (
 )
 from execution.policies.row_level_security.ddl import RowSecurity, build_comment
 from execution.policies.row_level_security.state import hash_state, read_state, render_members
+from execution.postgres.session import open_connection
 from nl2sql.errors import DatabaseUnavailable, QuorumError
 
-_CONNECT_TIMEOUT_S = 5
 # Creating a policy locks its table; a query that reads the table for longer than this makes the
 # change fail.
 _LOCK_TIMEOUT_MS = 10_000
@@ -216,13 +216,7 @@ def check_applied(url: str, security: RowSecurity) -> str:
 @contextmanager
 def _open(url: str, database: str) -> Iterator[psycopg.Connection[Any]]:
     """A connection whose transaction is rolled back unless it is committed inside."""
-    try:
-        connection = psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S)
-    except psycopg.Error as error:
-        raise DatabaseUnavailable(
-            f"The database {database!r} does not answer.", database=database
-        ) from error
-    with connection:
+    with open_connection(url, database) as connection:
         try:
             yield connection
         except psycopg.Error as error:
