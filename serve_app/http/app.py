@@ -29,7 +29,7 @@ from serve_app.http.history_routes import (
     build_session_router,
     build_share_router,
 )
-from serve_app.http.middleware import pick_front_settings, surround
+from serve_app.http.middleware import add_middleware, pick_middleware_settings
 from serve_app.http.openai.routes import build_router as build_openai_router
 from serve_app.http.problems import install_problem_handlers
 from serve_app.http.question_routes import build_question_router
@@ -79,9 +79,9 @@ def build_http_app(
         settings, service, feedback=feedback, sessions=sessions, tools=tools, page=page
     )
     serve = settings.serve
-    return surround(
+    return add_middleware(
         TraceIds(app, service.recorder.trace_id),
-        pick_front_settings(settings),
+        pick_middleware_settings(settings),
         most_open_bodies=serve.max_ongoing_requests + serve.max_waiting_requests + _SPARE_BODIES,
         identifier=access.identifier if access else Identifier(settings.identity),
         meter=access.meter if access else None,

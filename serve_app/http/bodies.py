@@ -8,39 +8,58 @@ body with the headers or soon after.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from serve_app.http.disconnection import ClientGone
-from serve_app.http.entrance import find_header
+from serve_app.http.headers import find_header
 from serve_app.http.problems import render_problem
 
 # No route with these methods reads a body.
 _BODILESS = ("GET", "HEAD", "OPTIONS", "DELETE")
 
 
-class BoundedBodies:
-    """Answers 413 to a body over ``most_bytes``, whatever its headers declare.
+@dataclass(frozen=True, slots=True)
+class BodyLimit:
+    """The most bytes of a body, and the most unfinished bodies at a time."""
 
-    Answers 408 if it is not complete after ``timeout_s``, or is the oldest of over ``most_open``.
+    most_bytes: int
+    most_open: int
+    open: dict[asyncio.Timeout, None] = field(default_factory=dict)  # the oldest first
+
+
+class BoundedBodies:
+    """Answers 413 to a body with too many bytes, whatever its headers declare.
+
+    Answers 408 if it is not complete after ``timeout_s``, or is the oldest of too many. ``limits``
+    are those of some paths, which displace only one another.
     """
 
-    def __init__(self, app: ASGIApp, *, most_bytes: int, timeout_s: float, most_open: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        limit: BodyLimit,
+        *,
+        timeout_s: float,
+        limits: Mapping[str, BodyLimit] = MappingProxyType({}),
+    ) -> None:
         self._app = app
-        self._most_bytes = most_bytes
+        self._limit = limit
+        self._limits = limits
         self._timeout_s = timeout_s
-        self._most_open = most_open
-        self._open: dict[asyncio.Timeout, None] = {}  # the oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] in _BODILESS:
             await self._app(scope, receive, send)
             return
+        limit = self._limits.get(scope["path"], self._limit)
         try:
-            async with self._place():
-                body = await self._read(scope, receive)
+            async with self._take_place(limit):
+                body = await _read(scope, receive, limit.most_bytes)
         except ClientGone:
             return
         except TimeoutError:
@@ -49,7 +68,7 @@ class BoundedBodies:
             await refusal(scope, receive, send)
             return
         if body is None:
-            await self._refuse_large(scope, receive, send)
+            await _refuse_large(limit.most_bytes)(scope, receive, send)
             return
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -59,44 +78,45 @@ class BoundedBodies:
         await self._app(scope, replay, send)
 
     @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
+    async def _take_place(self, limit: BodyLimit) -> AsyncIterator[None]:
         async with asyncio.timeout(self._timeout_s) as deadline:
-            if len(self._open) >= self._most_open:
-                oldest = next(iter(self._open))
-                del self._open[oldest]
+            if len(limit.open) >= limit.most_open:
+                oldest = next(iter(limit.open))
+                del limit.open[oldest]
                 if not oldest.expired():
                     oldest.reschedule(asyncio.get_running_loop().time())
-            self._open[deadline] = None
+            limit.open[deadline] = None
             try:
                 yield
             finally:
-                self._open.pop(deadline, None)
+                limit.open.pop(deadline, None)
 
-    async def _read(self, scope: Scope, receive: Receive) -> bytes | None:
-        """The body; None if it is too large. Raises ClientGone."""
-        if any(
-            not text.isdecimal() or len(text) > 18 or int(text) > self._most_bytes
-            for text in find_header(scope, b"content-length")
-        ):
+
+async def _read(scope: Scope, receive: Receive, most_bytes: int) -> bytes | None:
+    """The body; None if it is too large. Raises ClientGone."""
+    if any(
+        not text.isdecimal() or len(text) > 18 or int(text) > most_bytes
+        for text in find_header(scope, b"content-length")
+    ):
+        return None
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        body += message.get("body", b"")
+        if len(body) > most_bytes:
             return None
-        body = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                raise ClientGone
-            body += message.get("body", b"")
-            if len(body) > self._most_bytes:
-                return None
-            if not message.get("more_body", False):
-                return bytes(body)
+        if not message.get("more_body", False):
+            return bytes(body)
 
-    async def _refuse_large(self, scope: Scope, receive: Receive, send: Send) -> None:
-        limit = self._most_bytes
-        response = render_problem(
-            413,
-            "Body too large",
-            f"The body is larger than {limit} bytes.",
-            errors=[{"field": "question", "message": f"at most {limit} bytes in all"}],
-        )
-        response.headers["Connection"] = "close"
-        await response(scope, receive, send)
+
+def _refuse_large(most_bytes: int) -> ASGIApp:
+    response = render_problem(
+        413,
+        "Body too large",
+        f"The body is larger than {most_bytes} bytes.",
+        errors=[{"field": "question", "message": f"at most {most_bytes} bytes in all"}],
+    )
+    response.headers["Connection"] = "close"
+    return response

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nl2sql.errors import Unauthenticated, Unavailable
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
 from quorumsql.contract.identity import SignInMethod
-from serve_app.http.entrance import PROBES, find_header
+from serve_app.http.headers import change_headers, find_header
+from serve_app.http.origins import PROBES
 from serve_app.http.problems import render_error, render_problem, render_unauthenticated
 from serve_app.http.sign_in_cookie import is_from_other_page, is_from_page, read_cookie
 from serve_app.service.identity.static_tokens import find_static_principal, read_bearer_token
@@ -137,15 +137,7 @@ class RequestLimit:
             await self._app(scope, receive, send)
             return
         added = usage.describe()
-
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(raw=list(message.get("headers", ())))
-                headers.update(added)
-                message = {**message, "headers": headers.raw}
-            await send(message)
-
         app = self._app
         if usage.is_exceeded:
             app = render_error(self._meter.build_error(principal, usage))
-        await app(scope, receive, send_with_headers)
+        await app(scope, receive, change_headers(send, lambda headers, _: headers.update(added)))

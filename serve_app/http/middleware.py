@@ -8,21 +8,19 @@ requests.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 from starlette.middleware.cors import CORSMiddleware
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from nl2sql.settings import LimitSettings, Settings
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.settings.page import PageSettings
 from nl2sql.settings.serve import ServeSettings
 from nl2sql.yaml_file import read_yaml
-from serve_app.http.bodies import BoundedBodies
-from serve_app.http.entrance import Entrance
+from serve_app.http.bodies import BodyLimit, BoundedBodies
 from serve_app.http.identification import (
     SIGN_IN,
     SIGN_OUT,
@@ -31,10 +29,9 @@ from serve_app.http.identification import (
     ProxyIdentifier,
     RequestLimit,
 )
-from serve_app.http.openai.errors import OpenAiErrors
-from serve_app.http.origins import HostRule, OriginRule
+from serve_app.http.origins import HostRule, OriginCheck, OriginRule
 from serve_app.http.page_files import PageFiles
-from serve_app.mcp.authorization import ResourceMetadata
+from serve_app.http.resource_metadata import ResourceMetadata
 from serve_app.service.identity.methods import list_sign_in_methods
 
 if TYPE_CHECKING:
@@ -60,7 +57,7 @@ _SIGN_IN_BYTES, _MOST_SIGN_INS = 32_768, 32
 _MCP_HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
 
 
-class FrontSettings(BaseModel):
+class MiddlewareSettings(BaseModel):
     """The sections of ``quorumsql.yaml`` that these checks use."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -71,9 +68,9 @@ class FrontSettings(BaseModel):
     serve: ServeSettings = ServeSettings()
 
 
-def pick_front_settings(settings: Settings) -> FrontSettings:
+def pick_middleware_settings(settings: Settings) -> MiddlewareSettings:
     """Those sections of the settings."""
-    return FrontSettings(
+    return MiddlewareSettings(
         identity=settings.identity,
         limits=settings.limits,
         page=settings.page,
@@ -81,31 +78,18 @@ def pick_front_settings(settings: Settings) -> FrontSettings:
     )
 
 
-def read_front_settings(path: Path) -> FrontSettings:
+def read_middleware_settings(path: Path) -> MiddlewareSettings:
     """Reads those sections of a settings file, which may contain others.
 
     Raises SettingsError if there is no such file, pydantic's ValidationError for its content: the
     service itself reads the same file and reports errors in it better.
     """
-    return FrontSettings.model_validate(read_yaml(path))
+    return MiddlewareSettings.model_validate(read_yaml(path))
 
 
-class Fork:
-    """Sends requests to ``paths`` to the first application, others to the last."""
-
-    def __init__(self, some: ASGIApp, paths: Collection[str], others: ASGIApp) -> None:
-        self._some = some
-        self._paths = frozenset(paths)
-        self._others = others
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self._some if scope.get("path") in self._paths else self._others
-        await app(scope, receive, send)
-
-
-def surround(
+def add_middleware(
     app: ASGIApp,
-    settings: FrontSettings,
+    settings: MiddlewareSettings,
     *,
     most_open_bodies: int,
     identifier: Identifies | None = None,
@@ -117,22 +101,13 @@ def surround(
     requests are not counted.
     """
     limits, serve = settings.limits, settings.serve
-    timeout_s = limits.body_timeout_ms / 1000
-    app = Fork(
-        # Everybody may send these, so they must not displace the bodies of principals.
-        BoundedBodies(
-            app,
-            most_bytes=min(limits.body_bytes, _SIGN_IN_BYTES),
-            timeout_s=timeout_s,
-            most_open=_MOST_SIGN_INS,
-        ),
-        (SIGN_IN, SIGN_OUT),
-        BoundedBodies(
-            app,
-            most_bytes=limits.body_bytes,
-            timeout_s=timeout_s,
-            most_open=most_open_bodies,
-        ),
+    # Everybody may sign in and out, so these bodies must not displace those of principals.
+    signing = BodyLimit(min(limits.body_bytes, _SIGN_IN_BYTES), _MOST_SIGN_INS)
+    app = BoundedBodies(
+        app,
+        BodyLimit(limits.body_bytes, most_open_bodies),
+        timeout_s=limits.body_timeout_ms / 1000,
+        limits={SIGN_IN: signing, SIGN_OUT: signing},
     )
     if meter is not None:
         app = RequestLimit(app, meter)
@@ -155,4 +130,4 @@ def surround(
             expose_headers=_EXPOSED,
         )
     hosts = HostRule((*serve.allowed_hosts, serve.host))
-    return OpenAiErrors(Entrance(app, hosts, OriginRule(serve.allowed_origins)))
+    return OriginCheck(app, hosts, OriginRule(serve.allowed_origins))

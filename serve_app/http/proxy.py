@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import HTTP_PROTOCOLS
 
 from serve_app.http.connections import count_connections
-from serve_app.http.middleware import FrontSettings, read_front_settings, surround
+from serve_app.http.middleware import MiddlewareSettings, add_middleware, read_middleware_settings
 from serve_app.http.problems import CLIENT_GONE, render_problem
 
 _CALLBACK = "serve_app.http.proxy:build_middlewares"
@@ -44,7 +44,7 @@ _PLAIN_TRACEPARENT = re.compile(rb"(00-[0-9a-f]{32}-[0-9a-f]{16}-)[0-9a-f]{2}")
 
 
 def prepare_proxy(
-    settings: FrontSettings, folder: Path, environ: MutableMapping[str, str] = os.environ
+    settings: MiddlewareSettings, folder: Path, environ: MutableMapping[str, str] = os.environ
 ) -> None:
     """Makes the proxies of the Ray that is started next use the middleware.
 
@@ -60,13 +60,13 @@ def prepare_proxy(
 def build_middlewares() -> list[Middleware]:
     """Ray Serve calls this. Raises KeyError if ``QUORUMSQL_SETTINGS`` is not set."""
     HTTP_PROTOCOLS["auto"] = "serve_app.http.connections:BoundedProtocol"
-    settings = read_front_settings(Path(os.environ[_SETTINGS_VARIABLE]))
+    settings = read_middleware_settings(Path(os.environ[_SETTINGS_VARIABLE]))
     return [
         # The first is the innermost.
         Middleware(ReplicaFailures),
         Middleware(PlainHeaders),
         # In the proxy an unfinished body costs only its connection and its bytes.
-        Middleware(surround, settings=settings, most_open_bodies=count_connections()),
+        Middleware(add_middleware, settings=settings, most_open_bodies=count_connections()),
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from starlette.types import Scope
 
-from serve_app.http.entrance import find_header
+from serve_app.http.headers import find_header
 from serve_app.http.origins import is_own_origin
 
 NAME = "quorumsql_session"

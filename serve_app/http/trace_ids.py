@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from serve_app.http.entrance import find_header
+from serve_app.http.headers import change_headers, find_header
 from serve_app.service.trace_ids import TRACE_ID, make_trace_id, read_traceparent
 
 HEADER = "QuorumSQL-Trace-Id"
@@ -32,14 +32,10 @@ class TraceIds:
         trace_id = self._read_current() or read_traceparent(sent) or make_trace_id()
         token = TRACE_ID.set(trace_id)
 
-        async def send_with_id(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(raw=list(message.get("headers", ())))
-                headers[HEADER] = trace_id
-                message = {**message, "headers": headers.raw}
-            await send(message)
+        def name(headers: MutableHeaders, _: int) -> None:
+            headers[HEADER] = trace_id
 
         try:
-            await self._app(scope, receive, send_with_id)
+            await self._app(scope, receive, change_headers(send, name))
         finally:
             TRACE_ID.reset(token)

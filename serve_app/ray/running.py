@@ -11,7 +11,7 @@ from ray.serve import Application
 
 from nl2sql.errors import Unavailable
 from serve_app.composition.wiring import Wiring
-from serve_app.http.middleware import pick_front_settings
+from serve_app.http.middleware import pick_middleware_settings
 from serve_app.http.proxy import prepare_proxy
 from serve_app.operations.background import check_port
 from serve_app.operations.exposure import check_exposure, is_loopback
@@ -42,7 +42,7 @@ def start_service(wiring: Wiring, engine: Application | None = None) -> None:
     os.environ.setdefault("RAY_SERVE_FORCE_STOP_UNHEALTHY_REPLICAS", "1")
     # How soon a proxy that has died is replaced; Ray's default is 10 s.
     os.environ.setdefault("RAY_SERVE_PROXY_HEALTH_CHECK_PERIOD_S", "1")
-    prepare_proxy(pick_front_settings(wiring.settings), wiring.settings.home)
+    prepare_proxy(pick_middleware_settings(wiring.settings), wiring.settings.home)
     prepare_tracing(wiring.settings.observability)
     connect_ray(
         address,

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from nl2sql.settings import parse_settings
 from serve_app.cli.app import COMMANDS, app
-from serve_app.http.middleware import FrontSettings
+from serve_app.http.middleware import MiddlewareSettings
 from serve_app.http.proxy import prepare_proxy
 from serve_app.ray.builder import build_app
 from tests.conftest import ROOT
@@ -186,7 +186,7 @@ def test_every_node_of_the_service_has_the_checks_in_its_proxy(
     overlay: str, tmp_path: Path
 ) -> None:
     environ: dict[str, str] = {}
-    prepare_proxy(FrontSettings(), tmp_path, environ)
+    prepare_proxy(MiddlewareSettings(), tmp_path, environ)
     environ["QUORUMSQL_SETTINGS"] = "/etc/quorumsql/quorumsql.yaml"
     for _, pod in list_pods(find(overlay, "RayService")):
         (container,) = pod["spec"]["containers"]

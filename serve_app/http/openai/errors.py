@@ -9,46 +9,37 @@ from __future__ import annotations
 import json
 
 from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Send
 
 from serve_app.http.openai.responses import build_error
 from serve_app.http.responses import render_json
 
-_PREFIX = "/v1/"
+OPENAI_PREFIX = "/v1/"
 _PROBLEM = "application/problem+json"
 # OpenAI answers 400 to what cannot be processed.
 _UNPROCESSABLE, _BAD_REQUEST = 422, 400
 
 
-class OpenAiErrors:
-    """Turns problem documents under ``/v1``; everything else passes unchanged."""
+def translate_problems(send: Send) -> Send:
+    """Sends problem documents in OpenAI's form, everything else unchanged."""
+    start: Message | None = None
+    body = bytearray()
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not scope["path"].startswith(_PREFIX):
-            await self._app(scope, receive, send)
-            return
-        start: Message | None = None
-        body = bytearray()
-
-        async def turn(message: Message) -> None:
-            nonlocal start
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(raw=list(message.get("headers", ())))
-                if not headers.get("content-type", "").startswith(_PROBLEM):
-                    await send(message)
-                    return
+    async def send_translated(message: Message) -> None:
+        nonlocal start
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(raw=list(message.get("headers", ())))
+            if headers.get("content-type", "").startswith(_PROBLEM):
                 start = message
-            elif start is None:
-                await send(message)
-            else:
-                body.extend(message.get("body", b""))
-                if not message.get("more_body", False):
-                    await _send_error(start, bytes(body), send)
+                return
+        if start is None:
+            await send(message)
+            return
+        body.extend(message.get("body", b""))
+        if not message.get("more_body", False):
+            await _send_error(start, bytes(body), send)
 
-        await self._app(scope, receive, turn)
+    return send_translated
 
 
 async def _send_error(start: Message, body: bytes, send: Send) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from serve_app.http.bodies import BoundedBodies
+from serve_app.http.bodies import BodyLimit, BoundedBodies
 from tests.fakes import build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.served import build_app
@@ -26,7 +26,7 @@ class Echo:
 
 
 def bound(*, most_bytes: int = 10, timeout_s: float = 5, most_open: int = 2) -> ASGIApp:
-    return BoundedBodies(Echo(), most_bytes=most_bytes, timeout_s=timeout_s, most_open=most_open)
+    return BoundedBodies(Echo(), BodyLimit(most_bytes, most_open), timeout_s=timeout_s)
 
 
 @pytest.mark.parametrize(

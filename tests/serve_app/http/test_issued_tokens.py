@@ -18,7 +18,7 @@ from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from serve_app.http.app import build_routes
 from serve_app.http.identification import ProxyIdentifier
-from serve_app.http.middleware import pick_front_settings, surround
+from serve_app.http.middleware import add_middleware, pick_middleware_settings
 from serve_app.service.admission import AdmissionController
 from serve_app.service.query_service import QueryService
 from serve_app.service.tools import ToolService
@@ -185,7 +185,7 @@ async def test_the_proxy_refuses_only_what_the_replica_would_refuse_too(
     settings: Settings, replicas: Replicas, keys: ApiKeyStore
 ) -> None:
     """It has no index, so it lets every bearer token pass."""
-    proxy = surround(replicas.apps[0], pick_front_settings(settings), most_open_bodies=9)
+    proxy = add_middleware(replicas.apps[0], pick_middleware_settings(settings), most_open_bodies=9)
     _, key = await keys.create(BOB, valid_days=None)
 
     async def send(*headers: tuple[bytes, bytes]) -> int:
@@ -239,7 +239,7 @@ async def test_the_proxy_lists_the_ways_to_sign_in_as_the_replica_does(
     async def never(*_: Any) -> None:
         raise AssertionError
 
-    proxy = surround(never, pick_front_settings(settings), most_open_bodies=9)
+    proxy = add_middleware(never, pick_middleware_settings(settings), most_open_bodies=9)
     found = await Exchange().send_to(proxy, build_scope("GET", "/me"))
     assert (found.status, json.loads(found.body)["methods"]) == (401, ["key"])
 
@@ -249,8 +249,8 @@ async def test_routes_answer_nobody_whom_the_replica_did_not_identify(
 ) -> None:
     """The checks of the proxy alone are not enough."""
     service = QueryService(settings, FakeAnswerer(), {})
-    app = surround(
-        build_routes(settings, service), pick_front_settings(settings), most_open_bodies=9
+    app = add_middleware(
+        build_routes(settings, service), pick_middleware_settings(settings), most_open_bodies=9
     )
     async with connect(app) as client:
         headers = {"Authorization": "Bearer anything"}

@@ -13,10 +13,10 @@ from uvicorn.importer import import_from_string
 
 from serve_app.http import proxy
 from serve_app.http.middleware import (
-    FrontSettings,
-    pick_front_settings,
-    read_front_settings,
-    surround,
+    MiddlewareSettings,
+    add_middleware,
+    pick_middleware_settings,
+    read_middleware_settings,
 )
 from tests.conftest import ROOT
 from tests.fakes import FakeGenerator, build_settings
@@ -126,7 +126,7 @@ async def test_a_trace_is_sampled_whatever_the_client_says() -> None:
 
 def test_ray_is_told_of_the_callback_and_the_callback_of_the_settings(tmp_path: Path) -> None:
     environ: dict[str, str] = {}
-    settings = FrontSettings.model_validate(
+    settings = MiddlewareSettings.model_validate(
         {
             "serve": {"allowed_hosts": ["*.example.com"]},
             "limits": {"body_bytes": 2048},
@@ -138,11 +138,11 @@ def test_ray_is_told_of_the_callback_and_the_callback_of_the_settings(tmp_path: 
     proxy.prepare_proxy(settings, tmp_path / "home", environ)
     callback = environ["RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"]
     assert import_from_string(callback) is proxy.build_middlewares
-    assert read_front_settings(Path(environ["QUORUMSQL_SETTINGS"])) == settings
+    assert read_middleware_settings(Path(environ["QUORUMSQL_SETTINGS"])) == settings
 
 
 def test_a_whole_settings_file_will_do() -> None:
-    front = read_front_settings(ROOT / "deploy" / "base" / "quorumsql.yaml")
+    front = read_middleware_settings(ROOT / "deploy" / "base" / "quorumsql.yaml")
     assert front.serve.host == "0.0.0.0"
 
 
@@ -153,9 +153,9 @@ def drop_durations(body: bytes) -> bytes:
 async def test_passing_twice_is_passing_once() -> None:
     settings = build_settings(serve={"allowed_origins": ["https://app.example.com"]})
     once = build_app(settings, generator=FakeGenerator(reason="No."))
-    twice = surround(
+    twice = add_middleware(
         build_app(settings, generator=FakeGenerator(reason="No.")),
-        pick_front_settings(settings),
+        pick_middleware_settings(settings),
         most_open_bodies=9,
     )
     requests = [

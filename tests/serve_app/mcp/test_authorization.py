@@ -21,7 +21,7 @@ from execution.guard.guard import SqlGuard
 from nl2sql.settings import Settings
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.composition.access import AccessParts
-from serve_app.http.middleware import pick_front_settings, surround
+from serve_app.http.middleware import add_middleware, pick_middleware_settings
 from serve_app.service.accounting import Accounting
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.identity.jwt_verifier import JwtVerifier
@@ -60,7 +60,7 @@ def build(settings: Settings) -> Any:
 def build_proxy(settings: Settings) -> Any:
     """The checks in Ray's proxy, before an application that is never reached."""
     never: Any = None
-    return surround(never, pick_front_settings(settings), most_open_bodies=1)
+    return add_middleware(never, pick_middleware_settings(settings), most_open_bodies=1)
 
 
 @pytest.mark.parametrize("build", [build, build_proxy])

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from starlette.datastructures import MutableHeaders
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from serve_app.http.headers import change_headers, find_header
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 _ENDPOINT = "/mcp"
@@ -41,14 +43,11 @@ class ResourceMetadata:
             await self._app(scope, receive, send)
             return
 
-        async def send_with_address(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] == 401:
-                headers = MutableHeaders(raw=list(message.get("headers", ())))
+        def name_address(headers: MutableHeaders, status: int) -> None:
+            if status == 401:
                 headers["WWW-Authenticate"] = self._build_challenge(scope)
-                message = {**message, "headers": headers.raw}
-            await send(message)
 
-        await self._app(scope, receive, send_with_address)
+        await self._app(scope, receive, change_headers(send, name_address))
 
     def _build_metadata(self, scope: Scope, path: str) -> JSONResponse:
         return JSONResponse(
@@ -62,7 +61,7 @@ class ResourceMetadata:
 
     def _build_challenge(self, scope: Scope) -> str:
         address = f"{self._find_address(scope)}{WELL_KNOWN}{_ENDPOINT}"
-        has_token = any(name == b"authorization" for name, _ in scope["headers"])
+        has_token = bool(find_header(scope, b"authorization"))
         # RFC 6750, section 3.1: without a token there is no error.
         error = 'error="invalid_token", ' if has_token else ""
         return f'Bearer {error}resource_metadata="{address}"'
@@ -71,5 +70,5 @@ class ResourceMetadata:
         if self._public_url:
             return self._public_url
         # There is one such header, and it is valid: hosts are checked first.
-        (host,) = (value.decode("ascii") for name, value in scope["headers"] if name == b"host")
+        (host,) = find_header(scope, b"host")
         return f"{scope['scheme']}://{host}"
