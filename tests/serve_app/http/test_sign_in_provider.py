@@ -350,7 +350,7 @@ async def test_a_signed_token_signs_in_until_it_expires(
 
 
 async def test_a_browser_may_come_from_the_providers_site(browser: httpx.AsyncClient) -> None:
-    """It says so, and the entrance refuses what other sites embed."""
+    """It says so, and the service refuses what other sites embed."""
     link = {
         "Sec-Fetch-Site": "cross-site",
         "Sec-Fetch-Mode": "navigate",
