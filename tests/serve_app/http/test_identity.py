@@ -34,12 +34,6 @@ async def ask(identity: dict[str, Any], headers: dict[str, str]) -> tuple[httpx.
         return await client.post("/query", json=body, headers=headers), guard
 
 
-async def test_without_tokens_everybody_is_the_local_principal() -> None:
-    response, _ = await ask({"principals": {"bob": {"roles": ["clerk"]}}}, {})
-    assert response.status_code == 200
-    assert response.json()["trace"]["principal"] == "local"
-
-
 @pytest.mark.parametrize(
     "headers",
     [

@@ -13,7 +13,7 @@ from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
 from tests.fakes import build_settings
-from tests.serve_app.replicas import SlowGenerator, run_replicas
+from tests.serve_app.replicas import run_replicas
 
 CLIENTS = 50
 
@@ -65,15 +65,6 @@ async def test_a_request_too_many_is_refused_before_its_body_is_read(
             response = await replicas.send("token-of-ann", "GET", path)
             assert response.status_code == 200
             assert "x-ratelimit-limit-requests" not in response.headers
-
-
-async def test_questions_at_once(store: IndexStore, index_url: str) -> None:
-    settings = build({"questions_at_once": 4})
-    async with run_replicas(settings, index_url, seconds=0.6) as replicas:
-        responses = await asyncio.gather(*(replicas.ask("token-of-ann") for _ in range(CLIENTS)))
-        assert Counter(response.status_code for response in responses) == {200: 4, 429: 46}
-        assert SlowGenerator.most_at_once == 4
-        assert (await replicas.ask("token-of-ann")).status_code == 200
 
 
 async def test_rows_a_day(store: IndexStore, index_url: str) -> None:

@@ -75,23 +75,6 @@ async def test_a_token_is_needed_once_a_principal_has_one(monkeypatch: pytest.Mo
         assert (await call(client, "list_databases"))["databases"][0]["name"] == "shop"
 
 
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({"host": "evil.example"}, 421),
-        ({"origin": "https://evil.example"}, 403),
-        ({"origin": "https://app.example"}, 200),
-        ({"host": "sql.example:8000"}, 200),
-        ({"host": "127.0.0.1:8000"}, 200),
-    ],
-)
-async def test_hosts_and_origins_are_those_of_the_settings(
-    headers: dict[str, str], status: int
-) -> None:
-    serving = {"allowed_hosts": ["sql.example"], "allowed_origins": ["https://app.example"]}
-    assert (await post(build(serve=serving), headers)).status_code == status
-
-
 async def test_a_page_of_an_allowed_origin_may_send_the_headers_of_the_protocol() -> None:
     app = build(serve={"allowed_origins": ["https://app.example"]})
     headers = {
@@ -116,11 +99,6 @@ async def test_there_are_no_sessions_to_listen_to_or_to_end(method: str) -> None
 )
 async def test_what_is_no_message_is_refused(body: Any, status: int) -> None:
     assert (await post(build(), {}, body)).status_code == status
-
-
-async def test_a_body_has_the_limit_of_all_routes() -> None:
-    app = build(limits={"body_bytes": 10_000})
-    assert (await post(app, {}, {**INITIALIZE, "x": "y" * 10_000})).status_code == 413
 
 
 async def test_blanks_around_a_header_are_no_part_of_it() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from tests.serve_app.page.browser import Reader
 from tests.serve_app.page.fake_service import KEY, problem
 
@@ -88,42 +86,6 @@ def test_views_wait_for_a_service_that_is_away(reader: Reader) -> None:
     reader.see(".connection")
     reader.served.start()
     reader.see(".conversations li, .problem button")
-
-
-def test_a_slow_answer_shows_that_it_goes_on(reader: Reader) -> None:
-    reader.service.pause_s = 1.4
-    _start(reader)
-    started = time.monotonic()
-    reader.type_question(LINE)
-    reader.page.wait_for_selector("text=This takes a while", timeout=25_000)
-    reader.page.click(".nav-link:has-text('Data')")
-    reader.see(".table-list")
-    reader.page.click(".nav-link:has-text('Conversation')")
-    reader.page.wait_for_selector(".answer", timeout=40_000)
-    assert time.monotonic() - started > 15
-
-
-def test_signing_in_and_out(either: Reader) -> None:
-    either.service.needs_sign_in = True
-    either.visit()
-    either.see("#key")
-    for token in ("wrong", KEY):
-        either.page.fill("#key", token)
-        either.page.keyboard.press("Enter")
-        if token == "wrong":
-            assert "not known" in either.see(".problem").inner_text()
-    either.see(".suggestions")
-    either.ask(LINE)
-    either.leave_fields()
-    either.do("g a", ".person")
-    button = either.see("button:has-text('Sign out') >> nth=0")
-    button.focus()
-    either.page.keyboard.press("Enter")
-    either.see("#key")
-    _assert_nothing_is_left(either)
-    either.page.go_back()
-    either.see("#key")
-    _assert_nothing_is_left(either)
 
 
 def test_an_ended_sign_in_takes_everything_away(reader: Reader) -> None:

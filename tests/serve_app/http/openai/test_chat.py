@@ -107,17 +107,6 @@ def test_a_stream_has_progress_then_the_same_content(client: openai.OpenAI) -> N
     assert len({chunk.id for chunk in chunks}) == 1
 
 
-async def test_the_asynchronous_client_asks_alike(url: str) -> None:
-    async with openai.AsyncOpenAI(base_url=url, api_key="any", max_retries=0) as client:
-        stream = await client.chat.completions.create(
-            model="shop",
-            messages=ASKED,
-            stream=True,
-        )
-        content = [chunk.choices[0].delta.content or "" async for chunk in stream]
-    assert "SELECT 1" in "".join(content)
-
-
 def test_the_role_comes_before_the_question_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chat_stream, "SILENCE_S", 0.1)
     with serve(build(TellingGenerator(GENERATED, seconds=1.0))) as url:
