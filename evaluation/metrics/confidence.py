@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import NamedTuple
 
-from scipy.stats import beta
+from scipy.stats import beta, mannwhitneyu
 
 from evaluation.metrics.figures import (
     Abstention,
@@ -70,18 +70,6 @@ def build_bins(claims: Sequence[Claim]) -> tuple[ReliabilityBin, ...]:
     )
 
 
-def build_equal_bins(claims: Sequence[Claim]) -> tuple[ReliabilityBin, ...]:
-    """Bins of nearly equal numbers of claims, from the lowest confidence to the highest.
-
-    >>> [part.count for part in build_equal_bins([Claim(n / 30, True) for n in range(25)])]
-    [2, 3, 2, 3, 2, 3, 2, 3, 2, 3]
-    """
-    ordered = sorted(claims)
-    edges = [number * len(ordered) // _BINS for number in range(_BINS + 1)]
-    parts = [ordered[low:high] for low, high in pairwise(edges) if high > low]
-    return tuple(_build_bin(part[0].confidence, part[-1].confidence, part) for part in parts)
-
-
 def measure_calibration_error(bins: Sequence[ReliabilityBin]) -> float:
     """Expected calibration error (Naeini et al. 2015; Guo et al. 2017, equation 3) over ``bins``.
 
@@ -104,22 +92,17 @@ def measure_brier(claims: Sequence[Claim]) -> float:
 def measure_auroc(claims: Sequence[Claim]) -> float:
     """The probability that a right answer has more confidence than a wrong one; a tie counts half.
 
-    The area under the ROC curve (Hanley and McNeil, Radiology 1982). 0.5 if all are right or all
-    are wrong.
+    The area under the ROC curve (Hanley and McNeil, Radiology 1982), by Mann and Whitney's U. 0.5
+    if all are right or all are wrong.
 
     >>> measure_auroc([Claim(0.9, True), Claim(0.4, False), Claim(0.4, True)])
     0.75
     """
-    right = sum(claim.right for claim in claims)
-    wrong = len(claims) - right
+    right = [claim.confidence for claim in claims if claim.right]
+    wrong = [claim.confidence for claim in claims if not claim.right]
     if not right or not wrong:
         return 0.5
-    ahead = below = 0.0
-    for _, tied in groupby(sorted(claims), key=lambda claim: claim.confidence):
-        outcomes = [claim.right for claim in tied]
-        ahead += sum(outcomes) * (below + outcomes.count(False) / 2)
-        below += outcomes.count(False)
-    return ahead / (right * wrong)
+    return float(mannwhitneyu(right, wrong).statistic) / (len(right) * len(wrong))
 
 
 def trace_risk(claims: Sequence[Claim]) -> list[tuple[int, float]]:
@@ -136,40 +119,6 @@ def trace_risk(claims: Sequence[Claim]) -> list[tuple[int, float]]:
             wrong += not claim.right
         curve.append((covered, wrong / covered))
     return curve
-
-
-def measure_area(curve: Sequence[tuple[int, float]]) -> float:
-    """AURC (Geifman, Uziel & El-Yaniv 2019): the mean risk over the steps, one step an answer.
-
-    Answers that are added together all count with the risk after that.
-
-    >>> measure_area([(1, 0.0), (3, 1 / 3)])  # (0 + 1/3 + 1/3) / 3
-    0.2222222222222222
-    """
-    before = [0, *(covered for covered, _ in curve)]
-    steps = (
-        (covered - previous) * risk
-        for previous, (covered, risk) in zip(before, curve, strict=False)
-    )
-    return sum(steps) / curve[-1][0]
-
-
-def find_threshold(claims: Sequence[Claim], accuracy: float) -> float | None:
-    """The lowest threshold at which answers have at least this accuracy; None if there is none.
-
-    >>> find_threshold([Claim(0.9, True), Claim(0.6, True), Claim(0.5, False)], 0.7)
-    0.6
-    """
-    found = None
-    ordered = sorted(claims, key=lambda claim: -claim.confidence)
-    covered = right = 0
-    for confidence, tied in groupby(ordered, key=lambda claim: claim.confidence):
-        for claim in tied:
-            covered += 1
-            right += claim.right
-        if right / covered >= accuracy:
-            found = confidence
-    return found
 
 
 def _build_bin(low: float, high: float, inside: Sequence[Claim]) -> ReliabilityBin:
@@ -203,11 +152,9 @@ def measure_claims(claims: Sequence[Claim], questions: int, threshold: float) ->
     return ConfidenceFigures(
         bins=bins,
         calibration_error=measure_calibration_error(bins),
-        equal_mass_error=measure_calibration_error(build_equal_bins(claims)),
         brier=measure_brier(claims),
         auroc=measure_auroc(claims),
         risk_coverage=tuple((covered / questions, risk) for covered, risk in curve),
-        area=measure_area(curve),
         at_threshold=Abstention(
             threshold, len(kept) / questions, estimate([float(claim.right) for claim in kept])
         ),

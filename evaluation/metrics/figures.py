@@ -57,18 +57,15 @@ class Abstention:
 class ConfidenceFigures:
     """The quality of the confidence.
 
-    ``calibration_error`` is the expected calibration error over ``bins`` of equal width,
-    ``equal_mass_error`` that over ten bins of equal counts. ``risk_coverage`` holds (coverage,
-    risk) from the most confident answer down, ``area`` is the area under it.
+    ``calibration_error`` is the expected calibration error over ``bins`` of equal width.
+    ``risk_coverage`` holds (coverage, risk) from the most confident answer down.
     """
 
     bins: tuple[ReliabilityBin, ...]
     calibration_error: float
-    equal_mass_error: float
     brier: float
     auroc: float
     risk_coverage: tuple[tuple[float, float], ...]
-    area: float
     at_threshold: Abstention
 
 

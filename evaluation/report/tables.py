@@ -175,10 +175,8 @@ def build_confidence_table(section: Section) -> Table | None:
             (
                 Cell(system.label),
                 Cell(f"{figures.calibration_error:.3f}"),
-                Cell(f"{figures.equal_mass_error:.3f}"),
                 Cell(f"{figures.brier:.3f}"),
                 Cell(f"{figures.auroc:.3f}"),
-                Cell(f"{figures.area:.3f}"),
                 Cell(f"{at.threshold:.2f}"),
                 Cell(show_percent(at.coverage)),
                 show_estimate(at.accuracy),
@@ -187,10 +185,8 @@ def build_confidence_table(section: Section) -> Table | None:
     columns = (
         "run",
         "calibration error",
-        "in bins of equal mass",
         "Brier",
         "AUROC",
-        "area under risk-coverage",
         "threshold",
         "answered above it",
         "accuracy of those",

@@ -128,7 +128,6 @@ def _describe(
         "date": datetime.now(UTC).date().isoformat(),
         "folds": "databases" if by_database else "questions",
         "calibration_error": round(figures.confidence.calibration_error, 4),
-        "equal_mass_error": round(figures.confidence.equal_mass_error, 4),
         "brier": round(figures.confidence.brier, 4),
         "auroc": round(figures.confidence.auroc, 4),
         "coverage": round(figures.confidence.at_threshold.coverage, 4),
@@ -153,11 +152,9 @@ def _print(figures: CalibrationFigures, value: dict[str, Any], risk: float) -> N
         f"overall. On questions that the model was not fitted on:"
     )
     rows = (
-        ("calibration error, ten bins of equal width", f"{confidence.calibration_error:.3f}"),
-        ("calibration error, ten bins of equal mass", f"{confidence.equal_mass_error:.3f}"),
+        ("calibration error, ten bins", f"{confidence.calibration_error:.3f}"),
         ("Brier score", f"{confidence.brier:.3f}"),
         ("AUROC", f"{confidence.auroc:.3f}"),
-        ("area under risk-coverage", f"{confidence.area:.3f}"),
         (f"answered from {at.threshold:.3f} up", f"{at.coverage:.1%}"),
         ("accuracy of those", show_estimate(at.accuracy)),
         ("answered, threshold from the other folds", f"{figures.honest_coverage:.1%}"),

@@ -51,22 +51,12 @@ def test_the_calibration_error_weighs_each_bin_by_its_answers() -> None:
 def test_risk_is_traced_from_the_most_confident_down_with_ties_together() -> None:
     # Of five questions: one answer, none wrong; three, one wrong; four, two wrong.
     assert measure(FIVE).risk_coverage == ((1 / 5, 0.0), (3 / 5, 1 / 3), (4 / 5, 2 / 4))
-    # Steps: 0, then 1/3 twice, then 1/2.
-    assert measure(FIVE).area == pytest.approx((0 + 1 / 3 + 1 / 3 + 1 / 2) / 4)
 
 
 def test_the_order_of_the_questions_makes_no_difference() -> None:
     records = [build_answer(number % 3 / 4, number % 2 == 0) for number in range(12)]
     shuffled = random.Random(0).sample(records, len(records))
     assert measure(records) == measure(shuffled)
-
-
-def test_a_ranking_that_puts_every_right_answer_first_has_the_least_area() -> None:
-    good = [build_answer(0.9, True), build_answer(0.8, True), build_answer(0.1, False)]
-    bad = [build_answer(0.1, True), build_answer(0.2, True), build_answer(0.9, False)]
-    # Risks 0, 0, 1/3 against 1, 1/2, 1/3.
-    assert measure(good).area == pytest.approx(1 / 9)
-    assert measure(bad).area == pytest.approx((1 + 1 / 2 + 1 / 3) / 3)
 
 
 def test_abstention_answers_at_the_threshold_and_above() -> None:
