@@ -12,9 +12,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from generation.engines.optional_fields import OptionalFields, RequestRefused
 from generation.engines.server import (
     CONNECT_S,
+    OptionalFields,
+    RequestRefused,
+    ServerClient,
     build_nonsense,
     build_too_long,
     choose_stops,
@@ -23,7 +25,6 @@ from generation.engines.server import (
     extract_answer,
     read_api_key,
 )
-from generation.engines.server_client import ServerClient
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.settings import ModelSettings

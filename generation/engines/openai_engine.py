@@ -16,9 +16,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from generation.engines.openai_answers import ModelList, Reply, Tokenized
-from generation.engines.optional_fields import OptionalFields, RequestRefused
 from generation.engines.server import (
     CONNECT_S,
+    OptionalFields,
+    RequestRefused,
+    ServerClient,
     build_nonsense,
     build_too_long,
     choose_stops,
@@ -27,7 +29,6 @@ from generation.engines.server import (
     estimate_tokens,
     read_api_key,
 )
-from generation.engines.server_client import ServerClient
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable, QuorumError, SettingsError

@@ -1,10 +1,15 @@
-"""Shared by the engines of remote servers: keys, errors, and estimates without a tokenizer."""
+"""Shared by the engines of remote servers.
+
+Keys, errors, estimates without a tokenizer, what a server accepts, and requests through a vendor's
+client, whose number is limited and whose errors are translated.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, SettingsError
 from nl2sql.schema_text import MESSAGE_MARKS
@@ -15,6 +20,8 @@ from nl2sql.types import SamplingRequest
 _MESSAGE_CHARS = 300
 # Even a server that takes minutes for an answer accepts a connection quickly.
 CONNECT_S = 10.0
+# For requests about the server itself, which it answers in milliseconds.
+_QUICK_TIMEOUT_S = 10.0
 # Texts in the messages of servers that have no error code for a long prompt.
 _TOO_LONG = ("context length", "context window", "context size", "prompt is too long")
 _TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error", "request_too_large")
@@ -156,3 +163,140 @@ def choose_stops(request: SamplingRequest) -> tuple[str, ...]:
     (';',)
     """
     return tuple(stop for stop in request.stop if stop not in request.answer_start)
+
+
+class RequestRefused(Exception):
+    """A server refused a request because of its content; ``error`` is the error for the caller.
+
+    ``field`` is the field that the server named, or empty.
+    """
+
+    def __init__(self, error: QuorumError, *, field: str = "") -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.field = field
+
+
+class OptionalFields:
+    """The optional fields that one server is known to accept or refuse.
+
+    Servers with the same protocol refuse different parts of it with 400 or 422: several completions
+    of one prompt, a seed, log-probabilities, the continuation of an answer. Some name the refused
+    field. If none is named, the fields that were never accepted are left out one by one, then all
+    together; what helps is left out from then on.
+    """
+
+    def __init__(self) -> None:
+        self._refused: frozenset[str] = frozenset()
+        self._taken: frozenset[str] = frozenset()
+
+    def refuse(self, field: str) -> None:
+        """Leaves out the field from now on."""
+        self._refused |= {field}
+
+    def choose(self, wanted: frozenset[str]) -> frozenset[str]:
+        """The fields that are not known to be refused."""
+        return wanted - self._refused
+
+    async def send(
+        self, wanted: frozenset[str], request: Callable[[frozenset[str]], Awaitable[_T]]
+    ) -> _T:
+        """The result of ``request`` with as many of the ``wanted`` fields as the server accepts.
+
+        Raises what ``request`` raises; for a refusal that no field caused, the refusal's ``error``.
+        """
+        fields = self.choose(wanted)
+        while True:
+            try:
+                answer = await request(fields)
+            except RequestRefused as refusal:
+                if refusal.field not in fields:
+                    return await self._search(fields, request, refusal)
+                fields -= {refusal.field}
+            else:
+                self._learn(wanted, fields)
+                return answer
+
+    async def _search(
+        self,
+        fields: frozenset[str],
+        request: Callable[[frozenset[str]], Awaitable[_T]],
+        refusal: RequestRefused,
+    ) -> _T:
+        suspects = sorted(fields - self._taken)
+        tried = [fields - {suspect} for suspect in suspects]
+        if len(suspects) > 1:
+            tried.append(fields - {*suspects})
+        for fewer in tried:
+            try:
+                answer = await request(fewer)
+            except RequestRefused:
+                continue
+            self._learn(fields, fewer)
+            return answer
+        raise refusal.error from refusal
+
+    def _learn(self, wanted: frozenset[str], taken: frozenset[str]) -> None:
+        self._refused |= wanted - taken
+        self._taken |= taken
+
+
+class ServerClient:
+    """A server that gets at most ``model.concurrency`` requests at a time, by its vendor's client.
+
+    The clients ``openai`` and ``anthropic`` were made by the same generator, so their methods and
+    errors have the same names. The caller passes the client's module; none is imported here.
+    """
+
+    def __init__(
+        self, settings: ModelSettings, client: Any, vendor: Any, base_error: type[Exception]
+    ) -> None:
+        """``vendor`` is the client's module, ``base_error`` the base class of its errors."""
+        self._settings = settings
+        self._client = client
+        self._vendor = vendor
+        self._base_error = base_error
+        self._quick = client.with_options(timeout=_QUICK_TIMEOUT_S, max_retries=0)
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self.in_flight = 0
+
+    async def request(
+        self, url: str, body: dict[str, Any] | None = None, *, quick: bool = False
+    ) -> object:
+        """The answer's JSON, or its text if it is not JSON. Without a ``body``, a GET request.
+
+        ``quick``: a timeout of 10 s and no retries. Raises RequestRefused, PromptTooLong,
+        EngineUnavailable, SettingsError.
+        """
+        client, vendor = self._quick if quick else self._client, self._vendor
+        async with self._slots:
+            self.in_flight += 1
+            try:
+                if body is None:
+                    answer: object = await client.get(url, cast_to=object)
+                else:
+                    answer = await client.post(url, cast_to=object, body=body)
+                return answer
+            except vendor.APIStatusError as error:
+                raise self._translate(error) from error
+            except vendor.APITimeoutError as error:
+                raise build_timeout(self._settings) from error
+            except vendor.APIConnectionError as error:
+                raise build_unreachable(self._settings) from error
+            except (self._base_error, ValueError) as error:
+                # The answer claims to be JSON and is not.
+                raise build_nonsense(self._settings) from error
+            finally:
+                self.in_flight -= 1
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    def _translate(self, error: Any) -> Exception:
+        # Only OpenAI's errors have a code and the refused field.
+        code = str(getattr(error, "code", None) or "")
+        known = translate_status(self._settings, error.status_code, error.message, code)
+        if error.status_code in (400, 422) and not isinstance(known, PromptTooLong):
+            return RequestRefused(known, field=getattr(error, "param", None) or "")
+        return known
