@@ -15,8 +15,7 @@ from nl2sql.protocols import Executor, Guard
 from nl2sql.sql.column_kinds import TIMES
 from nl2sql.sql.names import enquote
 from nl2sql.types import ExecutionLimits, GuardedQuery, Question, ResultSet
-from ranking.query import ColumnUse, Query
-from ranking.value_verification import build_probe, list_texts
+from ranking.query import ColumnUse, Query, list_texts
 
 _MOST_PROBES = 4
 _LIMITS = ExecutionLimits(timeout_ms=1000, result_bytes=4096)
@@ -76,6 +75,19 @@ def build_range(use: ColumnUse) -> str:
     column = enquote(use.column.name)
     table = f"{enquote(use.table.schema)}.{enquote(use.table.name)}"
     return f"SELECT MIN({column}), MAX({column}) FROM {table}"
+
+
+def build_probe(use: ColumnUse, text: str, dialect: str) -> str:
+    """A query that returns a row if the column contains the text.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> table = Table("s", "t", (Column("Last Name", "text"),))
+    >>> print(build_probe(ColumnUse("t", table, table.columns[0]), "O'Hara", "postgres"))
+    SELECT 1 FROM "s"."t" WHERE "Last Name" = 'O''Hara' LIMIT 1
+    """
+    literal = exp.Literal.string(text).sql(dialect)
+    table = f"{enquote(use.table.schema)}.{enquote(use.table.name)}"
+    return f"SELECT 1 FROM {table} WHERE {enquote(use.column.name)} = {literal} LIMIT 1"
 
 
 def _name(use: ColumnUse) -> str:

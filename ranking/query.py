@@ -17,7 +17,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Column, ForeignKey, Table
-from nl2sql.sql.column_kinds import Kind, find_kind
+from nl2sql.sql.column_kinds import TEXTS, Kind, find_kind
 from nl2sql.sql.nodes import Node, find_all
 from nl2sql.sql.parsing import read_tree
 from nl2sql.sql.scopes import Source, find_outer, fold_case, list_outputs, read_sources
@@ -204,6 +204,28 @@ def read_candidate(sql: str, context: SchemaContext) -> Query | None:
     """The candidate over the tables and keys that retrieval found; None if it does not parse."""
     tables = [hit.table for hit in context.tables]
     return read_query(sql, context.dialect, tables, context.foreign_keys)
+
+
+def list_texts(query: Query) -> Iterator[tuple[ColumnUse, str]]:
+    """The texts that a known column must equal, by ``=`` or IN.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> table = Table("s", "t", (Column("a", "text"), Column("n", "int")))
+    >>> sql = "SELECT 1 FROM t WHERE a = 'x' AND n = 'y' AND a <> 'z'"
+    >>> query = read_query(sql, "sqlite", [table])
+    >>> [(use.name, text) for use, text in list_texts(query)]
+    [('s.t.a', 'x')]
+    """
+    for node in query.find_all(exp.EQ, exp.In):
+        if isinstance(node.parent, exp.Not):
+            continue
+        others = node.expressions if isinstance(node, exp.In) else [node.args["expression"]]
+        use = query.resolve(node.this)
+        if use is None or query.kind_of(use) not in TEXTS:
+            continue
+        for other in others:
+            if isinstance(other, exp.Literal) and other.is_string:
+                yield use, other.this
 
 
 def _join_classes(keys: Sequence[ForeignKey]) -> dict[str, str]:

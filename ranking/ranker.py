@@ -28,13 +28,12 @@ from ranking.confidence.features import measure_features
 from ranking.definition_use import find_uses
 from ranking.display import read_display
 from ranking.empty_result import explain_nothing
-from ranking.interpretations.interpretations import build_interpretations
-from ranking.interpretations.query_words import describe_apart
+from ranking.interpretations import build_interpretations
 from ranking.lint import lint_query
-from ranking.query import Query, read_candidate
-from ranking.score.score import score_candidate, score_result, score_values
+from ranking.query import read_candidate
+from ranking.query_words import describe_apart
+from ranking.score.score import score_candidate, score_result
 from ranking.units import add_units
-from ranking.value_verification import ValueVerifier
 from ranking.vote.order import says_nothing, vote, vote_with_required
 from ranking.vote.polling import (
     VOTE_LIMITS,
@@ -51,8 +50,6 @@ _UNCALIBRATED_THRESHOLD = 0.2
 # The lowest threshold: an answer that nothing supports is not given.
 _LEAST_CONFIDENCE = 0.0001
 
-# Of the texts of one candidate, where flags.value_verification is on.
-_MOST_VALUE_PROBES = 4
 
 
 class CandidateRanker:
@@ -75,7 +72,6 @@ class CandidateRanker:
         self._settings = settings.ranking
         self._k_max = settings.sampling.k_max
         self._calibration = calibration
-        self._verifier = ValueVerifier(guard, executor, most_probes=_MOST_VALUE_PROBES)
 
     async def assess(
         self,
@@ -93,12 +89,9 @@ class CandidateRanker:
         with suppress(Busy):
             explained = await self._executor.explain(query)
         # The candidate's own text: the guard's rewriting wraps every table.
-        tree, assessed = await run_in_parser_thread(
+        assessed = await run_in_parser_thread(
             _read, candidate, question, query, explained, context, plan
         )
-        if tree and self._flags.value_verification:
-            verified = await self._verifier.measure(question, tree, context.values)
-            assessed = replace(assessed, score=score_values(assessed.score, verified))
         if isinstance(explained, Diagnostic):
             return add_diagnostic(assessed, explained)
         return replace(assessed, explained=explained, unrun="" if explained else "busy")
@@ -205,8 +198,8 @@ def _read(
     explained: Explained | Diagnostic | None,
     context: SchemaContext,
     plan: Plan,
-) -> tuple[Query | None, Assessment]:
-    """The parsed query, and what its text says: findings, score, used definitions, display."""
+) -> Assessment:
+    """What its text says: findings, score, used definitions, display."""
     query = read_candidate(candidate.sql, context)
     uses = find_uses(query, context) if query else ()
     findings = lint_query(query, uses) if query else ()
@@ -215,6 +208,6 @@ def _read(
     )
     used = tuple(use.definition.name for use in uses if use.is_whole)
     display = read_display(query) if query else Display()
-    return query, Assessment(
+    return Assessment(
         candidate, verdict, findings=findings, score=score, definitions=used, display=display
     )

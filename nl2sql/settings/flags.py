@@ -52,9 +52,6 @@ class FlagSettings(Section):
         "them.",
     )
     vote: bool = Field(True, description="Vote over equivalent results, then score.")
-    value_verification: bool = Field(
-        False, description="Check in the database whether the texts in a candidate exist."
-    )
     dialect_normalize: bool = Field(
         True, description="Translate constructs of other dialects into the database's own."
     )

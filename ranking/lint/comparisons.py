@@ -10,8 +10,7 @@ from sqlglot import exp
 from nl2sql.sql.column_kinds import NUMBERS
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import Finding
-from ranking.query import Query
-from ranking.value_verification import list_texts
+from ranking.query import Query, list_texts
 
 _OPERATORS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 

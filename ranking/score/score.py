@@ -6,7 +6,7 @@ It weighs candidates within a vote and decides if there is none. The points are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -92,11 +92,6 @@ def score_candidate(
             measure_definitions(uses),
         )
     return Score((ScoreTerm("base", BASE), *load_points().weigh(measured)))
-
-
-def score_values(score: Score, verified: Iterable[Measure]) -> Score:
-    """The score with the terms for texts that the database does not contain."""
-    return Score((*score.terms, *load_points().weigh(verified)))
 
 
 def score_result(question: str, assessment: Assessment) -> Score:

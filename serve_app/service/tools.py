@@ -26,7 +26,7 @@ from nl2sql.types import (
     TableDescriptions,
     Violation,
 )
-from ranking.interpretations.query_words import describe_apart
+from ranking.query_words import describe_apart
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.operations import Operations, Refusal

@@ -25,9 +25,9 @@ from nl2sql.types import (
     SchemaContext,
     Violation,
 )
-from ranking.interpretations.query_words import describe_query
 from ranking.lint import lint_query
 from ranking.query import read_candidate
+from ranking.query_words import describe_query
 from ranking.score.score import score_candidate
 from repair.autocorrect import RULES, autocorrect_query
 from repair.normalize import normalize_dialect

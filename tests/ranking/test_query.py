@@ -6,7 +6,7 @@ import pytest
 from sqlglot import exp
 
 from ranking.lint import lint_query
-from ranking.query import Query, read_candidate, read_query
+from ranking.query import Query, list_texts, read_candidate, read_query
 from tests.fakes import SHOP, build_context
 
 
@@ -109,3 +109,18 @@ def test_a_candidate_is_read_over_the_tables_that_retrieval_found() -> None:
     assert query is not None
     uses = [query.resolve(column) for column in query.tree.find_all(exp.Column)]
     assert [use.name if use else "" for use in uses] == ["sales.orders.total", ""]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "id = 5",
+        "name <> 'Acme'",
+        "NOT name = 'Acme'",
+        "name NOT IN ('Acme')",
+        "name LIKE 'Ac%'",
+        "visits.who = 'Acme'",
+    ],
+)
+def test_numbers_negations_patterns_and_unknown_tables_are_no_texts(condition: str) -> None:
+    assert not list(list_texts(read(f"SELECT 1 FROM customers, visits WHERE {condition}")))

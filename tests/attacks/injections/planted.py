@@ -51,7 +51,6 @@ _READING_FLAGS = (
     "model_repair",
     "policy_hints",
     "pre_sql",
-    "value_verification",
 )
 
 

@@ -41,7 +41,6 @@ def test_what_no_benchmark_covers_is_fixed() -> None:
         "definition_used",
         "explain_fails",
         "lint:measure_without_filter",
-        "values_unknown",
         # No database of the training set has definitions.
         "derived:defined_measures",
         # No question of the training set is about rounding, and SQLite has NULLs last.

@@ -23,7 +23,7 @@ from nl2sql.types import (
 from ranking.query import read_candidate
 from ranking.score.points import load_points
 from ranking.score.result_terms import RESULT_TERMS
-from ranking.score.score import score_candidate, score_result, score_values
+from ranking.score.score import score_candidate, score_result
 from tests.fakes import (
     build_assessment,
     build_context,
@@ -304,13 +304,6 @@ def test_a_value_that_retrieval_found_counts_as_said() -> None:
     sql = "SELECT id FROM customers WHERE name = 'Acme'"
     assert "values_unsaid" in score(sql, "Who?")
     assert "values_unsaid" not in score(sql, "Who?", values=(MATCH,))
-
-
-def test_what_the_database_said_of_the_texts_enters_by_its_share() -> None:
-    before = Score((ScoreTerm("base", 100.0),))
-    first, added = score_values(before, [("values_unknown", 0.5)]).terms
-    assert (first,) == before.terms
-    assert (added.name, added.strength) == ("values_unknown", 0.5)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from quorumsql.contract import read_response
-from ranking.interpretations.query_words import describe_apart
+from ranking.query_words import describe_apart
 from tests.serve_app.page.canned_trace import WINNER, build_trace, build_verified_trace
 
 DATABASE = "demo_erp"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ranking.interpretations.query_words import describe_apart, describe_query
+from ranking.query_words import describe_apart, describe_query
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,0 @@
-"""What is offered where no candidate is sure enough: queries, and what they ask for in words."""
