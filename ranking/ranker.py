@@ -51,7 +51,6 @@ _UNCALIBRATED_THRESHOLD = 0.2
 _LEAST_CONFIDENCE = 0.0001
 
 
-
 class CandidateRanker:
     """Assesses candidates one by one and ranks them together.
 

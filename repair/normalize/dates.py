@@ -206,8 +206,9 @@ def date_shifts(tree: exp.Expr, facts: Facts) -> bool:
 
     changed = replace_calls(tree, [*_FORWARD, *_BACK, "DATE", "DATETIME"], build)
     for node in list_inner_first(tree, exp.Add, exp.Sub):
-        is_text = facts.target == "sqlite" or facts.kind_of(node.left) == "text"
-        if isinstance(node.right, exp.Interval) and is_text:
+        if not isinstance(node.right, exp.Interval):
+            continue
+        if facts.target == "sqlite" or facts.kind_of(node.left) == "text":
             new = _shift_by(node.left, node.right, 1 if isinstance(node, exp.Add) else -1, facts)
             if new is not None:
                 node.replace(new)
