@@ -89,7 +89,7 @@ class FakeHandle:
         return self
 
     def __getattr__(self, method: str) -> Any:
-        def remote(*arguments: Any) -> asyncio.Task[Any]:
+        def remote(*arguments: Any, left_s: float | None = None) -> asyncio.Task[Any]:
             return asyncio.ensure_future(getattr(self._model, method)(*arguments))
 
         return SimpleNamespace(remote=remote)

@@ -1,10 +1,14 @@
-"""Turns a ranking into an answer: the winner, a choice of interpretations, or a failure."""
+"""Turns a ranking into an answer: the winner, a choice of interpretations, or a failure.
+
+A failure lists the queries that failed, with the cause of each and advice.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+
 from nl2sql.answers import Answer, Answered, Attempt, Clarify, Failed, Refused, Trace
-from nl2sql.pipeline.attempts import describe_attempts, list_attempts
-from nl2sql.types import NOT_PERMITTED, Ranking, SchemaContext, Violation
+from nl2sql.types import NOT_PERMITTED, Ranking, Repair, SchemaContext, Violation
 
 
 def conclude(ranking: Ranking, trace: Trace) -> Answer:
@@ -68,3 +72,66 @@ def _describe_failure(ranking: Ranking, attempts: tuple[Attempt, ...]) -> str:
         + (f". {summary}" if summary else ".")
         + " Use the names of the tables you mean, or ask for more candidates."
     )
+
+
+def list_attempts(ranking: Ranking, repairs: tuple[Repair, ...]) -> tuple[Attempt, ...]:
+    """The failed queries in the ranking's order, with the error classes found by the repairs.
+
+    The error of a failed repair has a class only if its repair was attempted in turn.
+    """
+    by_candidate = {repair.candidate: repair for repair in repairs}
+    attempts = []
+    for assessment in ranking.assessments:
+        if not assessment.failed:
+            continue
+        repair = by_candidate.get(assessment.candidate.id)
+        if isinstance(assessment.verdict, Violation):
+            cause = assessment.verdict.message
+        else:
+            cause = assessment.diagnostic.message if assessment.diagnostic else ""
+        attempts.append(
+            Attempt(
+                sql=assessment.candidate.sql,
+                origin=assessment.candidate.origin,
+                cause=cause,
+                error_class=repair.error_class if repair else "",
+                suggestion=repair.suggestion if repair else "",
+            )
+        )
+    return tuple(attempts)
+
+
+def describe_attempts(attempts: tuple[Attempt, ...]) -> str:
+    """Counts the error classes and adds the advice for the commonest; empty without classes.
+
+    >>> wrong = Attempt("SELECT x", "sample", "There is no x.", "unknown_column", "Use columns.")
+    >>> describe_attempts((wrong, wrong))
+    'What went wrong: unknown column (2). Use columns.'
+    """
+    classes = Counter(attempt.error_class for attempt in attempts if attempt.error_class)
+    if not classes:
+        return ""
+    counted = ", ".join(
+        f"{name.replace('_', ' ')} ({count})" for name, count in classes.most_common()
+    )
+    most = classes.most_common(1)[0][0]
+    advice = next(attempt.suggestion for attempt in attempts if attempt.error_class == most)
+    return f"What went wrong: {counted}. {advice}".strip()
+
+
+def name_definitions(answer: Answered) -> str:
+    """``Revenue as defined in semantics.yaml.``; empty if the winner uses no definition."""
+    trace = answer.trace
+    winner = trace.ranking.winner if trace.ranking else None
+    if winner is None or trace.context is None:
+        return ""
+    used = [
+        definition
+        for definition in trace.context.definitions
+        if definition.name in winner.definitions
+    ]
+    if not used:
+        return ""
+    *others, last = dict.fromkeys(definition.name for definition in used)
+    names = f"{', '.join(others)} and {last}" if others else last
+    return f"{names[0].upper()}{names[1:]} as defined in {used[0].source}."

@@ -7,40 +7,30 @@ round and its repairs, from the best candidates.
 from __future__ import annotations
 
 from nl2sql.concurrency import gather_all
-from nl2sql.pipeline.assessor import CandidateAssessor
-from nl2sql.protocols import Ranker, Repairer
+from nl2sql.pipeline.stages import Stages
 from nl2sql.types import Candidate, Plan, Question, Ranking, SchemaContext
 
 # A fourth makes one more of 958 questions of Spider's train set answerable.
 _PARENTS = 3
 
 
-class Derivation:
-    """Adds derived candidates to a ranking."""
-
-    def __init__(self, assessor: CandidateAssessor, ranker: Ranker, repairer: Repairer) -> None:
-        self._assessor = assessor
-        self._ranker = ranker
-        self._repairer = repairer
-
-    async def run(
-        self, question: Question, context: SchemaContext, plan: Plan, ranking: Ranking
-    ) -> Ranking:
-        """The ranking with the candidates derived from its leaders; the same if there are none."""
-        parents = _find_parents(ranking)
-        if not parents:
-            return ranking
-        known = tuple(assessment.candidate.sql for assessment in ranking.assessments)
-        derived = await self._repairer.derive(question, context, plan, parents, known)
-        if not derived:
-            return ranking
-        assessed = await gather_all(
-            self._assessor.guard_and_assess(question, candidate, context, plan)
-            for candidate in derived
-        )
-        return await self._ranker.rank(
-            question, (*ranking.assessments, *assessed), samples=ranking.samples
-        )
+async def derive(
+    stages: Stages, question: Question, context: SchemaContext, plan: Plan, ranking: Ranking
+) -> Ranking:
+    """The ranking with the candidates derived from its leaders; the same if there are none."""
+    parents = _find_parents(ranking)
+    if not parents:
+        return ranking
+    known = tuple(assessment.candidate.sql for assessment in ranking.assessments)
+    derived = await stages.repairer.derive(question, context, plan, parents, known)
+    if not derived:
+        return ranking
+    assessed = await gather_all(
+        stages.check_and_assess(question, candidate, context, plan) for candidate in derived
+    )
+    return await stages.ranker.rank(
+        question, (*ranking.assessments, *assessed), samples=ranking.samples
+    )
 
 
 def _find_parents(ranking: Ranking) -> tuple[Candidate, ...]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, StageTiming
 from nl2sql.errors import Unavailable
-from nl2sql.pipeline.definitions import name_definitions
+from nl2sql.pipeline.conclusion import name_definitions
 from nl2sql.progress import enter_stage
 from nl2sql.protocols import Answerer, Generator, Sessions
 from nl2sql.spans import open_span

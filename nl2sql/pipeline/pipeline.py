@@ -8,22 +8,21 @@ runs concurrently and when to repair; it knows nothing of how a stage works.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable, PromptTooLong, Unavailable
-from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.clock import StageClock
 from nl2sql.pipeline.conclusion import conclude, describe_unread
-from nl2sql.pipeline.derivation import Derivation
+from nl2sql.pipeline.derivation import derive
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.rounds import merge_round
+from nl2sql.pipeline.stages import Stages
 from nl2sql.progress import count_done, report
-from nl2sql.protocols import Generator, Guard, Planner, Ranker, Repairer, Retriever
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     NOT_PERMITTED,
@@ -49,18 +48,6 @@ _NO_CONTEXT = SchemaContext((), (), ())
 _NO_LONGER_RUNS = "The verified query for this question cannot be run any more, so it was not used."
 
 
-@dataclass(frozen=True, slots=True)
-class Stages:
-    """The stages, each in this process or behind a handle."""
-
-    retriever: Retriever
-    planner: Planner
-    generator: Generator
-    guard: Guard
-    ranker: Ranker
-    repairer: Repairer
-
-
 class Pipeline:
     """Answers questions. Raises Unavailable and its subclasses; all other outcomes are Answers."""
 
@@ -73,15 +60,11 @@ class Pipeline:
         pre_sql: bool = False,
     ) -> None:
         self._stages = stages
-        self._assessor = CandidateAssessor(stages.guard, stages.ranker)
         self._start_repairs = partial(
             RepairLoop,
-            self._assessor,
-            stages.ranker,
-            stages.repairer,
+            stages,
             ask_model=model_repair,
         )
-        self._derivation = Derivation(self._assessor, stages.ranker, stages.repairer)
         self._derives = derives
         self._pre_sql = pre_sql
 
@@ -161,7 +144,7 @@ class Pipeline:
                 merge_round, ranking.assessments, generated.candidates, context.dialect
             )
             async with clock.time("guard", len(new)):
-                verdicts = await gather_all(self._guard(question, candidate) for candidate in new)
+                verdicts = await gather_all(self._check(question, candidate) for candidate in new)
             async with clock.time("assess", len(new)):
                 assessed = await gather_all(
                     self._assess(question, candidate, verdict, context, plan)
@@ -182,7 +165,7 @@ class Pipeline:
 
         if self._derives and ranking.winner is not None and not deadline.has_passed:
             async with clock.time("derive"):
-                derived = await self._derivation.run(question, context, plan, ranking)
+                derived = await derive(stages, question, context, plan, ranking)
             if derived is not ranking:
                 ranking = derived
                 report(VoteCounted(ranking))
@@ -210,8 +193,8 @@ class Pipeline:
             report(RowsFetched(answer.sql, answer.result))
         return answer
 
-    async def _guard(self, question: Question, candidate: Candidate) -> GuardedQuery | Violation:
-        verdict = await self._assessor.guard(question, candidate)
+    async def _check(self, question: Question, candidate: Candidate) -> GuardedQuery | Violation:
+        verdict = await self._stages.check(question, candidate)
         count_done()
         return verdict
 
@@ -223,7 +206,7 @@ class Pipeline:
         context: SchemaContext,
         plan: Plan,
     ) -> Assessment:
-        assessment = await self._assessor.assess(question, candidate, verdict, context, plan)
+        assessment = await self._stages.assess(question, candidate, verdict, context, plan)
         count_done()
         report(CandidateAssessed(assessment))
         return assessment
@@ -234,9 +217,9 @@ class Pipeline:
         """Runs a query that no model wrote, guarded like any candidate."""
         question, ranker = trace.question, self._stages.ranker
         async with clock.time("guard"):
-            verdict = await self._assessor.guard(question, candidate)
+            verdict = await self._stages.check(question, candidate)
         async with clock.time("assess"):
-            assessed = await self._assessor.assess(question, candidate, verdict, context, Plan())
+            assessed = await self._stages.assess(question, candidate, verdict, context, Plan())
         async with clock.time("vote"):
             ranking = await ranker.rank(question, (assessed,), samples=1)
             ranking = await ranker.conclude(question, context, ranking)

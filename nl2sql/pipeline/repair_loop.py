@@ -16,8 +16,7 @@ from functools import partial
 
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.pipeline.assessor import CandidateAssessor
-from nl2sql.protocols import Ranker, Repairer
+from nl2sql.pipeline.stages import Stages
 from nl2sql.single_flight import SingleFlight
 from nl2sql.types import Assessment, Candidate, Plan, Question, Ranking, Repair, SchemaContext
 
@@ -34,17 +33,13 @@ class RepairLoop:
 
     def __init__(
         self,
-        assessor: CandidateAssessor,
-        ranker: Ranker,
-        repairer: Repairer,
+        stages: Stages,
         *,
         rounds: int = _ROUNDS,
         ask_model: bool = False,
         deadline: Deadline = NEVER,
     ) -> None:
-        self._assessor = assessor
-        self._ranker = ranker
-        self._repairer = repairer
+        self._stages = stages
         self._rounds = rounds
         self._ask_model = ask_model
         self._deadline = deadline
@@ -98,7 +93,7 @@ class RepairLoop:
                 for assessment, repair in tried
                 if assessment is not None and repair.risks
             }
-            ranking = await self._ranker.rank(
+            ranking = await self._stages.ranker.rank(
                 question,
                 _hand_over(ranking.assessments + made, doubtful),
                 samples=ranking.samples,
@@ -144,7 +139,7 @@ class RepairLoop:
         history: tuple[Assessment, ...],
         ask_model: bool,
     ) -> _Tried:
-        candidate, repair = await self._repairer.repair(
+        candidate, repair = await self._stages.repairer.repair(
             question, context, failed, ask_model=ask_model, plan=plan, history=history
         )
         if candidate is None:
@@ -157,7 +152,7 @@ class RepairLoop:
     ) -> Assessment:
         """Assesses each text once per question, however many repairs result in it."""
         if (assessed := self._assessed.get(candidate.sql)) is None:
-            work = partial(self._assessor.guard_and_assess, question, candidate, context, plan)
+            work = partial(self._stages.check_and_assess, question, candidate, context, plan)
             assessed = await self._assessing.run(candidate.sql, work)
             self._assessed[candidate.sql] = assessed
         return replace(assessed, candidate=candidate)

@@ -28,7 +28,7 @@ from serve_app.cli.service_or_process import (
 )
 from serve_app.cli.terminal import CONSOLE, ERRORS
 from serve_app.http.formats import FORMATS
-from serve_app.service.sessions import NEW, read_session
+from serve_app.service.request_checks import NEW, read_session
 
 HISTORY = "chat_history"
 """The file of what was typed, under ``home``."""

@@ -16,7 +16,7 @@ from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index import open_index
 from serve_app.cli.output import Lines, Output, confirm, prints
-from serve_app.service.sessions import check_session
+from serve_app.service.request_checks import check_session
 
 
 @prints

@@ -20,8 +20,8 @@ from typer.main import get_command
 
 from nl2sql.settings import Settings
 from serve_app.cli.app import COMMANDS, app, load_command
+from serve_app.composition.services import PageServices
 from serve_app.http.app import build_http_app
-from serve_app.service.page_services import PageServices
 from serve_app.service.query_service import QueryService
 
 _Item = tuple[str, str, str]

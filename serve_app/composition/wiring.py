@@ -15,7 +15,8 @@ from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, build_e
 from generation.sampling.generator import CandidateGenerator
 from nl2sql.catalog import Catalog
 from nl2sql.pipeline.dialogue import Dialogue
-from nl2sql.pipeline.pipeline import Pipeline, Stages
+from nl2sql.pipeline.pipeline import Pipeline
+from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import (
     CatalogSource,
     Engine,

@@ -22,6 +22,7 @@ from nl2sql.trace_rendering import build_pace
 from nl2sql.types import Principal
 from quorumsql.contract.status import StatusResponse
 from serve_app.composition.access import AccessParts
+from serve_app.composition.services import PageServices
 from serve_app.http.history_routes import (
     build_feedback_router,
     build_history_router,
@@ -41,10 +42,9 @@ from serve_app.http.trace_ids import TraceIds
 from serve_app.mcp.endpoint import McpEndpoint
 from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
+from serve_app.service.history import SessionService
 from serve_app.service.identity.identifier import Identifier
-from serve_app.service.page_services import PageServices
 from serve_app.service.query_service import QueryService
-from serve_app.service.sessions import SessionService
 from serve_app.service.tools import ToolService
 
 # Unfinished bodies beside as many requests as are admitted and wait. Our middleware in Ray's proxy

@@ -28,9 +28,8 @@ from serve_app.http.route_parts import (
     render_model,
 )
 from serve_app.service.feedback import FeedbackService
-from serve_app.service.history import HistoryService
+from serve_app.service.history import Forgotten, HistoryService, SessionService
 from serve_app.service.review import ReviewService
-from serve_app.service.sessions import Forgotten, SessionService
 from serve_app.service.shares import ShareService
 
 _CONVERSATIONS = describe_responses(

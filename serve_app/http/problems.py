@@ -36,7 +36,7 @@ from nl2sql.errors import (
 from quorumsql.wire import BUSY
 from serve_app.http.disconnection import ClientGone
 from serve_app.http.responses import AnyTextJSONResponse
-from serve_app.service.missing import Missing
+from serve_app.service.request_checks import Missing
 from serve_app.service.running_queries import UnknownQuery
 
 _LOG = logging.getLogger("quorumsql")

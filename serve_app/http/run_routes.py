@@ -22,8 +22,7 @@ from serve_app.http.route_parts import (
     export_rows,
     render_model,
 )
-from serve_app.service.formatting import format_sql
-from serve_app.service.tools import ToolService, find_refusal
+from serve_app.service.tools import ToolService, find_refusal, format_sql
 
 _RUN = describe_responses(
     "The rows as JSON, or in the accepted format with the headers of `POST /query`.",

@@ -29,8 +29,8 @@ from serve_app.http.sign_in_cookie import (
 from serve_app.service.identity.attempts import HOME, begin_attempt, read_attempt
 from serve_app.service.identity.methods import list_sign_in_methods
 from serve_app.service.identity.sign_ins import SignIns
-from serve_app.service.missing import Missing
 from serve_app.service.profile import ProfileService
+from serve_app.service.request_checks import Missing
 
 _LOG = logging.getLogger("quorumsql")
 

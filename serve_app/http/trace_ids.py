@@ -12,7 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from serve_app.http.headers import change_headers, find_header
-from serve_app.service.trace_ids import TRACE_ID, make_trace_id, read_traceparent
+from serve_app.service.question_log import TRACE_ID, make_trace_id, read_traceparent
 
 HEADER = "QuorumSQL-Trace-Id"
 

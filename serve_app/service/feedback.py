@@ -17,8 +17,8 @@ from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from retrieval.index_store.feedback_note import build_note
 from retrieval.index_store.review_store import ReviewStore
 from serve_app.service.admission import AdmissionController
+from serve_app.service.request_checks import check_filled
 from serve_app.service.rights import may_review
-from serve_app.service.texts import check_filled
 
 
 class FeedbackService:

@@ -1,5 +1,7 @@
 """``/conversations``: what a principal asked, to find again, continue, star and delete.
 
+``DELETE /sessions/{session}`` forgets what follow-up questions are completed from.
+
 Knows nothing of FastAPI. A conversation's id is the session of its questions.
 """
 
@@ -9,6 +11,9 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from pydantic import BaseModel, Field
+
+from nl2sql.protocols import Sessions
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, Question
 from quorumsql.contract.history import (
@@ -21,10 +26,8 @@ from quorumsql.contract.history import (
 )
 from retrieval.conversations import GuardedConversations, WholeConversation
 from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
-from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations
-from serve_app.service.sessions import check_session
-from serve_app.service.texts import check_filled, check_text
+from serve_app.service.request_checks import Missing, check_filled, check_session, check_text
 
 _LONGEST_SEARCH = 200
 _LONGEST_TITLE = 200
@@ -155,3 +158,25 @@ def _render_turn(turn: KeptTurn, *, is_withheld: bool) -> ConversationTurnRespon
         quorum=turn.quorum,
         origin=turn.origin,
     )
+
+
+class Forgotten(BaseModel):
+    """The result of deleting a session."""
+
+    session: str
+    turns: int = Field(description="How many questions were stored and are now deleted.")
+
+
+class SessionService:
+    """Deletes sessions of the principal who requests it."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    async def forget(self, session: str, principal: Principal) -> Forgotten:
+        """Deletes a session; one that does not exist is not an error.
+
+        Raises InvalidRequest, Unavailable.
+        """
+        turns = await self._sessions.forget(principal, check_session(session))
+        return Forgotten(session=session, turns=turns)

@@ -26,10 +26,14 @@ from serve_app.service.accounting import Account, Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.recorder import QuestionRecorder
+from serve_app.service.request_checks import (
+    check_filled,
+    check_text,
+    choose_in_range,
+    read_session,
+)
 from serve_app.service.rights import reads_policy
 from serve_app.service.running_queries import RunningQueries, build_running_queries
-from serve_app.service.sessions import read_session
-from serve_app.service.texts import check_filled, check_text
 
 _PROBE_TIMEOUT_S = 5.0
 # The parts are probed at most once in this time, however often readiness is requested.
@@ -280,12 +284,3 @@ def _choose_k(asked: int | None, sampling: SamplingSettings) -> int:
             field="k",
         )
     return min(sampling.k, sampling.max_k) if asked is None else asked
-
-
-def choose_in_range(field: str, value: int | None, default: int, most: int) -> int:
-    """The value, or the default if it is None. Raises InvalidRequest if it is out of range."""
-    if value is None:
-        return min(default, most)
-    if not 1 <= value <= most:
-        raise InvalidRequest(f"{field} must be from 1 to {most}; it is {value}.", field=field)
-    return value

@@ -1,5 +1,6 @@
 """The log: one line for each question, as text or JSON. Never contains rows or cell values.
 
+A line has the trace id of the request: 32 hexadecimal digits, as W3C's trace context defines them.
 Logs of the service, ours and the modules', go to the logger ``quorumsql``.
 """
 
@@ -8,7 +9,9 @@ from __future__ import annotations
 import json
 import logging
 import re
+import secrets
 import sys
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +20,11 @@ from nl2sql.settings.observability import ObservabilitySettings
 LOGGER = logging.getLogger("quorumsql")
 _MESSAGE = "question"
 _FIELDS = "quorumsql_fields"
+# https://www.w3.org/TR/trace-context/#traceparent-header
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?")
+_NONE = "0" * 32
+
+TRACE_ID: ContextVar[str] = ContextVar("trace_id", default="")
 _PLAIN = re.compile(r"[\w.:/@+-]+", re.ASCII)
 
 
@@ -85,3 +93,18 @@ def _render_value(value: object) -> str:
     """
     text = str(value)
     return text if _PLAIN.fullmatch(text) else json.dumps(text)
+
+
+def read_traceparent(header: str) -> str:
+    """The trace id in a ``traceparent`` header; empty if the header is not valid.
+
+    >>> read_traceparent("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+    '0af7651916cd43dd8448eb211c80319c'
+    """
+    match = _TRACEPARENT.fullmatch(header)
+    return match[1] if match and match[1] != _NONE else ""
+
+
+def make_trace_id() -> str:
+    """A new, random trace id."""
+    return secrets.token_hex(16)

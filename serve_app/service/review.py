@@ -18,8 +18,8 @@ from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.review_store import ReviewEntry, ReviewStore
 from retrieval.index_store.verified_example import build_access_key
 from serve_app.service.history import render_time
-from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations
+from serve_app.service.request_checks import Missing
 from serve_app.service.rights import may_review
 
 # Entries that are read and guarded for one page.

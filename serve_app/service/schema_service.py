@@ -38,10 +38,9 @@ from quorumsql.contract.schema import (
     TableEntryResponse,
     TablesResponse,
 )
-from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations, Refusal
 from serve_app.service.query_service import QueryService
-from serve_app.service.texts import check_filled, check_text
+from serve_app.service.request_checks import Missing, check_filled, check_text
 
 MOST_SUGGESTIONS = 8
 

@@ -25,9 +25,8 @@ from quorumsql.contract.history import (
 from retrieval.index_store.share_store import Share, ShareStore
 from retrieval.sessions import identify_owner
 from serve_app.service.history import render_time
-from serve_app.service.missing import Missing
 from serve_app.service.operations import Operations, Refusal
-from serve_app.service.texts import check_filled
+from serve_app.service.request_checks import Missing, check_filled
 
 _LONGEST_QUERY = 20_000
 _LONGEST_ID = 64

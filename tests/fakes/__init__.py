@@ -40,6 +40,7 @@ from tests.fakes.stages import (
     FakeRepairer,
     FakeRetriever,
     FakeSessions,
+    build_stages,
 )
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "build_question",
     "build_result",
     "build_settings",
+    "build_stages",
     "build_table",
     "build_violation",
     "count_fake_tokens",

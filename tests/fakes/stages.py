@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from nl2sql.deadline import NEVER, Deadline
+from nl2sql.pipeline.stages import Stages
+from nl2sql.protocols import Guard, Ranker, Repairer
 from nl2sql.speed import UNKNOWN_PACE, Pace
 from nl2sql.types import (
     AnswerText,
@@ -27,6 +29,7 @@ from nl2sql.types import (
     Turn,
 )
 from tests.fakes.builders import build_context
+from tests.fakes.databases import FakeGuard
 from tests.fakes.queue import Queue
 
 _NO_PLAN = Plan()
@@ -260,3 +263,20 @@ class FakeSessions:
         if self.error is not None:
             raise self.error
         return len(self.turns.pop(session, ()))
+
+
+def build_stages(
+    *,
+    guard: Guard | None = None,
+    ranker: Ranker | None = None,
+    repairer: Repairer | None = None,
+) -> Stages:
+    """The stages of a pipeline; fakes where none is given."""
+    return Stages(
+        FakeRetriever(),
+        FakePlanner(),
+        FakeGenerator(),
+        guard or FakeGuard(),
+        ranker or FakeRanker({}),
+        repairer or FakeRepairer(),
+    )

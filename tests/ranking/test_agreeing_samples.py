@@ -9,7 +9,8 @@ import pytest
 
 from execution.executor import ReadOnlyExecutor
 from nl2sql.answers import Answer, Answered, Clarify
-from nl2sql.pipeline.pipeline import Pipeline, Stages
+from nl2sql.pipeline.pipeline import Pipeline
+from nl2sql.pipeline.stages import Stages
 from nl2sql.settings import parse_settings
 from nl2sql.types import Candidate, Question
 from ranking.confidence.calibration import load_calibration

@@ -7,7 +7,6 @@ import pytest
 from evaluation.runs.variants import override
 from nl2sql.catalog import Column, Table
 from nl2sql.errors import Busy, DatabaseUnavailable, IndexUnavailable
-from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.conclusion import describe_unread
 from nl2sql.rendering import build_columns
 from nl2sql.types import (
@@ -36,6 +35,7 @@ from tests.fakes import (
     build_question,
     build_result,
     build_settings,
+    build_stages,
     build_violation,
 )
 
@@ -50,8 +50,8 @@ def build_ranker(guard: FakeGuard, executor: FakeExecutor, **flags: bool) -> Can
 async def assess(
     ranker: CandidateRanker, candidate: Candidate, guard: FakeGuard | None = None
 ) -> Assessment:
-    assessor = CandidateAssessor(guard or FakeGuard(), ranker)
-    return await assessor.guard_and_assess(QUESTION, candidate, CONTEXT, Plan())
+    stages = build_stages(guard=guard, ranker=ranker)
+    return await stages.check_and_assess(QUESTION, candidate, CONTEXT, Plan())
 
 
 async def test_a_refused_candidate_never_reaches_the_executor() -> None:

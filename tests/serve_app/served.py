@@ -17,7 +17,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from execution.guard.guard import SqlGuard
 from nl2sql.pipeline.dialogue import Dialogue
-from nl2sql.pipeline.pipeline import Pipeline, Stages
+from nl2sql.pipeline.pipeline import Pipeline
+from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import (
     Answerer,
     Executor,
@@ -37,8 +38,8 @@ from serve_app.composition.access import AccessParts
 from serve_app.http.app import build_http_app
 from serve_app.mcp.tools import Services
 from serve_app.service.feedback import FeedbackService
+from serve_app.service.history import SessionService
 from serve_app.service.query_service import QueryService
-from serve_app.service.sessions import SessionService
 from serve_app.service.tools import ToolService
 from tests.fakes import (
     SHOP,

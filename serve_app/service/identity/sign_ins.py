@@ -22,7 +22,7 @@ from serve_app.service.identity.attempts import Attempt
 from serve_app.service.identity.guessing import GuessLimit
 from serve_app.service.identity.jwt_verifier import JwtVerifier
 from serve_app.service.identity.static_tokens import build_unknown
-from serve_app.service.missing import Missing
+from serve_app.service.request_checks import Missing
 
 if TYPE_CHECKING:
     # Loaded only where people sign in at a provider: it brings Authlib.

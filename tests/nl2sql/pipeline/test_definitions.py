@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.answers import Answer, Answered, Trace
-from nl2sql.pipeline.definitions import name_definitions
+from nl2sql.pipeline.conclusion import name_definitions
 from nl2sql.pipeline.dialogue import Dialogue
 from nl2sql.rendering import build_response
 from nl2sql.types import Question, Ranking

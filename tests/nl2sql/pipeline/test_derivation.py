@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nl2sql.pipeline.assessor import CandidateAssessor
-from nl2sql.pipeline.derivation import Derivation
+from nl2sql.pipeline.derivation import derive as derive_candidates
 from nl2sql.types import Plan, Ranking
 from tests.fakes import (
     FakeGuard,
@@ -14,6 +13,7 @@ from tests.fakes import (
     build_assessment,
     build_context,
     build_question,
+    build_stages,
 )
 
 FIRST = build_assessment("c1", sql="first", samples=3, rows=[(7,)], group=0)
@@ -26,8 +26,8 @@ RANKING = Ranking((FIRST, EQUAL, SECOND, THIRD), samples=6)
 
 async def derive(repairer: FakeRepairer, ranker: FakeRanker, ranking: Ranking) -> Ranking:
     guard = FakeGuard()
-    derivation = Derivation(CandidateAssessor(guard, ranker), ranker, repairer)
-    made = await derivation.run(build_question(), build_context(), Plan(), ranking)
+    stages = build_stages(guard=guard, ranker=ranker, repairer=repairer)
+    made = await derive_candidates(stages, build_question(), build_context(), Plan(), ranking)
     judged = [candidate.sql for candidate in ranker.assessed]
     assert [sql for _, sql, _ in guard.guarded] == judged, "nothing is assessed unguarded"
     return made

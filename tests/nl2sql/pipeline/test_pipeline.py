@@ -11,7 +11,8 @@ import pytest
 from generation.sampling.generator import CandidateGenerator
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
 from nl2sql.errors import EngineUnavailable, IndexUnavailable, PromptTooLong
-from nl2sql.pipeline.pipeline import Pipeline, Stages
+from nl2sql.pipeline.pipeline import Pipeline
+from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
 from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import (

@@ -9,7 +9,6 @@ import pytest
 
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.errors import EngineUnavailable
-from nl2sql.pipeline.assessor import CandidateAssessor
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.types import (
     Assessment,
@@ -29,6 +28,7 @@ from tests.fakes import (
     build_context,
     build_diagnostic,
     build_question,
+    build_stages,
     build_violation,
 )
 
@@ -61,9 +61,7 @@ async def run(
     rounds: int = 3,
 ) -> tuple[Ranking, tuple[Repair, ...]]:
     loop = RepairLoop(
-        CandidateAssessor(FakeGuard(), ranker),
-        ranker,
-        repairer,
+        build_stages(ranker=ranker, repairer=repairer),
         rounds=rounds,
         ask_model=ask_model,
         deadline=deadline,
@@ -154,9 +152,7 @@ async def test_where_nothing_works_every_attempt_is_listed() -> None:
 async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round() -> None:
     """Not even where the model is asked for it then."""
     repairer = FakeRepairer("", "", "", "")
-    loop = RepairLoop(
-        CandidateAssessor(FakeGuard(), FakeRanker({})), FakeRanker({}), repairer, ask_model=True
-    )
+    loop = RepairLoop(build_stages(repairer=repairer), ask_model=True)
     handed = (build_question(), build_context(), Plan())
     await loop.run(*handed, rank(BAD), is_last=False)
     _, attempts = await loop.run(*handed, rank(BAD, BROKEN))
@@ -218,7 +214,8 @@ async def test_an_assessment_that_came_to_nothing_is_made_anew(
     fixed = build_repair(BAD, "fixed", rows=[(1,)])
     ranker = FakeRanker({"fixed": fixed}, rank(fixed))
     guard = HangingGuard(*errors)
-    loop = RepairLoop(CandidateAssessor(guard, ranker), ranker, FakeRepairer("fixed", "fixed"))
+    repairer = FakeRepairer("fixed", "fixed")
+    loop = RepairLoop(build_stages(guard=guard, ranker=ranker, repairer=repairer))
     arguments = build_question(), build_context(), Plan(), rank(BAD)
     with pytest.raises((TimeoutError, EngineUnavailable)):
         async with asyncio.timeout(0.05):

@@ -15,8 +15,8 @@ from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.types import FeedbackReceipt, Question, ResultSet
 from serve_app.http.app import build_http_app
 from serve_app.service.feedback import FeedbackService
+from serve_app.service.history import SessionService
 from serve_app.service.query_service import QueryService
-from serve_app.service.sessions import SessionService
 from tests.fakes import FakeSessions, build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, Headers, build_scope
 

@@ -21,8 +21,8 @@ from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.reporting import Silence
 from serve_app.service.feedback import FeedbackService
+from serve_app.service.history import SessionService
 from serve_app.service.query_service import QueryService
-from serve_app.service.sessions import SessionService
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.served import connect
 from tests.serve_app.test_policy_pipeline import POLICY

@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from serve_app.http.trace_ids import HEADER, TraceIds
-from serve_app.service.trace_ids import TRACE_ID
+from serve_app.service.question_log import TRACE_ID
 from tests.serve_app.served import build_app, connect
 
 SENT = "0af7651916cd43dd8448eb211c80319c"

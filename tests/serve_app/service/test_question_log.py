@@ -15,6 +15,8 @@ from serve_app.service.question_log import (
     TextLines,
     configure_logging,
     log_question,
+    make_trace_id,
+    read_traceparent,
 )
 
 
@@ -56,3 +58,21 @@ def test_lines_go_to_standard_error_once(capsys: pytest.CaptureFixture[str]) -> 
         LOGGER.setLevel(level)
     line = json.loads(capsys.readouterr().err)
     assert (line["outcome"], "code" in line) == ("answered", False)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "",
+        "00-0-0-01",
+        f"00-{'0' * 32}-b7ad6b7169203331-01",
+        f"00-{'A' * 32}-b7ad6b7169203331-01",
+        f"00-{'a' * 32}-b7ad6b7169203331-01\n",
+    ],
+)
+def test_an_invalid_header_has_no_trace_id(header: str) -> None:
+    assert read_traceparent(header) == ""
+
+
+def test_a_new_id_has_the_form_of_w3c() -> None:
+    assert read_traceparent(f"00-{(new := make_trace_id())}-b7ad6b7169203331-01") == new

@@ -20,14 +20,14 @@ from nl2sql.errors import (
     Unavailable,
     UnknownDatabase,
 )
-from nl2sql.pipeline.pipeline import Pipeline, Stages
+from nl2sql.pipeline.pipeline import Pipeline
+from nl2sql.pipeline.stages import Stages
 from nl2sql.types import Principal
 from quorumsql.contract import QueryRequest
 from ranking.ranker import CandidateRanker
 from serve_app.service.query_service import QueryService
-from serve_app.service.question_log import LOGGER, JsonLines
-from serve_app.service.recorder import QuestionRecorder
-from serve_app.service.trace_ids import TRACE_ID
+from serve_app.service.question_log import LOGGER, TRACE_ID, JsonLines
+from serve_app.service.recorder import Figures, QuestionRecorder
 from tests.fakes import (
     FakeExecutor,
     FakeGenerator,
@@ -178,3 +178,19 @@ async def test_requests_that_wait_and_are_answered_are_counted() -> None:
         figures = service.recorder.figures.read()
     assert (figures.waiting, figures.ongoing) == (0, 1)
     assert service.recorder.figures.read().ongoing == 0
+
+
+def test_percentiles_are_those_of_the_latest_hundred_answers() -> None:
+    figures = Figures()
+    for ms in (9000.0, *(float(number) for number in range(1, 101))):
+        figures.count("answered", ms)
+    figures.count("timeout", None)
+    told = figures.read()
+    assert told.questions == {"answered": 101, "timeout": 1}
+    duration = told.duration
+    assert (duration.questions, duration.p50_ms, duration.p95_ms) == (100, 50.0, 95.0)
+
+
+def test_without_questions_there_are_no_percentiles() -> None:
+    duration = Figures().read().duration
+    assert (duration.questions, duration.p50_ms, duration.p95_ms) == (0, None, None)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from nl2sql.answers import Failed, Trace
-from nl2sql.pipeline.attempts import describe_attempts, list_attempts
-from nl2sql.pipeline.conclusion import conclude
+from nl2sql.pipeline.conclusion import conclude, describe_attempts, list_attempts
 from nl2sql.types import Candidate, Ranking, Repair
 from tests.fakes import build_assessment, build_diagnostic, build_question, build_violation
 

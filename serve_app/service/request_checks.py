@@ -1,0 +1,70 @@
+"""Checks a request: its texts, numbers and ids; and what it names that nobody may see.
+
+Databases and models accept the characters that pass here.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+from nl2sql.errors import InvalidRequest
+
+# JSON can contain lone surrogates, which UTF-8 cannot encode; PostgreSQL stores no NUL.
+_NO_CHARACTER = re.compile("[\0\ud800-\udfff]")
+NEW = "new"
+"""The session of a request that wants a new one."""
+_SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
+
+
+class Missing(InvalidRequest):
+    """There is nothing of that name. ``field`` says what was named."""
+
+
+def check_text(field: str, text: str, most: int) -> str:
+    """The text without surrounding white space. Raises InvalidRequest."""
+    text = text.strip()
+    if len(text) > most:
+        raise InvalidRequest(
+            f"The {field} has {len(text)} characters; {most} are allowed.", field=field
+        )
+    if _NO_CHARACTER.search(text):
+        raise InvalidRequest(f"The {field} contains an invalid character.", field=field)
+    return text
+
+
+def check_filled(field: str, text: str, most: int) -> str:
+    """As ``check_text``; also refuses an empty text. Raises InvalidRequest."""
+    if not text.strip():
+        raise InvalidRequest(f"The {field} is empty.", field=field)
+    return check_text(field, text, most)
+
+
+def choose_in_range(field: str, value: int | None, default: int, most: int) -> int:
+    """The value, or the default if it is None. Raises InvalidRequest if it is out of range."""
+    if value is None:
+        return min(default, most)
+    if not 1 <= value <= most:
+        raise InvalidRequest(f"{field} must be from 1 to {most}; it is {value}.", field=field)
+    return value
+
+
+def check_session(session: str) -> str:
+    """The id, unchanged. Raises InvalidRequest."""
+    if not _SESSION.fullmatch(session):
+        raise InvalidRequest(
+            "A session's id is 1 to 64 letters, digits, dots, dashes or underscores.",
+            field="session",
+        )
+    return session
+
+
+def read_session(session: str | None) -> str:
+    """The id of a request: empty for none, a fresh one for ``new``. Raises InvalidRequest.
+
+    >>> read_session(None), read_session("my-chat"), len(read_session("new"))
+    ('', 'my-chat', 16)
+    """
+    if session is None:
+        return ""
+    return secrets.token_hex(8) if session == NEW else check_session(session)
