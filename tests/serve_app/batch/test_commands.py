@@ -125,10 +125,12 @@ def test_status_and_report(config: Path) -> None:
     assert (state["done"], state["total"], state["outcomes"]) == (1, 2, {"answered": 1})
     complete(job)
     assert call(config, "status", output).exit_code == 0
-    report = call(config, "report", output)
+    report = call(config, "status", output, "--report")
     assert report.exit_code == 0
-    assert "2 of 2 questions" in report.output
-    assert "mean confidence 0.50, 100.0% with a quorum" in report.output
-    figures = json.loads(call(config, "report", output, "--json").output)
+    assert "outcomes: answered 2" in report.output
+    assert "mean confidence: 0.5" in report.output
+    figures = json.loads(call(config, "status", output, "--report", "--json").output)
     assert figures["databases"] == {"shop": {"answered": 2}}
-    assert isinstance(call(config, "report", str(config.parent)).exception, SettingsError)
+    assert isinstance(
+        call(config, "status", str(config.parent), "--report").exception, SettingsError
+    )

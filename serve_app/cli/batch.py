@@ -1,4 +1,4 @@
-"""``batch run``: starts a job, or continues it."""
+"""``quorumsql batch``: answers a file of questions as one job, and shows what came of it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -15,19 +16,29 @@ from rich.markup import escape
 
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
-from serve_app.batch.figures import Progress, ProgressReader
+from serve_app.batch.figures import Progress, ProgressReader, build_report, render_duration
 from serve_app.batch.inputs import describe_files, read_files
-from serve_app.batch.job import Job, JobSpec, check_principals, check_same, create_job, find_job
+from serve_app.batch.job import (
+    Job,
+    JobSpec,
+    check_principals,
+    check_same,
+    create_job,
+    find_job,
+    open_job,
+)
 from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.results import ResultFormat
 from serve_app.batch.running import Follow, Sizes, run_job
 from serve_app.batch.storage import Folder, open_folder
 from serve_app.cli.context import CliContext
-from serve_app.cli.output import Output, build_json, prints
+from serve_app.cli.output import Output, build_json, prints, say
 from serve_app.cli.service_or_process import PrincipalOption
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import prepare, pull_model
+
+app = typer.Typer(no_args_is_help=True)
 
 _INTERRUPTED = 130
 _POOL = re.compile(r"([1-9][0-9]{0,3})(?::([1-9][0-9]{0,3}))?")
@@ -36,6 +47,7 @@ _TERMINAL_S = 2.0
 _LOG_S = 15.0
 
 
+@app.command("run")
 @prints
 def run(
     context: typer.Context,
@@ -131,7 +143,7 @@ def run(
 def _print_end(output: str, progress: Progress) -> None:
     CONSOLE.print(f"[green]✓[/] {escape(progress.render())}", highlight=False)
     CONSOLE.print(
-        f"Results: {output}\nReport: quorumsql batch report {output}",
+        f"Results: {output}\nReport: quorumsql batch status {output} --report",
         highlight=False,
         soft_wrap=True,
         markup=False,
@@ -192,3 +204,32 @@ def _show_progress() -> Iterator[tuple[Follow, float]]:
         return
     with CONSOLE.status("starting Ray") as status:
         yield lambda progress: status.update(escape(progress.render())), _TERMINAL_S
+
+
+@app.command("status")
+@prints
+def status(
+    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="The job's folder.")],
+    report: Annotated[
+        bool,
+        typer.Option("--report", help="Read all results: outcomes, errors, times and tokens."),
+    ] = False,
+) -> Output:
+    """Show how far a job is: its rate, the time left, and the counts by outcome.
+
+    Exits with 1 while questions have no row.
+    """
+    job = open_job(open_folder(output))
+    progress = ProgressReader(job).read()
+    code = 0 if progress.is_complete else 1
+    if report:
+        return Output(build_report(job), exit_code=code)
+    return Output(progress, lambda: _print_progress(progress), code)
+
+
+def _print_progress(progress: Progress) -> None:
+    mark = "[green]✓[/] complete:" if progress.is_complete else "[yellow]…[/]"
+    CONSOLE.print(f"{mark} {escape(progress.render())}", highlight=False, soft_wrap=True)
+    if progress.latest is not None and not progress.is_complete:
+        age = (datetime.now(UTC) - progress.latest).total_seconds()
+        say(f"Latest results: {render_duration(max(age, 0))} ago.")
