@@ -10,6 +10,7 @@ from nl2sql.errors import Busy
 from nl2sql.intervals import wilson_interval
 from nl2sql.protocols import Executor, Guard
 from nl2sql.settings import Settings
+from nl2sql.settings.sampling import MOST_ADAPTIVE_K
 from nl2sql.sql.threads import run_in_parser_thread, run_in_results_thread
 from nl2sql.types import (
     Assessment,
@@ -69,7 +70,6 @@ class CandidateRanker:
         self._executor = executor
         self._flags = settings.flags
         self._settings = settings.ranking
-        self._k_max = settings.sampling.k_max
         self._calibration = calibration
 
     async def assess(
@@ -175,7 +175,7 @@ class CandidateRanker:
             for assessment in assessments
         )
         if self._flags.vote:
-            most = question.k or self._k_max
+            most = question.k or MOST_ADAPTIVE_K
             count = partial(vote, samples=samples, settings=self._settings, most_samples=most)
             return vote_with_required(assessments, count)
         assessments = tuple(sorted(assessments, key=lambda assessment: assessment.misses_required))

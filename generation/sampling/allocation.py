@@ -1,7 +1,7 @@
 """How many samples a round draws, and their distribution over the prompt variants.
 
 With ``sampling.k: 0`` the first round depends on the question's difficulty; further rounds draw
-``k_easy`` samples each, until the ranking is settled or ``k_max`` samples are drawn. The points
+two samples each, until the ranking is settled or ``MOST_ADAPTIVE_K`` are drawn. The points
 were derived from 300 questions of Spider: all four samples agreed on 67 % of those with 0 points,
 on 25 % with 1 point, and on one in eight with more.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nl2sql.settings.sampling import SamplingSettings, Variant
+from nl2sql.settings.sampling import MOST_ADAPTIVE_K, Variant
 from nl2sql.types import Plan, Question
 
 # What the settings leave open is divided among these, if each has so many candidates: two prompts
@@ -26,6 +26,8 @@ _MANY_WORDS = 12
 _MANY_TABLES = 3
 _MOST_JOIN_POINTS = 2
 _HARD_POINTS = 3
+# Candidates of the first round of easy, most and hard questions; all are even, as is their most.
+_K_EASY, _K_DEFAULT, _K_HARD = 2, 4, 6
 # Links with a lower score are not counted.
 _SURE_LINK = 0.5
 
@@ -46,15 +48,13 @@ def deal_samples(
     *,
     seed: int,
     temperature: float,
-    greedy_first: bool = False,
     round_number: int = 0,
     least: int = 1,
 ) -> tuple[Draw, ...]:
     """Distributes ``k`` samples evenly; the first variant gets the remainder.
 
     A variant after the first is left out if its share were below ``least``. A later round begins
-    with the next variant and has other seeds. A single sample is drawn at temperature 0; with
-    ``greedy_first``, so is the first of several.
+    with the next variant and has other seeds. A single sample is drawn at temperature 0.
 
     >>> draws = deal_samples(5, DEFAULT_VARIANTS, seed=0, temperature=0.7)
     >>> [(draw.variant, draw.k, draw.seed) for draw in draws]
@@ -62,7 +62,7 @@ def deal_samples(
     """
     turn = round_number % len(variants)
     order = (*variants[turn:], *variants[:turn])
-    greedy = int(round_number == 0 and (greedy_first or k == 1))
+    greedy = int(round_number == 0 and k == 1)
     used = min(len(order), max(1, k // least))
     shares = split_evenly(k - greedy, used) + (0,) * (len(order) - used)
     # A number for each request of each round; the greedy one comes first and needs none.
@@ -102,9 +102,7 @@ def rate_difficulty(question: Question, plan: Plan) -> int:
     )
 
 
-def count_round(
-    question: Question, plan: Plan, sampling: SamplingSettings, round_number: int
-) -> tuple[int, bool]:
+def count_round(question: Question, plan: Plan, round_number: int) -> tuple[int, bool]:
     """The number of samples of this round, and whether another round may follow.
 
     A question with ``k`` gets exactly one round of ``k`` samples.
@@ -112,10 +110,9 @@ def count_round(
     if question.k:
         return question.k, False
     points = rate_difficulty(question, plan)
-    first = sampling.k_default if points else sampling.k_easy
+    first = _K_DEFAULT if points else _K_EASY
     if points >= _HARD_POINTS:
-        first = sampling.k_hard
-    drawn = first + max(round_number - 1, 0) * sampling.k_easy if round_number else 0
-    wanted = sampling.k_easy if round_number else first
-    k = min(wanted, sampling.k_max - drawn)
-    return k, drawn + k < sampling.k_max
+        first = _K_HARD
+    drawn = first + (round_number - 1) * _K_EASY if round_number else 0
+    k = _K_EASY if round_number else first
+    return k, drawn + k < MOST_ADAPTIVE_K

@@ -140,13 +140,12 @@ class CandidateGenerator:
         """
         sampling = self._settings.sampling
         round_number = before.round_number + 1 if before else 0
-        k, more = count_round(question, plan, sampling, round_number)
+        k, more = count_round(question, plan, round_number)
         draws = deal_samples(
             k,
             self._variants,
             seed=question.seed,
             temperature=sampling.temperature,
-            greedy_first=sampling.greedy_first,
             round_number=round_number,
             least=self._least,
         )

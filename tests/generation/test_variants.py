@@ -21,7 +21,7 @@ async def read_prompts(
 ) -> dict[str, list[str]]:
     """What each variant says, message by message, behind the system's."""
     engine = FakeEngine(*[["SELECT 1"]] * len(variants))
-    made = build_settings(sampling={"variants": list(variants), "greedy_first": False}, **settings)
+    made = build_settings(sampling={"variants": list(variants)}, **settings)
     question = build_question(k=len(variants))
     generated = await CandidateGenerator(engine, made).generate(question, context, plan)
     return {
@@ -45,17 +45,6 @@ async def test_all_variants_are_drawn_from_and_merged() -> None:
     assert (generated.prompt_tokens, generated.completion_tokens) == (200, 40)
     assert [name for name, _ in generated.prompts] == ["standard", "narrow"]
     assert generated.prompt is generated.prompts[0][1]
-
-
-async def test_the_greedy_sample_is_of_the_first_variant() -> None:
-    engine = FakeEngine(["SELECT 1"], ["SELECT 2", "SELECT 1"])
-    settings = build_settings(sampling={"greedy_first": True})
-    generated = await CandidateGenerator(engine, settings).generate(
-        build_question(k=3), CONTEXT, PLAN
-    )
-    assert [(request.k, request.temperature) for request in engine.requests] == [(1, 0.0), (2, 0.7)]
-    assert engine.requests[0].prompt == engine.requests[1].prompt
-    assert [candidate.samples for candidate in generated.candidates] == [2, 1]
 
 
 async def test_rounds_of_an_adaptive_question_differ_in_seed_and_share_what_was_written() -> None:
@@ -133,8 +122,3 @@ async def test_the_narrow_prompt_of_a_question_that_names_no_table_shows_all() -
 def test_unknown_repeated_and_no_variants_are_errors(variants: list[str]) -> None:
     with pytest.raises(SettingsError, match=r"sampling\.variants"):
         build_settings(sampling={"variants": variants})
-
-
-def test_the_rounds_may_not_fall() -> None:
-    with pytest.raises(SettingsError, match="ascending order"):
-        build_settings(sampling={"k_easy": 5})

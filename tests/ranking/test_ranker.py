@@ -299,7 +299,7 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
 
 
 async def test_the_vote_is_settled_by_k_or_by_the_most_that_adaptive_sampling_draws() -> None:
-    settings = build_settings(sampling={"k": 0, "k_max": 12}, ranking={"early_accept": False})
+    settings = build_settings(ranking={"early_accept": False})
     ranker = CandidateRanker(FakeGuard(), FakeExecutor(), settings)
     agreed = (build_assessment("c1", samples=4, rows=[(1,)]),)
     adaptive, fixed = build_question(k=0), build_question(k=4)

@@ -34,31 +34,23 @@ def test_difficulty_is_counted_in_points(question: str, found: Plan, points: int
     assert rate_difficulty(build_question(text=question), found) == points
 
 
-def list_rounds(question: Question, found: Plan, sampling: SamplingSettings) -> list[int]:
+def list_rounds(question: Question, found: Plan) -> list[int]:
     counts: list[int] = []
     more = True
     while more:
-        k, more = count_round(question, found, sampling, len(counts))
+        k, more = count_round(question, found, len(counts))
         counts.append(k)
     return counts
 
 
-SEVEN = SamplingSettings(k=0, k_easy=3, k_default=3, k_hard=3, k_max=7)
-FOUR = SamplingSettings(k=0, k_easy=4, k_default=4, k_hard=4, k_max=4)
-
-
 @pytest.mark.parametrize(
-    ("question", "found", "sampling", "rounds"),
+    ("question", "found", "rounds"),
     [
-        pytest.param(build_question(k=0), plan(), SAMPLING, [2, 2, 2, 2], id="easy"),
-        pytest.param(build_question(k=0), plan(joins=1), SAMPLING, [4, 2, 2], id="default"),
-        pytest.param(build_question(text=LONG, k=0), plan(joins=2), SAMPLING, [6, 2], id="hard"),
-        pytest.param(build_question(k=0), plan(), SEVEN, [3, 3, 1], id="what is left"),
-        pytest.param(build_question(k=0), plan(), FOUR, [4], id="k_max at once"),
-        pytest.param(build_question(k=16), plan(joins=2), SAMPLING, [16], id="k of the question"),
+        pytest.param(build_question(k=0), plan(), [2, 2, 2, 2], id="easy"),
+        pytest.param(build_question(k=0), plan(joins=1), [4, 2, 2], id="default"),
+        pytest.param(build_question(text=LONG, k=0), plan(joins=2), [6, 2], id="hard"),
+        pytest.param(build_question(k=16), plan(joins=2), [16], id="k of the question"),
     ],
 )
-def test_rounds_go_on_to_k_max(
-    question: Question, found: Plan, sampling: SamplingSettings, rounds: list[int]
-) -> None:
-    assert list_rounds(question, found, sampling) == rounds
+def test_rounds_go_on_to_the_most(question: Question, found: Plan, rounds: list[int]) -> None:
+    assert list_rounds(question, found) == rounds

@@ -26,13 +26,11 @@ def test_one_variant_is_one_request_with_the_seed_of_the_question() -> None:
     [
         (deal(7, TWO), "standard 4 0.7, narrow 3 0.7"),
         (deal(1, TWO[1:]), "narrow 1 0.0"),
-        (deal(4, TWO, greedy_first=True), "standard 1 0.0, standard 2 0.7, narrow 1 0.7"),
-        (deal(2, TWO, greedy_first=True, round_number=1), "narrow 1 0.7, standard 1 0.7"),
         (deal(1, round_number=1), "standard 1 0.7"),
         (deal(1, TWO, round_number=1), "narrow 1 0.7"),
         (deal(1, TWO, round_number=2), "standard 1 0.7"),
     ],
-    ids=["shares", "single", "greedy", "greedy later", "later", "the second", "the first again"],
+    ids=["shares", "single", "later", "the second", "the first again"],
 )
 def test_variants_draw_their_shares(draws: tuple[Draw, ...], expected: str) -> None:
     found = [f"{draw.variant} {draw.k} {draw.temperature}" for draw in draws]
