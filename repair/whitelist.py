@@ -22,12 +22,12 @@ from nl2sql.sql.parsing import read_tree
 from nl2sql.sql.scopes import name_ctes
 from nl2sql.types import SchemaContext
 from nl2sql.words import split_words
-from repair.autocorrect.levels import (
-    Level,
+from repair.autocorrect.select_scopes import (
+    SelectScope,
     find_clause,
     list_faults,
     point_at,
-    read_levels,
+    read_scopes,
 )
 from repair.autocorrect.table_lookup import TableLookup
 from repair.limits import MOST_CHARS
@@ -86,10 +86,10 @@ def list_allowed(sql: str, context: SchemaContext) -> tuple[Whitelist, ...]:
             for node in find_all(tree, exp.Table)
             if isinstance(node.this, exp.Identifier) and _is_unknown(node, tree, visible)
         }
-        for level in read_levels(tree, visible):
-            for column, _ in list_faults(level, "owner", "column", "qualifier"):
+        for scope in read_scopes(tree, visible):
+            for column, _ in list_faults(scope, "owner", "column", "qualifier"):
                 name = column.sql(context.dialect)
-                lists[name] = Whitelist(name, _rank_columns(column, level))
+                lists[name] = Whitelist(name, _rank_columns(column, scope))
     except (SqlglotError, RecursionError):
         return ()
     return tuple(lists.values())
@@ -116,17 +116,17 @@ def describe_allowed(sql: str, context: SchemaContext) -> tuple[str, ...]:
 def swapped_names(tree: exp.Expr, visible: TableLookup) -> bool:
     """Replaces a column by the only joined column with a nearly equal name of the same kind."""
     changed = False
-    for level in read_levels(tree, visible):
-        for column, _ in list_faults(level, "owner", "column"):
+    for scope in read_scopes(tree, visible):
+        for column, _ in list_faults(scope, "owner", "column"):
             if find_clause(column) == "joins":
                 continue
-            joined = _rank_columns(column, level, only_joined=True)
+            joined = _rank_columns(column, scope, only_joined=True)
             ranked = sorted(joined, key=lambda allowed: -allowed.similarity)
             if not ranked or ranked[0].similarity < _ALIKE or ranked[0].is_risky:
                 continue
             if len(ranked) > 1 and ranked[1].similarity > ranked[0].similarity - _MARGIN:
                 continue
-            sources = [source for source, table in level.list_tables() if table is ranked[0].table]
+            sources = [source for source, table in scope.list_tables() if table is ranked[0].table]
             if len(sources) == 1:
                 point_at(column, sources[0], visible.fold(ranked[0].column), visible)
                 changed = True
@@ -166,12 +166,12 @@ def _find_kinds(name: str) -> frozenset[str]:
 
 
 def _rank_columns(
-    column: exp.Column, level: Level, *, only_joined: bool = False
+    column: exp.Column, scope: SelectScope, *, only_joined: bool = False
 ) -> tuple[Allowed, ...]:
-    visible = level.visible
+    visible = scope.visible
     qualifier = column.args.get("table")
-    meant = level.find_source(visible.spell(qualifier)) if qualifier is not None else None
-    joined = [table for _, table in level.list_tables()]
+    meant = scope.find_source(visible.spell(qualifier)) if qualifier is not None else None
+    joined = [table for _, table in scope.list_tables()]
     tables = [meant.table] if meant is not None and meant.table is not None else joined
     around = [neighbour.table for table in tables for neighbour in visible.list_neighbours(table)]
     ranked = [

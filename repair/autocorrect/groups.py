@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
-from repair.autocorrect.levels import Level, read_levels
+from repair.autocorrect.select_scopes import SelectScope, read_scopes
 from repair.autocorrect.table_lookup import TableLookup
 
 
@@ -95,11 +95,11 @@ def missing_groups(tree: exp.Expr, visible: TableLookup) -> bool:
     SQLite would return the country of any row, but refuses an aggregate that only orders or
     filters.
     """
-    return max([_complete(level) for level in read_levels(tree, visible)], default=False)
+    return max([_complete(scope) for scope in read_scopes(tree, visible)], default=False)
 
 
-def _complete(level: Level) -> bool:
-    select, visible = level.select, level.visible
+def _complete(scope: SelectScope) -> bool:
+    select, visible = scope.select, scope.visible
     group, order, having = (select.args.get(key) for key in ("group", "order", "having"))
     selects_aggregate = any(map(has_aggregate, select.expressions))
     needs_group = having is not None or (order is not None and has_aggregate(order))
@@ -109,7 +109,7 @@ def _complete(level: Level) -> bool:
         return False
     if any(isinstance(expression, exp.Star) for expression in select.expressions):
         return False
-    grouped = _read_grouped(level)
+    grouped = _read_grouped(scope)
     missing: dict[str, exp.Column] = {}
     # Without GROUP BY, all rows are one group, and an order of groups has no meaning.
     sorted_by = order.expressions if order is not None and group is not None else []
@@ -117,10 +117,10 @@ def _complete(level: Level) -> bool:
         whole = output.this if isinstance(output, exp.Alias | exp.Ordered) else output
         if grouped and (output.alias_or_name in grouped or _write(whole) in grouped):
             continue
-        if output in sorted_by and whole.name in level.outputs:
+        if output in sorted_by and whole.name in scope.outputs:
             continue
         for column in list_bare_columns(whole):
-            if not _is_grouped(column, grouped, level):
+            if not _is_grouped(column, grouped, scope):
                 missing[_write(column)] = column.copy()
     if not missing:
         return False
@@ -128,11 +128,11 @@ def _complete(level: Level) -> bool:
     return True
 
 
-def _read_grouped(level: Level) -> set[str]:
+def _read_grouped(scope: SelectScope) -> set[str]:
     """The SQL of the items of GROUP BY, and of the outputs that their numbers refer to."""
-    outputs = level.select.expressions
+    outputs = scope.select.expressions
     grouped = set()
-    group = level.select.args.get("group")
+    group = scope.select.args.get("group")
     for item in group.expressions if group is not None else ():
         if isinstance(item, exp.Literal) and item.name.isdigit() and int(item.name) <= len(outputs):
             output = outputs[int(item.name) - 1]
@@ -146,11 +146,11 @@ def _write(node: exp.Expr) -> str:
     return node.sql(copy=not isinstance(node, exp.Column))
 
 
-def _is_grouped(column: exp.Column, grouped: set[str], level: Level) -> bool:
+def _is_grouped(column: exp.Column, grouped: set[str], scope: SelectScope) -> bool:
     """Whether it is grouped by, in either spelling, or by the primary key of its table."""
     owner = column.args.get("table")
-    owners = level.owners(level.visible.spell(column.this))
-    source = level.find_source(level.visible.spell(owner)) if owner is not None else None
+    owners = scope.owners(scope.visible.spell(column.this))
+    source = scope.find_source(scope.visible.spell(owner)) if owner is not None else None
     if source is None and len(owners) == 1:
         source = owners[0]
     if _write(column) in grouped or column.name in grouped:
@@ -162,7 +162,7 @@ def _is_grouped(column: exp.Column, grouped: set[str], level: Level) -> bool:
         return True
     key = source.table.primary_key if source.table is not None else ()
     return (
-        level.visible.dialect == "postgres"
+        scope.visible.dialect == "postgres"
         and bool(key)
         and all({name, f"{alias}.{name}"} & grouped for name in key)
     )

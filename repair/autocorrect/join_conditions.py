@@ -6,8 +6,8 @@ from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import find_name
-from repair.autocorrect.levels import Level, Source, find_fault, point_at, read_levels
 from repair.autocorrect.missing_tables import add_join, build_condition
+from repair.autocorrect.select_scopes import SelectScope, Source, find_fault, point_at, read_scopes
 from repair.autocorrect.table_lookup import Neighbour, TableLookup
 
 
@@ -17,34 +17,34 @@ def join_keys(tree: exp.Expr, visible: TableLookup) -> bool:
     If there is none, but keys lead over one table between them, joins that table too.
     """
     changed = False
-    for level in read_levels(tree, visible):
-        for join in list(level.select.args.get("joins") or ()):
-            if _is_broken(join, level):
-                changed |= _join_over_key(join, level)
+    for scope in read_scopes(tree, visible):
+        for join in list(scope.select.args.get("joins") or ()):
+            if _is_broken(join, scope):
+                changed |= _join_over_key(join, scope)
     return changed
 
 
-def _is_broken(join: exp.Join, level: Level) -> bool:
+def _is_broken(join: exp.Join, scope: SelectScope) -> bool:
     """True if the condition names a column that its table does not have."""
     condition = join.args.get("on")
     return condition is not None and any(
         column.find_ancestor(exp.Join) is join
-        and column in level.columns
-        and find_fault(column, level) in ("owner", "column")
+        and column in scope.columns
+        and find_fault(column, scope) in ("owner", "column")
         for column in find_all(condition, exp.Column)
     )
 
 
-def _join_over_key(join: exp.Join, level: Level) -> bool:
-    visible = level.visible
+def _join_over_key(join: exp.Join, scope: SelectScope) -> bool:
+    visible = scope.visible
     identifier = find_name(join.this)
     if identifier is None:
         return False
-    joined = level.sources.get(visible.spell(identifier))
+    joined = scope.sources.get(visible.spell(identifier))
     condition = join.args["on"]
     if joined is None or joined.table is None or not _is_plain(condition):
         return False
-    before = _list_before(join, level)
+    before = _list_before(join, scope)
     ways = [
         (source, neighbour)
         for source in before
@@ -58,7 +58,7 @@ def _join_over_key(join: exp.Join, level: Level) -> bool:
         if column.args.get("table") is not None
     }
     ways = [way for way in ways if visible.spell(way[0].identifier) in named] or ways
-    way = visible.choose(ways) if ways else _find_bridge(before, join, joined, level)
+    way = visible.choose(ways) if ways else _find_bridge(before, join, joined, scope)
     if way is None:
         return False
     source, neighbour = way
@@ -67,11 +67,11 @@ def _join_over_key(join: exp.Join, level: Level) -> bool:
 
 
 def _find_bridge(
-    before: list[Source], join: exp.Join, joined: Source, level: Level
+    before: list[Source], join: exp.Join, joined: Source, scope: SelectScope
 ) -> tuple[Source, Neighbour] | None:
     """Joins the only table between the earlier sources and the joined one, and returns it."""
-    visible = level.visible
-    around = {id(table) for _, table in level.list_tables()}
+    visible = scope.visible
+    around = {id(table) for _, table in scope.list_tables()}
     ways = [
         (source, first, second)
         for source in before
@@ -84,10 +84,10 @@ def _find_bridge(
     if len(ways) != 1:
         return None
     source, first, second = ways[0]
-    bridge = add_join(level, source, first)
+    bridge = add_join(scope, source, first)
     if bridge is None:
         return None
-    joins = level.select.args["joins"]
+    joins = scope.select.args["joins"]
     joins.insert(next(at for at, other in enumerate(joins) if other is join), joins.pop())
     return bridge, second
 
@@ -101,15 +101,15 @@ def _is_plain(condition: exp.Expr) -> bool:
     )
 
 
-def _list_before(join: exp.Join, level: Level) -> list[Source]:
+def _list_before(join: exp.Join, scope: SelectScope) -> list[Source]:
     """The sources before the join."""
-    nodes = [level.select.args["from_"].this] if level.select.args.get("from_") else []
-    for other in level.select.args["joins"]:
+    nodes = [scope.select.args["from_"].this] if scope.select.args.get("from_") else []
+    for other in scope.select.args["joins"]:
         if other is join:
             break
         nodes.append(other.this)
     names = [find_name(node) for node in nodes if isinstance(node, exp.Table)]
-    found = (level.sources.get(level.visible.spell(name)) for name in names if name is not None)
+    found = (scope.sources.get(scope.visible.spell(name)) for name in names if name is not None)
     return [source for source in found if source is not None]
 
 
@@ -120,29 +120,29 @@ def broken_joins(tree: exp.Expr, visible: TableLookup) -> bool:
     after the rules that find the key to join over.
     """
     changed = False
-    for level in read_levels(tree, visible):
-        if any(isinstance(expression, exp.Star) for expression in level.select.expressions):
+    for scope in read_scopes(tree, visible):
+        if any(isinstance(expression, exp.Star) for expression in scope.select.expressions):
             continue
         # One at a time: the others may be joined to it.
         changed |= any(
-            _leave_out(join, level) for join in reversed(level.select.args.get("joins") or ())
+            _leave_out(join, scope) for join in reversed(scope.select.args.get("joins") or ())
         )
     return changed
 
 
-def _leave_out(join: exp.Join, level: Level) -> bool:
-    select, visible = level.select, level.visible
+def _leave_out(join: exp.Join, scope: SelectScope) -> bool:
+    select, visible = scope.select, scope.visible
     condition, identifier = join.args.get("on"), find_name(join.this)
-    joined = level.sources.get(visible.spell(identifier)) if identifier is not None else None
+    joined = scope.sources.get(visible.spell(identifier)) if identifier is not None else None
     if condition is None or joined is None or joined.table is None or join.side not in ("", "LEFT"):
         return False
     inside = {id(column) for column in find_all(condition, exp.Column)}
     if not any(
-        id(column) in inside and find_fault(column, level) in ("owner", "column", "qualifier")
-        for column in level.columns
+        id(column) in inside and find_fault(column, scope) in ("owner", "column", "qualifier")
+        for column in scope.columns
     ):
         return False
-    others = [source for source in level.sources.values() if source is not joined]
+    others = [source for source in scope.sources.values() if source is not joined]
     moved: list[tuple[exp.Column, Source, str]] = []
     for column in find_all(select, exp.Column):
         if id(column) in inside or not isinstance(column.this, exp.Identifier):
@@ -167,17 +167,17 @@ def join_order(tree: exp.Expr, visible: TableLookup) -> bool:
 
     Only for inner joins that all have conditions, with qualified columns.
     """
-    return max([_order(level) for level in read_levels(tree, visible)], default=False)
+    return max([_order(scope) for scope in read_scopes(tree, visible)], default=False)
 
 
-def _order(level: Level) -> bool:
-    select = level.select
+def _order(scope: SelectScope) -> bool:
+    select = scope.select
     joins: list[exp.Join] = list(select.args.get("joins") or ())
     start = select.args.get("from_")
     if start is None or not all(_is_inner(join) for join in joins):
         return False
-    names = [_read_name(node, level) for node in (start.this, *(join.this for join in joins))]
-    conditions = [(join.args["on"], _read_names(join.args["on"], level)) for join in joins]
+    names = [_read_name(node, scope) for node in (start.this, *(join.this for join in joins))]
+    conditions = [(join.args["on"], _read_names(join.args["on"], scope)) for join in joins]
     if None in names or any(used is None or not used <= set(names) for _, used in conditions):
         return False
     if all(used <= set(names[: at + 2]) for at, (_, used) in enumerate(conditions) if used):
@@ -210,14 +210,14 @@ def _is_inner(join: exp.Join) -> bool:
     )
 
 
-def _read_name(node: exp.Expr, level: Level) -> str | None:
+def _read_name(node: exp.Expr, scope: SelectScope) -> str | None:
     identifier = find_name(node) if isinstance(node, exp.Table | exp.Subquery) else None
-    return level.visible.spell(identifier) if identifier is not None else None
+    return scope.visible.spell(identifier) if identifier is not None else None
 
 
-def _read_names(condition: exp.Expr, level: Level) -> set[str] | None:
+def _read_names(condition: exp.Expr, scope: SelectScope) -> set[str] | None:
     """The sources that the condition names; None if a column is not qualified."""
     columns = list(find_all(condition, exp.Column))
     if condition.find(exp.Query) or any(column.args.get("table") is None for column in columns):
         return None
-    return {level.visible.spell(column.args["table"]) for column in columns}
+    return {scope.visible.spell(column.args["table"]) for column in columns}

@@ -9,37 +9,39 @@ from sqlglot import exp
 
 from nl2sql.catalog import Table
 from nl2sql.words import split_words
-from repair.autocorrect.levels import (
-    Level,
+from repair.autocorrect.select_scopes import (
+    SelectScope,
     Source,
     find_clause,
     find_fault,
     list_faults,
     point_at,
-    read_levels,
+    read_scopes,
 )
 from repair.autocorrect.table_lookup import Neighbour, TableLookup
 
 
-def add_join(level: Level, source: Source, neighbour: Neighbour, side: str = "") -> Source | None:
+def add_join(
+    scope: SelectScope, source: Source, neighbour: Neighbour, side: str = ""
+) -> Source | None:
     """Joins a neighbour of ``source``, in place; None if its name is used or a ``*`` would grow.
 
     ``side`` is that of the join, such as LEFT. Unqualified columns that the new table has too are
     qualified first, to keep their meaning.
     """
-    select, visible, table = level.select, level.visible, neighbour.table
+    select, visible, table = scope.select, scope.visible, neighbour.table
     name = visible.fold(table.name)
-    if level.find_source(name) or any(
+    if scope.find_source(name) or any(
         isinstance(expression, exp.Star) for expression in select.expressions
     ):
         return None
     columns = frozenset(visible.list_columns(table))
-    _qualify(level, columns)
+    _qualify(scope, columns)
     added = Source(visible.build_identifier(table.name), table, columns)
     condition = build_condition(source, added, neighbour, visible)
     join = exp.Join(this=visible.build_table(table), on=condition, side=side or None)
     select.append("joins", join)
-    level.sources[name] = added
+    scope.sources[name] = added
     return added
 
 
@@ -54,23 +56,23 @@ def build_condition(
     return exp.and_(*(exp.EQ(this=left, expression=right) for left, right in pairs), copy=False)
 
 
-def find_ways(level: Level, table: Table) -> list[tuple[Source, Neighbour]]:
+def find_ways(scope: SelectScope, table: Table) -> list[tuple[Source, Neighbour]]:
     """All ways to join the table over one key to what is in FROM."""
     return [
         (source, neighbour)
-        for source, own in level.list_tables()
-        for neighbour in level.visible.list_neighbours(own)
+        for source, own in scope.list_tables()
+        for neighbour in scope.visible.list_neighbours(own)
         if neighbour.table is table
     ]
 
 
-def _qualify(level: Level, columns: frozenset[str]) -> None:
-    for column in level.columns:
+def _qualify(scope: SelectScope, columns: frozenset[str]) -> None:
+    for column in scope.columns:
         if (
             column.args.get("table") is None
-            and (name := level.visible.spell(column.this)) in columns
+            and (name := scope.visible.spell(column.this)) in columns
         ):
-            owners = level.owners(name)
+            owners = scope.owners(name)
             if len(owners) == 1:
                 column.set("table", owners[0].identifier.copy())
 
@@ -87,20 +89,20 @@ def missing_joins(tree: exp.Expr, visible: TableLookup) -> bool:
     table.
     """
     changed = False
-    for level in read_levels(tree, visible):
+    for scope in read_scopes(tree, visible):
         asked: dict[str, dict[str, list[exp.Column]]] = defaultdict(lambda: defaultdict(list))
-        for column, name in list_faults(level, "qualifier"):
+        for column, name in list_faults(scope, "qualifier"):
             asked[visible.spell(column.args["table"])][name].append(column)
         for qualifier, columns in asked.items():
             tables = [table for table in visible.tables if visible.fold(table.name) == qualifier]
-            if not level.sources:
+            if not scope.sources:
                 if len(tables) == 1 and len(asked) == 1:
-                    level.select.set("from_", exp.From(this=visible.build_table(tables[0])))
+                    scope.select.set("from_", exp.From(this=visible.build_table(tables[0])))
                     changed = True
                 continue
-            tables = tables or _find_abbreviated(qualifier, set(columns), level)
-            way = visible.choose(find_ways(level, tables[0])) if len(tables) == 1 else None
-            if way is not None and (added := add_join(level, *way)):
+            tables = tables or _find_abbreviated(qualifier, set(columns), scope)
+            way = visible.choose(find_ways(scope, tables[0])) if len(tables) == 1 else None
+            if way is not None and (added := add_join(scope, *way)):
                 for name, nodes in columns.items():
                     for node in nodes:
                         point_at(node, added, name, visible)
@@ -108,10 +110,10 @@ def missing_joins(tree: exp.Expr, visible: TableLookup) -> bool:
     return changed
 
 
-def _find_abbreviated(alias: str, names: set[str], level: Level) -> list[Table]:
+def _find_abbreviated(alias: str, names: set[str], scope: SelectScope) -> list[Table]:
     """The neighbours that have all the columns, and that the alias abbreviates."""
-    visible = level.visible
-    joined = [table for _, table in level.list_tables()]
+    visible = scope.visible
+    joined = [table for _, table in scope.list_tables()]
     around = {
         neighbour.table.qualified: neighbour.table
         for table in joined
@@ -146,17 +148,17 @@ def neighbour_columns(tree: exp.Expr, visible: TableLookup) -> bool:
     over one table between. Not for columns in a JOIN's condition.
     """
     changed = False
-    for level in read_levels(tree, visible):
-        for column, name in list_faults(level, "owner", "column", "qualifier"):
-            if find_clause(column) == "joins" or level.find_owners(name):
+    for scope in read_scopes(tree, visible):
+        for column, name in list_faults(scope, "owner", "column", "qualifier"):
+            if find_clause(column) == "joins" or scope.find_owners(name):
                 continue
-            asked = _list_asked(column, level)
-            fits = _build_test(asked, level)
-            ways = _find_ways(level, fits)
+            asked = _list_asked(column, scope)
+            fits = _build_test(asked, scope)
+            ways = _find_ways(scope, fits)
             if way := visible.choose(ways):
-                added = add_join(level, *way)
+                added = add_join(scope, *way)
             else:
-                added = _add_bridge(level, fits) if not ways else None
+                added = _add_bridge(scope, fits) if not ways else None
             if added is not None:
                 for used in asked:
                     point_at(used, added, visible.spell(used.this), visible)
@@ -164,24 +166,24 @@ def neighbour_columns(tree: exp.Expr, visible: TableLookup) -> bool:
     return changed
 
 
-def _list_asked(column: exp.Column, level: Level) -> list[exp.Column]:
+def _list_asked(column: exp.Column, scope: SelectScope) -> list[exp.Column]:
     """The column, and if its alias is unknown, all other columns of that alias."""
-    if find_fault(column, level) != "qualifier":
+    if find_fault(column, scope) != "qualifier":
         return [column]
     alias = column.table.lower()
-    return [column for column in level.columns if column.table.lower() == alias]
+    return [column for column in scope.columns if column.table.lower() == alias]
 
 
-def _build_test(asked: list[exp.Column], level: Level) -> _Fits:
+def _build_test(asked: list[exp.Column], scope: SelectScope) -> _Fits:
     """A test whether a table that is not joined yet has all these columns.
 
     Columns that are qualified with the name of a visible table must belong to that table.
     """
-    visible = level.visible
+    visible = scope.visible
     names = {visible.spell(column.this) for column in asked}
-    joined = [table for _, table in level.list_tables()]
+    joined = [table for _, table in scope.list_tables()]
     meant = visible.tables
-    if find_fault(asked[0], level) == "qualifier":
+    if find_fault(asked[0], scope) == "qualifier":
         alias = visible.fold(asked[0].table)
         meant = tuple(table for table in meant if visible.fold(table.name) == alias) or meant
 
@@ -191,13 +193,13 @@ def _build_test(asked: list[exp.Column], level: Level) -> _Fits:
     return fits
 
 
-def _add_bridge(level: Level, fits: _Fits) -> Source | None:
+def _add_bridge(scope: SelectScope, fits: _Fits) -> Source | None:
     """Joins the only fitting table that is two keys away, and the one between."""
-    visible = level.visible
-    joined = [table for _, table in level.list_tables()]
+    visible = scope.visible
+    joined = [table for _, table in scope.list_tables()]
     ways = [
         (source, first, second)
-        for source, table in level.list_tables()
+        for source, table in scope.list_tables()
         for first in visible.list_neighbours(table)
         if first.table not in joined
         for second in visible.list_neighbours(first.table)
@@ -206,15 +208,15 @@ def _add_bridge(level: Level, fits: _Fits) -> Source | None:
     if len(ways) != 1:
         return None
     source, first, second = ways[0]
-    bridge = add_join(level, source, first)
-    return add_join(level, bridge, second) if bridge else None
+    bridge = add_join(scope, source, first)
+    return add_join(scope, bridge, second) if bridge else None
 
 
-def _find_ways(level: Level, fits: _Fits) -> list[tuple[Source, Neighbour]]:
+def _find_ways(scope: SelectScope, fits: _Fits) -> list[tuple[Source, Neighbour]]:
     return [
         (source, neighbour)
-        for source, table in level.list_tables()
-        for neighbour in level.visible.list_neighbours(table)
+        for source, table in scope.list_tables()
+        for neighbour in scope.visible.list_neighbours(table)
         if fits(neighbour.table)
     ]
 
@@ -225,32 +227,32 @@ def named_neighbours(tree: exp.Expr, visible: TableLookup) -> bool:
     The words of the name must be all those of the table and of the column, in this order.
     """
     changed = False
-    for level in read_levels(tree, visible):
+    for scope in read_scopes(tree, visible):
         joined: dict[str, tuple[Source, str]] = {}
-        for column, _ in list_faults(level, "owner", "column"):
+        for column, _ in list_faults(scope, "owner", "column"):
             if find_clause(column) == "joins":
                 continue
             if column.name in joined:
                 point_at(column, *joined[column.name], visible)
                 continue
-            found = _find_named(column.name, level)
+            found = _find_named(column.name, scope)
             names = {(way[1].table.qualified, name) for way, name in found}
             way = visible.choose([way for way, _ in found]) if len(names) == 1 else None
-            if way is not None and (added := add_join(level, *way)):
+            if way is not None and (added := add_join(scope, *way)):
                 joined[column.name] = added, visible.fold(found[0][1])
                 point_at(column, *joined[column.name], visible)
                 changed = True
     return changed
 
 
-def _find_named(name: str, level: Level) -> list[tuple[tuple[Source, Neighbour], str]]:
+def _find_named(name: str, scope: SelectScope) -> list[tuple[tuple[Source, Neighbour], str]]:
     """The joins to a table not joined yet, each with its column of that name."""
-    joined = [table for _, table in level.list_tables()]
+    joined = [table for _, table in scope.list_tables()]
     words = split_words(name)
     return [
         ((source, neighbour), column.name)
-        for source, table in level.list_tables()
-        for neighbour in level.visible.list_neighbours(table)
+        for source, table in scope.list_tables()
+        for neighbour in scope.visible.list_neighbours(table)
         if neighbour.table not in joined
         for column in neighbour.table.columns
         if split_words(neighbour.table.name) + split_words(column.name) == words

@@ -14,13 +14,13 @@ from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import name_ctes
 from nl2sql.words import split_words
-from repair.autocorrect.levels import (
-    Level,
+from repair.autocorrect.select_scopes import (
+    SelectScope,
     Source,
     compares_itself,
     list_faults,
     point_at,
-    read_levels,
+    read_scopes,
 )
 from repair.autocorrect.table_lookup import TableLookup, find_prefix, list_meant
 
@@ -30,13 +30,13 @@ def spelled_names(tree: exp.Expr, visible: TableLookup) -> bool:
     changed = _spell_tables(tree, visible)
     if changed:
         visible.forget()
-    for level in read_levels(tree, visible):
-        for column, name in list_faults(level, "owner", "column"):
+    for scope in read_scopes(tree, visible):
+        for column, name in list_faults(scope, "owner", "column"):
             qualifier = column.args.get("table")
             sources = (
-                [level.find_source(visible.spell(qualifier))]
+                [scope.find_source(visible.spell(qualifier))]
                 if qualifier is not None
-                else list(level.sources.values())
+                else list(scope.sources.values())
             )
             found = [
                 (source, meant)
@@ -129,23 +129,23 @@ def prefixed_columns(tree: exp.Expr, visible: TableLookup) -> bool:
     if not any(visible.has_prefix(table) for table in visible.tables):
         return False
     changed = False
-    for level in read_levels(tree, visible):
-        for column, name in list(list_faults(level, "owner", "column", "qualifier")):
+    for scope in read_scopes(tree, visible):
+        for column, name in list(list_faults(scope, "owner", "column", "qualifier")):
             if any(name in visible.list_columns(table) for table in visible.tables):
                 continue
-            if meant := _find_prefixed(column, level):
+            if meant := _find_prefixed(column, scope):
                 column.set("this", visible.build_identifier(meant))
                 changed = True
     return changed
 
 
-def _find_prefixed(column: exp.Column, level: Level) -> str:
+def _find_prefixed(column: exp.Column, scope: SelectScope) -> str:
     """The only name that is meant in the nearest tables; empty if there is none, or several."""
-    visible, qualifier = level.visible, column.args.get("table")
-    named = level.sources.get(visible.spell(qualifier)) if qualifier is not None else None
+    visible, qualifier = scope.visible, column.args.get("table")
+    named = scope.sources.get(visible.spell(qualifier)) if qualifier is not None else None
     nearer: list[list[Table]] = [
         [named.table] if named is not None and named.table is not None else [],
-        [table for _, table in level.list_tables()],
+        [table for _, table in scope.list_tables()],
         list(visible.tables),
     ]
     written = [column.name, *_strip(column.name, nearer[1])]
@@ -178,8 +178,8 @@ def misspelled_columns(tree: exp.Expr, visible: TableLookup) -> bool:
         for table in visible.tables
         for folded, stored in visible.list_columns(table).items()
     }
-    for level in read_levels(tree, visible):
-        for column, name in list_faults(level, "owner", "column", "qualifier"):
+    for scope in read_scopes(tree, visible):
+        for column, name in list_faults(scope, "owner", "column", "qualifier"):
             if name in names:
                 continue
             found = [stored for stored in names.values() if are_alike(column.name, stored)]
@@ -216,9 +216,9 @@ _EMPTY_WORDS = frozenset({"code", "name", "value", "total", "amount", "number", 
 def invented_columns(tree: exp.Expr, visible: TableLookup) -> bool:
     """Replaces them, by a column of the named table or else of the other joined tables."""
     changed = False
-    for level in read_levels(tree, visible):
-        for column, _ in list_faults(level, "owner", "column"):
-            if found := _find_column(column, level):
+    for scope in read_scopes(tree, visible):
+        for column, _ in list_faults(scope, "owner", "column"):
+            if found := _find_column(column, scope):
                 source, name = found[0], visible.fold(found[1])
                 if not compares_itself(column, source, name, visible):
                     point_at(column, source, name, visible)
@@ -250,17 +250,17 @@ def find_column(invented: str, table: Table) -> str | None:
     return best[0] if len(best) == 1 else None
 
 
-def _find_column(column: exp.Column, level: Level) -> tuple[Source, str] | None:
+def _find_column(column: exp.Column, scope: SelectScope) -> tuple[Source, str] | None:
     """The only column of a joined table that can be meant; None if a source is unknown."""
-    if any(source.table is None for source in level.sources.values()):
+    if any(source.table is None for source in scope.sources.values()):
         return None
     asked = column.args.get("table")
-    first = level.sources.get(level.visible.spell(asked)) if asked is not None else None
+    first = scope.sources.get(scope.visible.spell(asked)) if asked is not None else None
     if first and first.table and (name := find_column(column.name, first.table)):
         return first, name
     found = [
         (source, name)
-        for source, table in level.list_tables()
+        for source, table in scope.list_tables()
         if source is not first and (name := find_column(column.name, table))
     ]
     return found[0] if len(found) == 1 else None

@@ -9,16 +9,16 @@ from sqlglot import exp
 from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
 from repair.autocorrect.groups import list_aggregates
-from repair.autocorrect.levels import (
-    Level,
+from repair.autocorrect.names import rename_table
+from repair.autocorrect.select_scopes import (
+    SelectScope,
     Source,
     compares_itself,
     list_faults,
     may_mean,
     point_at,
-    read_levels,
+    read_scopes,
 )
-from repair.autocorrect.names import rename_table
 from repair.autocorrect.table_lookup import Neighbour, TableLookup
 
 _Asked = tuple[exp.Column, str]
@@ -32,23 +32,23 @@ def unknown_aliases(tree: exp.Expr, visible: TableLookup) -> bool:
     of the only source that has it.
     """
     changed = False
-    for level in read_levels(tree, visible):
+    for scope in read_scopes(tree, visible):
         asked: dict[str, list[_Asked]] = defaultdict(list)
-        for column, name in list_faults(level, "qualifier"):
+        for column, name in list_faults(scope, "qualifier"):
             asked[visible.spell(column.args["table"])].append((column, name))
         for columns in asked.values():
-            whole = _find_meant(columns, level)
+            whole = _find_meant(columns, scope)
             for column, name in columns:
-                source = whole or _find_meant([(column, name)], level)
+                source = whole or _find_meant([(column, name)], scope)
                 if source is not None:
                     point_at(column, source, name, visible)
                     changed = True
     return changed
 
 
-def _find_meant(columns: list[_Asked], level: Level) -> Source | None:
+def _find_meant(columns: list[_Asked], scope: SelectScope) -> Source | None:
     """The source that these columns' alias means, here or else in the nearest outer SELECT."""
-    here: Level | None = level
+    here: SelectScope | None = scope
     while here is not None:
         owners = [
             source
@@ -68,11 +68,11 @@ def _find_meant(columns: list[_Asked], level: Level) -> Source | None:
     return None
 
 
-def _is_asked(source: Source, level: Level) -> bool:
+def _is_asked(source: Source, scope: SelectScope) -> bool:
     """Whether some column of the SELECT is qualified with the source's name."""
-    visible = level.visible
+    visible = scope.visible
     name = visible.spell(source.identifier)
-    qualifiers = (column.args.get("table") for column in level.columns)
+    qualifiers = (column.args.get("table") for column in scope.columns)
     return any(
         qualifier is not None and visible.spell(qualifier) == name for qualifier in qualifiers
     )
@@ -81,9 +81,9 @@ def _is_asked(source: Source, level: Level) -> bool:
 def wrong_tables(tree: exp.Expr, visible: TableLookup) -> bool:
     """``o.country`` becomes ``c.country`` if of all joined tables only ``c`` has a country."""
     changed = False
-    for level in read_levels(tree, visible):
-        for column, name in list_faults(level, "owner"):
-            owners = level.find_owners(name)
+    for scope in read_scopes(tree, visible):
+        for column, name in list_faults(scope, "owner"):
+            owners = scope.find_owners(name)
             if any(owner.columns is None for owner in owners):
                 continue
             owners = [
@@ -91,7 +91,7 @@ def wrong_tables(tree: exp.Expr, visible: TableLookup) -> bool:
             ]
             if not owners:
                 continue
-            if len(owners) == 1 or are_equal(level, owners, name):
+            if len(owners) == 1 or are_equal(scope, owners, name):
                 point_at(column, owners[0], name, visible)
                 changed = True
     return changed
@@ -104,19 +104,19 @@ def wrong_from(tree: exp.Expr, visible: TableLookup) -> bool:
     are the key between them, under the same name: the ``id`` of one is not the ``id`` of the other.
     """
     changed = False
-    for level in read_levels(tree, visible):
-        tables = level.list_tables()
-        if len(level.sources) != 1 or len(tables) != 1:
+    for scope in read_scopes(tree, visible):
+        tables = scope.list_tables()
+        if len(scope.sources) != 1 or len(tables) != 1:
             continue
-        if not any(True for _ in list_faults(level, "owner", "column")):
+        if not any(True for _ in list_faults(scope, "owner", "column")):
             continue
         _, table = tables[0]
-        if any(isinstance(expression, exp.Star) for expression in level.select.expressions):
+        if any(isinstance(expression, exp.Star) for expression in scope.select.expressions):
             continue
         used = {
             visible.spell(column.this)
-            for column in level.columns
-            if visible.spell(column.this) not in level.outputs
+            for column in scope.columns
+            if visible.spell(column.this) not in scope.outputs
         }
         shared = used & set(visible.list_columns(table))
         meant = {
@@ -127,8 +127,8 @@ def wrong_from(tree: exp.Expr, visible: TableLookup) -> bool:
             and all((name, name) in _fold_pairs(neighbour, visible) for name in shared)
         }
         if len(meant) == 1:
-            node = level.select.args["from_"].this
-            rename_table(level.select, node, next(iter(meant.values())).name, visible)
+            node = scope.select.args["from_"].this
+            rename_table(scope.select, node, next(iter(meant.values())).name, visible)
             changed = True
     return changed
 
@@ -137,14 +137,14 @@ def _fold_pairs(neighbour: Neighbour, visible: TableLookup) -> set[tuple[str, st
     return {(visible.fold(own), visible.fold(other)) for own, other in neighbour.pairs}
 
 
-def are_equal(level: Level, owners: list[Source], name: str) -> bool:
+def are_equal(scope: SelectScope, owners: list[Source], name: str) -> bool:
     """True if the SELECT equates the owners' columns of that name, directly or indirectly."""
-    visible = level.visible
+    visible = scope.visible
     groups: list[set[tuple[str, str]]] = []
-    for node in find_all(level.select, exp.EQ):
-        if node.parent_select is not level.select or node.find_ancestor(exp.Or, exp.Not):
+    for node in find_all(scope.select, exp.EQ):
+        if node.parent_select is not scope.select or node.find_ancestor(exp.Or, exp.Not):
             continue
-        ends = [_read_end(side, level) for side in (node.left, node.right)]
+        ends = [_read_end(side, scope) for side in (node.left, node.right)]
         if None in ends:
             continue
         pair = {end for end in ends if end is not None}
@@ -155,14 +155,14 @@ def are_equal(level: Level, owners: list[Source], name: str) -> bool:
     return any(asked <= group for group in groups)
 
 
-def _read_end(side: exp.Expr, level: Level) -> tuple[str, str] | None:
+def _read_end(side: exp.Expr, scope: SelectScope) -> tuple[str, str] | None:
     if not isinstance(side, exp.Column) or not isinstance(side.this, exp.Identifier):
         return None
-    name, qualifier = level.visible.spell(side.this), side.args.get("table")
+    name, qualifier = scope.visible.spell(side.this), side.args.get("table")
     if qualifier is not None:
-        return level.visible.spell(qualifier), name
-    owners = level.owners(name)
-    return (level.visible.spell(owners[0].identifier), name) if len(owners) == 1 else None
+        return scope.visible.spell(qualifier), name
+    owners = scope.owners(name)
+    return (scope.visible.spell(owners[0].identifier), name) if len(owners) == 1 else None
 
 
 def ambiguous_columns(tree: exp.Expr, visible: TableLookup) -> bool:
@@ -171,10 +171,10 @@ def ambiguous_columns(tree: exp.Expr, visible: TableLookup) -> bool:
     In a join's condition, uses the table on the other side of the comparison.
     """
     changed = False
-    for level in read_levels(tree, visible):
-        for column, name in list_faults(level, "ambiguous"):
-            owners = level.find_owners(name)
-            meant = [owner for owner in owners if may_mean(column, name, owner, level)]
+    for scope in read_scopes(tree, visible):
+        for column, name in list_faults(scope, "ambiguous"):
+            owners = scope.find_owners(name)
+            meant = [owner for owner in owners if may_mean(column, name, owner, scope)]
             if meant:
                 point_at(column, meant[0], name, visible)
                 changed = True
@@ -188,25 +188,25 @@ def outer_aggregates(tree: exp.Expr, visible: TableLookup) -> bool:
     subquery reads one table, and the outer one has all columns that the subquery uses.
     """
     changed = False
-    for level in read_levels(tree, visible):
-        meant = _find_outer_table(level)
+    for scope in read_scopes(tree, visible):
+        meant = _find_outer_table(scope)
         if meant is not None:
-            node = level.select.args["from_"].this
-            rename_table(level.select, node, meant.name, visible)
+            node = scope.select.args["from_"].this
+            rename_table(scope.select, node, meant.name, visible)
             changed = True
     return changed
 
 
-def _find_outer_table(level: Level) -> Table | None:
+def _find_outer_table(scope: SelectScope) -> Table | None:
     """The table that the subquery should read; None if it is right or not understood."""
-    visible, outer, tables = level.visible, level.outer, level.list_tables()
-    if outer is None or len(level.sources) != 1 or len(tables) != 1:
+    visible, outer, tables = scope.visible, scope.outer, scope.list_tables()
+    if outer is None or len(scope.sources) != 1 or len(tables) != 1:
         return None
     own, table = tables[0]
-    used = {visible.spell(column.this) for column in level.columns}
+    used = {visible.spell(column.this) for column in scope.columns}
     aggregated = [
         visible.spell(column.this)
-        for output in level.select.expressions
+        for output in scope.select.expressions
         for aggregate in list_aggregates(output)
         for column in aggregate.find_all(exp.Column)
         if isinstance(column.this, exp.Identifier)

@@ -131,9 +131,9 @@ class TableLookup:
     def __init__(
         self, context: SchemaContext, plan: Plan = _NO_PLAN, *, remembers: bool = False
     ) -> None:
-        """With ``remembers``, ``levels.py`` caches a tree's levels until ``forget`` is called."""
+        """With ``remembers``, a tree's scopes are cached until ``forget`` is called."""
         self.remembers = remembers
-        self.levels: tuple[exp.Expr, list[Any]] | None = None
+        self.scopes: tuple[exp.Expr, list[Any]] | None = None
         self.dialect = context.dialect
         self.tables: tuple[Table, ...] = tuple(hit.table for hit in context.tables)
         self.values: tuple[ValueMatch, ...] = context.values
@@ -153,8 +153,8 @@ class TableLookup:
         }
 
     def forget(self) -> None:
-        """Drops the cached levels after a change of the tree."""
-        self.levels = None
+        """Drops the cached scopes after a change of the tree."""
+        self.scopes = None
 
     def fold(self, name: str) -> str:
         """A form that is equal for all spellings of a stored name."""

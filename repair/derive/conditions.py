@@ -56,9 +56,9 @@ def _split(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
 
 def dropped_conditions(original: Original) -> Iterator[exp.Expr]:
     """Leaves out one of the conditions of WHERE or HAVING that AND connects."""
-    for level in original.levels:
+    for scope in original.scopes:
         for part in ("where", "having"):
-            clause = level.select.args.get(part)
+            clause = scope.select.args.get(part)
             if clause is None:
                 continue
             for condition in list_conjuncts(clause.this):
@@ -66,7 +66,7 @@ def dropped_conditions(original: Original) -> Iterator[exp.Expr]:
                     continue
                 draft = original.draft()
                 if condition is clause.this:
-                    draft.of(level.select).set(part, None)
+                    draft.of(scope.select).set(part, None)
                 else:
                     drop_condition(draft.of(condition))
                 yield draft.tree

@@ -10,7 +10,7 @@ from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Definition
-from repair.autocorrect.levels import Level, Source
+from repair.autocorrect.select_scopes import SelectScope, Source
 from repair.derive.original import Original, add_condition
 from repair.derive.outputs import asked_rounding
 
@@ -37,15 +37,15 @@ def _add_conditions(original: Original) -> Iterator[exp.Expr]:
         if not definition.condition or len(definition.tables) > 1:
             continue
         places = [
-            (level, source)
-            for level in original.levels
-            for source in level.sources.values()
+            (scope, source)
+            for scope in original.scopes
+            for source in scope.sources.values()
             if source.table is not None and source.table.qualified == definition.tables[0]
         ]
         if len(places) != 1:
             continue
-        level, source = places[0]
-        if definition.expression and not _computes(level, source, definition, original):
+        scope, source = places[0]
+        if definition.expression and not _computes(scope, source, definition, original):
             continue
         condition = parse_one(definition.condition, original.visible.dialect)
         columns = list(find_all(condition, exp.Column))
@@ -55,16 +55,18 @@ def _add_conditions(original: Original) -> Iterator[exp.Expr]:
         for column in columns:
             column.set("table", source.identifier.copy())
         for part in list_conjuncts(condition):
-            add_condition(draft.of(level.select), _enclose(part.copy()))
+            add_condition(draft.of(scope.select), _enclose(part.copy()))
     if draft.tree != original.tree:
         yield draft.tree
 
 
-def _computes(level: Level, source: Source, definition: Definition, original: Original) -> bool:
+def _computes(
+    scope: SelectScope, source: Source, definition: Definition, original: Original
+) -> bool:
     """Whether it has the aggregates of the measure, and its columns, whatever it makes of them."""
     expression = parse_one(definition.expression, original.visible.dialect)
     wanted = {type(node) for node in find_all(expression, exp.AggFunc)}
-    found = {type(node) for node in find_all(level.select, exp.AggFunc)}
+    found = {type(node) for node in find_all(scope.select, exp.AggFunc)}
     needed = {column.name.lower() for column in find_all(expression, exp.Column)}
     used = {column.name.lower() for column in original.uses.get(id(source), ())}
     return bool(wanted) and wanted <= found and needed <= used
@@ -77,7 +79,7 @@ def _list_queries(original: Original) -> Iterator[exp.Select]:
         return
     yield query
     narrowed = query.copy()
-    for condition in _list_kept(original, original.levels[0], query):
+    for condition in _list_kept(original, original.scopes[0], query):
         add_condition(narrowed, condition)
     if narrowed != query:
         yield narrowed
@@ -126,7 +128,7 @@ def _find_joins(original: Original, measures: Sequence[Definition]) -> str | Non
     return visible.joins.skeleton if needed <= planned <= reached else None
 
 
-def _list_kept(original: Original, level: Level, query: exp.Select) -> Iterator[exp.Expr]:
+def _list_kept(original: Original, scope: SelectScope, query: exp.Select) -> Iterator[exp.Expr]:
     """The original's conditions about tables of the query, under their names there."""
     names = {
         table.qualified: node.alias_or_name
@@ -134,13 +136,13 @@ def _list_kept(original: Original, level: Level, query: exp.Select) -> Iterator[
         if (table := original.visible.find_table(node)) is not None
     }
     known = {part.sql() for part in _list_conditions(query)}
-    for part in _list_conditions(level.select):
+    for part in _list_conditions(scope.select):
         copy = part.copy()
         columns = list(zip(part.find_all(exp.Column), copy.find_all(exp.Column), strict=True))
         if not columns or part.find(exp.Query) is not None:
             continue
         for column, renamed in columns:
-            owner = original.find_owner(column, level)
+            owner = original.find_owner(column, scope)
             table = owner.table if owner is not None else None
             if table is None or table.qualified not in names:
                 break

@@ -14,7 +14,7 @@ from nl2sql.catalog import Table
 from nl2sql.expectations.expectations import Expectations, read_expectations
 from nl2sql.sql.nodes import Node, find_all
 from nl2sql.words import split_words
-from repair.autocorrect.levels import Level, Source, read_levels
+from repair.autocorrect.select_scopes import SelectScope, Source, read_scopes
 from repair.autocorrect.table_lookup import TableLookup
 
 
@@ -41,9 +41,9 @@ class Original:
     _words: frozenset[str] | None = field(default=None, init=False)
 
     @cached_property
-    def levels(self) -> list[Level]:
+    def scopes(self) -> list[SelectScope]:
         """All SELECTs of the query."""
-        return read_levels(self.tree, self.visible)
+        return read_scopes(self.tree, self.visible)
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -56,27 +56,27 @@ class Original:
         return read_expectations(self.question)
 
     @property
-    def outermost(self) -> list[Level]:
+    def outermost(self) -> list[SelectScope]:
         """The SELECTs that make the result's rows: several in a UNION, EXCEPT or INTERSECT."""
         found = {id(select) for select in _list_branches(self.tree)}
-        return [level for level in self.levels if id(level.select) in found]
+        return [scope for scope in self.scopes if id(scope.select) in found]
 
     @cached_property
     def uses(self) -> dict[int, list[exp.Column]]:
         """``id(source)`` → the columns that belong to it; those of unknown owners are left out."""
         found: dict[int, list[exp.Column]] = defaultdict(list)
-        for level in self.levels:
-            for column in level.columns:
-                if (source := self.find_owner(column, level)) is not None:
+        for scope in self.scopes:
+            for column in scope.columns:
+                if (source := self.find_owner(column, scope)) is not None:
                     found[id(source)].append(column)
         return found
 
-    def find_owner(self, column: exp.Column, level: Level) -> Source | None:
+    def find_owner(self, column: exp.Column, scope: SelectScope) -> Source | None:
         """The only source that the column can belong to."""
         qualifier = column.args.get("table")
         if qualifier is not None:
-            return level.find_source(self.visible.spell(qualifier))
-        owners = level.find_owners(self.visible.spell(column.this))
+            return scope.find_source(self.visible.spell(qualifier))
+        owners = scope.find_owners(self.visible.spell(column.this))
         return owners[0] if len(owners) == 1 else None
 
     def draft(self) -> Draft:

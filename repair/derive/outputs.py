@@ -15,8 +15,8 @@ from sqlglot import exp
 from nl2sql.labels import find_label
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
-from repair.autocorrect.levels import Level, Source, read_levels
 from repair.autocorrect.missing_tables import add_join
+from repair.autocorrect.select_scopes import SelectScope, Source, read_scopes
 from repair.autocorrect.table_lookup import Neighbour
 from repair.derive.original import Original
 
@@ -32,16 +32,16 @@ def shown_names(original: Original) -> Iterator[exp.Expr]:
     """
     if _KEYS & original.words or len(original.outermost) != 1:
         return
-    level = original.outermost[0]
-    if not isinstance(original.tree, exp.Select) or _has_ordinals(level.select):
+    scope = original.outermost[0]
+    if not isinstance(original.tree, exp.Select) or _has_ordinals(scope.select):
         return
-    for output in level.select.expressions:
+    for output in scope.select.expressions:
         column = output.unalias()
-        owner = original.find_owner(column, level) if isinstance(column, exp.Column) else None
-        if owner is None or owner.table is None or _is_used(original, output, level):
+        owner = original.find_owner(column, scope) if isinstance(column, exp.Column) else None
+        if owner is None or owner.table is None or _is_used(original, output, scope):
             continue
-        if _is_fixed_in_groups(original, column, owner, level):
-            yield from _show(original, level, output, owner)
+        if _is_fixed_in_groups(original, column, owner, scope):
+            yield from _show(original, scope, output, owner)
 
 
 def _has_ordinals(select: exp.Select) -> bool:
@@ -56,7 +56,7 @@ def _has_ordinals(select: exp.Select) -> bool:
     )
 
 
-def _is_used(original: Original, output: exp.Expr, level: Level) -> bool:
+def _is_used(original: Original, output: exp.Expr, scope: SelectScope) -> bool:
     """True if another clause may refer to the output by its alias."""
     if not isinstance(output, exp.Alias):
         return False
@@ -64,35 +64,37 @@ def _is_used(original: Original, output: exp.Expr, level: Level) -> bool:
     return any(
         column.args.get("table") is None and original.visible.spell(column.this) == alias
         for clause in _CLAUSES
-        if (node := level.select.args.get(clause)) is not None
+        if (node := scope.select.args.get(clause)) is not None
         for column in find_all(node, exp.Column)
     )
 
 
 def _is_fixed_in_groups(
-    original: Original, column: exp.Column, owner: Source, level: Level
+    original: Original, column: exp.Column, owner: Source, scope: SelectScope
 ) -> bool:
     """True if no row of the result is of several rows with different keys."""
-    group = level.select.args.get("group")
+    group = scope.select.args.get("group")
     if group is None:
-        return not any(find_all(level.select, exp.AggFunc))
+        return not any(find_all(scope.select, exp.AggFunc))
     name = original.visible.spell(column.this)
     return any(
         isinstance(item, exp.Column)
         and original.visible.spell(item.this) == name
-        and original.find_owner(item, level) is owner
+        and original.find_owner(item, scope) is owner
         for item in group.expressions
     )
 
 
-def _show(original: Original, level: Level, output: exp.Expr, owner: Source) -> Iterator[exp.Expr]:
+def _show(
+    original: Original, scope: SelectScope, output: exp.Expr, owner: Source
+) -> Iterator[exp.Expr]:
     visible, table = original.visible, owner.table
     assert table is not None
-    number = next(at for at, each in enumerate(original.levels) if each is level)
+    number = next(at for at, each in enumerate(original.scopes) if each is scope)
     key = visible.spell(output.unalias().this)
     if key == original.find_key(table) and (name := find_label(table)):
         draft = original.draft()
-        copy = read_levels(draft.tree, visible)[number]
+        copy = read_scopes(draft.tree, visible)[number]
         _show_column(draft.of(output), original.build_column(owner, visible.fold(name)), copy)
         yield draft.tree
     for neighbour in visible.list_neighbours(table):
@@ -102,10 +104,10 @@ def _show(original: Original, level: Level, output: exp.Expr, owner: Source) -> 
             continue
         is_unique = original.find_key(neighbour.table) == visible.fold(neighbour.pairs[0][1])
         # Without a primary key a row may be repeated, which figures and the number of rows show.
-        if not is_unique and level.select.args.get("limit") is not None:
+        if not is_unique and scope.select.args.get("limit") is not None:
             continue
         draft = original.draft()
-        copy = read_levels(draft.tree, visible)[number]
+        copy = read_scopes(draft.tree, visible)[number]
         own = copy.find_source(visible.spell(owner.identifier))
         there = _find_joined(copy, own, neighbour) if own else None
         added = there or (add_join(copy, own, neighbour, side="LEFT") if own else None)
@@ -114,41 +116,41 @@ def _show(original: Original, level: Level, output: exp.Expr, owner: Source) -> 
             yield draft.tree
 
 
-def _show_column(output: exp.Expr, column: exp.Column, level: Level) -> None:
+def _show_column(output: exp.Expr, column: exp.Column, scope: SelectScope) -> None:
     """Shows the column instead of the output, and groups by it too, which PostgreSQL requires."""
     output.replace(column)
-    group = level.select.args.get("group")
+    group = scope.select.args.get("group")
     if group is not None and column not in group.expressions:
         group.append("expressions", column.copy())
 
 
-def _find_joined(level: Level, own: Source, neighbour: Neighbour) -> Source | None:
+def _find_joined(scope: SelectScope, own: Source, neighbour: Neighbour) -> Source | None:
     """The source of the neighbour's table that is joined by this very key."""
-    ends = {(id(own), level.visible.fold(neighbour.pairs[0][0]))}
-    for source, table in level.list_tables():
+    ends = {(id(own), scope.visible.fold(neighbour.pairs[0][0]))}
+    for source, table in scope.list_tables():
         if table is not neighbour.table or source is own:
             continue
-        wanted = ends | {(id(source), level.visible.fold(neighbour.pairs[0][1]))}
-        for join in level.select.args.get("joins") or ():
+        wanted = ends | {(id(source), scope.visible.fold(neighbour.pairs[0][1]))}
+        for join in scope.select.args.get("joins") or ():
             condition = join.args.get("on")
             for node in list_conjuncts(condition) if condition is not None else ():
-                if isinstance(node, exp.EQ) and _find_ends(level, node) == wanted:
+                if isinstance(node, exp.EQ) and _find_ends(scope, node) == wanted:
                     return source
     return None
 
 
-def _find_ends(level: Level, equality: exp.EQ) -> set[tuple[int, str]]:
+def _find_ends(scope: SelectScope, equality: exp.EQ) -> set[tuple[int, str]]:
     """The sources and columns on both sides of an equality."""
     ends = set()
     for side in (equality.this, equality.expression):
         if not isinstance(side, exp.Column):
             continue
-        name, qualifier = level.visible.spell(side.this), side.args.get("table")
+        name, qualifier = scope.visible.spell(side.this), side.args.get("table")
         owners = (
-            level.owners(name)
+            scope.owners(name)
             if qualifier is None
             else [source]
-            if (source := level.sources.get(level.visible.spell(qualifier)))
+            if (source := scope.sources.get(scope.visible.spell(qualifier)))
             else []
         )
         if len(owners) == 1:
@@ -166,8 +168,8 @@ def asked_rounding(original: Original) -> Iterator[exp.Expr]:
         return
     draft = original.draft()
     changed = False
-    for level in original.outermost:
-        for output in level.select.expressions:
+    for scope in original.outermost:
+        for output in scope.select.expressions:
             value = output.this if isinstance(output, exp.Alias) else output
             is_figure = any(True for _ in find_all(value, exp.Avg, exp.Div))
             if not is_figure or any(True for _ in find_all(value, exp.Round)):
@@ -190,12 +192,12 @@ def nulls_last(original: Original) -> Iterator[exp.Expr]:
     """
     if original.visible.dialect != "postgres":
         return
-    for level in original.levels:
-        order = level.select.args.get("order")
-        if order is None or level.select.args.get("limit") is None:
+    for scope in original.scopes:
+        order = scope.select.args.get("order")
+        if order is None or scope.select.args.get("limit") is None:
             continue
         by = order.expressions[0]
-        if not isinstance(by, exp.Ordered) or not _may_be_null(by.this, level, original):
+        if not isinstance(by, exp.Ordered) or not _may_be_null(by.this, scope, original):
             continue
         if by.args.get("desc") and by.args.get("nulls_first"):
             draft = original.draft()
@@ -203,11 +205,11 @@ def nulls_last(original: Original) -> Iterator[exp.Expr]:
             yield draft.tree
 
 
-def _may_be_null(by: exp.Expr, level: Level, original: Original) -> bool:
+def _may_be_null(by: exp.Expr, scope: SelectScope, original: Original) -> bool:
     """True for a column that the table may leave empty."""
     if not isinstance(by, exp.Column):
         return False
-    source = original.find_owner(by, level)
+    source = original.find_owner(by, scope)
     if source is None or source.table is None:
         return False
     name = original.visible.list_columns(source.table).get(original.visible.spell(by.this))
@@ -223,7 +225,7 @@ def fewer_outputs(original: Original) -> Iterator[exp.Expr]:
 
     Only if the question says how many it wants, and these are too many.
     """
-    branches = [level.select for level in original.outermost]
+    branches = [scope.select for scope in original.outermost]
     widths = {len(select.expressions) for select in branches}
     if len(widths) != 1 or not 2 <= (width := widths.pop()) <= _MOST_OUTPUTS:
         return

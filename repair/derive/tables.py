@@ -12,8 +12,8 @@ from nl2sql.languages.english import NUMBER_WORDS
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
-from repair.autocorrect.levels import Level, Source, read_levels
 from repair.autocorrect.missing_tables import add_join
+from repair.autocorrect.select_scopes import SelectScope, Source, read_scopes
 from repair.autocorrect.table_lookup import Neighbour
 from repair.derive.original import Original, add_condition, drop_condition, has_aggregate, name_head
 
@@ -39,15 +39,15 @@ def find_join(column: exp.Column, select: exp.Select) -> exp.Join | None:
 
 
 def list_pairs(
-    original: Original, level: Level, join: exp.Join, source: Source
+    original: Original, scope: SelectScope, join: exp.Join, source: Source
 ) -> dict[str, exp.Column]:
     """Folded name of a column of the source → the column of another that the join equals it to."""
     found: dict[str, exp.Column] = {}
     condition = join.args.get("on")
     for sides in list_equal_columns(condition):
         for own, other in (sides, sides[::-1]):
-            is_own = original.find_owner(own, level) is source
-            if is_own and original.find_owner(other, level) not in (source, None):
+            is_own = original.find_owner(own, scope) is source
+            if is_own and original.find_owner(other, scope) not in (source, None):
                 found[original.visible.spell(own.this)] = other
     return found
 
@@ -102,15 +102,15 @@ def list_with_fewer_joins(original: Original) -> Iterator[Original]:
 
 
 def _drop_one(original: Original) -> Iterator[exp.Expr]:
-    for level in original.levels:
-        if level.select.args.get("joins"):
-            for source in level.sources.values():
-                if (changed := _drop(original, level, source)) is not None:
+    for scope in original.scopes:
+        if scope.select.args.get("joins"):
+            for source in scope.sources.values():
+                if (changed := _drop(original, scope, source)) is not None:
                     yield changed
 
 
-def _drop(original: Original, level: Level, source: Source) -> exp.Expr | None:
-    select = level.select
+def _drop(original: Original, scope: SelectScope, source: Source) -> exp.Expr | None:
+    select = scope.select
     node = find_node(select, source)
     joins = select.args["joins"]
     inside = {
@@ -128,7 +128,7 @@ def _drop(original: Original, level: Level, source: Source) -> exp.Expr | None:
         return None
     if not is_first and node.parent is not joins[number]:
         return None
-    equal = list_pairs(original, level, joins[number], source)
+    equal = list_pairs(original, scope, joins[number], source)
     others = [column for column in original.uses[id(source)] if find_join(column, select) is None]
     spelled = [(column, original.visible.spell(column.this)) for column in others]
     if any(name not in equal for _, name in spelled):
@@ -149,21 +149,21 @@ def counted_tables(original: Original) -> Iterator[exp.Expr]:
     For a question that names tracks: a table that refers to one of the query's, and of which the
     query reads nothing. Also without joins that nothing uses.
     """
-    read = {table.qualified for level in original.levels for _, table in level.list_tables()}
+    read = {table.qualified for scope in original.scopes for _, table in scope.list_tables()}
     for version in list_with_fewer_joins(original):
         yield from _count_others(version, read)
 
 
 def _count_others(original: Original, read: Set[str]) -> Iterator[exp.Expr]:
-    for number, level in enumerate(original.levels):
-        if level.select.args.get("group") is None or not _counts_rows(level.select):
+    for number, scope in enumerate(original.scopes):
+        if scope.select.args.get("group") is None or not _counts_rows(scope.select):
             continue
-        for source, neighbour in _list_referring(original, level):
+        for source, neighbour in _list_referring(original, scope):
             table = neighbour.table
             if table.qualified in read or name_head(table) not in original.words:
                 continue
             tree = original.tree.copy()
-            copy = read_levels(tree, original.visible)[number]
+            copy = read_scopes(tree, original.visible)[number]
             own = copy.sources[original.visible.spell(source.identifier)]
             if add_join(copy, own, neighbour) is not None:
                 yield tree
@@ -176,13 +176,13 @@ def _counts_rows(select: exp.Select) -> bool:
     )
 
 
-def _list_referring(original: Original, level: Level) -> Iterator[tuple[Source, Neighbour]]:
+def _list_referring(original: Original, scope: SelectScope) -> Iterator[tuple[Source, Neighbour]]:
     """The tables that refer to one of the SELECT's to which none of its others refers.
 
     Of two tables that refer to the same one, each would repeat the other's rows.
     """
-    joined = {table.qualified for _, table in level.list_tables()}
-    for source, table in level.list_tables():
+    joined = {table.qualified for _, table in scope.list_tables()}
+    for source, table in scope.list_tables():
         referring = [
             neighbour
             for neighbour in original.visible.list_neighbours(table)
@@ -216,8 +216,8 @@ def counted_groups(original: Original) -> Iterator[exp.Expr]:
 
 
 def _count_all(original: Original) -> Iterator[exp.Expr]:
-    for level in original.levels:
-        select = level.select
+    for scope in original.scopes:
+        select = scope.select
         where = select.args.get("where")
         if where is None or select.args.get("group") is not None or select.is_star:
             continue
@@ -227,7 +227,7 @@ def _count_all(original: Original) -> Iterator[exp.Expr]:
             if not isinstance(node, _COMPARISONS):
                 continue
             if (operator := _find_operator(original, node)) is not None:
-                yield _count(original, level, node, operator)
+                yield _count(original, scope, node, operator)
 
 
 def _find_operator(original: Original, node: exp.Expr) -> type[exp.Binary] | None:
@@ -268,24 +268,24 @@ def _list_followers(words: list[int | str]) -> list[int | str]:
 
 
 def _count(
-    original: Original, level: Level, node: exp.Expr, operator: type[exp.Binary]
+    original: Original, scope: SelectScope, node: exp.Expr, operator: type[exp.Binary]
 ) -> exp.Expr:
     draft = original.draft()
-    select = draft.of(level.select)
+    select = draft.of(scope.select)
     condition = draft.of(node)
     figure = condition.expression.copy()
     if condition.parent is select.args["where"]:
         select.set("where", None)
     else:
         drop_condition(condition)
-    groups = [output.unalias().copy() for output in level.select.expressions]
+    groups = [output.unalias().copy() for output in scope.select.expressions]
     owners = {
         id(owner): owner
-        for output in level.select.expressions
+        for output in scope.select.expressions
         for column in find_all(output, exp.Column)
-        if (owner := original.find_owner(column, level)) is not None
+        if (owner := original.find_owner(column, scope)) is not None
     }
-    if len(level.sources) > 1 and len(owners) == 1:
+    if len(scope.sources) > 1 and len(owners) == 1:
         (owner,) = owners.values()
         key = original.find_key(owner.table) if owner.table is not None else None
         if key is not None and (column := original.build_column(owner, key)) not in groups:
@@ -330,7 +330,7 @@ def _list_bases(original: Original, select: exp.Select, before: list[str]) -> li
 
     The one that has the outputs; of a count, the first that the question names.
     """
-    visible, level = original.visible, original.levels[0]
+    visible, scope = original.visible, original.scopes[0]
     named = sorted(
         (before.index(head), number)
         for number, table in enumerate(visible.tables)
@@ -339,7 +339,7 @@ def _list_bases(original: Original, select: exp.Select, before: list[str]) -> li
     if len(select.expressions) == 1 and isinstance(select.expressions[0].unalias(), exp.Count):
         return [visible.tables[number] for _, number in named[:1]]
     columns = [column for output in select.expressions for column in find_all(output, exp.Column)]
-    owners = [original.find_owner(column, level) for column in columns]
+    owners = [original.find_owner(column, scope) for column in columns]
     tables = {owner.table.qualified: owner.table for owner in owners if owner and owner.table}
     if not columns or len(tables) != 1:
         return []
@@ -390,7 +390,7 @@ def _strip(node: exp.Expr) -> exp.Expr:
 def _is_kept(original: Original, condition: exp.Expr, base: Table) -> bool:
     """True for a condition on the base table alone that the question mentions."""
     columns = list(find_all(condition, exp.Column))
-    owners = [original.find_owner(column, original.levels[0]) for column in columns]
+    owners = [original.find_owner(column, original.scopes[0]) for column in columns]
     literals = list(find_all(condition, exp.Literal))
     return (
         bool(columns)

@@ -9,8 +9,8 @@ from sqlglot import exp
 from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import ValueMatch
-from repair.autocorrect.levels import Level, read_levels
 from repair.autocorrect.missing_tables import add_join, find_ways
+from repair.autocorrect.select_scopes import SelectScope, read_scopes
 from repair.derive.original import Original, add_condition
 
 _MOST_VALUES = 4
@@ -26,17 +26,17 @@ def grounded_values(original: Original) -> Iterator[exp.Expr]:
         table = next((t for t in original.visible.tables if t.qualified == match.table), None)
         if table is None:
             continue
-        for number, level in enumerate(original.levels):
-            for equal in _list_equal(level):
+        for number, scope in enumerate(original.scopes):
+            for equal in _list_equal(scope):
                 if _is_used(match, equal, said):
                     continue
-                yield from _ground(original, number, level, equal, match, table)
+                yield from _ground(original, number, scope, equal, match, table)
         if match.value.casefold() not in said and not _is_compared(original, match, table):
             yield from _add(original, match, table)
 
 
-def _list_equal(level: Level) -> list[exp.Binary]:
-    where = level.select.args.get("where")
+def _list_equal(scope: SelectScope) -> list[exp.Binary]:
+    where = scope.select.args.get("where")
     if where is None:
         return []
     return [
@@ -45,20 +45,20 @@ def _list_equal(level: Level) -> list[exp.Binary]:
         if isinstance(node.this, exp.Column)
         and isinstance(node.expression, exp.Literal)
         and node.expression.is_string
-        and node.find_ancestor(exp.Select) is level.select
+        and node.find_ancestor(exp.Select) is scope.select
     ]
 
 
 def _ground(
     original: Original,
     number: int,
-    level: Level,
+    scope: SelectScope,
     equal: exp.Binary,
     match: ValueMatch,
     table: Table,
 ) -> Iterator[exp.Expr]:
     assert isinstance(equal.this, exp.Column)
-    owner = original.find_owner(equal.this, level)
+    owner = original.find_owner(equal.this, scope)
     name = original.visible.fold(match.column)
     is_there = (
         owner is not None
@@ -95,10 +95,10 @@ def _is_compared(original: Original, match: ValueMatch, table: Table) -> bool:
     return any(
         isinstance(equal.this, exp.Column)
         and original.visible.spell(equal.this.this) == original.visible.fold(match.column)
-        and (owner := original.find_owner(equal.this, level)) is not None
+        and (owner := original.find_owner(equal.this, scope)) is not None
         and owner.table is table
-        for level in original.levels
-        for equal in _list_equal(level)
+        for scope in original.scopes
+        for equal in _list_equal(scope)
     )
 
 
@@ -107,7 +107,7 @@ def _add(original: Original, match: ValueMatch, table: Table) -> Iterator[exp.Ex
     name = original.visible.fold(match.column)
     column = reach_column(original, draft.tree, 0, table, name)
     if column is not None:
-        select = read_levels(draft.tree, original.visible)[0].select
+        select = read_scopes(draft.tree, original.visible)[0].select
         add_condition(select, exp.EQ(this=column, expression=exp.Literal.string(match.value)))
         yield draft.tree
 
@@ -116,11 +116,11 @@ def reach_column(
     original: Original, tree: exp.Expr, number: int, table: Table, name: str
 ) -> exp.Column | None:
     """The column of the table, which is joined if one key leads there."""
-    level = read_levels(tree, original.visible)[number]
-    present = [source for source, own in level.list_tables() if own is table]
+    scope = read_scopes(tree, original.visible)[number]
+    present = [source for source, own in scope.list_tables() if own is table]
     if not present:
-        way = original.visible.choose(find_ways(level, table))
-        added = add_join(level, *way) if way is not None else None
+        way = original.visible.choose(find_ways(scope, table))
+        added = add_join(scope, *way) if way is not None else None
         if added is None:
             return None
         present = [added]

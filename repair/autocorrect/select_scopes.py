@@ -13,8 +13,9 @@ from typing import Literal
 from sqlglot import exp
 
 from nl2sql.catalog import Table
-from nl2sql.sql import scopes
 from nl2sql.sql.nodes import find_all
+from nl2sql.sql.scopes import Source as NamedSource
+from nl2sql.sql.scopes import find_name, find_outer, list_outputs, read_sources
 from repair.autocorrect.table_lookup import TableLookup
 
 Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
@@ -42,7 +43,7 @@ class Source:
 
 
 @dataclass(eq=False, slots=True)
-class Level:
+class SelectScope:
     """One SELECT: its sources by folded name, its outputs' expressions, its own columns.
 
     ``merged`` are the columns of USING; ``outer`` is the SELECT whose columns it may use too.
@@ -54,7 +55,7 @@ class Level:
     outputs: dict[str, exp.Expr] = field(default_factory=dict)
     columns: list[exp.Column] = field(default_factory=list)
     merged: frozenset[str] = frozenset()
-    outer: Level | None = None
+    outer: SelectScope | None = None
 
     def owners(self, name: str) -> list[Source]:
         """The sources that have the column."""
@@ -62,7 +63,7 @@ class Level:
 
     def find_owners(self, name: str) -> list[Source]:
         """The sources that have the column, here, or else in the nearest outer SELECT."""
-        here: Level | None = self
+        here: SelectScope | None = self
         while here is not None:
             if owners := here.owners(name):
                 return owners
@@ -71,7 +72,7 @@ class Level:
 
     def find_source(self, qualifier: str) -> Source | None:
         """The source of that name, here or in an outer SELECT."""
-        here: Level | None = self
+        here: SelectScope | None = self
         while here is not None:
             if source := here.sources.get(qualifier):
                 return source
@@ -85,53 +86,53 @@ class Level:
         ]
 
 
-def read_levels(tree: exp.Expr, visible: TableLookup) -> list[Level]:
+def read_scopes(tree: exp.Expr, visible: TableLookup) -> list[SelectScope]:
     """All SELECTs of the query, outer ones first; cached in ``visible`` if it remembers them."""
     if not visible.remembers:
-        return _read_levels(tree, visible)
-    if visible.levels is None or visible.levels[0] is not tree:
-        visible.levels = tree, _read_levels(tree, visible)
-    return visible.levels[1]
+        return _read_scopes(tree, visible)
+    if visible.scopes is None or visible.scopes[0] is not tree:
+        visible.scopes = tree, _read_scopes(tree, visible)
+    return visible.scopes[1]
 
 
-def _read_levels(tree: exp.Expr, visible: TableLookup) -> list[Level]:
-    levels: dict[int, Level] = {}
+def _read_scopes(tree: exp.Expr, visible: TableLookup) -> list[SelectScope]:
+    scopes: dict[int, SelectScope] = {}
     for select in find_all(tree, exp.Select):
-        level = Level(select, visible, outer=levels.get(id(scopes.find_outer(select))))
-        for name, source in scopes.read_sources(select, visible.spell).items():
-            level.sources[name] = _read_source(name, source, visible)
-        level.outputs = {
+        scope = SelectScope(select, visible, outer=scopes.get(id(find_outer(select))))
+        for name, source in read_sources(select, visible.spell).items():
+            scope.sources[name] = _read_source(name, source, visible)
+        scope.outputs = {
             visible.spell(expression.args["alias"]): expression.this
             for expression in select.expressions
             if isinstance(expression, exp.Alias)
         }
-        level.merged = frozenset(
+        scope.merged = frozenset(
             visible.spell(arg.this if isinstance(arg, exp.Column) else arg)
             for join in select.args.get("joins") or ()
             for arg in join.args.get("using") or ()
         )
-        levels[id(select)] = level
+        scopes[id(select)] = scope
     for column in find_all(tree, exp.Column):
         is_name = isinstance(column.this, exp.Identifier) and column.arg_key != "using"
         holder = column.parent_select
-        if is_name and holder is not None and id(holder) in levels:
-            levels[id(holder)].columns.append(column)
-    return list(levels.values())
+        if is_name and holder is not None and id(holder) in scopes:
+            scopes[id(holder)].columns.append(column)
+    return list(scopes.values())
 
 
-def find_fault(column: exp.Column, level: Level) -> Fault:
+def find_fault(column: exp.Column, scope: SelectScope) -> Fault:
     """What is wrong with the column; nothing if that is unknown."""
-    visible = level.visible
+    visible = scope.visible
     name, qualifier = visible.spell(column.this), column.args.get("table")
     if qualifier is not None:
-        source = level.find_source(visible.spell(qualifier))
+        source = scope.find_source(visible.spell(qualifier))
         if source is None:
             return "qualifier"
         return "" if source.has(name) else "owner"
-    if name in level.outputs and find_clause(column) in _OUTPUT_CLAUSES[visible.dialect]:
+    if name in scope.outputs and find_clause(column) in _OUTPUT_CLAUSES[visible.dialect]:
         return ""
-    owners = level.find_owners(name)
-    if len(owners) > 1 and name not in level.merged and _all_told(owners):
+    owners = scope.find_owners(name)
+    if len(owners) > 1 and name not in scope.merged and _all_told(owners):
         return "ambiguous"
     if owners or (visible.dialect == "sqlite" and column.this.args.get("quoted")):
         # SQLite reads an unknown name in double quotes as text.
@@ -147,11 +148,11 @@ def find_clause(node: exp.Expr) -> str:
     return here.arg_key or ""
 
 
-def list_faults(level: Level, *kinds: Fault) -> Iterator[tuple[exp.Column, str]]:
+def list_faults(scope: SelectScope, *kinds: Fault) -> Iterator[tuple[exp.Column, str]]:
     """The columns with a fault of one of the kinds, with their folded names."""
-    for column in list(level.columns):
-        if find_fault(column, level) in kinds:
-            yield column, level.visible.spell(column.this)
+    for column in list(scope.columns):
+        if find_fault(column, scope) in kinds:
+            yield column, scope.visible.spell(column.this)
 
 
 def point_at(column: exp.Column, source: Source, name: str, visible: TableLookup) -> None:
@@ -178,25 +179,25 @@ def compares_itself(column: exp.Column, source: Source, name: str, visible: Tabl
     )
 
 
-def may_mean(column: exp.Column, name: str, source: Source, level: Level) -> bool:
+def may_mean(column: exp.Column, name: str, source: Source, scope: SelectScope) -> bool:
     """Whether the column can belong to the source, judging by what it is compared with.
 
     No column is compared with itself, and a join compares the joined source with earlier ones.
     """
-    if compares_itself(column, source, name, level.visible):
+    if compares_itself(column, source, name, scope.visible):
         return False
     join = column.find_ancestor(exp.Join, exp.Select)
     if not isinstance(join, exp.Join) or not isinstance(column.parent, exp.EQ):
         return True
-    joined = scopes.find_name(join.this)
+    joined = find_name(join.this)
     sides = (column.parent.left, column.parent.right)
     other = next((side for side in sides if side is not column), None)
     if not isinstance(other, exp.Column) or joined is None:
         return True
     if other.args.get("table") is None:
         return True
-    target = level.visible.spell(joined)
-    spelled = (level.visible.spell(name) for name in (source.identifier, other.args["table"]))
+    target = scope.visible.spell(joined)
+    spelled = (scope.visible.spell(name) for name in (source.identifier, other.args["table"]))
     return sum(name == target for name in spelled) == 1
 
 
@@ -204,7 +205,7 @@ def _all_told(owners: list[Source]) -> bool:
     return all(owner.columns is not None for owner in owners)
 
 
-def _read_source(name: str, source: scopes.Source, visible: TableLookup) -> Source:
+def _read_source(name: str, source: NamedSource, visible: TableLookup) -> Source:
     identifier = source.identifier or exp.to_identifier(name)
     if source.bracketed:
         # The rules change only the joins of the SELECT itself.
@@ -221,7 +222,7 @@ def _read_columns(
     query: exp.Query, renamed: Sequence[exp.Identifier], visible: TableLookup
 ) -> frozenset[str] | None:
     """The folded names of a query's columns; None if one of them is unknown."""
-    outputs = scopes.list_outputs(query)
+    outputs = list_outputs(query)
     if renamed:
         return frozenset(map(visible.spell, renamed)) if len(renamed) >= len(outputs) else None
     names = set()
