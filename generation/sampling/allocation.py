@@ -54,30 +54,24 @@ def deal_samples(
     """Distributes ``k`` samples evenly; the first variant gets the remainder.
 
     A variant after the first is left out if its share were below ``least``. A later round begins
-    with the next variant and has other seeds. A single sample is drawn at temperature 0.
+    with the next variant and has other seeds. A question's only sample is drawn at temperature 0.
 
     >>> draws = deal_samples(5, DEFAULT_VARIANTS, seed=0, temperature=0.7)
     >>> [(draw.variant, draw.k, draw.seed) for draw in draws]
     [('standard', 3, 0), ('narrow', 2, 1009)]
     """
+    if k == 1 and round_number == 0:
+        return (Draw(variants[0], 1, seed, 0.0),)
     turn = round_number % len(variants)
     order = (*variants[turn:], *variants[:turn])
-    greedy = int(round_number == 0 and k == 1)
     used = min(len(order), max(1, k // least))
-    shares = split_evenly(k - greedy, used) + (0,) * (len(order) - used)
-    # A number for each request of each round; the greedy one comes first and needs none.
+    # A number for each request of each round.
     numbers = range(round_number * len(order), (round_number + 1) * len(order))
-    draws = [
-        Draw(
-            variant,
-            share,
-            (seed + _SEED_STEP * number) % _SEEDS,
-            temperature,
-        )
-        for variant, share, number in zip(order, shares, numbers, strict=True)
+    return tuple(
+        Draw(variant, share, (seed + _SEED_STEP * number) % _SEEDS, temperature)
+        for variant, share, number in zip(order, split_evenly(k, used), numbers, strict=False)
         if share
-    ]
-    return (*(Draw(order[0], 1, seed, 0.0) for _ in range(greedy)), *draws)
+    )
 
 
 def split_evenly(total: int, parts: int) -> tuple[int, ...]:
