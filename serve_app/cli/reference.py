@@ -74,7 +74,7 @@ def render_settings() -> Iterator[str]:
         if default != _REQUIRED:
             written = default if isinstance(default, str) else json.dumps(default)
             default = f"default `{written}`" if written else ""
-        row = (name, _name_type(described), default, described.get("description", ""))
+        row = (name, _name_telling_type(described), default, described.get("description", ""))
         sections.setdefault(section, []).append(row)
     for section, rows in sections.items():
         yield from ("", f"## {f'`{section}`' if section else 'Top level'}", "")
@@ -191,11 +191,14 @@ def render_http(openapi: Mapping[str, Any]) -> Iterator[str]:
     bodies = {name: schemas[name] for name in sorted(_list_bodies(operations, schemas))}
     fields = _find_common(_list_fields(schema) for schema in bodies.values())
     yield from (_render_item(*item) for item in sorted(statuses))
+    parameters = _find_common(_list_parameters(operation) for _, operation in operations)
+    yield from ("", "Parameters:", "")
+    yield from (_render_item(*item) for item in sorted(parameters))
     yield from ("", "Fields of bodies:", "")
     yield from (_render_item(*item) for item in sorted(fields))
     yield from ("", "## Routes")
     for title, operation in operations:
-        yield from _render_operation(title, operation, statuses)
+        yield from _render_operation(title, operation, statuses | parameters)
     yield from ("", "## Bodies")
     for name, schema in bodies.items():
         yield from _render_schema(name, schema, fields)
@@ -282,8 +285,7 @@ def _render_operation(
         _join(f"{summary} {operation.get('description', '')}"),
         "",
     )
-    for parameter in _list_parameters(operation):
-        yield _render_item(*parameter)
+    yield from _render_items(_list_parameters(operation), common)
     if body := operation.get("requestBody"):
         yield f"- Body: {_name_types(body['content'])}"
     statuses = _list_statuses(operation)
