@@ -70,7 +70,9 @@ class FakeModel(StubEngine):
         self.asked = ""
         self._texts = texts
 
-    async def sample(self, request: SamplingRequest, caller: str = "") -> Completions:
+    async def sample(
+        self, request: SamplingRequest, caller: str = "", left_s: float | None = None
+    ) -> Completions:
         """The texts of the question, as often as ``k`` asks."""
         await asyncio.sleep(_ENGINE_S)
         texts = self._texts[self.asked]

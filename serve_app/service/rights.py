@@ -18,6 +18,8 @@ def may_review(settings: Settings, principal: Principal) -> bool:
     ... })
     >>> may_review(settings, Principal("ben", ("clerk", "analyst")))
     True
+    >>> may_review(settings, Principal("mia", ("Analyst",)))
+    False
     """
     return not settings.identity.needs_token or _has_any(principal, settings.page.review_roles)
 

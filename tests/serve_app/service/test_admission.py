@@ -50,41 +50,6 @@ async def test_more_than_may_work_wait_in_order_and_more_than_may_wait_are_refus
     await asking.ask("a4")
 
 
-async def test_who_stops_waiting_leaves_the_place_to_others() -> None:
-    asking = Asking(AdmissionController(1, 1))
-    first, second = await asking.start("a1", "a2")
-    second.cancel()
-    (third,) = await asking.start("a3")
-    assert asking.order == ["a1"]
-    asking.go.set()
-    await asyncio.gather(first, third)
-    assert asking.order == ["a1", "a3"]
-
-
-async def test_a_turn_given_to_one_who_is_cancelled_at_that_moment_is_not_lost() -> None:
-    loads: list[tuple[int, int]] = []
-    admission = AdmissionController(1, 9, lambda waiting, ongoing: loads.append((waiting, ongoing)))
-    asking = Asking(admission)
-    async with admission.take("x"):
-        cancelled, waiting = await asking.start("a1", "b1")
-    # The turn was just given to a1, which has not run since.
-    cancelled.cancel()
-    asking.go.set()
-    await waiting
-    assert asking.order == ["b1"]
-    assert loads[-1] == (0, 0)
-    async with asyncio.timeout(5):
-        await admission.turns.wait_until_idle()
-
-
-async def test_principals_take_turns() -> None:
-    asking = Asking(AdmissionController(1, 99))
-    tasks = await asking.start("a1", "a2", "a3", "b1", "c1", "c2")
-    asking.go.set()
-    await asyncio.gather(*tasks)
-    assert asking.order == ["a1", "a2", "b1", "c1", "a3", "c2"]
-
-
 async def test_one_principal_fills_neither_the_replica_nor_its_waiting_places() -> None:
     asking = Asking(AdmissionController(4, 4))
     tasks = await asking.start("a1", "a2", "a3", "a4", "a5", "a6")
