@@ -67,14 +67,19 @@ def fold_text(text: str) -> str:
     >>> fold_text("Qu'y a-t-il dans « hr.Employees » ?")
     'qu y a t il dans hr.employees'
     """
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    plain = "".join(sign for sign in decomposed if not unicodedata.combining(sign))
+    plain = drop_accents(text.casefold())
     return " ".join(_MARKS.sub(" ", _APOSTROPHES.sub(" ", plain)).split())
 
 
-def fold_pattern(pattern: str) -> str:
-    """The pattern with its letters as ``fold_text`` leaves them."""
-    decomposed = unicodedata.normalize("NFKD", pattern)
+def drop_accents(text: str) -> str:
+    """The text without accents, and with compatibility characters replaced.
+
+    >>> drop_accents("Müller ﬁn")
+    'Muller fin'
+    """
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFKD", text)
     return "".join(sign for sign in decomposed if not unicodedata.combining(sign))
 
 
@@ -99,5 +104,4 @@ def _is_ideograph(sign: str) -> bool:
 
 
 def _fold(word: str) -> str:
-    decomposed = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(sign for sign in decomposed if not unicodedata.combining(sign)) or word
+    return drop_accents(word.casefold()) or word

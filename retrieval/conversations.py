@@ -1,28 +1,104 @@
-"""The history of each principal's conversations, for people to find them again.
+"""Sessions and the history of conversations, readable only by their principal.
 
-A conversation belongs to a name with its roles and attributes, as a session does. Policies may have
-changed since a question was answered, so the guard checks each query again before it is shown; one
-that it refuses is withheld, with the question as it was completed, which may name the same things.
+Both belong to a name with its roles and attributes. Policies may have changed since a question was
+answered, so the guard checks every query again. If it refuses one of a session, from which
+follow-up questions are completed, the whole session is deleted. Of a conversation, which people
+find again, such a query is withheld, with the question as it was completed, which may name the
+same things.
 """
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from nl2sql.answers import Answer, Answered
 from nl2sql.concurrency import gather_all
 from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.protocols import Guard
 from nl2sql.settings.conversation import SessionSettings
-from nl2sql.types import Principal, Question, Violation
+from nl2sql.types import Principal, Question, Turn, Violation
 from retrieval.index_store.conversation_store import (
     ConversationStore,
     KeptConversation,
     KeptTurn,
+    SessionStore,
 )
-from retrieval.sessions import identify_owner
+from retrieval.index_store.example_store import build_access_key
+from retrieval.index_store.table_store import Connections
+
+# A longer query is not stored: it would fill the prompt of the next question.
+_LONGEST_REMEMBERED = 8000
+
+
+class GuardedSessions:
+    """The sessions in one index, checked by one guard."""
+
+    def __init__(self, index: Connections, guard: Guard, settings: SessionSettings) -> None:
+        self._store = SessionStore(index)
+        self._history = ConversationStore(index)
+        self._guard = guard
+        self._settings = settings
+
+    async def recall(self, question: Question) -> tuple[Turn, ...]:
+        """The session's turns on the question's database, oldest first.
+
+        Raises Unavailable, and PolicyError if the policy does not fit the database.
+        """
+        owner = identify_owner(question.principal)
+        turns = await self._store.load(
+            owner,
+            question.session,
+            question.database,
+            most=self._settings.turns,
+            keep_hours=self._settings.keep_hours,
+        )
+        queries = {sql for turn in turns for sql in (turn.sql, *turn.interpretations) if sql}
+        verdicts = await gather_all(
+            self._guard.guard(question.database, sql, question.principal) for sql in sorted(queries)
+        )
+        if any(isinstance(verdict, Violation) for verdict in verdicts):
+            await self._store.forget(owner=owner, session=question.session)
+            return ()
+        return turns
+
+    async def remember(self, question: Question, turn: Turn) -> None:
+        """Stores the turn for the question's principal. Raises IndexUnavailable."""
+        if any(len(sql) > _LONGEST_REMEMBERED for sql in (turn.sql, *turn.interpretations)):
+            return
+        await self._store.add(
+            identify_owner(question.principal),
+            question.session,
+            question.database,
+            turn,
+            most=self._settings.turns,
+            keep_hours=self._settings.keep_hours,
+        )
+
+    async def forget(self, principal: Principal, session: str) -> int:
+        """Deletes the principal's session; returns the number of turns. Raises IndexUnavailable."""
+        owner = identify_owner(principal)
+        return (await self._history.delete(owner=owner, session=session))[1]
+
+    async def clear(self, *, principal: Principal | None = None, session: str = "") -> int:
+        """For operators: deletes the named sessions, or all of them. Raises IndexUnavailable."""
+        owner = identify_owner(principal) if principal is not None else ""
+        return (await self._history.delete(owner=owner, session=session))[1]
+
+
+def identify_owner(principal: Principal) -> str:
+    """A hash of the name, roles and attributes, under which sessions are stored.
+
+    >>> mia = Principal("mia", ("clerk",))
+    >>> identify_owner(mia) == identify_owner(Principal("mia", ("clerk", "boss")))
+    False
+    """
+    whole = f"{principal.name}\0{build_access_key(principal)}"
+    return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()[:32]
+
 
 MOST_SHOWN = 100
 """Questions of a conversation that are shown, the latest."""
@@ -69,14 +145,18 @@ class GuardedConversations:
         await self._store.add(
             identify_owner(question.principal),
             question.session,
-            database=question.database,
-            question=question.text,
-            rewritten=answer.trace.question.text if answer.trace.asked and sql else "",
-            outcome=type(answer).__name__.lower(),
-            sql=sql,
-            confidence=answered.confidence if answered else None,
-            quorum=answered.quorum if answered else None,
-            origin=answered.origin if answered else "",
+            KeptTurn(
+                id=0,
+                database=question.database,
+                question=question.text,
+                rewritten=answer.trace.question.text if answer.trace.asked and sql else "",
+                outcome=type(answer).__name__.lower(),
+                sql=sql,
+                asked_at=datetime.now(UTC),
+                confidence=answered.confidence if answered else None,
+                quorum=answered.quorum if answered else None,
+                origin=answered.origin if answered else "",
+            ),
             most=_MOST_KEPT,
         )
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, cast
 
 from nl2sql.languages import Language
 from nl2sql.packaged import read_packaged
-from nl2sql.words import fold_pattern, fold_text
+from nl2sql.words import drop_accents, fold_text
 
 Kind = Literal["greeting", "thanks", "farewell", "help"]
 
@@ -86,7 +86,7 @@ def _load() -> dict[Language, Any]:
 @cache
 def _load_forms() -> tuple[tuple[Remark, re.Pattern[str]], ...]:
     return tuple(
-        (Remark(kind, language), re.compile(fold_pattern(forms[kind])))
+        (Remark(kind, language), re.compile(drop_accents(forms[kind])))
         for language, forms in _load().items()
         for kind in _KINDS
     )

@@ -27,9 +27,9 @@ from retrieval.examples.records import (
     identify_example,
     strip_sql,
 )
-from retrieval.index_store.example_store import ExampleStore
-from retrieval.index_store.feedback_note import FeedbackNote, build_note
-from retrieval.index_store.verified_example import fold_question
+from retrieval.index_store.example_store import ExampleStore, fold_question
+from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
+from retrieval.index_store.table_store import Connections
 
 
 class FeedbackRecorder:
@@ -40,12 +40,13 @@ class FeedbackRecorder:
 
     def __init__(
         self,
-        store: ExampleStore,
+        index: Connections,
         verifier: Verifier,
         embedder: Embedder,
         dialects: Mapping[str, str],
     ) -> None:
-        self._store = store
+        self._examples = ExampleStore(index)
+        self._notes = FeedbackStore(index)
         self._verifier = verifier
         self._embedder = embedder
         self._vectors = name_vectors(embedder.name)
@@ -73,18 +74,13 @@ class FeedbackRecorder:
             receipt = FeedbackReceipt("removed")
         if verified is not None:
             receipt = await self._store_example(note, verified, feedback.is_reviewed)
-        await self._store.record_feedback(replace(note, outcome=receipt.outcome))
+        await self._notes.record(replace(note, outcome=receipt.outcome))
         return receipt
 
     async def _remove(self, note: FeedbackNote, dialect: str) -> bool:
         """Removes the example of this question, query and access; false if there was none."""
-        try:
-            sql = await run_in_parser_thread(strip_sql, note.sql, dialect)
-            form = await run_in_parser_thread(normal_form, sql, dialect)
-        except SqlglotError:
-            return False
-        id_ = identify_example(note.database, note.question, form, note.access)
-        return await self._store.remove(note.database, [id_]) > 0
+        example = await _identify(note, note.sql, dialect)
+        return bool(example) and await self._examples.remove(note.database, [example]) > 0
 
     async def _store_example(
         self, note: FeedbackNote, verified: Verified, is_reviewed: bool
@@ -102,12 +98,12 @@ class FeedbackRecorder:
             created_at=note.given_at,
             reviewed=is_reviewed,
         )
-        present = await self._store.list_embedded(note.database, among=[example.id])
+        present = await self._examples.list_embedded(note.database, among=[example.id])
         if present.get(example.id, ("", ()))[0] == self._vectors:
-            await self._store.affirm(example)
+            await self._examples.affirm(example)
             return FeedbackReceipt("known", example.id)
         vectors = await asyncio.to_thread(self._embedder.embed, [example.masked])
-        await self._store.put([example], vectors, self._vectors)
+        await self._examples.put([example], vectors, self._vectors)
         return FeedbackReceipt("stored", example.id)
 
 
@@ -117,38 +113,44 @@ class FeedbackWithdrawal:
     All methods raise IndexUnavailable.
     """
 
-    def __init__(self, store: ExampleStore, dialects: Mapping[str, str]) -> None:
-        self._store = store
+    def __init__(self, index: Connections, dialects: Mapping[str, str]) -> None:
+        self._examples = ExampleStore(index)
+        self._notes = FeedbackStore(index)
         self._dialects = dict(dialects)
 
     async def find(self, id_: str) -> FeedbackNote | None:
         """The note of that id."""
-        return await self._store.find_feedback(id_)
+        return await self._notes.find(id_)
 
     async def withdraw(self, note: FeedbackNote) -> None:
         """Removes the note and its example, and opens again what its correction closed."""
         # The example first: if that fails, the note is still there to be withdrawn.
-        example = await self._identify(note)
+        example = await self._find_example(note)
         if example and not await self._is_given_by_another(note, example):
-            await self._store.remove(note.database, [example])
-        await self._store.remove_feedback(note.id)
+            await self._examples.remove(note.database, [example])
+        await self._notes.remove(note.id)
 
-    async def _identify(self, note: FeedbackNote) -> str:
+    async def _find_example(self, note: FeedbackNote) -> str:
         """The id of the example that the note gives; empty if it gives none."""
         dialect = self._dialects.get(note.database)
         if dialect is None or not note.right_sql:
             return ""
-        try:
-            sql = await run_in_parser_thread(strip_sql, note.right_sql, dialect)
-            form = await run_in_parser_thread(normal_form, sql, dialect)
-        except SqlglotError:
-            return ""
-        return identify_example(note.database, note.question, form, note.access)
+        return await _identify(note, note.right_sql, dialect)
 
     async def _is_given_by_another(self, note: FeedbackNote, example: str) -> bool:
         question = fold_question(note.question)
-        for other in await self._store.list_feedback(note.database, access=note.access):
+        for other in await self._notes.list_all(note.database, access=note.access):
             is_another = other.id != note.id and fold_question(other.question) == question
-            if is_another and await self._identify(other) == example:
+            if is_another and await self._find_example(other) == example:
                 return True
         return False
+
+
+async def _identify(note: FeedbackNote, sql: str, dialect: str) -> str:
+    """The id of the example of the note's question with that query; empty if it is not SQL."""
+    try:
+        stripped = await run_in_parser_thread(strip_sql, sql, dialect)
+        form = await run_in_parser_thread(normal_form, stripped, dialect)
+    except SqlglotError:
+        return ""
+    return identify_example(note.database, note.question, form, note.access)

@@ -17,8 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from nl2sql.errors import SettingsError
 from nl2sql.types.question import MOST_CHARS
-from retrieval.index_store.feedback_note import FeedbackNote
-from retrieval.index_store.verified_example import Source, VerifiedExample
+from retrieval.index_store.example_store import Source, VerifiedExample
+from retrieval.index_store.feedback_store import FeedbackNote
 
 _HINT = 'Each line is {"question": …, "sql": …}, with "roles": […] if only some may see it.'
 

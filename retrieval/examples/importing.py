@@ -26,9 +26,8 @@ from retrieval.examples.records import (
     mask_example,
     strip_sql,
 )
-from retrieval.index_store.example_store import ExampleStore
+from retrieval.index_store.example_store import ExampleStore, VerifiedExample
 from retrieval.index_store.store import IndexStore
-from retrieval.index_store.verified_example import VerifiedExample
 
 _BATCH = 64
 # Concurrent EXPLAINs: fewer than the default number of connections of any pool.

@@ -16,7 +16,7 @@ from nl2sql.sql.parsing import describe_parse_error, parse_one
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Diagnostic, Principal, Violation
 from retrieval.examples.masking import find_literals, mask_question
-from retrieval.index_store.verified_example import Source, VerifiedExample, fold_question
+from retrieval.index_store.example_store import Source, VerifiedExample, fold_question
 
 
 def build_example(

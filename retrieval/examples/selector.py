@@ -23,9 +23,14 @@ from nl2sql.settings import RetrievalSettings
 from nl2sql.types import FewShot, Principal, Question, VerifiedQuery, Violation
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.masking import mask_question, name_vectors
-from retrieval.index_store.example_store import ExampleStore, FoundExample, Scope
+from retrieval.index_store.example_store import (
+    ExampleStore,
+    FoundExample,
+    Scope,
+    build_access_key,
+    fold_question,
+)
 from retrieval.index_store.store import IndexStore
-from retrieval.index_store.verified_example import build_access_key, fold_question
 from retrieval.search.question_embedder import QuestionEmbedder
 
 # Examples read for each one wanted: some repeat a query, some are refused by the guard.

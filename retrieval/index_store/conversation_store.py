@@ -1,19 +1,31 @@
-"""Conversations in the index's PostgreSQL, stored under the hash of their owner.
+"""Sessions, conversations and shared queries in the index's PostgreSQL.
 
-The store does not call the guard: the caller does, before it shows a query. A conversation holds
-questions, queries and outcomes, never cells of a result.
+They are stored under the hash of their owner. The stores do not call the guard: the caller does,
+before it shows a query. They hold questions, queries and outcomes, never cells of a result.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from retrieval.index_store.connections import Connections
-from retrieval.index_store.stored_texts import clean_text
+from nl2sql.types import Turn
+from retrieval.index_store.table_store import TableStore, clean, insert, read_row
 
 _LONGEST_TITLE = 80
+
+# An empty owner or session means all of them.
+_CHOSEN = (
+    "WHERE (%(owner)s = '' OR owner = %(owner)s) AND (%(session)s = '' OR session = %(session)s)"
+)
+# All but the last turns of a session.
+_CUT = """
+DELETE FROM quorumsql.{table} WHERE owner = %(owner)s AND session = %(session)s AND number <= (
+    SELECT number FROM quorumsql.{table} WHERE owner = %(owner)s AND session = %(session)s
+     ORDER BY number DESC OFFSET %(most)s LIMIT 1)
+"""
 # Starred conversations do not expire.
 _IS_KEPT = "(c.starred OR c.asked_at > now() - make_interval(days => %(days)s))"
 
@@ -69,69 +81,116 @@ class KeptConversation:
     questions: int
 
 
-class ConversationStore:
-    """Reads and writes conversations. All methods raise IndexUnavailable.
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A question and its query, which ``shared_by`` gave a link to.
+
+    ``confidence``, ``quorum`` and ``origin`` are those of the answer that was shared; None and
+    empty if the query is not that of an answer.
+    """
+
+    id: str
+    shared_by: str
+    database: str
+    question: str
+    sql: str
+    shared_at: datetime
+    confidence: float | None
+    quorum: bool | None
+    origin: str
+
+
+class SessionStore(TableStore):
+    """Turns of sessions, from which follow-up questions are completed.
+
+    All methods raise IndexUnavailable.
+    """
+
+    async def load(
+        self, owner: str, session: str, database: str, *, most: int, keep_hours: int
+    ) -> tuple[Turn, ...]:
+        """The last ``most`` turns, oldest first; none older than ``keep_hours``."""
+        rows = await self._fetch(
+            "SELECT question, outcome, sql, readings FROM quorumsql.session_turns"
+            " WHERE owner = %(owner)s AND session = %(session)s AND database = %(database)s"
+            " AND asked_at > now() - make_interval(hours => %(hours)s)"
+            " ORDER BY number DESC LIMIT %(most)s",
+            {
+                "owner": owner,
+                "session": session,
+                "database": database,
+                "hours": keep_hours,
+                "most": most,
+            },
+        )
+        return tuple(read_row(Turn, row) for row in reversed(rows))
+
+    async def add(
+        self, owner: str, session: str, database: str, turn: Turn, *, most: int, keep_hours: int
+    ) -> None:
+        """Adds a turn; deletes expired turns of all sessions, and all but ``most`` of this one."""
+        row = {
+            "owner": owner,
+            "session": session,
+            "database": database,
+            "question": turn.question,
+            "outcome": turn.outcome,
+            "sql": turn.sql,
+            "readings": turn.interpretations,
+        }
+        async with self._index.connection() as connection, connection.transaction():
+            await insert(connection, "session_turns", [row])
+            await connection.execute(
+                "DELETE FROM quorumsql.session_turns"
+                " WHERE asked_at <= now() - make_interval(hours => %s)",
+                (keep_hours,),
+            )
+            await connection.execute(
+                _CUT.format(table="session_turns").encode(),
+                {"owner": owner, "session": session, "most": most},
+            )
+
+    async def forget(self, *, owner: str = "", session: str = "") -> int:
+        """Deletes turns and returns their number; an empty owner or session means all of them."""
+        return await self._change(
+            f"DELETE FROM quorumsql.session_turns {_CHOSEN}", {"owner": owner, "session": session}
+        )
+
+
+class ConversationStore(TableStore):
+    """What principals asked, for themselves to find again. All methods raise IndexUnavailable.
 
     ``days`` is how long one that is not starred is kept after its latest question; ``databases``
     are those whose questions are shown.
     """
 
-    def __init__(self, store: Connections) -> None:
-        self._store = store
+    async def add(self, owner: str, session: str, turn: KeptTurn, *, most: int) -> None:
+        """Adds a turn, and the conversation if it is the first; deletes all but ``most`` turns.
 
-    async def add(
-        self,
-        owner: str,
-        session: str,
-        *,
-        database: str,
-        question: str,
-        rewritten: str,
-        outcome: str,
-        sql: str,
-        confidence: float | None,
-        quorum: bool | None,
-        origin: str,
-        most: int,
-    ) -> None:
-        """Adds a turn, and the conversation if it is the first; deletes all but ``most`` turns."""
-        values = {
+        The turn's ``id`` is given by the store.
+        """
+        row = {name: value for name, value in asdict(turn).items() if name != "id"}
+        conversation = {
             "owner": owner,
             "session": session,
-            "database": database,
-            "question": clean_text(question),
-            "rewritten": clean_text(rewritten),
-            "outcome": outcome,
-            "sql": clean_text(sql),
-            "confidence": confidence,
-            "quorum": quorum,
-            "origin": origin,
-            "title": build_title(clean_text(question)),
-            "most": most,
+            "title": build_title(turn.question),
+            "database": turn.database,
+            "asked_at": turn.asked_at,
         }
-        async with self._store.connection() as connection, connection.transaction():
-            await connection.execute(
-                "INSERT INTO quorumsql.conversations (owner, session, title, database, asked_at)"
-                " VALUES (%(owner)s, %(session)s, %(title)s, %(database)s, now())"
-                " ON CONFLICT (owner, session) DO UPDATE"
+        async with self._index.connection() as connection, connection.transaction():
+            await insert(
+                connection,
+                "conversations",
+                [conversation],
+                "ON CONFLICT (owner, session) DO UPDATE"
                 " SET database = EXCLUDED.database, asked_at = EXCLUDED.asked_at",
-                values,
+            )
+            await insert(
+                connection, "conversation_turns", [{"owner": owner, "session": session, **row}]
             )
             await connection.execute(
-                "INSERT INTO quorumsql.conversation_turns"
-                " (owner, session, database, question, rewritten, outcome, sql, confidence,"
-                " quorum, origin, asked_at)"
-                " VALUES (%(owner)s, %(session)s, %(database)s, %(question)s, %(rewritten)s,"
-                " %(outcome)s, %(sql)s, %(confidence)s, %(quorum)s, %(origin)s, now())",
-                values,
-            )
-            await connection.execute(
-                "DELETE FROM quorumsql.conversation_turns"
-                " WHERE owner = %(owner)s AND session = %(session)s AND number <= ("
-                " SELECT number FROM quorumsql.conversation_turns"
-                " WHERE owner = %(owner)s AND session = %(session)s"
-                " ORDER BY number DESC OFFSET %(most)s LIMIT 1)",
-                values,
+                _CUT.format(table="conversation_turns").encode(),
+                {"owner": owner, "session": session, "most": most},
             )
 
     async def list_latest(
@@ -151,47 +210,45 @@ class ConversationStore:
         ``search`` is part of a title or a question; ``before`` the time and session of the last
         one of the page before.
         """
-        async with self._store.connection() as connection:
-            cursor = await connection.execute(
-                _LIST.encode(),
-                {
-                    "owner": owner,
-                    "databases": list(databases),
-                    "days": days,
-                    "most": most,
-                    "search": search,
-                    "starred": starred,
-                    "before": before[0] if before else None,
-                    "before_session": before[1] if before else "",
-                    "session": session,
-                },
-            )
-            return [KeptConversation(*row) for row in await cursor.fetchall()]
+        rows = await self._fetch(
+            _LIST,
+            {
+                "owner": owner,
+                "databases": list(databases),
+                "days": days,
+                "most": most,
+                "search": search,
+                "starred": starred,
+                "before": before[0] if before else None,
+                "before_session": before[1] if before else "",
+                "session": session,
+            },
+        )
+        return [KeptConversation(*row) for row in rows]
 
     async def list_turns(
         self, owner: str, session: str, databases: Collection[str], *, most: int
     ) -> list[KeptTurn]:
         """The last ``most`` turns of a conversation, oldest first."""
-        async with self._store.connection() as connection:
-            cursor = await connection.execute(
-                "SELECT number, database, question, rewritten, outcome, sql, asked_at,"
-                " confidence, quorum, origin FROM quorumsql.conversation_turns"
-                " WHERE owner = %s AND session = %s AND database = ANY (%s::text[])"
-                " ORDER BY number DESC LIMIT %s",
-                (owner, session, list(databases), most),
-            )
-            return [KeptTurn(*row) for row in reversed(await cursor.fetchall())]
+        rows = await self._fetch(
+            "SELECT number, database, question, rewritten, outcome, sql, asked_at,"
+            " confidence, quorum, origin FROM quorumsql.conversation_turns"
+            " WHERE owner = %(owner)s AND session = %(session)s"
+            " AND database = ANY (%(databases)s::text[]) ORDER BY number DESC LIMIT %(most)s",
+            {"owner": owner, "session": session, "databases": list(databases), "most": most},
+        )
+        return [KeptTurn(*row) for row in reversed(rows)]
 
     async def change(
         self, owner: str, session: str, *, title: str | None, starred: bool | None
     ) -> None:
         """Changes what is not None; of a conversation that does not exist, nothing."""
-        async with self._store.connection() as connection:
-            await connection.execute(
-                "UPDATE quorumsql.conversations SET title = coalesce(%s, title),"
-                " starred = coalesce(%s, starred) WHERE owner = %s AND session = %s",
-                (None if title is None else clean_text(title), starred, owner, session),
-            )
+        await self._change(
+            "UPDATE quorumsql.conversations SET title = coalesce(%(title)s, title),"
+            " starred = coalesce(%(starred)s, starred)"
+            " WHERE owner = %(owner)s AND session = %(session)s",
+            {"title": clean(title), "starred": starred, "owner": owner, "session": session},
+        )
 
     async def delete(self, *, owner: str = "", session: str = "") -> tuple[int, int]:
         """Deletes conversations with all that follow-up questions are completed from.
@@ -200,28 +257,110 @@ class ConversationStore:
         and of questions.
         """
         chosen = {"owner": owner, "session": session}
-        which = (
-            " WHERE (%(owner)s = '' OR owner = %(owner)s)"
-            " AND (%(session)s = '' OR session = %(session)s)"
-        )
         counts = []
-        async with self._store.connection() as connection, connection.transaction():
+        async with self._index.connection() as connection, connection.transaction():
             for table in ("session_turns", "conversation_turns", "conversations"):
-                cursor = await connection.execute(
-                    f"DELETE FROM quorumsql.{table}{which}".encode(), chosen
-                )
-                counts.append(cursor.rowcount)
+                statement = f"DELETE FROM quorumsql.{table} {_CHOSEN}"
+                counts.append((await connection.execute(statement.encode(), chosen)).rowcount)
         turns, questions, conversations = counts
         return conversations, max(turns, questions)
 
     async def prune(self, days: int) -> int:
         """Deletes the expired conversations of all owners; returns their number."""
-        async with self._store.connection() as connection:
-            cursor = await connection.execute(
-                f"DELETE FROM quorumsql.conversations c WHERE NOT {_IS_KEPT}".encode(),
-                {"days": days},
+        return await self._change(
+            f"DELETE FROM quorumsql.conversations c WHERE NOT {_IS_KEPT}", {"days": days}
+        )
+
+
+class ShareStore(TableStore):
+    """Queries that somebody gave a link to. All methods raise IndexUnavailable."""
+
+    async def add(
+        self, shared_by: str, database: str, question: str, query: str, *, owner: str
+    ) -> str:
+        """Stores a share; its id cannot be guessed.
+
+        Its confidence is that of the latest answer with this query in the history of ``owner``,
+        whose it is: what a client says of it could be made up.
+        """
+        id_ = secrets.token_urlsafe(16)
+        await self._change(
+            "INSERT INTO quorumsql.shares"
+            " (id, shared_by, owner, database, question, sql, confidence, quorum, origin)"
+            " SELECT %(id)s, %(by)s, %(owner)s, %(database)s, %(question)s, %(query)s,"
+            " t.confidence, t.quorum, coalesce(t.origin, '')"
+            " FROM (VALUES (0)) one LEFT JOIN LATERAL ("
+            " SELECT confidence, quorum, origin FROM quorumsql.conversation_turns"
+            " WHERE owner = %(owner)s AND database = %(database)s AND sql = %(query)s"
+            " AND %(question)s IN (question, rewritten)"
+            " ORDER BY number DESC LIMIT 1) t ON true",
+            {
+                "id": id_,
+                "by": shared_by,
+                "database": database,
+                "question": clean(question),
+                "query": clean(query),
+                "owner": owner,
+            },
+        )
+        return id_
+
+    async def find(self, id_: str, *, days: int) -> Share | None:
+        """The share; None if there is none, or it is older than ``days`` (0: of any age)."""
+        found = await self._list(
+            Share,
+            "shares",
+            "WHERE id = %(id)s"
+            " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))",
+            {"id": id_, "days": days},
+        )
+        return found[0] if found else None
+
+    async def list_latest(
+        self,
+        owner: str,
+        *,
+        days: int,
+        most: int,
+        before: tuple[datetime, str] | None = None,
+    ) -> list[Share]:
+        """At most ``most`` shares of that owner that have not ended, the latest first.
+
+        ``before`` is the time and the id of the last one of the page before.
+        """
+        return await self._list(
+            Share,
+            "shares",
+            "WHERE owner = %(owner)s"
+            " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))"
+            " AND (%(before)s::timestamptz IS NULL OR (shared_at, id) < (%(before)s, %(id)s))"
+            " ORDER BY shared_at DESC, id DESC LIMIT %(most)s",
+            {
+                "owner": owner,
+                "days": days,
+                "before": before[0] if before else None,
+                "id": before[1] if before else "",
+                "most": most,
+            },
+        )
+
+    async def delete(self, id_: str, owner: str) -> bool:
+        """Deletes a share of that owner; False if there is none."""
+        return (
+            await self._change(
+                "DELETE FROM quorumsql.shares WHERE id = %(id)s AND owner = %(owner)s",
+                {"id": id_, "owner": owner},
             )
-            return cursor.rowcount
+            > 0
+        )
+
+    async def prune(self, days: int) -> int:
+        """Deletes the shares that are older than ``days``; returns their number."""
+        return await self._change(
+            "DELETE FROM quorumsql.shares"
+            " WHERE shared_at <= now() - make_interval(days => %(days)s)",
+            {"days": days},
+        )
 
 
 def build_title(question: str) -> str:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from datetime import date
 
 from nl2sql.types import UsageLimits
-from retrieval.index_store.connections import Connections
+from retrieval.index_store.table_store import TableStore
 
 _TODAY = "(now() AT TIME ZONE 'UTC')::date"
 _TO_MIDNIGHT = f"extract(epoch FROM {_TODAY} + interval '1 day' - now() AT TIME ZONE 'UTC')::float8"
 _IS_OVER = "used.minute_began <= now() - interval '1 minute'"
 
 _ADMIT = f"""
-INSERT INTO quorumsql.usage AS used (principal, requests) VALUES (%s, 1)
+INSERT INTO quorumsql.usage AS used (principal, requests) VALUES (%(principal)s, 1)
 ON CONFLICT (principal) DO UPDATE SET
     minute_began = CASE WHEN {_IS_OVER} THEN now() ELSE used.minute_began END,
     requests = CASE WHEN {_IS_OVER} THEN 1 ELSE used.requests + 1 END
@@ -33,8 +33,8 @@ SELECT coalesce(CASE WHEN NOT ({_IS_OVER}) THEN requests END, 0),
     coalesce(CASE WHEN day = {_TODAY} THEN result_rows END, 0),
     {_TO_MIDNIGHT},
     (SELECT count(*) FROM quorumsql.question_leases AS lease
-     WHERE lease.principal = %s AND lease.expires_at > now())
-FROM (SELECT) AS one LEFT JOIN quorumsql.usage AS used ON used.principal = %s
+     WHERE lease.principal = %(principal)s AND lease.expires_at > now())
+FROM (SELECT) AS one LEFT JOIN quorumsql.usage AS used ON used.principal = %(principal)s
 """
 # Sets the counts of an earlier day to 0, and locks the row until the transaction ends.
 _BEGIN_DAY = f"""
@@ -87,25 +87,18 @@ class QuestionLease:
     rows: int | None
 
 
-class UsageStore:
+class UsageStore(TableStore):
     """Counts usage. All methods raise IndexUnavailable."""
-
-    def __init__(self, store: Connections) -> None:
-        self._store = store
 
     async def count_request(self, principal: str) -> RequestCount:
         """Counts a request of ``principal`` in the present minute, which its first one begins."""
-        async with self._store.connection() as connection:
-            cursor = await connection.execute(_ADMIT.encode(), (principal,))
-            row = await cursor.fetchone()
+        row = await self._fetch_row(_ADMIT, {"principal": principal})
         assert row is not None
         return RequestCount(row[0], max(row[1], 0.0), row[2], row[3])
 
     async def read(self, principal: str) -> UsageCounts:
         """What ``principal`` has used; counts nothing."""
-        async with self._store.connection() as connection:
-            cursor = await connection.execute(_READ.encode(), (principal, principal))
-            row = await cursor.fetchone()
+        row = await self._fetch_row(_READ, {"principal": principal})
         assert row is not None
         requests, minute_s, tokens, rows, day_s, questions = row
         return UsageCounts(requests, max(minute_s, 0.0), questions, tokens, rows, max(day_s, 0.0))
@@ -117,7 +110,7 @@ class UsageStore:
 
         If rows are limited, as many of ``rows`` as remain are reserved.
         """
-        async with self._store.connection() as connection, connection.transaction():
+        async with self._index.connection() as connection, connection.transaction():
             cursor = await connection.execute(_BEGIN_DAY.encode(), (principal,))
             counted = await cursor.fetchone()
             assert counted is not None
@@ -155,7 +148,7 @@ class UsageStore:
 
     async def end_question(self, lease: QuestionLease, *, tokens: int, rows: int) -> None:
         """Returns the lease; counts the tokens and rows that were used instead of the reserved."""
-        async with self._store.connection() as connection, connection.transaction():
+        async with self._index.connection() as connection, connection.transaction():
             cursor = await connection.execute(_BEGIN_DAY.encode(), (lease.principal,))
             counted = await cursor.fetchone()
             assert counted is not None

@@ -21,7 +21,7 @@ from nl2sql.packaged import read_packaged
 from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.names import quote_literal, quote_name
 from nl2sql.types import CatalogQuery
-from nl2sql.words import fold_pattern, fold_text, split_words
+from nl2sql.words import drop_accents, fold_text, split_words
 from retrieval.search.keys import find_table
 
 Kind = Literal["tables", "columns", "column", "period", "rows"]
@@ -110,10 +110,10 @@ def _load() -> _Forms:
     }
     return _Forms(
         [(kind, _compile(form, parts[id(form)])) for kind, form in forms],
-        {kind: frozenset(fold_pattern(words[kind]).split()) for kind in _KINDS},
-        frozenset(fold_pattern(around).split()),
-        re.compile(rf"^(?:(?:{fold_pattern(polite['start'])})(?: |(?<=[请問问])))+"),
-        re.compile(rf"(?:(?: |(?=[吗呢]))(?:{fold_pattern(polite['end'])}))+$"),
+        {kind: frozenset(drop_accents(words[kind]).split()) for kind in _KINDS},
+        frozenset(drop_accents(around).split()),
+        re.compile(rf"^(?:(?:{drop_accents(polite['start'])})(?: |(?<=[请問问])))+"),
+        re.compile(rf"(?:(?: |(?=[吗呢]))(?:{drop_accents(polite['end'])}))+$"),
     )
 
 
@@ -121,7 +121,7 @@ def _compile(form: str, parts: Mapping[str, str]) -> re.Pattern[str]:
     whole = form
     while _PART.search(whole):
         whole = _PART.sub(lambda match: parts[match[1]], whole)
-    return re.compile(_SLOT.sub(r"(?P<\1>\\S.*?)", fold_pattern(whole)))
+    return re.compile(_SLOT.sub(r"(?P<\1>\\S.*?)", drop_accents(whole)))
 
 
 Glosses = Sequence[tuple[str, str]]

@@ -1,29 +1,25 @@
 """Searches the tables of one visible catalog for people: by parts of names and comments.
 
 All words of the search must occur: in the table's name, a column's name, a comment or a gloss.
-Tables whose names match come before those whose columns or comments do. Built once for a catalog,
-in about 2 s for 100,000 tables; then a search takes milliseconds (docs/measurements.md).
+Tables whose names match come before those whose columns or comments do. Characters are matched as
+they are, apart from case and accents: there are no wildcards.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from nl2sql.catalog import Table
 from nl2sql.cursors import read_cursor, refuse_cursor, write_cursor
-from nl2sql.words import fold_plural
-from retrieval.search.text_lines import Marks, TextLines, fold_line
+from nl2sql.words import drop_accents, fold_plural
 
 # Further words of a search are ignored.
 _MOST_WORDS = 6
 
 # The ranks of tables: the searched name itself, names that begin with it, names, other texts.
-_EXACT, _BEGINNING, _NAMED, _MENTIONED, _NOT_FOUND = range(5)
+_EXACT, _BEGINNING, _NAMED, _MENTIONED = range(4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,40 +36,37 @@ class TableSearch:
 
     def __init__(self, tables: Sequence[Table], glosses: Sequence[str]) -> None:
         """``glosses`` has a text for each table."""
-        order = sorted(range(len(tables)), key=lambda at: tables[at].qualified)
-        self._positions = order
-        self._names = [tables[at].qualified for at in order]
-        self._qualified = TextLines([fold_line(name) for name in self._names])
-        self._short = TextLines([fold_line(tables[at].name) for at in order])
-        self._texts = TextLines([fold_line(f"{tables[at].comment} {glosses[at]}") for at in order])
-        self._columns = _ColumnTexts([tables[at] for at in order])
-        self._exact: dict[str, list[int]] = {}
-        for number, at in enumerate(order):
-            for name in {fold_line(tables[at].name), fold_line(tables[at].qualified)}:
-                self._exact.setdefault(name, []).append(number)
+        self._positions = sorted(range(len(tables)), key=lambda at: tables[at].qualified)
+        ordered = [(tables[at], glosses[at]) for at in self._positions]
+        self._names = [table.qualified for table, _ in ordered]
+        self._qualified = [_fold_line(table.qualified) for table, _ in ordered]
+        self._short = [_fold_line(table.name) for table, _ in ordered]
+        # A line for each text; no word of a search has a line break.
+        self._texts = ["\n".join(map(_fold_line, _list_texts(*each))) for each in ordered]
 
     def find(self, search: str, after: str, most: int) -> FoundTables:
         """At most ``most`` tables after the cursor, best first, then by name.
 
         An empty search finds all. Raises InvalidRequest for a cursor of another origin.
         """
-        ranks = self._rank(search)
-        start_rank, start = self._read_cursor(after)
-        chosen: list[tuple[int, int]] = []
-        for rank in range(start_rank, _NOT_FOUND):
-            found = np.flatnonzero(ranks == rank)
-            if rank == start_rank:
-                found = found[found >= start]
-            chosen += [(rank, int(number)) for number in found[: most + 1 - len(chosen)]]
-            if len(chosen) > most:
-                break
-        has_more = len(chosen) > most
-        chosen = chosen[:most]
-        last_rank, last = chosen[-1] if chosen else (0, 0)
+        whole = _fold_line(search)
+        # "orders" finds order_lines too.
+        parts = [*dict.fromkeys(map(fold_plural, whole.split()[:_MOST_WORDS]))]
+        numbers: Iterable[int] = range(len(self._names))
+        for part in parts:
+            numbers = [
+                number
+                for number in numbers
+                if part in self._qualified[number] or part in self._texts[number]
+            ]
+        ranked = sorted((self._rank(number, whole, parts), number) for number in numbers)
+        start = bisect_left(ranked, self._read_cursor(after))
+        page = ranked[start : start + most]
+        has_more = len(ranked) > start + most
         return FoundTables(
-            tuple(self._positions[number] for _, number in chosen),
-            write_cursor(str(last_rank), self._names[last]) if has_more and chosen else "",
-            int(np.count_nonzero(ranks != _NOT_FOUND)),
+            tuple(self._positions[number] for _, number in page),
+            write_cursor(str(page[-1][0]), self._names[page[-1][1]]) if has_more and page else "",
+            len(ranked),
         )
 
     def _read_cursor(self, after: str) -> tuple[int, int]:
@@ -86,71 +79,28 @@ class TableSearch:
         # By name and not by number, because tables may have come or gone since.
         return int(rank), bisect_right(self._names, name)
 
-    def _rank(self, search: str) -> NDArray[np.int8]:
-        """The rank of each table, in the order of their names."""
-        size = len(self._names)
-        whole = fold_line(search)
-        words = whole.split()[:_MOST_WORDS]
-        ranks = np.full(size, _NAMED if not words else _NOT_FOUND, dtype=np.int8)
-        if not words or not size:
-            return ranks
-        # "orders" finds order_lines too.
-        parts = dict.fromkeys(map(fold_plural, words))
-        named = np.ones(size, dtype=np.bool_)
-        mentioned = named
-        for part in parts:
-            in_name = self._qualified.find(part)
-            named = named & in_name
-            found = in_name | self._texts.find(part)
-            missing = np.flatnonzero(mentioned & ~found)
-            if len(missing):
-                found[missing] = self._columns.find(part, missing)
-            mentioned = mentioned & found
-        ranks[mentioned] = _MENTIONED
-        ranks[named] = _NAMED
-        ranks[named & self._short.find_beginning(next(iter(parts)))] = _BEGINNING
-        for spelling in {whole, whole.replace(" ", "_")}:
-            ranks[self._exact.get(spelling, [])] = _EXACT
-        return ranks
+    def _rank(self, number: int, whole: str, parts: Sequence[str]) -> int:
+        qualified, short = self._qualified[number], self._short[number]
+        if not parts:
+            return _NAMED
+        if not {whole, whole.replace(" ", "_")}.isdisjoint((qualified, short)):
+            return _EXACT
+        if any(part not in qualified for part in parts):
+            return _MENTIONED
+        return _BEGINNING if short.startswith(parts[0]) else _NAMED
 
 
-class _ColumnTexts:
-    """The names and comments of all columns, each text once, with the tables that have it."""
+def _list_texts(table: Table, gloss: str) -> Iterable[str]:
+    texts = dict.fromkeys((f"{table.comment} {gloss}",))
+    for column in table.columns:
+        texts |= {column.name: None, column.comment: None}
+    return texts
 
-    def __init__(self, tables: Sequence[Table]) -> None:
-        numbers: dict[str, int] = {}
-        texts: list[int] = []
-        owners: list[int] = []
-        folded: dict[str, str] = {}
-        for owner, table in enumerate(tables):
-            for text in {
-                text for column in table.columns for text in (column.name, column.comment)
-            }:
-                if not text:
-                    continue
-                line = folded.get(text)
-                if line is None:
-                    line = folded[text] = fold_line(text)
-                texts.append(numbers.setdefault(line, len(numbers)))
-                owners.append(owner)
-        self._lines = TextLines(list(numbers))
-        self._texts = np.array(texts, dtype=np.int32)
-        self._owners = np.array(owners, dtype=np.int32)
-        self._ends = np.searchsorted(self._owners, np.arange(len(tables)), side="right")
 
-    def find(self, part: str, among: NDArray[np.int64]) -> Marks:
-        """Whether each of these tables has a column whose name or comment contains the text."""
-        is_found = self._lines.find(part)
-        if not is_found.any():
-            return np.zeros(len(among), dtype=np.bool_)
-        if len(among) * 4 > len(self._ends):
-            hits = np.zeros(len(self._ends), dtype=np.bool_)
-            hits[self._owners[is_found[self._texts]]] = True
-            return hits[among]
-        # Only the texts of these tables: the ranges between their ends, one after another.
-        ends = self._ends[among]
-        lengths = ends - np.where(among > 0, self._ends[among - 1], 0)
-        after = np.cumsum(lengths)
-        places = np.arange(after[-1]) + np.repeat(ends - after, lengths)
-        counts = np.concatenate(([0], np.cumsum(is_found[self._texts[places]])))
-        return np.asarray(counts[after] > counts[after - lengths])
+def _fold_line(text: str) -> str:
+    """The text on one line, in lower case and without accents, for comparing.
+
+    >>> _fold_line("Größe  der Bestellung")
+    'grosse der bestellung'
+    """
+    return " ".join(drop_accents(text.casefold()).lower().split())

@@ -9,12 +9,11 @@ case, accents, punctuation and plurals do not count. Languages without spaces be
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from nl2sql.languages.detection import list_stop_words
 from nl2sql.languages.english import list_english
-from nl2sql.words import STOP_WORDS, fold_plural
+from nl2sql.words import STOP_WORDS, drop_accents, fold_plural
 
 _WORD = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
@@ -26,11 +25,7 @@ def fold_words(text: str) -> list[str]:
     >>> fold_words("  São-Paulo's OFFICES ")
     ['sao', 'paulo', 'office']
     """
-    if text.isascii():
-        folded = text.lower()
-    else:
-        apart = unicodedata.normalize("NFKD", text.casefold())
-        folded = "".join(letter for letter in apart if not unicodedata.combining(letter))
+    folded = drop_accents(text.casefold())
     return [fold_word(word) for word in _WORD.findall(_POSSESSIVE.sub("", folded))]
 
 

@@ -13,12 +13,13 @@ import typer
 from nl2sql.errors import SettingsError, UnknownDatabase
 from retrieval.examples.files import Pair, read_pairs, write_examples, write_feedback
 from retrieval.examples.importing import ImportReport
-from retrieval.index_store.example_store import ExampleStore
-from retrieval.index_store.verified_example import Source, VerifiedExample
+from retrieval.index_store.example_store import ExampleStore, Source, VerifiedExample
+from retrieval.index_store.feedback_store import FeedbackStore
+from retrieval.index_store.store import IndexStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, build_json, confirm, prints, say
 from serve_app.cli.terminal import TerminalReporter
-from serve_app.composition.examples import add_examples, open_examples
+from serve_app.composition.examples import add_examples
 from serve_app.operations.preparation import build_wiring, prepare, start_embedded_server
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
@@ -92,7 +93,7 @@ def list_(
     if feedback:
         if source:
             raise typer.BadParameter("--source is for examples, not for --feedback.")
-        notes = _call(context.obj, lambda store: store.list_feedback(database))
+        notes = _call(context.obj, lambda index: FeedbackStore(index).list_all(database))
         if output is not None:
             write_feedback(output, notes)
             return _build_written(database, len(notes), output)
@@ -139,7 +140,7 @@ def remove(
     file = kept or _name_file(cli.settings.home, database)
     write_examples(file, found)
     names = [example.id for example in found]
-    removed = _call(cli, lambda store: store.remove(database, names))
+    removed = _call(cli, lambda index: ExampleStore(index).remove(database, names))
     return Output(
         {"database": database, "removed": removed, "file": file},
         f"Removed {removed} examples of {database}. To restore them:\n"
@@ -159,15 +160,22 @@ def _find(
     if wrong := sorted(set(names or ()) - set(_SOURCES)):
         raise typer.BadParameter(f"--source {wrong[0]}: it is one of {', '.join(_SOURCES)}.")
     sources = [source for source in _SOURCES if source in (names or ())]
-    return _call(cli, lambda store: store.list_examples(database, sources=sources))
+    return _call(cli, lambda index: ExampleStore(index).list_examples(database, sources=sources))
 
 
-def _call(cli: CliContext, action: Callable[[ExampleStore], Awaitable[_Found]]) -> _Found:
-    """What ``action`` returns for the store of the examples. Raises IndexUnavailable."""
+def _call(cli: CliContext, action: Callable[[IndexStore], Awaitable[_Found]]) -> _Found:
+    """What ``action`` returns for the index, which is created if needed.
+
+    Raises IndexUnavailable.
+    """
 
     async def run() -> _Found:
         server = await asyncio.to_thread(start_embedded_server, cli.settings)
-        async with open_examples(build_wiring(cli.settings, server)) as examples:
-            return await action(examples)
+        index = build_wiring(cli.settings, server).build_index_store()
+        try:
+            await index.prepare()
+            return await action(index)
+        finally:
+            await index.close()
 
     return asyncio.run(run())

@@ -12,10 +12,8 @@ from nl2sql.protocols import Engine, Probe
 from nl2sql.settings import Settings
 from retrieval.conversations import GuardedConversations
 from retrieval.examples.feedback import FeedbackWithdrawal
-from retrieval.index_store.conversation_store import ConversationStore
-from retrieval.index_store.example_store import ExampleStore
-from retrieval.index_store.review_store import ReviewStore
-from retrieval.index_store.share_store import ShareStore
+from retrieval.index_store.conversation_store import ConversationStore, ShareStore
+from retrieval.index_store.feedback_store import FeedbackStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.access import AccessParts
 from serve_app.composition.stages import CpuStages
@@ -131,7 +129,7 @@ def build_services(
             settings,
             stages.feedback,
             queries.admission,
-            ReviewStore(store) if store else None,
+            FeedbackStore(store) if store else None,
         ),
         SessionService(stages.sessions),
         tools,
@@ -172,7 +170,7 @@ def build_page_services(
     """The services over these stages."""
     operations, guard = Operations(settings, access.accounting), stages.guard
     dialects = {name: database.dialect for name, database in settings.databases.items()}
-    withdrawal = FeedbackWithdrawal(ExampleStore(store), dialects)
+    withdrawal = FeedbackWithdrawal(store, dialects)
     return PageServices(
         schema=SchemaService(settings, queries, stages.directory, stages.tables, operations),
         tools=tools,
@@ -182,5 +180,5 @@ def build_page_services(
         sign_ins=access.identifier.sign_ins,
         history=HistoryService(settings, conversations, operations),
         shares=ShareService(settings, ShareStore(store), guard, operations),
-        review=ReviewService(settings, ReviewStore(store), guard, operations, withdrawal),
+        review=ReviewService(settings, FeedbackStore(store), guard, operations, withdrawal),
     )

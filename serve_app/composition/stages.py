@@ -24,11 +24,11 @@ from nl2sql.protocols import (
     Sessions,
 )
 from retrieval.catalogs import IndexedCatalogs
+from retrieval.conversations import GuardedSessions
 from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.index_store.store import IndexStore
 from retrieval.schema_directory import SchemaDirectory
 from retrieval.search.retriever import HybridRetriever
-from retrieval.sessions import GuardedSessions
 from retrieval.table_browser import IndexedTables
 from serve_app.composition.wiring import Wiring
 

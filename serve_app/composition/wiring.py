@@ -34,14 +34,12 @@ from ranking.confidence.calibration import AUTO, Calibration, load_calibration
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
+from retrieval.conversations import GuardedSessions
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.examples.records import Verifier
 from retrieval.examples.selector import ExampleSelector
 from retrieval.glosses import IndexedGlossary
-from retrieval.index_store.conversation_store import ConversationStore
-from retrieval.index_store.example_store import ExampleStore
-from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from retrieval.introspection.source_database import SourceDatabase
@@ -50,7 +48,6 @@ from retrieval.schema_directory import SchemaDirectory
 from retrieval.search.retriever import HybridRetriever
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import load_semantics
-from retrieval.sessions import GuardedSessions
 from retrieval.table_browser import IndexedTables
 from retrieval.values.memory import ValueMemory
 from retrieval.values.search import IndexedValueSearch
@@ -229,7 +226,7 @@ class Wiring:
         """The recorder of feedback, over the shared index."""
         databases = self.settings.databases.items()
         return FeedbackRecorder(
-            ExampleStore(store),
+            store,
             Verifier(guard, guard, executor),
             embedder,
             {name: database.dialect for name, database in databases},
@@ -237,8 +234,7 @@ class Wiring:
 
     def build_sessions(self, store: IndexStore, guard: SqlGuard) -> GuardedSessions:
         """The stored sessions, over the shared index."""
-        history = ConversationStore(store)
-        return GuardedSessions(SessionStore(store), guard, self.settings.sessions, history)
+        return GuardedSessions(store, guard, self.settings.sessions)
 
     def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
         """Stage 5, over ``catalogs``; by default over those of an index store that it opens.

@@ -14,8 +14,7 @@ from nl2sql.settings import Settings
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from nl2sql.types.question import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
-from retrieval.index_store.feedback_note import build_note
-from retrieval.index_store.review_store import ReviewStore
+from retrieval.index_store.feedback_store import FeedbackStore, build_note
 from serve_app.service.admission import AdmissionController
 from serve_app.service.request_checks import check_filled
 from serve_app.service.rights import may_review
@@ -29,7 +28,7 @@ class FeedbackService:
         settings: Settings,
         taker: FeedbackTaker,
         admission: AdmissionController,
-        reviews: ReviewStore | None = None,
+        reviews: FeedbackStore | None = None,
     ) -> None:
         """``reviews``: where a correction closes what was said of the same answer before."""
         self._settings = settings

@@ -15,8 +15,8 @@ from nl2sql.settings import Settings
 from nl2sql.types import Principal, Question, Violation
 from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
 from retrieval.examples.feedback import FeedbackWithdrawal
-from retrieval.index_store.review_store import ReviewEntry, ReviewStore
-from retrieval.index_store.verified_example import build_access_key
+from retrieval.index_store.example_store import build_access_key
+from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore
 from serve_app.service.history import render_time
 from serve_app.service.operations import Operations
 from serve_app.service.request_checks import Missing
@@ -33,7 +33,7 @@ class ReviewService:
     def __init__(
         self,
         settings: Settings,
-        store: ReviewStore,
+        store: FeedbackStore,
         guard: Guard,
         operations: Operations,
         withdrawal: FeedbackWithdrawal,
@@ -63,11 +63,11 @@ class ReviewService:
         if database:
             names = (self._settings.database_name(database, principal),)
 
-        async def find(_: Question) -> tuple[list[ReviewEntry], str]:
-            shown: list[ReviewEntry] = []
+        async def find(_: Question) -> tuple[list[FeedbackNote], str]:
+            shown: list[FeedbackNote] = []
             before, read = read_time_cursor(after), 0
             while read < _MOST_READ:
-                found = await self._store.list_entries(
+                found = await self._store.list_latest(
                     names,
                     is_right=verdict == "right",
                     is_done=state == "done",
@@ -142,7 +142,7 @@ class ReviewService:
                 "You may not review answers.", hint="page.review_roles names the roles that may."
             )
 
-    async def _judge(self, entries: list[ReviewEntry], principal: Principal) -> list[bool]:
+    async def _judge(self, entries: list[FeedbackNote], principal: Principal) -> list[bool]:
         """Whether the principal may run the queries of each entry."""
         queries = sorted(
             {
@@ -171,11 +171,11 @@ def _is_id(id_: str) -> bool:
     return len(id_) <= _LONGEST_ID and id_.isascii() and id_.isprintable()
 
 
-def _write(entry: ReviewEntry) -> str:
+def _write(entry: FeedbackNote) -> str:
     return write_cursor(entry.given_at.isoformat(), entry.id)
 
 
-def _render(entry: ReviewEntry) -> ReviewEntryResponse:
+def _render(entry: FeedbackNote) -> ReviewEntryResponse:
     return ReviewEntryResponse(
         id=entry.id,
         database=entry.database,
@@ -190,7 +190,7 @@ def _render(entry: ReviewEntry) -> ReviewEntryResponse:
     )
 
 
-def _name_corrector(entry: ReviewEntry) -> str:
+def _name_corrector(entry: FeedbackNote) -> str:
     if entry.corrected_with:
         return entry.reviewed_by
     return entry.given_by if entry.correction else ""

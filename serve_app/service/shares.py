@@ -22,8 +22,8 @@ from quorumsql.contract.history import (
     ShareRequest,
     ShareResponse,
 )
-from retrieval.index_store.share_store import Share, ShareStore
-from retrieval.sessions import identify_owner
+from retrieval.conversations import identify_owner
+from retrieval.index_store.conversation_store import Share, ShareStore
 from serve_app.service.history import render_time
 from serve_app.service.operations import Operations, Refusal
 from serve_app.service.request_checks import Missing, check_filled

@@ -24,7 +24,7 @@ from nl2sql.settings import parse_settings
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import GuardedQuery, ResultSet
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.index_store.verified_example import fold_question
+from retrieval.index_store.example_store import fold_question
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import build_wiring

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,12 +12,15 @@ from nl2sql.cursors import write_cursor
 from nl2sql.errors import IndexUnavailable, InvalidRequest
 from nl2sql.settings.conversation import SessionSettings
 from nl2sql.types import Principal, Question, Ranking
-from retrieval.conversations import MOST_SHOWN, GuardedConversations, WholeConversation
-from retrieval.index_store.conversation_store import ConversationStore
-from retrieval.index_store.session_store import SessionStore
-from retrieval.index_store.share_store import ShareStore
+from retrieval.conversations import (
+    MOST_SHOWN,
+    GuardedConversations,
+    GuardedSessions,
+    WholeConversation,
+    identify_owner,
+)
+from retrieval.index_store.conversation_store import ConversationStore, KeptTurn, ShareStore
 from retrieval.index_store.store import IndexStore
-from retrieval.sessions import GuardedSessions, identify_owner
 from tests.fakes import (
     FakeGuard,
     build_assessment,
@@ -146,19 +150,8 @@ async def test_of_a_long_conversation_the_latest_questions_are_shown(store: Inde
 async def test_not_all_questions_of_a_session_are_kept(store: IndexStore) -> None:
     kept = ConversationStore(store)
     for number in range(4):
-        await kept.add(
-            "ann",
-            "s",
-            database="shop",
-            question=f"{number}",
-            rewritten="",
-            outcome="failed",
-            sql="",
-            confidence=None,
-            quorum=None,
-            origin="",
-            most=2,
-        )
+        turn = KeptTurn(0, "shop", f"{number}", "", "failed", "", datetime.now(UTC))
+        await kept.add("ann", "s", turn, most=2)
     turns = await kept.list_turns("ann", "s", SHOP, most=9)
     assert [turn.question for turn in turns] == ["2", "3"]
 
@@ -189,8 +182,7 @@ async def test_without_days_nothing_is_kept_and_the_old_is_deleted(
 
 async def test_a_session_that_is_forgotten_is_not_listed(store: IndexStore) -> None:
     conversations = build(store)
-    history = ConversationStore(store)
-    sessions = GuardedSessions(SessionStore(store), FakeGuard(), SessionSettings(), history)
+    sessions = GuardedSessions(store, FakeGuard(), SessionSettings())
     for session in ("a", "b", "b"):
         await conversations.record(ask(session=session), answer(ask()))
     assert await sessions.forget(ANN, "b") == 2

@@ -10,7 +10,7 @@ from nl2sql.trace_rendering import build_trace
 from nl2sql.types import FewShot, Principal, Question
 from retrieval.examples.masking import name_vectors
 from retrieval.examples.records import build_example
-from retrieval.index_store.verified_example import build_access_key
+from retrieval.index_store.example_store import build_access_key
 from serve_app.composition.examples import open_examples
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring

@@ -9,7 +9,7 @@ from execution.postgres.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServe
 from nl2sql.errors import UnknownDatabase
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from retrieval.examples.feedback import FeedbackRecorder
-from retrieval.index_store.verified_example import build_access_key
+from retrieval.index_store.example_store import build_access_key
 from tests.retrieval.examples.conftest import Shop
 
 ANN = Principal("ann", ("clerk",), (("country", "DE"),))
@@ -29,7 +29,7 @@ async def say(
     database: str = "shop",
     is_reviewed: bool = False,
 ) -> FeedbackReceipt:
-    recorder = FeedbackRecorder(shop.examples, shop.verifier(), shop.embedder, {"shop": "postgres"})
+    recorder = FeedbackRecorder(shop.store, shop.verifier(), shop.embedder, {"shop": "postgres"})
     return await recorder.take_feedback(
         Feedback(database, QUESTION, sql, right, principal, correction, is_reviewed)
     )

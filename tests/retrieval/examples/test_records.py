@@ -6,7 +6,7 @@ import pytest
 
 from nl2sql.types import AttributeValue, Principal
 from retrieval.examples.records import build_example, find_tables, strip_sql
-from retrieval.index_store.verified_example import build_access_key
+from retrieval.index_store.example_store import build_access_key
 from tests.fakes import SHOP
 
 

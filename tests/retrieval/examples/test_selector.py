@@ -15,8 +15,8 @@ from nl2sql.types import Feedback, FewShot, Principal, Question, Violation
 from retrieval.examples.masking import mask_question, name_vectors
 from retrieval.examples.records import build_example
 from retrieval.examples.selector import ExampleSelector
-from retrieval.index_store.feedback_note import build_note
-from retrieval.index_store.verified_example import Source, VerifiedExample, build_access_key
+from retrieval.index_store.example_store import Source, VerifiedExample, build_access_key
+from retrieval.index_store.feedback_store import FeedbackStore, build_note
 from tests.fakes import FakeGuard, build_question
 from tests.retrieval.examples.conftest import Shop
 
@@ -327,6 +327,6 @@ async def test_the_latest_that_the_guard_passes_is_the_verified_query(shop: Shop
 async def test_what_somebody_called_wrong_answers_them_no_more(shop: Shop) -> None:
     await put(shop, example(ASKED, ORDERS, "sales.orders"))
     said = Feedback("shop", ASKED, ORDERS, False, ANN)
-    await shop.examples.record_feedback(build_note(said, datetime.now(UTC)))
+    await FeedbackStore(shop.store).record(build_note(said, datetime.now(UTC)))
     assert await find_verified(shop, ANN) == ""
     assert await find_verified(shop, AMY) == ORDERS

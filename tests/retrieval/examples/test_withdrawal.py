@@ -9,7 +9,7 @@ import pytest
 
 from nl2sql.types import Feedback, Principal
 from retrieval.examples.feedback import FeedbackRecorder, FeedbackWithdrawal
-from retrieval.index_store.feedback_note import FeedbackNote, build_note
+from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
 from tests.retrieval.examples.conftest import Shop
 from tests.retrieval.examples.test_feedback import ANN, BETTER, FLO, QUESTION, SQL, stored
 
@@ -26,14 +26,14 @@ async def say(
     question: str = QUESTION,
 ) -> FeedbackNote:
     """What is right, or with a correction wrong."""
-    recorder = FeedbackRecorder(shop.examples, shop.verifier(), shop.embedder, {"shop": "postgres"})
+    recorder = FeedbackRecorder(shop.store, shop.verifier(), shop.embedder, {"shop": "postgres"})
     feedback = Feedback("shop", question, sql, not correction, principal, correction)
     await recorder.take_feedback(feedback)
     return build_note(feedback, datetime.now(UTC))
 
 
 async def withdraw(shop: Shop, note: FeedbackNote, dialect: str = "postgres") -> None:
-    withdrawal = FeedbackWithdrawal(shop.examples, {"shop": dialect} if dialect else {})
+    withdrawal = FeedbackWithdrawal(shop.store, {"shop": dialect} if dialect else {})
     found = await withdrawal.find(note.id)
     assert found is not None
     await withdrawal.withdraw(found)
@@ -47,7 +47,7 @@ async def test_the_example_of_a_correction_goes(shop: Shop, correction: str) -> 
     assert len(await stored(shop)) == 2
     await withdraw(shop, note)
     assert await stored(shop) == [SQL]
-    assert [each.question for each in await shop.examples.list_feedback("shop")] == [
+    assert [each.question for each in await FeedbackStore(shop.store).list_all("shop")] == [
         "Which orders?"
     ]
 
@@ -82,4 +82,4 @@ async def test_a_database_that_is_no_longer_served_keeps_its_examples(shop: Shop
     note = await say(shop)
     await withdraw(shop, note, dialect="")
     assert await stored(shop) == [SQL]
-    assert await shop.examples.list_feedback("shop") == ()
+    assert await FeedbackStore(shop.store).list_all("shop") == []

@@ -18,9 +18,9 @@ ENTRY = AuditEntry(
     outcome="answered",
     code="",
     sql="SELECT 1",
-    predicates=["sales.orders: country = $1"],
-    tables=["sales.orders"],
-    executed=["SELECT 1", "SELECT 2"],
+    predicates=("sales.orders: country = $1",),
+    tables=("sales.orders",),
+    executed=("SELECT 1", "SELECT 2"),
     row_count=1,
     ms=12.5,
 )

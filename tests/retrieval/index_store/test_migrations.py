@@ -14,10 +14,10 @@ import pytest
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Turn
+from retrieval.index_store.conversation_store import SessionStore
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.generations import create_generation
 from retrieval.index_store.migrations import read_steps
-from retrieval.index_store.session_store import SessionStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from tests.retrieval.index_store.conftest import create_index, execute

@@ -7,9 +7,8 @@ import pytest
 from nl2sql.errors import IndexUnavailable
 from nl2sql.settings.conversation import SessionSettings
 from nl2sql.types import Principal, Question, Turn
-from retrieval.index_store.session_store import SessionStore
+from retrieval.conversations import GuardedSessions
 from retrieval.index_store.store import IndexStore
-from retrieval.sessions import GuardedSessions
 from tests.fakes import FakeGuard, build_question, build_violation
 from tests.retrieval.index_store.conftest import execute
 
@@ -23,7 +22,7 @@ def ask(principal: Principal = ANN, session: str = "s", database: str = "shop") 
 
 
 def build(store: IndexStore, guard: FakeGuard | None = None, **settings: int) -> GuardedSessions:
-    return GuardedSessions(SessionStore(store), guard or FakeGuard(), SessionSettings(**settings))
+    return GuardedSessions(store, guard or FakeGuard(), SessionSettings(**settings))
 
 
 async def test_turns_come_back_in_order(store: IndexStore) -> None:

@@ -10,7 +10,6 @@ from nl2sql.catalog import Column, Table
 from nl2sql.cursors import write_cursor
 from nl2sql.errors import InvalidRequest
 from retrieval.search.table_search import FoundTables, TableSearch
-from retrieval.search.text_lines import TextLines
 from tests.fakes import SHOP, build_table
 
 
@@ -167,4 +166,3 @@ def test_a_cursor_of_another_origin_is_refused(cursor: str) -> None:
 def test_nothing_is_found_in_nothing() -> None:
     assert build().find("x", "", 5) == FoundTables((), "", 0)
     assert build().find("", "", 5) == FoundTables((), "", 0)
-    assert TextLines([]).find("x").tolist() == []

@@ -1,0 +1,158 @@
+"""Feedback on answers, and its review, in the index's PostgreSQL.
+
+The store does not call the guard: the caller does, before it shows a note.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Literal
+
+from nl2sql.types import Feedback, FeedbackOutcome
+from retrieval.index_store.example_store import build_access_key
+from retrieval.index_store.table_store import TableStore
+
+_NOT_REVIEWED = "reviewed_by = '', reviewed_at = NULL, corrected_with = ''"
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackNote:
+    """Whether ``sql`` answers ``question`` according to ``given_by``, and the outcome.
+
+    ``id`` is a hash of content and sender, so that repeated feedback is one note. ``correction``
+    and ``outcome`` may be empty; ``access`` is the access key of the sender. ``reviewed_by`` is
+    empty while nobody has worked through it; ``corrected_with`` is the id of the note whose
+    correction closed it (empty: none did).
+    """
+
+    id: str
+    database: str
+    question: str
+    sql: str
+    is_right: bool
+    correction: str
+    given_by: str
+    access: str
+    outcome: FeedbackOutcome | Literal[""]
+    given_at: datetime
+    reviewed_by: str = ""
+    reviewed_at: datetime | None = None
+    corrected_with: str = ""
+
+    @property
+    def right_sql(self) -> str:
+        """The query that answers the question according to the note; empty if there is none."""
+        return self.correction or (self.sql if self.is_right else "")
+
+
+def build_note(feedback: Feedback, given_at: datetime) -> FeedbackNote:
+    """The note of new feedback, without an outcome."""
+    content = (
+        feedback.database,
+        feedback.question,
+        feedback.sql,
+        feedback.is_right,
+        feedback.correction,
+        feedback.principal.name,
+        build_access_key(feedback.principal),
+    )
+    id_ = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:32]
+    return FeedbackNote(id_, *content, "", given_at)
+
+
+class FeedbackStore(TableStore):
+    """Reads and writes notes, and marks them as done. All methods raise IndexUnavailable."""
+
+    async def record(self, note: FeedbackNote) -> None:
+        """Stores the note; for one with the same id, updates its time and outcome.
+
+        If it is given again, it waits for a reviewer again.
+        """
+        await self._insert(
+            "feedback",
+            [asdict(note)],
+            "ON CONFLICT (id) DO UPDATE SET given_at = EXCLUDED.given_at,"
+            f" outcome = EXCLUDED.outcome, {_NOT_REVIEWED}",
+        )
+
+    async def find(self, id_: str) -> FeedbackNote | None:
+        """The note of that id."""
+        return next(
+            iter(await self._list(FeedbackNote, "feedback", "WHERE id = %(id)s", {"id": id_})), None
+        )
+
+    async def remove(self, id_: str) -> None:
+        """Removes the note; what its correction closed waits for a reviewer again."""
+        async with self._index.connection() as connection, connection.transaction():
+            await connection.execute(
+                f"UPDATE quorumsql.feedback SET {_NOT_REVIEWED} WHERE corrected_with = %s", (id_,)
+            )
+            await connection.execute("DELETE FROM quorumsql.feedback WHERE id = %s", (id_,))
+
+    async def list_all(self, database: str, *, access: str = "") -> list[FeedbackNote]:
+        """All feedback on the database's answers, oldest first; with ``access``, only its own."""
+        return await self._list(
+            FeedbackNote,
+            "feedback",
+            "WHERE database = %(database)s AND (%(access)s = '' OR access = %(access)s)"
+            " ORDER BY given_at, id",
+            {"database": database, "access": access},
+        )
+
+    # -- review --------------------------------------------------------------------------------
+
+    async def list_latest(
+        self,
+        databases: Collection[str],
+        *,
+        is_right: bool,
+        is_done: bool,
+        before: tuple[datetime, str] | None,
+        most: int,
+    ) -> list[FeedbackNote]:
+        """At most ``most`` notes, the latest first; ``before`` is the time and id of one."""
+        return await self._list(
+            FeedbackNote,
+            "feedback",
+            "WHERE database = ANY (%(databases)s::text[]) AND is_right = %(is_right)s"
+            " AND (reviewed_by <> '') = %(is_done)s AND (%(before)s::timestamptz IS NULL"
+            " OR (given_at, id) < (%(before)s, %(before_id)s))"
+            " ORDER BY given_at DESC, id DESC LIMIT %(most)s",
+            {
+                "databases": list(databases),
+                "is_right": is_right,
+                "is_done": is_done,
+                "before": before[0] if before else None,
+                "before_id": before[1] if before else "",
+                "most": most,
+            },
+        )
+
+    async def close_corrected(self, correction_id: str, *, all_givers: bool) -> None:
+        """Closes open feedback on the same wrong answer as that whose correction was stored.
+
+        With ``all_givers`` whoever gave it, and that feedback too; else what the same person gave
+        before without a correction.
+        """
+        await self._change(
+            "UPDATE quorumsql.feedback AS other SET reviewed_by = given.given_by,"
+            " reviewed_at = now(), corrected_with = given.id FROM quorumsql.feedback AS given"
+            " WHERE given.id = %(id)s AND other.database = given.database"
+            " AND other.question = given.question AND other.sql = given.sql"
+            " AND NOT other.is_right AND other.reviewed_by = ''"
+            " AND (%(all_givers)s OR other.correction = '' AND other.id <> given.id"
+            " AND other.given_by = given.given_by AND other.access = given.access)",
+            {"id": correction_id, "all_givers": all_givers},
+        )
+
+    async def close(self, id_: str, reviewed_by: str) -> None:
+        """Marks a note as done, unless it is."""
+        await self._change(
+            "UPDATE quorumsql.feedback SET reviewed_by = %(by)s, reviewed_at = now()"
+            " WHERE id = %(id)s AND reviewed_by = ''",
+            {"by": reviewed_by, "id": id_},
+        )
