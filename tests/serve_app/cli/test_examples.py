@@ -54,6 +54,9 @@ def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
     whole = tmp_path / "all.jsonl"
     assert run(config, "list", "shop", "--output", str(whole)).exit_code == 0
     assert len(whole.read_text().splitlines()) == 2
+    said = tmp_path / "said.jsonl"
+    assert run(config, "list", "shop", "--feedback", "--output", str(said)).exit_code == 0
+    assert said.read_text() == ""
 
     one = known["Who works here?"]
     assert run(config, "remove", "shop", one, answer="n\n").exit_code == 1
@@ -97,6 +100,7 @@ def test_what_is_wrong_is_named(config: Path, arguments: tuple[str, ...], said: 
         ("remove", "shop"),
         ("remove", "shop", "1", "--source", "file"),
         ("list", "shop", "--source=x"),
+        ("list", "shop", "--feedback", "--source=file"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(config: Path, arguments: tuple[str, ...]) -> None:
