@@ -1,4 +1,4 @@
-"""The vote, and the confidence that an answer needs."""
+"""The sections ``ranking`` and ``repair``: the vote, its confidence, derived candidates."""
 
 from __future__ import annotations
 
@@ -34,3 +34,15 @@ class RankingSettings(Section):
     def has_own_calibration(self) -> bool:
         """True when ``calibration`` names a file."""
         return self.calibration not in ("auto", "none")
+
+
+class RepairSettings(Section):
+    """How many candidates are derived."""
+
+    derived: int = Field(
+        8,
+        ge=0,
+        le=64,
+        description="Most candidates that are derived from those that run, by rule and without the "
+        "model; 0: none.",
+    )

@@ -1,4 +1,4 @@
-"""Which part of the schema is shown for a question: the section ``retrieval``."""
+"""The schema index, and which part of it is shown: the sections ``index`` and ``retrieval``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from nl2sql.settings.connection import ConnectionSettings
 from nl2sql.settings.section import Section
 
 
@@ -62,4 +63,19 @@ class RetrievalSettings(Section):
     )
     pruning_min_tables: int = Field(
         50, ge=0, description="Columns are pruned in databases of at least this many tables."
+    )
+
+
+class IndexSettings(Section):
+    """The schema index: in a PostgreSQL database with pgvector, in the schema `quorumsql`."""
+
+    connection: ConnectionSettings = ConnectionSettings(url="embedded")
+    embedder: str = Field(
+        "all-MiniLM-L6-v2",
+        description="The embedding model. Others than the default (sentence-transformers, by name, "
+        "hub id or folder) need the extra `embedders`.",
+    )
+    infer_keys: bool = Field(
+        True,
+        description="Infer undeclared foreign keys from names, types and sampled values.",
     )

@@ -7,20 +7,16 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from nl2sql.errors import UnknownDatabase
-from nl2sql.settings.audit import AuditSettings
-from nl2sql.settings.batch import BatchSettings
 from nl2sql.settings.conversation import AnswerSettings, GateSettings, SessionSettings
 from nl2sql.settings.database import DatabaseSettings
 from nl2sql.settings.flags import FlagSettings
 from nl2sql.settings.identity import LOCAL, IdentitySettings
-from nl2sql.settings.index import IndexSettings
 from nl2sql.settings.limits import LimitSettings
 from nl2sql.settings.model import ModelSettings
 from nl2sql.settings.observability import ObservabilitySettings
-from nl2sql.settings.page import PageSettings
-from nl2sql.settings.ranking import RankingSettings
-from nl2sql.settings.repair import RepairSettings
-from nl2sql.settings.retrieval import RetrievalSettings
+from nl2sql.settings.ranking import RankingSettings, RepairSettings
+from nl2sql.settings.records import AuditSettings, BatchSettings, PageSettings
+from nl2sql.settings.retrieval import IndexSettings, RetrievalSettings
 from nl2sql.settings.sampling import SamplingSettings
 from nl2sql.settings.section import Section
 from nl2sql.settings.serve import ServeSettings

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp
 
 from nl2sql.settings import LimitSettings, Settings
 from nl2sql.settings.identity import IdentitySettings
-from nl2sql.settings.page import PageSettings
+from nl2sql.settings.records import PageSettings
 from nl2sql.settings.serve import ServeSettings
 from nl2sql.yaml_file import read_yaml
 from serve_app.http.bodies import BodyLimit, BoundedBodies

@@ -18,8 +18,7 @@ from starlette.types import ASGIApp
 
 from execution.executor import ReadOnlyExecutor
 from nl2sql.settings import Settings
-from nl2sql.settings.audit import AuditSettings
-from nl2sql.settings.page import PageSettings
+from nl2sql.settings.records import AuditSettings, PageSettings
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.access import build_access
 from serve_app.composition.services import build_services

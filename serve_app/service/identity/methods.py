@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nl2sql.settings.identity import IdentitySettings
-from nl2sql.settings.page import PageSettings
+from nl2sql.settings.records import PageSettings
 from quorumsql.contract.identity import SignInMethod
 
 

@@ -14,7 +14,7 @@ import pytest
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.errors import DeadlineExceeded, IndexUnavailable, Unavailable, UnknownDatabase
 from nl2sql.protocols import Observer
-from nl2sql.settings.audit import AuditSettings
+from nl2sql.settings.records import AuditSettings
 from nl2sql.types import (
     Entitlement,
     GuardedQuery,
