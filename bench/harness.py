@@ -53,7 +53,7 @@ async def main(name: str, k: int) -> None:
             started.append(time.perf_counter())  # loading is over
 
     with tempfile.TemporaryDirectory() as folder:
-        options = MeasureOptions(Path(folder), name, time_queries=False)
+        options = MeasureOptions(Path(folder), name)
         variants = build_curve(ready.wiring.settings, [k], "")
         (run,) = await measure(ready, variants, options, Silence(), follow=follow, engine=model)
         seconds = time.perf_counter() - started[0]

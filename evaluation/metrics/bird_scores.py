@@ -1,8 +1,8 @@
 """The scores of the BIRD benchmark over two results, as its mini-dev repository computes them.
 
-The sources are ``evaluation_ex.py``, ``evaluation_f1.py`` and ``evaluation_ves.py`` in the folder
-``evaluation`` of bird-bench/mini_dev (Li and others, NeurIPS 2023; soft F1 and R-VES came with
-mini-dev). They are reported in addition to our own comparison, which is ``equivalence``.
+The sources are ``evaluation_ex.py`` and ``evaluation_f1.py`` in the folder ``evaluation`` of
+bird-bench/mini_dev (Li and others, NeurIPS 2023; soft F1 came with mini-dev). They are reported in
+addition to our own comparison, which is ``equivalence``.
 
 As in BIRD, cells are compared by Python's ``==`` on the driver's values: no rounding, a NaN equals
 nothing, ``Decimal("2.5")`` equals ``2.5``, but ``Decimal("0.1")`` does not equal ``0.1``. Only
@@ -14,16 +14,11 @@ Knows nothing of databases, running queries or averaging over questions.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from nl2sql.results.cell_values import normalize_value
 
 Row = Sequence[object]
-
-# Time of the gold query over time of the answer: at least this → the reward.
-_REWARDS = ((2.0, 1.25), (1.0, 1.0), (0.5, 0.75), (0.25, 0.5))
-_LEAST_REWARD = 0.25
 
 
 def is_bird_match(gold: Sequence[Row], rows: Sequence[Row]) -> bool:
@@ -80,25 +75,6 @@ def soft_f1(gold: Sequence[Row], rows: Sequence[Row]) -> float:
     precision = matched / (matched + only_given)
     recall = matched / (matched + only_wanted)
     return 2 * precision * recall / (precision + recall)
-
-
-def r_ves_reward(time_ratio: float, *, correct: bool = True) -> float:
-    """The contribution of one question to BIRD's reward-based valid efficiency score (R-VES).
-
-    ``time_ratio`` is the gold query's execution time over the answer's: above 1, the answer was
-    faster. Steps of the ratio give a reward of 0.25 to 1.25, a wrong answer 0. Returns the square
-    root of the reward, 0 to about 1.118; 1 means "right, and as fast as the gold". The R-VES that
-    BIRD publishes is 100 times the mean of this over all questions.
-
-    >>> r_ves_reward(1.0), r_ves_reward(0.3), r_ves_reward(1.0, correct=False)
-    (1.0, 0.7071067811865476, 0.0)
-    """
-    if not correct or time_ratio <= 0:
-        return 0.0
-    for least, reward in _REWARDS:
-        if time_ratio >= least:
-            return math.sqrt(reward)
-    return math.sqrt(_LEAST_REWARD)
 
 
 def _hashable(row: Row) -> tuple[object, ...]:

@@ -136,7 +136,6 @@ class Summary:
     accuracy: Estimate
     bird_ex: Estimate
     soft_f1: Estimate
-    r_ves: Estimate | None
     executes: Estimate
     first: Estimate
     mean_sample: Estimate

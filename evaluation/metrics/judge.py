@@ -141,17 +141,6 @@ class Judge:
             seconds=round(seconds, 3),
         )
 
-    async def measure_time_ratio(self, example: Example, sql: str, *, repeats: int) -> float | None:
-        """The median ratio of the gold's to the query's execution time; None if either fails."""
-        ratios = []
-        for _ in range(repeats):
-            gold = await self._run(example.database, example.golds[0])
-            answer = await self._run(example.database, sql)
-            if isinstance(gold, str) or isinstance(answer, str):
-                return None
-            ratios.append(gold.ms / max(answer.ms, 1e-6))
-        return sorted(ratios)[len(ratios) // 2]
-
     async def _run_gold(self, example: Example) -> Gold:
         if reason := self._missing.get(example.database):
             return Gold((), f"the database is missing: {reason}")

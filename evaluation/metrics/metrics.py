@@ -47,7 +47,6 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
     ``threshold`` is the confidence below which the service would not answer.
     """
     counted = [record for record in records if record.counts]
-    timed = [record.r_ves for record in counted if record.r_ves is not None]
     owns = [_own_ms(record) for record in counted if record.stages_ms]
     return Summary(
         questions=len(records),
@@ -61,7 +60,6 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
         accuracy=_mean(counted, _is_correct),
         bird_ex=_mean(counted, lambda record: record.bird_ex),
         soft_f1=_mean(counted, lambda record: record.soft_f1),
-        r_ves=estimate(timed) if timed else None,
         executes=_mean(counted, lambda record: record.outcome in ("answered", "clarify")),
         first=_mean(counted, is_first_correct),
         mean_sample=_mean(counted, _share_of_samples),

@@ -61,15 +61,6 @@ def show_difference(difference: Estimate) -> Cell:
     )
 
 
-def show_reward(estimate: Estimate | None) -> Cell:
-    """R-VES times 100, as in BIRD: not a percentage, since it can exceed 100."""
-    if estimate is None or not estimate.count:
-        return Cell(NONE)
-    return Cell(
-        f"{100 * estimate.value:.1f}", f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}"
-    )
-
-
 def show_p_value(p_value: float) -> str:
     """A p-value to two digits.
 

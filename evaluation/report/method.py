@@ -20,8 +20,8 @@ from evaluation.runs.variants import name_count
 RULES = (
     "An answer is right when its rows are those of the gold query as a multiset, under some "
     "permutation of columns, floats rounded to four places, and in order only where the gold "
-    "orders its outermost query. BIRD EX compares sets of rows with columns in order, soft F1 "
-    "gives credit for rows that overlap, and R-VES weighs right answers by how fast they run."
+    "orders its outermost query. BIRD EX compares sets of rows with columns in order, and soft "
+    "F1 gives credit for rows that overlap."
 )
 INTERVALS = (
     "All intervals are 95 % percentile bootstrap intervals over questions, or Wilson's if every "

@@ -23,7 +23,6 @@ from evaluation.report.cells import (
     show_p_value,
     show_percent,
     show_points,
-    show_reward,
 )
 from evaluation.report.sections import LabelledRun, Run, Section
 
@@ -68,7 +67,6 @@ def build_accuracy_table(section: Section) -> Table:
                 show_estimate(summary.executes),
                 show_estimate(summary.bird_ex),
                 show_estimate(summary.soft_f1),
-                show_reward(summary.r_ves),
             )
         )
     columns = (
@@ -83,7 +81,6 @@ def build_accuracy_table(section: Section) -> Table:
         "executes",
         "BIRD EX",
         "soft F1",
-        "R-VES",
     )
     return _drop_empty(Table("Accuracy", columns, tuple(rows)))
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from data.benchmarks.types import Example
 from evaluation.metrics.gold_schema import find_gold_schema
-from evaluation.retrieval.records import RetrievalRecord
+from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord
 from evaluation.retrieval.search import SearchSystem, Target, search
-from evaluation.runs.journal import Journal
+from evaluation.runs.run_folder import RunFolder
 from nl2sql.catalog import Catalog
 from nl2sql.protocols import CatalogSource
 from nl2sql.types import Principal, Question
@@ -43,7 +43,7 @@ async def run_retrieval(
     systems: Mapping[str, SearchSystem],
     catalogs: CatalogSource,
     embedder: RememberedEmbedder,
-    journal: Journal,
+    run: RunFolder[RetrievalManifest],
     *,
     progress: Progress = lambda done, total: None,
 ) -> None:
@@ -52,7 +52,7 @@ async def run_retrieval(
     ``embedder`` is the one that the systems use. Raises Unavailable when the index stops answering:
     records are kept, and the next call continues. The run must be open.
     """
-    done = journal.done()
+    done = run.done()
     golds = _Golds(catalogs)
     warm: set[str] = set()
     progress(len(done), len(asking.examples))
@@ -72,7 +72,7 @@ async def run_retrieval(
             if not target.tables:
                 reason = "no table that the gold query names is in the catalog"
         if target is None or reason:
-            journal.write(RetrievalRecord(**known, gold_error=reason))
+            run.append(RetrievalRecord(**known, gold_error=reason))
         else:
             question = Question(
                 text=example.question,
@@ -92,7 +92,7 @@ async def run_retrieval(
             findings = {
                 name: await search(question, system, target) for name, system in systems.items()
             }
-            journal.write(
+            run.append(
                 RetrievalRecord(
                     **known,
                     gold_tables=target.tables,

@@ -73,9 +73,11 @@ class QuestionRecord(Record):
     ``gold_error`` is set if the question is not counted: the database is missing, or the gold query
     fails or is refused. ``outcome`` is ``answered``, ``refused``, ``clarify``, ``failed``, or
     ``error`` if the pipeline raised; ``reason`` then says why. ``correct``, ``bird_ex`` and
-    ``soft_f1`` compare the answer with the gold result; ``r_ves`` is None until timed.
-    ``candidates`` are in the order of the ranking.
+    ``soft_f1`` compare the answer with the gold result. ``candidates`` are in the order of the
+    ranking. What only other versions recorded is ignored.
     """
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: str
     database: str
@@ -97,7 +99,6 @@ class QuestionRecord(Record):
     correct: bool = False
     bird_ex: bool = False
     soft_f1: float = 0.0
-    r_ves: float | None = None
     candidates: tuple[CandidateRecord, ...] = ()
     repairs: tuple[RepairRecord, ...] = ()
     retrieved_tables: tuple[str, ...] = ()

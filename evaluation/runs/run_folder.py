@@ -1,69 +1,177 @@
-"""A run of ``eval run`` on disk: a journal of QuestionRecords, and the times of right answers.
+"""A run that is written question by question, so that a kill at any point loses no finished one.
 
 ::
 
-    RUN/manifest.json       the run's configuration
-    RUN/questions.jsonl     one QuestionRecord per line, appended as each is judged
-    RUN/timings.jsonl       id and time ratio of right answers, measured when all are judged
+    RUN/<manifest>          the run's configuration, written once before the first question
+    RUN/questions.jsonl     one record per line, appended as each question is done
+    RUN/clock.json          seconds worked so far, over all sessions
+    RUN/lock                held while a process writes
+
+A line that a kill truncated is dropped when the run is opened again, and its question is asked
+again. If a question has two lines, the first counts. Knows nothing of the content of records.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Generic, TypeVar
 
-from evaluation.metrics.bird_scores import r_ves_reward
-from evaluation.runs.journal import Journal, read_journal
-from evaluation.runs.journal_files import append_line, read_lines
+from pydantic import ValidationError
+
+from evaluation.runs.journal_files import append_line, drop_torn_line, hold_lock, read_lines
 from evaluation.runs.manifest import Manifest, RunManifest
-from evaluation.runs.records import QuestionRecord
+from evaluation.runs.records import QuestionRecord, Record
+from nl2sql.errors import SettingsError
 
-_TIMINGS = "timings.jsonl"
+_QUESTIONS = "questions.jsonl"
+_CLOCK = "clock.json"
+
+_M = TypeVar("_M", bound=RunManifest)
+_R = TypeVar("_R", bound=Record)
 
 
-class RunFolder(Journal):
+class RunFolder(Generic[_M]):
     """One run, written while it is open. Nothing is on disk before that."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
-        super().__init__(folder, manifest)
+    def __init__(self, folder: Path, manifest: _M) -> None:
+        self.folder = folder
         self.manifest = manifest
 
-    def start_timing(self) -> set[str]:
-        """The ids of the answers already timed. After this call the run has an R-VES."""
-        (self.folder / _TIMINGS).touch()
-        return {line["id"] for line in read_lines(self.folder / _TIMINGS)}
+    @contextmanager
+    def open(self) -> Iterator[None]:
+        """Creates the run, or continues the one in the folder, and locks it for writing.
 
-    def append(self, record: QuestionRecord) -> None:
+        Raises SettingsError if the folder holds a run with another configuration, or if another
+        process writes it.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with hold_lock(
+            self.folder / "lock",
+            f"Another process is writing the run in {self.folder}.",
+            "Wait for it, or give this one another --output.",
+        ):
+            self._adopt()
+            self._worked = _read_clock(self.folder)
+            self._since = time.perf_counter()
+            yield
+
+    def done(self) -> set[str]:
+        """The ids of the questions that have a record."""
+        return {line["id"] for line in read_lines(self.folder / _QUESTIONS)}
+
+    def is_complete(self) -> bool:
+        """True when every question has its record."""
+        return set(self.manifest.question_ids) <= self.done()
+
+    def append(self, record: Record) -> None:
         """Writes one record; once this returns, killing the process does not lose it."""
-        self.write(record)
+        append_line(self.folder / _QUESTIONS, record.model_dump(mode="json"))
+        seconds = self._worked + time.perf_counter() - self._since
+        _replace(self.folder / _CLOCK, {"seconds": round(seconds, 3)})
 
-    def append_timing(self, id_: str, ratio: float | None) -> None:
-        """Writes the ratio of the gold's time to the answer's; None if it was not measured."""
-        append_line(self.folder / _TIMINGS, {"id": id_, "ratio": ratio})
+    def set_aside(self) -> None:
+        """Renames an existing folder: figures that took hours are never deleted."""
+        if not self.folder.exists():
+            return
+        number = 1
+        while (aside := self.folder.with_name(f"{self.folder.name}.old{number}")).exists():
+            number += 1
+        self.folder.rename(aside)
+
+    def _adopt(self) -> None:
+        path = self.folder / self.manifest.FILE
+        if not path.exists():
+            _replace(path, self.manifest.model_dump(mode="json"))
+            return
+        before = read_manifest(self.folder, type(self.manifest))
+        if differing := _find_differences(before, self.manifest):
+            raise SettingsError(
+                f"{self.folder} holds a run made with other settings: {'; '.join(differing)}.",
+                hint="Give this one another --output, or start over with --fresh.",
+            )
+        for file in self.folder.glob("*.jsonl"):
+            drop_torn_line(file)
 
 
-def read_run(folder: Path) -> tuple[Manifest, tuple[QuestionRecord, ...]]:
-    """A run's manifest, and its records in the order of the sample.
+def read_manifest(folder: Path, kind: type[_M]) -> _M:
+    """Reads the manifest of the run in a folder. Raises SettingsError if it holds none."""
+    path = folder / kind.FILE
+    try:
+        return kind.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(
+            f"{folder} holds no run: there is no {kind.FILE}.",
+            hint="`quorumsql eval report` shows the runs there are.",
+        ) from error
+    except ValidationError as error:
+        raise SettingsError(f"{path} cannot be read: {error}") from error
+
+
+def read_records(folder: Path, kind: type[_M], record_kind: type[_R]) -> tuple[_M, tuple[_R, ...]]:
+    """A run's manifest with its clock, and its records in the order of the sample.
 
     Raises SettingsError if the folder holds no run, or one that cannot be read.
     """
-    manifest, records = read_journal(folder, Manifest, QuestionRecord)
-    timings = folder / _TIMINGS
-    ratios = (
-        {line["id"]: line["ratio"] for line in read_lines(timings)} if timings.exists() else None
-    )
-    return manifest, tuple(_add_time(record, ratios) for record in records)
+    manifest = read_manifest(folder, kind)
+    records: dict[str, _R] = {}
+    try:
+        for line in read_lines(folder / _QUESTIONS):
+            records.setdefault(line["id"], record_kind.model_validate(line))
+    except ValidationError as error:
+        raise SettingsError(f"{folder / _QUESTIONS} cannot be read: {error}") from error
+    ordered = tuple(records[name] for name in manifest.question_ids if name in records)
+    finished = len(ordered) == len(manifest.question_ids)
+    clock = {"seconds": _read_clock(folder), "finished": finished}
+    return manifest.model_copy(update=clock), ordered
 
 
-def _add_time(record: QuestionRecord, ratios: Mapping[str, float | None] | None) -> QuestionRecord:
-    """Adds the record's R-VES: 0 for a wrong answer, by the time ratio for a right one."""
-    if ratios is None or not record.counts:
-        return record
-    ratio = ratios.get(record.id)
-    reward = 0.0 if ratio is None else r_ves_reward(ratio, correct=record.correct)
-    return record.model_copy(update={"r_ves": reward})
+def read_run(folder: Path) -> tuple[Manifest, tuple[QuestionRecord, ...]]:
+    """The manifest and the records of an ``eval run``. Raises SettingsError."""
+    return read_records(folder, Manifest, QuestionRecord)
 
 
 def find_runs(folder: Path, kind: type[RunManifest] = Manifest) -> Sequence[Path]:
     """The runs of one kind in a folder, by name."""
     return sorted(path.parent for path in folder.glob(f"*/{kind.FILE}"))
+
+
+def _find_differences(before: RunManifest, now: RunManifest) -> list[str]:
+    """The differences that can affect figures, as ``key: old → new``."""
+    old, new = before.identity(), now.identity()
+    return [
+        f"{key}: {_show(old_value)} → {_show(new_value)}"
+        for key, (old_value, new_value) in _pairs(old, new)
+        if old_value != new_value
+    ]
+
+
+def _pairs(
+    old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, tuple[Any, Any]]]:
+    for key in dict.fromkeys((*old, *new)):
+        left, right = old.get(key), new.get(key)
+        if isinstance(left, dict) and isinstance(right, dict):
+            yield from _pairs(left, right, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", (left, right)
+
+
+def _show(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:60]}…"
+
+
+def _replace(path: Path, value: Mapping[str, Any]) -> None:
+    """Writes a small file atomically: a kill leaves either the old or the new one."""
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(value, indent=1), encoding="utf-8")
+    partial.replace(path)
+
+
+def _read_clock(folder: Path) -> float:
+    path = folder / _CLOCK
+    return float(json.loads(path.read_text())["seconds"]) if path.exists() else 0.0

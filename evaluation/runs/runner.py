@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from data.benchmarks.types import Example
 from evaluation.metrics.judge import Judge, Response
+from evaluation.runs.manifest import Manifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
 from nl2sql.concurrency import gather_all
@@ -21,14 +22,12 @@ from nl2sql.types import Question
 Ask = Callable[[Question], Awaitable[Response]]
 Progress = Callable[[int, int, int], None]
 
-_TIME_REPEATS = 5
-
 
 async def run_questions(
     examples: Sequence[Example],
     ask: Ask,
     judge: Judge,
-    run: RunFolder,
+    run: RunFolder[Manifest],
     *,
     max_rows: int,
     outage: Outage | None = None,
@@ -57,23 +56,11 @@ async def run_questions(
     await gather_all(work() for _ in range(run.manifest.concurrency))
 
 
-async def measure_times(examples: Sequence[Example], judge: Judge, run: RunFolder) -> None:
-    """Times right answers and their gold queries, one after the other, for R-VES."""
-    timed = run.start_timing()
-    by_id = {example.id: example for example in examples}
-    for record in read_run(run.folder)[1]:
-        if record.correct and record.id not in timed and record.id in by_id:
-            ratio = await judge.measure_time_ratio(
-                by_id[record.id], record.sql, repeats=_TIME_REPEATS
-            )
-            run.append_timing(record.id, ratio)
-
-
 async def _ask_one(
     example: Example,
     ask: Ask,
     judge: Judge,
-    run: RunFolder,
+    run: RunFolder[Manifest],
     max_rows: int,
     outage: Outage | None,
 ) -> QuestionRecord:

@@ -27,7 +27,7 @@ from evaluation.runs.environment import collect_versions, describe_machine, find
 from evaluation.runs.kept_samples import KeptSamples
 from evaluation.runs.manifest import Manifest, RunManifest
 from evaluation.runs.run_folder import RunFolder
-from evaluation.runs.runner import Ask, Progress, measure_times, run_questions
+from evaluation.runs.runner import Ask, Progress, run_questions
 from evaluation.runs.variants import Variant, override
 from nl2sql.errors import Busy, SettingsError, Unavailable
 from nl2sql.outage import Outage
@@ -62,7 +62,6 @@ class MeasureOptions:
     evidence: bool = False
     concurrency: int = 16
     service: str = ""
-    time_queries: bool = True
     fresh: bool = False
     samples: Path | None = None
 
@@ -177,8 +176,6 @@ async def measure(
                         outage=_build_outage(parts, options, reporter),
                         progress=progress,
                     )
-                if options.time_queries:
-                    await measure_times(examples, judge, run)
     return [run.folder for run in runs]
 
 
@@ -206,7 +203,7 @@ def _open_run(
     examples: Sequence[Example],
     variant: Variant,
     options: MeasureOptions,
-) -> RunFolder:
+) -> RunFolder[Manifest]:
     manifest = build_manifest(benchmark, examples, variant, options)
     run = RunFolder(options.output / name_run(manifest), manifest)
     if options.fresh:

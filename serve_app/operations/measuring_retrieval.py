@@ -21,7 +21,7 @@ from evaluation.retrieval.runner import Asking, RememberedEmbedder, run_retrieva
 from evaluation.retrieval.search import SearchSystem
 from evaluation.retrieval.variants import budget_of, widen
 from evaluation.runs.environment import collect_versions, describe_machine, find_revision
-from evaluation.runs.journal import Journal, read_journal
+from evaluation.runs.run_folder import RunFolder, read_records
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 from nl2sql.types import Completions, SamplingRequest
@@ -102,10 +102,10 @@ async def measure_retrieval(
     """
     benchmark = ready.benchmark
     manifest = build_manifest(benchmark, variants, options)
-    journal = Journal(options.output / name_run(manifest), manifest)
+    run = RunFolder(options.output / name_run(manifest), manifest)
     if options.fresh:
-        journal.set_aside()
-    if not journal.is_complete():
+        run.set_aside()
+    if not run.is_complete():
         asking = Asking(
             benchmark.examples,
             benchmark.missing,
@@ -117,12 +117,12 @@ async def measure_retrieval(
             embedder.load()
             parts = dataclasses.replace(opened, embedder=embedder)
             systems = {name: _build_system(parts, settings) for name, settings in variants.items()}
-            with journal.open(), reporter.step(f"{benchmark.name} retrieval") as step:
+            with run.open(), reporter.step(f"{benchmark.name} retrieval") as step:
                 await run_retrieval(
-                    asking, systems, parts.catalogs, embedder, journal, progress=step.update
+                    asking, systems, parts.catalogs, embedder, run, progress=step.update
                 )
-    write_report(journal.folder)
-    return journal.folder
+    write_report(run.folder)
+    return run.folder
 
 
 def write_report(folder: Path) -> RetrievalFigures:
@@ -137,7 +137,7 @@ def write_report(folder: Path) -> RetrievalFigures:
 
 def read_figures(folder: Path) -> tuple[RetrievalManifest, RetrievalFigures]:
     """A retrieval run's manifest and figures. Raises SettingsError if there are none."""
-    manifest, records = read_journal(folder, RetrievalManifest, RetrievalRecord)
+    manifest, records = read_records(folder, RetrievalManifest, RetrievalRecord)
     return manifest, summarize(manifest, records)
 
 

@@ -71,10 +71,6 @@ def run(
         typer.Option(help="URL of a running service; default: the pipeline in this process."),
     ] = "",
     output: opt.Output = opt.DEFAULT_OUTPUT,
-    time_queries: Annotated[
-        bool,
-        typer.Option("--time-queries/--no-time-queries", help="Time right queries, for R-VES."),
-    ] = True,
     fresh: opt.Fresh = False,
 ) -> Output:
     """Run a benchmark. The same command again continues where it stopped.
@@ -96,7 +92,6 @@ def run(
         evidence,
         concurrency,
         service,
-        time_queries,
         fresh,
         samples,
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import pytest
 
-from evaluation.metrics.bird_scores import is_bird_match, r_ves_reward, soft_f1
+from evaluation.metrics.bird_scores import is_bird_match, soft_f1
 
 Rows = Sequence[Sequence[object]]
 
@@ -61,24 +60,3 @@ def test_ex_compares_sets_of_rows(gold: Rows, rows: Rows, same: bool) -> None:
 )
 def test_soft_f1_weighs_cells_row_by_row(gold: Rows, rows: Rows, expected: float) -> None:
     assert soft_f1(gold, rows) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("ratio", "reward"),
-    [
-        (5.0, 1.25),
-        (2.0, 1.25),
-        (1.99, 1.0),
-        (1.0, 1.0),
-        (0.99, 0.75),
-        (0.5, 0.75),
-        (0.49, 0.5),
-        (0.25, 0.5),
-        (0.24, 0.25),
-        (0.001, 0.25),
-        (0.0, 0.0),
-    ],
-)
-def test_r_ves_goes_by_steps_of_the_time_ratio(ratio: float, reward: float) -> None:
-    assert r_ves_reward(ratio) == math.sqrt(reward)
-    assert r_ves_reward(ratio, correct=False) == 0

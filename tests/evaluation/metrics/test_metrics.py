@@ -79,16 +79,10 @@ def test_a_gold_result_without_rows_is_counted_as_empty() -> None:
 
 def test_the_other_comparisons_have_their_own_means() -> None:
     found = measure(
-        build_record(bird_ex=True, soft_f1=0.5, r_ves=1.25),
-        build_record(correct=False, bird_ex=False, soft_f1=0.25, r_ves=0.0),
+        build_record(bird_ex=True, soft_f1=0.5),
+        build_record(correct=False, bird_ex=False, soft_f1=0.25),
     )
     assert (found.bird_ex.value, found.soft_f1.value) == (0.5, 0.375)
-    assert found.r_ves is not None
-    assert found.r_ves.value == 0.625
-
-
-def test_a_run_that_was_not_timed_has_no_r_ves() -> None:
-    assert measure(build_record()).r_ves is None
 
 
 def test_first_sample_mean_sample_and_oracle() -> None:

@@ -12,7 +12,7 @@ from data.benchmarks.types import Example
 from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord
 from evaluation.retrieval.runner import Asking, RememberedEmbedder, run_retrieval
 from evaluation.retrieval.search import SearchSystem
-from evaluation.runs.journal import Journal, read_journal
+from evaluation.runs.run_folder import RunFolder, read_records
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Principal
@@ -39,11 +39,11 @@ async def run(
     asking = Asking(examples, {"lost": "no file"}, Principal("tester"))
     embedder = RememberedEmbedder(FakeEmbedder())
     manifest = build_manifest(*(example.id for example in examples))
-    journal = Journal(folder, manifest)
+    run = RunFolder(folder, manifest)
     systems = {"full": SearchSystem(retriever, FakeRetriever(), FakePlanner())}
-    with journal.open():
-        await run_retrieval(asking, systems, FakeCatalogs(catalog), embedder, journal)
-    return read_journal(folder, RetrievalManifest, RetrievalRecord)[1]
+    with run.open():
+        await run_retrieval(asking, systems, FakeCatalogs(catalog), embedder, run)
+    return read_records(folder, RetrievalManifest, RetrievalRecord)[1]
 
 
 async def test_every_question_has_a_record(tmp_path: Path) -> None:

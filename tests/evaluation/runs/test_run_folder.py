@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from evaluation.runs.manifest import Manifest
 from evaluation.runs.run_folder import RunFolder, find_runs, read_run
 from nl2sql.errors import SettingsError
 from tests.evaluation.builders import build_manifest, build_record
 
 
-def write(folder: Path, *ids: str) -> RunFolder:
+def write(folder: Path, *ids: str) -> RunFolder[Manifest]:
     run = RunFolder(folder, build_manifest("q1", "q2", "q3"))
     with run.open():
         for name in ids:
@@ -75,27 +76,6 @@ def test_two_processes_do_not_write_one_run(tmp_path: Path) -> None:
     one, two = (RunFolder(tmp_path / "run", build_manifest("q1")) for _ in range(2))
     with one.open(), pytest.raises(SettingsError, match="Another process"), two.open():
         pass
-
-
-def test_time_ratios_become_r_ves(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path / "run", build_manifest("q1", "q2"))
-    with run.open():
-        run.append(build_record("q1"))
-        run.append(build_record("q2", correct=False))
-        run.append_timing("q1", 1.0)
-    _, (right, wrong) = read_run(tmp_path / "run")
-    assert right.r_ves is not None
-    assert right.r_ves > 0
-    assert wrong.r_ves == 0
-
-
-def test_a_timed_run_without_a_right_answer_has_an_r_ves_of_zero(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path / "run", build_manifest("q1"))
-    with run.open():
-        run.append(build_record("q1", correct=False))
-        assert read_run(run.folder)[1][0].r_ves is None
-        assert run.start_timing() == set()
-    assert read_run(run.folder)[1][0].r_ves == 0
 
 
 def test_a_folder_without_a_run_is_an_error(tmp_path: Path) -> None:

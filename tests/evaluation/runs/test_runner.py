@@ -14,9 +14,10 @@ import pytest
 from data.benchmarks.types import Example
 from evaluation.metrics.judge import Judge, Response
 from evaluation.metrics.metrics import summarize
+from evaluation.runs.manifest import Manifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
-from evaluation.runs.runner import Progress, measure_times, run_questions
+from evaluation.runs.runner import Progress, run_questions
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.outage import Outage
 from nl2sql.types import Principal, Question
@@ -48,7 +49,7 @@ class FakeSystem:
         return Response(build_body(build_candidate("c1", "SELECT 1")), {"c1": build_result((1,))})
 
 
-def build_run(folder: Path, **overrides: object) -> RunFolder:
+def build_run(folder: Path, **overrides: object) -> RunFolder[Manifest]:
     return RunFolder(folder, build_manifest(*(example.id for example in EXAMPLES), **overrides))
 
 
@@ -57,7 +58,7 @@ def build_judge() -> Judge:
 
 
 async def ask_all(
-    run: RunFolder,
+    run: RunFolder[Manifest],
     system: FakeSystem,
     examples: tuple[Example, ...] = EXAMPLES,
     *,
@@ -143,17 +144,6 @@ async def test_a_system_that_does_not_recover_ends_the_session(tmp_path: Path) -
     with pytest.raises(EngineUnavailable):
         await ask_all(run, system, outage=outage)
     assert run.done() == {"q0", "q1", "q2"}
-
-
-async def test_right_answers_are_timed_once(tmp_path: Path) -> None:
-    run = build_run(tmp_path / "run")
-    await ask_all(run, FakeSystem())
-    with run.open():
-        await measure_times(EXAMPLES, build_judge(), run)
-        before = (run.folder / "timings.jsonl").read_text()
-        await measure_times(EXAMPLES, build_judge(), run)
-    assert (run.folder / "timings.jsonl").read_text() == before
-    assert all(record.r_ves for record in read_run(run.folder)[1])
 
 
 def test_a_run_killed_twice_ends_with_the_figures_of_an_unbroken_one(tmp_path: Path) -> None:

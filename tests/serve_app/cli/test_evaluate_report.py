@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.runs.journal import Journal
 from evaluation.runs.run_folder import RunFolder
 from serve_app.cli.evaluate.report import (
     compare_within,
@@ -60,17 +59,17 @@ def test_retrieval_has_a_table_of_its_own_and_a_part_of_the_report(
 ) -> None:
     answered = write(tmp_path, "one", k=4, samples="kept.samples")
     manifest = build_retrieval_manifest("q1", benchmark="depot")
-    journal = Journal(tmp_path / "searched", manifest)
-    with journal.open():
-        journal.write(build_retrieval_record("q1", build_finding("s.orders", "s.lines")))
-    report([answered, journal.folder])
+    run = RunFolder(tmp_path / "searched", manifest)
+    with run.open():
+        run.append(build_retrieval_record("q1", build_finding("s.orders", "s.lines")))
+    report([answered, run.folder])
     listed = capsys.readouterr().out
     assert re.search(r"one +.* -\s", listed)  # samples came from a file: no questions a minute
     own = listed.partition("retrieval")[2]
     assert re.search(r"searched +depot +full +1 +100.0%", own)
 
-    report([answered, journal.folder], tmp_path / "both")
-    report([journal.folder], tmp_path / "alone")
+    report([answered, run.folder], tmp_path / "both")
+    report([run.folder], tmp_path / "alone")
     both, alone = ((tmp_path / name / "report.md").read_text() for name in ("both", "alone"))
     assert "## Retrieval: depot" in both
     assert "## Retrieval: depot" in alone

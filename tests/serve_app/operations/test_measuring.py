@@ -135,7 +135,6 @@ async def test_variants_run_through_pipeline_and_baseline(wiring: Wiring, tmp_pa
             "answered",
             "failed",
         ]
-        assert right.r_ves is not None
         assert right.gold_tables == ("sales.orders",)
     _, (plain, _, _) = read_run(folders[0])
     _, (voted, _, _) = read_run(folders[1])

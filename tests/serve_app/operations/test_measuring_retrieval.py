@@ -9,7 +9,7 @@ from pathlib import Path
 from data.benchmarks.types import Benchmark, Configured
 from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord
 from evaluation.retrieval.variants import VARIANTS, choose_variants
-from evaluation.runs.journal import read_journal
+from evaluation.runs.run_folder import read_records
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.operations.measuring_retrieval import (
@@ -38,7 +38,7 @@ async def test_all_variants_side_by_side_in_one_run(wiring: Wiring, tmp_path: Pa
     options = RetrievalOptions(tmp_path, "mini.jsonl")
     folder = await measure_retrieval(ready, variants, options, Silence())
     assert folder.name.startswith("retrieval-mini-")
-    manifest, (found, unresolved) = read_journal(folder, RetrievalManifest, RetrievalRecord)
+    manifest, (found, unresolved) = read_records(folder, RetrievalManifest, RetrievalRecord)
     assert manifest.finished
     assert list(found.findings) == list(VARIANTS)
     retrieval = wiring.settings.retrieval
