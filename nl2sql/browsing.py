@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from nl2sql.protocols import Visibility
@@ -9,7 +10,17 @@ from nl2sql.types import Definition, Principal, TableDetails, TablePage, Violati
 
 
 class ColumnVisibility(Visibility, Protocol):
-    """Determines which part of a database a principal may see, down to masks."""
+    """Determines which part of a database a principal may see, down to rows and masks."""
+
+    async def describe_rows(
+        self, database: str, principal: Principal, tables: Iterable[str]
+    ) -> tuple[tuple[str, str], ...]:
+        """(``schema.table``, condition) for those of the tables whose rows the policy limits.
+
+        The condition is SQL; it is empty where the principal may not read it. Raise as
+        ``visible_catalog`` does.
+        """
+        ...
 
     async def masked_columns(
         self, database: str, principal: Principal, table: str

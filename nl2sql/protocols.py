@@ -5,7 +5,6 @@ All calls are coroutines, so that a stage can run in this process or behind a de
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
@@ -89,16 +88,6 @@ class Visibility(Protocol):
 
         None means all columns of the database. Values of other columns may be shown only if a
         guarded query returned them. Raise as ``visible_catalog`` does.
-        """
-        ...
-
-    async def describe_rows(
-        self, database: str, principal: Principal, tables: Iterable[str]
-    ) -> tuple[tuple[str, str], ...]:
-        """(``schema.table``, condition) for those of the tables whose rows the policy limits.
-
-        The condition is SQL; it is empty where the principal may not read it. Raise as
-        ``visible_catalog`` does.
         """
         ...
 

@@ -32,7 +32,7 @@ from execution.parsing.comments import find_odd_space, strip_comments
 from execution.policies.access import Access, CompiledPolicy, open_access
 from execution.policies.grouping import complete_group
 from execution.policies.policy_file import Policy
-from execution.policies.row_hints import describe_rows
+from execution.policies.row_conditions import describe_rows
 from execution.policies.views import qualify_table, replace_table
 from execution.policies.wrappers import Wrapper, list_reads, merge_filters
 from execution.postgres.second_check import check_grammar, list_extended, list_functions
@@ -121,7 +121,7 @@ class SqlGuard:
     async def describe_rows(
         self, database: str, principal: Principal, tables: Iterable[str]
     ) -> tuple[tuple[str, str], ...]:
-        """See ``row_hints.describe_rows``. Raises the errors of ``guard``."""
+        """See ``row_conditions.describe_rows``. Raises the errors of ``guard``."""
         access = await self.access(database, principal)
         return () if isinstance(access, Violation) else describe_rows(access, tables)
 

@@ -52,12 +52,6 @@ def render_hints(question: Question, context: SchemaContext, left_out: Collectio
     required = [names[table] for table in context.required if table in names]
     if required:
         lines.append(f"The query must read: {', '.join(required)}")
-    rules = [(names[table], text) for table, text in context.row_rules if table in names]
-    if rules:
-        lines.append(
-            "Already limited to the rows that the user may see, add no filter for it: "
-            + ", ".join(f"{table} ({text})" if text else table for table, text in rules)
-        )
     definitions = [
         render_definition(definition, brief=not context.is_whole)
         for definition in context.definitions

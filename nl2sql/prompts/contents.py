@@ -27,12 +27,11 @@ def may_send(contains: Contents, allowed: Contents) -> bool:
 
 
 def measure_context(context: SchemaContext) -> Contents:
-    """``values`` if any cell value, example or condition is in the context, else ``schema``."""
+    """``values`` if any cell value, or example is in the context, else ``schema``."""
     holds_values = (
         context.values
         or context.examples
         or any(text.startswith(VALUES_MARK) for _, text in context.glosses)
-        or any(condition for _, condition in context.row_rules)
         or any(_lists_values(hit.table) for hit in context.tables)
     )
     return "values" if holds_values else "schema"
@@ -51,7 +50,6 @@ def reduce_context(context: SchemaContext, allowed: Contents) -> SchemaContext:
         glosses=tuple(pair for pair in context.glosses if not pair[1].startswith(VALUES_MARK)),
         values=(),
         examples=(),
-        row_rules=tuple((table, "") for table, _ in context.row_rules),
     )
 
 

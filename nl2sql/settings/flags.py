@@ -46,11 +46,6 @@ class FlagSettings(Section):
         False, description="Draft a query first, then search again with the names in it."
     )
     join_planner: bool = Field(True, description="Plan the joins between the linked tables.")
-    policy_hints: bool = Field(
-        False,
-        description="Tell the model which rows the policy admits, so that it adds no filter for "
-        "them.",
-    )
     vote: bool = Field(True, description="Vote over equivalent results, then score.")
     dialect_normalize: bool = Field(
         True, description="Translate constructs of other dialects into the database's own."

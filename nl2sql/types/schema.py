@@ -123,8 +123,9 @@ class TableDescriptions:
 
     ``names`` gives the shortest SQL name of each table. ``unknown`` lists the requested names under
     which the principal sees no table. ``total`` counts all tables that the principal may see.
-    ``row_rules`` are those of ``SchemaContext``; ``masks`` pairs ``schema.table`` with the columns
-    of which some rows show NULL or a hash.
+    ``row_rules`` pairs a table whose rows the policy limits with the condition, empty if the
+    principal may not read it; ``masks`` pairs ``schema.table`` with the columns of which some rows
+    show NULL or a hash.
     """
 
     tables: tuple[Table, ...]
@@ -146,12 +147,11 @@ class SchemaContext:
     ``schema.table.column`` with a description that is not in the database. ``foreign_keys``
     includes inferred keys. The context holds nothing that the principal may not see.
     ``catalog_tables`` counts all visible tables of the database, ``modules`` names their modules.
-    ``row_rules`` pairs a table whose rows the policy limits with the condition, empty if the
-    principal may not read it. ``shared`` names the tables that are also shown for other questions,
-    whole and before all others: a module, or all of a small database. ``required`` names the tables
-    that the query must read. ``definitions`` are those that the question names; their tables are
-    among ``tables``. ``verified`` is the query given for this very question, if there is one;
-    ``about`` is the query that answers a question about the database itself, if it is one.
+    ``shared`` names the tables that are also shown for other questions, whole and before all
+    others: a module, or all of a small database. ``required`` names the tables that the query must
+    read. ``definitions`` are those that the question names; their tables are among ``tables``.
+    ``verified`` is the query given for this very question, if there is one; ``about`` is the query
+    that answers a question about the database itself, if it is one.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -165,7 +165,6 @@ class SchemaContext:
     examples: tuple[FewShot, ...] = ()
     catalog_tables: int = 0
     modules: tuple[str, ...] = ()
-    row_rules: tuple[tuple[str, str], ...] = ()
     shared: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     definitions: tuple[Definition, ...] = ()

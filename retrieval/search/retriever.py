@@ -114,13 +114,11 @@ class HybridRetriever:
             examples = group.create_task(self._select_examples(question, vector, visible))
             verified = group.create_task(self._find_verified(question, visible))
             glosses = group.create_task(self._describe(question, tables, visible))
-            row_rules = group.create_task(self._describe_rows(question, tables))
         return ranking.route, replace(
             self._build_context(space, tables, shared),
             values=choose_shown(values, (hit.table for hit in tables), self._settings.max_values),
             examples=examples.result(),
             glosses=glosses.result(),
-            row_rules=row_rules.result(),
             required=required,
             definitions=definitions,
             verified=verified.result(),
@@ -343,14 +341,6 @@ class HybridRetriever:
         if self._examples is None:
             return None
         return await self._examples.find_verified(question, visible)
-
-    async def _describe_rows(
-        self, question: Question, tables: Sequence[RetrievedTable]
-    ) -> tuple[tuple[str, str], ...]:
-        if not self._flags.policy_hints:
-            return ()
-        names = [hit.table.qualified for hit in tables]
-        return await self._visibility.describe_rows(question.database, question.principal, names)
 
     async def _describe(
         self, question: Question, tables: Sequence[RetrievedTable], visible: Catalog

@@ -7,7 +7,7 @@ take the part for the whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -152,9 +152,8 @@ def build_tables(found: TableDescriptions, *, whole: bool) -> Document:
 
 def build_context(context: SchemaContext) -> Document:
     """The tables that a search found, with the values and examples that match the text."""
-    rules = dict(context.row_rules)
     described = [
-        _describe_table(hit.table, name, context.foreign_keys, rules)
+        _describe_table(hit.table, name, context.foreign_keys, rules={})
         for hit, name in zip(context.tables, context.names, strict=True)
         # Those only stand in the prompts of all questions about the same module.
         if hit.via != "module"
@@ -206,7 +205,7 @@ def _count_chars(value: Any) -> int:
 
 
 def _describe_table(
-    table: Table, name: str, keys: Sequence[ForeignKey], rules: dict[str, str]
+    table: Table, name: str, keys: Sequence[ForeignKey], rules: Mapping[str, str]
 ) -> Document:
     """One table never has more than ``MOST_CHARS`` characters."""
     rule = rules.get(table.qualified)

@@ -11,15 +11,11 @@ from nl2sql.prompts.contents import may_send, measure_context, reduce_context, r
 from nl2sql.types import Contents, FewShot, Prompt, SchemaContext, ValueMatch
 from tests.fakes import build_context, build_table
 
-PLAIN = build_context(
-    glosses=(("sales.orders.total", "also called revenue"),),
-    row_rules=(("sales.orders", ""),),
-)
+PLAIN = build_context(glosses=(("sales.orders.total", "also called revenue"),))
 HOLDING_VALUES = {
     "match": replace(PLAIN, values=(ValueMatch("a", "sales.orders", "status", "A", 1.0),)),
     "example": replace(PLAIN, examples=(FewShot("How many?", "SELECT 1"),)),
     "enumeration": replace(PLAIN, glosses=(*PLAIN.glosses, ("sales.orders.status", "values: 'a'"))),
-    "condition": replace(PLAIN, row_rules=(("sales.orders", "region = 'EU'"),)),
 }
 
 

@@ -52,7 +52,7 @@ from tests.fakes import (
 
 # Each stands in one place; the names say which.
 VALUES = (
-    *("in_a_type", "in_an_enumeration", "in_a_match", "in_a_condition"),
+    *("in_a_type", "in_an_enumeration", "in_a_match"),
     *("in_an_example", "in_an_examples_question", "in_an_error", "in_a_hint"),
     *("in_a_candidate", "in_an_earlier_query"),
 )
@@ -156,7 +156,6 @@ def plant() -> SchemaContext:
         examples=(
             FewShot("How many in_an_examples_question?", "SELECT 'in_an_example' FROM orders"),
         ),
-        row_rules=(("sales.orders", "status <> 'in_a_condition'"),),
     )
 
 

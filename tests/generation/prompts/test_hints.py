@@ -47,23 +47,6 @@ def test_an_example_reads_like_the_question_and_its_answer() -> None:
     assert text == "Question: How many $x?\n```sql\nSELECT count(*)\nFROM orders\n```\n\n"
 
 
-def test_limits_of_rows_are_told_of_tables_that_are_shown() -> None:
-    rules = (
-        ("sales.customers", "country = 'DE'"),
-        ("sales.orders", ""),
-        ("stock.returns", "x = 1"),
-    )
-    context = build_context(
-        tables=("sales.customers", "sales.orders", "stock.products"), row_rules=rules
-    )
-    assert render_hints(QUESTION, context) == (
-        "Already limited to the rows that the user may see, add no filter for it: "
-        "customers (country = 'DE'), orders\n"
-    )
-    left_out = render_hints(QUESTION, context, ("sales.customers",))
-    assert left_out.endswith("for it: orders\n")
-
-
 LINKED = Plan(
     SchemaLinks(
         (

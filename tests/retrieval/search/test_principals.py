@@ -28,26 +28,6 @@ async def guarded(guarded_wiring: Wiring) -> AsyncIterator[tuple[HybridRetriever
     await store.close()
 
 
-async def test_the_rows_that_are_left_are_told_where_that_is_set(
-    guarded: tuple[HybridRetriever, SqlGuard], wiring: Wiring
-) -> None:
-    quiet, guard = guarded
-    flags = wiring.settings.flags.model_copy(update={"policy_hints": True})
-    store = wiring.build_index_store()
-    retrieval = wiring.settings.retrieval
-    telling = HybridRetriever(store, wiring.models.build_embedder(), guard, retrieval, flags)
-    text = "Projects and budgets of departments"
-    assert (await ask(quiet, MIA, text))[1].row_rules == ()
-    _, context = await ask(telling, MIA, text)
-    rules = dict(context.row_rules)
-    assert rules["projects.projects"] == "department_id = 3"
-    # Over the cost centre, which is told of no further.
-    assert rules["finance.budgets"] == ""
-    assert set(rules) <= {hit.table.qualified for hit in context.tables}
-    assert (await ask(telling, BOSS, text))[1].row_rules == ()
-    await store.close()
-
-
 async def ask(
     retriever: HybridRetriever, principal: Principal, text: str
 ) -> tuple[ModuleRoute, SchemaContext]:

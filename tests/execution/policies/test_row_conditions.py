@@ -1,4 +1,4 @@
-"""What the model is told of the rows that a policy leaves, and what never."""
+"""What a principal is told of the rows that a policy leaves, and what never."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from execution.guard.guard import PolicySettings, SqlGuard
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import parse_policy
-from execution.policies.row_hints import describe_rows
+from execution.policies.row_conditions import describe_rows
 from nl2sql.types import AttributeValue, Principal
 from tests.fakes import SHOP, FakeCatalogs
 

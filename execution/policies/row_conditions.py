@@ -1,7 +1,6 @@
-"""Describes in the model's prompt the rows that a principal may see.
+"""Describes to a principal the rows that it may see: in traces, the profile and the tools.
 
-The guard filters every query in any case; a hint only prevents the model from filtering again, or
-wrongly. For a filter on columns that the principal may read, it shows the principal's own values
+For a filter on columns that the principal may read, it shows the principal's own values
 (``region_id IN (3, 5)``); for any other filter, only that there is one. It never shows constants of
 the policy, columns that are hidden or masked, or the tables from which rows inherit.
 """
@@ -30,14 +29,14 @@ def describe_rows(access: Access, tables: Iterable[str]) -> tuple[tuple[str, str
     """
     if access.view is None:
         return ()
-    hints = []
+    found = []
     for qualified in tables:
         rules = access.view.rules_of(qualified)
         if rules and not any(rule.shows_every_row for rule in rules):
             # Several roles see different rows.
             told = _describe(rules[0], access) if len(rules) == 1 else ""
-            hints.append((qualified, told))
-    return tuple(hints)
+            found.append((qualified, told))
+    return tuple(found)
 
 
 def _describe(rule: TableRule, access: Access) -> str:
