@@ -1,23 +1,31 @@
-"""Converts answers and the events of a question to the models of the contract."""
+"""Converts answers, their traces and the events of a question to the models of the contract."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.results.headings import name_columns
 from nl2sql.results.json_values import to_json_value
-from nl2sql.trace_rendering import build_trace
+from nl2sql.speed import Pace
 from nl2sql.types import (
     Assessment,
     CandidateAssessed,
+    Definition,
+    GuardedQuery,
     Interpretation,
+    ModuleRoute,
+    Plan,
     Progress,
     QuestionEvent,
+    Ranking,
     RepairTried,
     ResultSet,
+    RetrievedTable,
     RowsFetched,
+    SchemaContext,
     VerifiedQuery,
     Violation,
     VoteCounted,
@@ -41,6 +49,35 @@ from quorumsql.contract.events import (
     StageEvent,
     VoteEvent,
 )
+from quorumsql.contract.model import ResponseModel
+from quorumsql.contract.trace import (
+    CandidateResponse,
+    DefinitionResponse,
+    ModuleResponse,
+    PaceResponse,
+    ScoreResponse,
+    StageResponse,
+    TableResponse,
+    TraceResponse,
+)
+
+_NO_ROUTE = ModuleRoute((), "off", ())
+_NO_CONTEXT = SchemaContext((), (), ())
+_M = TypeVar("_M", bound=ResponseModel)
+
+
+def copy_fields(model: type[_M], *sources: object, **others: Any) -> _M:
+    """A response with ``others``; each further field is the first source's that has its name.
+
+    Objects inside are converted in the same way. Raises ValidationError if a field is missing.
+    """
+    fields = dict(others)
+    for name in model.model_fields.keys() - others.keys():
+        for source in sources:
+            if hasattr(source, name):
+                fields[name] = getattr(source, name)
+                break
+    return model.model_validate(fields, from_attributes=True)
 
 
 def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
@@ -57,52 +94,26 @@ def build_response(answer: Answer, *, trace: bool) -> QueryResponse:
     match answer:
         case Answered():
             result = answer.result
-            return AnsweredResponse(
+            return copy_fields(
+                AnsweredResponse,
+                answer,
+                result,
                 **common,
-                sql=answer.sql,
-                confidence=answer.confidence,
-                quorum=answer.quorum,
-                text=answer.text,
-                text_source=answer.text_source,
                 columns=build_columns(result),
                 rows=build_rows(result),
-                truncated=result.truncated,
-                cut=[list(cell) for cell in result.cut],
-                description=answer.description,
                 verified=_render_verified(answer.verified),
             )
         case Refused():
-            return RefusedResponse(
-                **common,
-                code=answer.code,
-                reason=answer.reason,
-                suggestions=list(answer.suggestions),
-            )
+            return copy_fields(RefusedResponse, answer, **common)
         case Clarify():
-            return ClarifyResponse(
-                **common,
-                reason=answer.reason,
-                confidence=answer.confidence,
-                interpretations=[
-                    _build_interpretation(interpretation)
-                    for interpretation in answer.interpretations
-                ],
-            )
+            interpretations = [_build_interpretation(each) for each in answer.interpretations]
+            return copy_fields(ClarifyResponse, answer, **common, interpretations=interpretations)
         case Failed():
-            return FailedResponse(
-                **common,
-                reason=answer.reason,
-                attempts=[
-                    AttemptResponse(
-                        sql=attempt.sql,
-                        origin=attempt.origin,
-                        error=attempt.cause,
-                        error_class=attempt.error_class,
-                        suggestion=attempt.suggestion,
-                    )
-                    for attempt in answer.attempts
-                ],
-            )
+            attempts = [
+                copy_fields(AttemptResponse, attempt, error=attempt.cause)
+                for attempt in answer.attempts
+            ]
+            return copy_fields(FailedResponse, answer, **common, attempts=attempts)
 
 
 # The kind of each event in a stream, known without rendering it.
@@ -122,30 +133,17 @@ def build_event(event: QuestionEvent) -> ProgressEvent:
             return StageEvent(**asdict(event))
         case CandidateAssessed(assessment):
             status, reason = _judge(assessment)
-            candidate = assessment.candidate
-            return CandidateEvent(
-                id=candidate.id,
-                sql=candidate.sql,
-                samples=candidate.samples,
-                status=status,
-                reason=reason,
-            )
+            return copy_fields(CandidateEvent, assessment.candidate, status=status, reason=reason)
         case VoteCounted(ranking):
             leader = ranking.winner
-            return VoteEvent(
-                samples=ranking.samples,
+            return copy_fields(
+                VoteEvent,
+                ranking,
                 leader=leader.candidate.sql if leader else "",
                 votes=leader.votes if leader else 0,
-                quorum=ranking.quorum,
-                settled=ranking.settled,
             )
         case RepairTried(repair):
-            return RepairEvent(
-                candidate=repair.candidate,
-                method=repair.method,
-                outcome=repair.outcome,
-                sql=repair.sql,
-            )
+            return copy_fields(RepairEvent, repair)
         case RowsFetched(sql, result):
             return RowsEvent(
                 sql=sql,
@@ -172,14 +170,12 @@ def _judge(assessment: Assessment) -> tuple[Literal["accepted", "refused", "fail
 
 def _build_interpretation(interpretation: Interpretation) -> InterpretationResponse:
     result = interpretation.result
-    return InterpretationResponse(
-        sql=interpretation.sql,
-        description=interpretation.description,
-        share=interpretation.share,
+    return copy_fields(
+        InterpretationResponse,
+        interpretation,
+        result,
         columns=build_columns(result) if result else [],
         rows=build_rows(result) if result else [],
-        truncated=result is not None and result.truncated,
-        cut=[list(cell) for cell in result.cut] if result else [],
     )
 
 
@@ -196,3 +192,109 @@ def build_columns(result: ResultSet) -> list[ResultColumn]:
 def build_rows(result: ResultSet) -> list[list[Any]]:
     """The rows as JSON values."""
     return [[to_json_value(value) for value in row] for row in result.rows]
+
+
+def build_trace(trace: Trace) -> TraceResponse:
+    """Everything that led to the answer, without the candidates' rows."""
+    route = trace.route or _NO_ROUTE
+    context = trace.context or _NO_CONTEXT
+    plan = trace.plan or Plan()
+    ranking = trace.ranking or Ranking()
+    used = ranking.winner.definitions if ranking.winner else ()
+    return copy_fields(
+        TraceResponse,
+        trace,
+        k=trace.question.k,
+        samples=ranking.samples,
+        pace=build_pace(trace.pace),
+        seed=trace.question.seed,
+        principal=trace.question.principal.name,
+        gate=trace.intent.method,
+        rewriting=trace.rewriting.method,
+        modules=[
+            ModuleResponse(module=module, confidence=confidence)
+            for module, confidence in zip(route.modules, route.confidences, strict=True)
+        ],
+        tables=[_build_table(hit) for hit in context.tables],
+        links=plan.links.links,
+        linking={"technique": plan.links.technique if trace.plan else "", "note": plan.links.note},
+        columns=dict(plan.columns),
+        values=context.values,
+        definitions=[_build_definition(each, used) for each in context.definitions],
+        glosses=context.glosses,
+        examples=context.examples,
+        join_skeleton=plan.joins.skeleton,
+        join_alternatives=[path.skeleton for path in plan.joins.alternatives],
+        inferred_joins=[
+            f"{key.table}({', '.join(key.columns)}) = {key.target}({', '.join(key.target_columns)})"
+            for key in plan.joins.keys
+            if key.inferred
+        ],
+        prompt=trace.prompt.messages if trace.prompt else [],
+        prompts={variant: prompt.messages for variant, prompt in trace.prompts},
+        features=dict(ranking.features),
+        threshold=ranking.threshold,
+        candidates=[
+            _build_candidate(assessment, shows_policy=trace.shows_policy)
+            for assessment in ranking.assessments
+        ],
+        stages=[
+            copy_fields(StageResponse, timing, ms=round(timing.ms, 2)) for timing in trace.timings
+        ],
+    )
+
+
+def _build_table(hit: RetrievedTable) -> TableResponse:
+    cosine = round(hit.cosine, 4) if hit.cosine is not None else None
+    return copy_fields(TableResponse, hit, table=hit.table.qualified, cosine=cosine)
+
+
+def _build_definition(definition: Definition, used: Sequence[str]) -> DefinitionResponse:
+    return copy_fields(DefinitionResponse, definition, used=definition.name in used)
+
+
+def build_pace(pace: Pace) -> PaceResponse:
+    """How fast the model is, and when sampling ends."""
+    speed, timeout_s = pace.speed, pace.sampling_timeout_s
+    return PaceResponse(
+        prompt_tokens_per_s=speed.prompt_tokens_per_s if speed else None,
+        answer_tokens_per_s=speed.answer_tokens_per_s if speed else None,
+        sampling_timeout_ms=None if timeout_s is None else round(timeout_s * 1000),
+        model=pace.model,
+        model_choice=pace.choice,
+    )
+
+
+def list_predicates(query: GuardedQuery) -> list[str]:
+    """The filters of a query as its principal may read them, as ``table: condition``.
+
+    The table alone where the condition is not shown.
+    """
+    return [f"{table}: {condition}" if condition else table for table, condition in query.row_rules]
+
+
+def _build_candidate(assessment: Assessment, *, shows_policy: bool) -> CandidateResponse:
+    candidate, verdict, result = assessment.candidate, assessment.verdict, assessment.result
+    violation = verdict if isinstance(verdict, Violation) else None
+    query = None if isinstance(verdict, Violation) else verdict
+    terms = assessment.score.terms
+    return copy_fields(
+        CandidateResponse,
+        candidate,
+        assessment,
+        guard="refused" if violation else "passed",
+        violation=violation,
+        guarded_sql=query.sql if query and (shows_policy or not query.restricted) else None,
+        predicates=list_predicates(query) if query else [],
+        # The planner's estimate counts rows that a restricted principal may not see.
+        explain=assessment.explained if query and not query.restricted else None,
+        error=assessment.diagnostic,
+        score=ScoreResponse(
+            total=assessment.score.total,
+            terms={term.name: term.value for term in terms},
+            strengths={term.name: term.strength for term in terms},
+        ),
+        rows=len(result.rows) if result else None,
+        truncated=bool(result and result.truncated),
+        ms=round(result.ms, 2) if result else None,
+    )

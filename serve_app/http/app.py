@@ -17,8 +17,8 @@ from fastapi.security import HTTPBearer
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from nl2sql.rendering import build_pace
 from nl2sql.settings import Settings
-from nl2sql.trace_rendering import build_pace
 from nl2sql.types import Principal
 from quorumsql.contract.status import StatusResponse
 from serve_app.composition.access import AccessParts

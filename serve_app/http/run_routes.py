@@ -5,10 +5,9 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from nl2sql.answers import Answered, Refused
-from nl2sql.rendering import build_columns
+from nl2sql.rendering import build_columns, list_predicates
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_results_thread
-from nl2sql.trace_rendering import list_predicates
 from nl2sql.types import GuardedQuery
 from quorumsql.contract.runs import FormatRequest, FormatResponse, RunRequest, RunResponse
 from serve_app.http.disconnection import run_while_connected

@@ -14,6 +14,7 @@ from typing import TypeVar
 from pydantic import BaseModel, Field
 
 from nl2sql.protocols import Sessions
+from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, Question
 from quorumsql.contract.history import (
@@ -145,18 +146,13 @@ def _describe(kept: KeptConversation) -> dict[str, object]:
 
 
 def _render_turn(turn: KeptTurn, *, is_withheld: bool) -> ConversationTurnResponse:
-    return ConversationTurnResponse(
+    return copy_fields(
+        ConversationTurnResponse,
+        turn,
         id=str(turn.id),
-        question=turn.question,
         rewritten=turn.rewritten or None,
-        database=turn.database,
-        outcome=turn.outcome,
-        sql=turn.sql,
         is_withheld=is_withheld,
         asked_at=render_time(turn.asked_at),
-        confidence=turn.confidence,
-        quorum=turn.quorum,
-        origin=turn.origin,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from nl2sql.concurrency import gather_all
 from nl2sql.protocols import SchemaReader
+from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, TableDescriptions
 from quorumsql.contract.identity import (
@@ -62,12 +63,7 @@ class ProfileService:
             methods=list(list_sign_in_methods(self._settings.identity, self._settings.page)),
             rights=RightsResponse(review=may_review(self._settings, principal)),
             max_rows=self._settings.limits.max_rows,
-            limits=[
-                LimitResponse(
-                    name=limit.name, most=limit.most, used=limit.used, resets_in_s=limit.resets_in_s
-                )
-                for limit in usage
-            ],
+            limits=[copy_fields(LimitResponse, limit) for limit in usage],
             hidden=[
                 hidden
                 for name, tables in zip(databases, described, strict=True)

@@ -11,6 +11,7 @@ from nl2sql.concurrency import gather_all
 from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.errors import Forbidden
 from nl2sql.protocols import Guard
+from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, Question, Violation
 from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
@@ -176,16 +177,11 @@ def _write(entry: FeedbackNote) -> str:
 
 
 def _render(entry: FeedbackNote) -> ReviewEntryResponse:
-    return ReviewEntryResponse(
-        id=entry.id,
-        database=entry.database,
-        question=entry.question,
-        sql=entry.sql,
-        correction=entry.correction,
-        given_by=entry.given_by,
+    return copy_fields(
+        ReviewEntryResponse,
+        entry,
         given_at=render_time(entry.given_at),
         state="done" if entry.reviewed_by else "open",
-        reviewed_by=entry.reviewed_by,
         corrected_by=_name_corrector(entry),
     )
 

@@ -5,13 +5,13 @@ Knows nothing of FastAPI. What it reads of a database is counted and recorded li
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 from generation.conversation.suggestions import suggest_questions
 from nl2sql.browsing import TableBrowser
 from nl2sql.concurrency import gather_all
 from nl2sql.protocols import SchemaReader
+from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import (
     ColumnDetails,
@@ -31,7 +31,6 @@ from quorumsql.contract.schema import (
     DatabasesResponse,
     DefinitionsResponse,
     KeyResponse,
-    NeighbourResponse,
     SemanticDefinitionResponse,
     SuggestionsResponse,
     TableDetailsResponse,
@@ -134,7 +133,7 @@ class SchemaService:
         if isinstance(found, Refusal):
             return found
         measures, dimensions, filters = (
-            [_render_definition(each) for each in found if each.kind == kind]
+            [copy_fields(SemanticDefinitionResponse, each) for each in found if each.kind == kind]
             for kind in ("measure", "dimension", "filter")
         )
         return DefinitionsResponse(measures=measures, dimensions=dimensions, filters=filters)
@@ -184,14 +183,7 @@ def _build_context(described: TableDescriptions) -> SchemaContext:
 def _render_page(page: TablePage) -> TablesResponse:
     return TablesResponse(
         tables=[
-            TableEntryResponse(
-                table=entry.table,
-                comment=entry.comment,
-                gloss=entry.gloss,
-                columns=entry.columns,
-                module=entry.module,
-                database_schema=entry.schema,
-            )
+            copy_fields(TableEntryResponse, entry, database_schema=entry.schema)
             for entry in page.tables
         ],
         next=page.next or None,
@@ -201,54 +193,22 @@ def _render_page(page: TablePage) -> TablesResponse:
 
 
 def _render_table(found: TableDetails) -> TableDetailsResponse:
-    return TableDetailsResponse(
-        table=found.table,
-        kind=found.kind,
-        comment=found.comment,
-        gloss=found.gloss,
-        columns=list(_render_columns(found.columns)),
-        primary_key=list(found.primary_key),
+    return copy_fields(
+        TableDetailsResponse,
+        found,
+        columns=[_render_column(column) for column in found.columns],
         keys=[
-            KeyResponse(
-                columns=list(key.columns),
-                table=key.target,
-                target_columns=list(key.target_columns),
-                is_inferred=key.inferred,
-            )
+            copy_fields(KeyResponse, key, table=key.target, is_inferred=key.inferred)
             for key in found.keys
         ],
-        neighbours=[
-            NeighbourResponse(
-                table=neighbour.table, columns=neighbour.columns, direction=neighbour.direction
-            )
-            for neighbour in found.neighbours
-        ],
-        neighbours_total=found.neighbours_total,
     )
 
 
-def _render_columns(columns: Iterable[ColumnDetails]) -> Iterable[ColumnDetailsResponse]:
-    for each in columns:
-        yield ColumnDetailsResponse(
-            name=each.column.name,
-            type=each.column.type,
-            nullable=each.column.nullable,
-            comment=each.column.comment,
-            gloss=each.gloss,
-            is_key=each.is_key,
-            values=list(each.values),
-            values_truncated=each.has_more_values,
-            refers_to=each.refers_to or None,
-            is_masked=each.is_masked,
-        )
-
-
-def _render_definition(definition: Definition) -> SemanticDefinitionResponse:
-    return SemanticDefinitionResponse(
-        name=definition.name,
-        description=definition.description,
-        expression=definition.expression,
-        condition=definition.condition,
-        tables=list(definition.tables),
-        synonyms=list(definition.synonyms),
+def _render_column(column: ColumnDetails) -> ColumnDetailsResponse:
+    return copy_fields(
+        ColumnDetailsResponse,
+        column,
+        column.column,
+        values_truncated=column.has_more_values,
+        refers_to=column.refers_to or None,
     )

@@ -13,6 +13,7 @@ from nl2sql.concurrency import gather_all
 from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.errors import InvalidRequest
 from nl2sql.protocols import Guard
+from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import NOT_PERMITTED, Principal, Question, Violation
 from quorumsql.contract.history import (
@@ -87,17 +88,7 @@ class ShareService:
         share = await self._operations.record(question, guard)
         if isinstance(share, Refusal):
             return share
-        return ShareResponse(
-            id=share.id,
-            question=share.question,
-            database=share.database,
-            sql=share.sql,
-            shared_by=share.shared_by,
-            shared_at=render_time(share.shared_at),
-            confidence=share.confidence,
-            quorum=share.quorum,
-            origin=share.origin,
-        )
+        return copy_fields(ShareResponse, share, shared_at=render_time(share.shared_at))
 
     async def list_own(self, principal: Principal, *, after: str, most: int) -> OwnSharesResponse:
         """A page of the principal's own shares. Raises InvalidRequest, PolicyError.
@@ -121,10 +112,10 @@ class ShareService:
         last = found[most - 1] if len(found) > most else None
         return OwnSharesResponse(
             shares=[
-                OwnShareResponse(
-                    id=share.id,
+                copy_fields(
+                    OwnShareResponse,
+                    share,
                     question="" if is_withheld else share.question,
-                    database=share.database,
                     shared_at=render_time(share.shared_at),
                     ends_at=render_time(share.shared_at + timedelta(days=days)) if days else None,
                     is_withheld=is_withheld,

@@ -8,7 +8,7 @@ from data.benchmarks.types import Example
 from evaluation.runs.manifest import Manifest
 from evaluation.runs.records import QuestionRecord
 from nl2sql.answers import Trace
-from nl2sql.trace_rendering import build_trace
+from nl2sql.rendering import build_trace
 from nl2sql.types import Ranking
 from quorumsql.contract import QueryResponse, read_response
 from quorumsql.contract.trace import CandidateResponse

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from nl2sql.trace_rendering import build_trace
+from nl2sql.rendering import build_trace
 from nl2sql.types import FewShot, Principal, Question
 from retrieval.examples.masking import name_vectors
 from retrieval.examples.records import build_example

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nl2sql.answers import Answered
-from nl2sql.trace_rendering import build_trace
+from nl2sql.rendering import build_trace
 from serve_app.composition.wiring import Wiring
 from tests.conftest import ROOT
 from tests.serve_app.test_policy_pipeline import ask, guarded

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from nl2sql.answers import Attempt, Failed, Trace
-from nl2sql.rendering import build_response
-from nl2sql.trace_rendering import build_trace
+from nl2sql.rendering import build_response, build_trace
 from nl2sql.types import (
     Assessment,
     Candidate,

@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from nl2sql.answers import Answer
-from nl2sql.trace_rendering import build_trace
+from nl2sql.rendering import build_trace
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.test_policy_pipeline import ask, guarded
 
