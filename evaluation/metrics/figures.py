@@ -121,10 +121,8 @@ class Summary:
     answers given; ``chosen`` also counts the vote's winner if the outcome was clarify. ``oracle``
     is the share with any right candidate: ``oracle - chosen`` is the loss by selection.
     ``selection`` compares the vote with the better of ``first`` and ``majority``; None if there was
-    nothing to choose. ``pass_at`` is the unbiased estimator for every power of two up to K, and K.
-    ``repairs`` are by method, ``repair_rules`` by rule, ``repair_classes`` by the class of the
-    error. ``recall_tables`` and ``recall_columns`` are over the first k retrieved, ``all_tables``
-    is the share of questions that got every gold table.
+    nothing to choose. ``repairs`` are by method, ``repair_rules`` by rule, ``repair_classes`` by
+    the class of the error.
     """
 
     questions: int
@@ -143,13 +141,9 @@ class Summary:
     chosen: Estimate
     oracle: Estimate
     selection: PairedComparison | None
-    pass_at: Mapping[int, Estimate]
     by_difficulty: Mapping[str, Estimate]
     by_database: Mapping[str, Estimate]
     by_length: Mapping[str, Estimate]
-    recall_tables: Mapping[int, Estimate]
-    recall_columns: Estimate | None
-    all_tables: Estimate | None
     repairs: Mapping[str, RepairFigures]
     repair_rules: Mapping[str, RepairFigures]
     repair_classes: Mapping[str, RepairFigures]

@@ -17,9 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from data.benchmarks.types import Example
 from evaluation.metrics.bird_scores import is_bird_match, soft_f1
-from evaluation.metrics.gold_schema import find_gold_schema
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
-from nl2sql.catalog import Catalog
 from nl2sql.protocols import CatalogSource, Executor, Guard
 from nl2sql.results.equivalence import are_equivalent
 from nl2sql.results.json_values import to_json_value
@@ -92,7 +90,6 @@ class Judge:
     ) -> QuestionRecord:
         """The record of one question. Raises Unavailable."""
         gold = await self.gold(example)
-        catalog = await self._catalogs.catalog(example.database)
         answer, trace = response.answer, response.answer.trace
         assert trace is not None, "the evaluation asks for traces"
         results = await self._fetch_results(example, trace.candidates, response.results)
@@ -102,7 +99,7 @@ class Judge:
         winner = next((found.id for found in trace.candidates if found.id in results), "")
         result = results.get(winner) if answered else None
         return QuestionRecord(
-            **_describe_example(example, gold, catalog, evidence),
+            **_describe_example(example, gold, evidence),
             outcome=answer.outcome,
             reason="" if isinstance(answer, AnsweredResponse) else answer.reason,
             sql=answered.sql if answered else "",
@@ -118,8 +115,6 @@ class Judge:
                 for candidate in trace.candidates
             ),
             repairs=_build_repairs(trace, right),
-            retrieved_tables=tuple(hit.table for hit in trace.tables),
-            retrieved_columns=_find_shown_columns(trace, catalog),
             stages_ms={stage.stage: stage.ms for stage in trace.stages},
             prompt_tokens=sum(stage.prompt_tokens for stage in trace.stages),
             completion_tokens=sum(stage.completion_tokens for stage in trace.stages),
@@ -132,10 +127,8 @@ class Judge:
     ) -> QuestionRecord:
         """The record of a question that cannot be judged: its gold or the system failed."""
         gold = await self.gold(example)
-        # A database may be missing here, and its catalog with it.
-        catalog = None if gold.error else await self._catalogs.catalog(example.database)
         return QuestionRecord(
-            **_describe_example(example, gold, catalog, evidence),
+            **_describe_example(example, gold, evidence),
             k=k,
             reason=reason,
             seconds=round(seconds, 3),
@@ -198,11 +191,9 @@ def has_top_level_order(sql: str, dialect: str) -> bool:
     return bool(tree.args.get("order"))
 
 
-def _describe_example(
-    example: Example, gold: Gold, catalog: Catalog | None, evidence: bool
-) -> dict[str, Any]:
+def _describe_example(example: Example, gold: Gold, evidence: bool) -> dict[str, Any]:
     """The fields of a record about the question and its gold."""
-    known = {
+    return {
         "id": example.id,
         "database": example.database,
         "question": example.question,
@@ -210,14 +201,7 @@ def _describe_example(
         "difficulty": example.difficulty,
         "gold": example.golds[0],
         "gold_error": gold.error,
-    }
-    if catalog is None:
-        return known
-    tables, columns = find_gold_schema(example.golds[0], catalog)
-    return known | {
         "gold_result": _preview(gold.results[0][0] if gold.results else None),
-        "gold_tables": tables,
-        "gold_columns": columns,
     }
 
 
@@ -266,19 +250,6 @@ def _build_repairs(trace: TraceResponse, right: Mapping[str, bool]) -> tuple[Rep
             correct_after=right.get(repaired.get(repair.candidate, ""), False),
         )
         for repair in trace.repairs
-    )
-
-
-def _find_shown_columns(trace: TraceResponse, catalog: Catalog) -> tuple[str, ...]:
-    """Columns of the retrieved tables that were neither pruned nor left out of the prompt."""
-    left_out, kept = set(trace.left_out), trace.columns
-    return tuple(
-        name
-        for hit in trace.tables
-        if hit.table not in left_out and (table := catalog.table(hit.table)) is not None
-        for column in table.columns
-        if column.name in kept.get(table.qualified, (column.name,))
-        and (name := f"{table.qualified}.{column.name}") not in left_out
     )
 
 

@@ -18,14 +18,13 @@ from evaluation.metrics.pairing import (
     is_majority_correct,
     is_vote_correct,
 )
-from evaluation.metrics.statistics import estimate, pass_at_k, percentile
+from evaluation.metrics.statistics import estimate, percentile
 from evaluation.runs.records import QuestionRecord, RepairRecord
 
 MODEL_STAGES = frozenset({"generate", "repair"})
 """The stages in which the model runs; all others are the pipeline's own time."""
 
 _OUTCOMES = ("answered", "clarify", "refused", "failed", "error")
-_RECALL_AT = (1, 2, 3, 5, 8, 10, 15, 20)
 # The difficulties of Spider and BIRD, easiest first; others follow by name.
 _DIFFICULTIES = (
     ("easy", "simple"),
@@ -69,13 +68,9 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
             counted, lambda record: any(candidate.correct for candidate in record.candidates)
         ),
         selection=compare_selection(counted),
-        pass_at=_measure_pass_at(counted),
         by_difficulty=_measure_groups(counted, _difficulty, _difficulty_rank),
         by_database=_measure_groups(counted, lambda record: record.database),
         by_length=_measure_groups(counted, _length, _length_rank),
-        recall_tables=_measure_table_recall(counted),
-        recall_columns=_measure_column_recall(counted),
-        all_tables=_measure_all_tables(counted),
         repairs=_count_repairs(counted),
         repair_rules=_count_by(counted, lambda repair: repair.rules),
         repair_classes=_count_by(counted, lambda repair: (repair.error_class,)),
@@ -105,28 +100,10 @@ def _is_gold_empty(record: QuestionRecord) -> bool:
     return bool(record.gold_result.columns) and record.gold_result.rows_in_all == 0
 
 
-def _correct_samples(record: QuestionRecord) -> int:
-    """How many of the K samples are right in the end; a repair has those that it took over."""
-    return sum(candidate.samples for candidate in record.candidates if candidate.correct)
-
-
 def _share_of_samples(record: QuestionRecord) -> float:
-    return _correct_samples(record) / record.k if record.k else 0.0
-
-
-def _measure_pass_at(records: Iterable[QuestionRecord]) -> dict[int, Estimate]:
-    """pass@k for each power of two up to a record's own K, and that K.
-
-    With an adaptive K, larger k are measured on the harder questions only. Questions that were
-    refused before sampling do not count.
-    """
-    values: dict[int, list[float]] = {}
-    for record in records:
-        powers = {2**power for power in range(record.k.bit_length())}
-        for k in (powers | {record.k}) - {0}:
-            correct = _correct_samples(record)
-            values.setdefault(k, []).append(pass_at_k(record.k, correct, k))
-    return {k: estimate(values[k]) for k in sorted(values)}
+    """The share of the K samples that is right in the end; a repair has those it took over."""
+    correct = sum(candidate.samples for candidate in record.candidates if candidate.correct)
+    return correct / record.k if record.k else 0.0
 
 
 def _count_outcomes(records: Iterable[QuestionRecord]) -> dict[str, int]:
@@ -169,48 +146,6 @@ def _length(record: QuestionRecord) -> str:
 
 def _length_rank(name: str) -> int:
     return [*(label for _, label in _LENGTHS), _LONGER].index(name)
-
-
-# -- retrieval ---------------------------------------------------------------------------------
-
-
-def _measure_table_recall(records: Sequence[QuestionRecord]) -> dict[int, Estimate]:
-    """Share of the gold tables among the first k retrieved, for k up to the most retrieved."""
-    most = max((len(record.retrieved_tables) for record in records), default=0)
-    known = [record for record in records if record.gold_tables]
-    if not known:
-        return {}
-    return {
-        k: estimate([_recall(record.gold_tables, record.retrieved_tables[:k]) for record in known])
-        for k in _RECALL_AT
-        if k <= most
-    }
-
-
-def _measure_column_recall(records: Sequence[QuestionRecord]) -> Estimate | None:
-    known = [record for record in records if record.gold_columns]
-    if not known or not any(record.retrieved_columns for record in records):
-        return None
-    return estimate([_recall(record.gold_columns, record.retrieved_columns) for record in known])
-
-
-def _measure_all_tables(records: Sequence[QuestionRecord]) -> Estimate | None:
-    known = [record for record in records if record.gold_tables]
-    if not known or not any(record.retrieved_tables for record in records):
-        return None
-    return estimate(
-        [float(_recall(record.gold_tables, record.retrieved_tables) == 1.0) for record in known]
-    )
-
-
-def _recall(wanted: Sequence[str], found: Sequence[str]) -> float:
-    """Share of ``wanted`` that was found, ignoring case.
-
-    >>> _recall(("main.Singer", "main.Concert"), ("main.singer", "main.stadium"))
-    0.5
-    """
-    names = {name.lower() for name in found}
-    return sum(name.lower() in names for name in wanted) / len(wanted)
 
 
 # -- repair ------------------------------------------------------------------------------------

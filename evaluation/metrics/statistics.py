@@ -1,4 +1,4 @@
-"""The statistics behind the figures: intervals, a paired test, percentiles, pass@k.
+"""The statistics behind the figures: intervals, a paired test, percentiles.
 
 Knows nothing of records. All random numbers are seeded, so figures are reproducible.
 """
@@ -79,20 +79,6 @@ def percentile(values: Sequence[float], percent: float) -> float:
         return 0.0
     ordered = sorted(values)
     return ordered[max(0, math.ceil(percent / 100 * len(ordered)) - 1)]
-
-
-def pass_at_k(n: int, c: int, k: int) -> float:
-    """The probability that any of ``k`` samples is right, given that ``c`` of ``n`` were.
-
-    The unbiased estimator 1 - C(n-c, k) / C(n, k) of Chen et al. 2021 (arXiv 2107.03374, equation
-    1) as a product, which stays exact where the binomials would overflow. ``k`` is at most ``n``.
-
-    >>> pass_at_k(4, 1, 2), pass_at_k(4, 2, 1), pass_at_k(4, 3, 2)  # 1 - 3/6; 2/4; 1 - 0/6
-    (0.5, 0.5, 1.0)
-    """
-    if n - c < k:
-        return 1.0
-    return 1.0 - math.prod(1.0 - k / number for number in range(n - c + 1, n + 1))
 
 
 def _resample_means(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -144,22 +144,6 @@ def build_speed_table(section: Section) -> Table:
     return Table("Time and tokens per question", columns, rows)
 
 
-def build_pass_table(section: Section) -> Table | None:
-    """The unbiased estimate of pass@k from each run's own candidates."""
-    runs = [system for system in section.systems if len(system.run.summary.pass_at) > 1]
-    counts = sorted({k for run in runs for k in run.run.summary.pass_at})
-    if not runs:
-        return None
-    rows = tuple(
-        (
-            Cell(run.label),
-            *(show_estimate(run.run.summary.pass_at.get(k)) for k in counts),
-        )
-        for run in runs
-    )
-    return Table("pass@k", ("run", *(f"k={k}" for k in counts)), rows)
-
-
 def build_confidence_table(section: Section) -> Table | None:
     """The quality of each run's confidence."""
     rows = []
@@ -240,25 +224,6 @@ def build_breakdown_tables(section: Section) -> tuple[Table, ...]:
     return tuple(tables)
 
 
-def build_recall_table(section: Section) -> Table | None:
-    """The share of gold tables and columns that was retrieved."""
-    runs = [run for run in section.runs if run.run.summary.recall_tables]
-    if not runs:
-        return None
-    counts = _thin(sorted({k for run in runs for k in run.run.summary.recall_tables}))
-    rows = tuple(
-        (
-            Cell(run.label),
-            *(show_estimate(run.run.summary.recall_tables.get(k)) for k in counts),
-            show_estimate(run.run.summary.all_tables),
-            show_estimate(run.run.summary.recall_columns),
-        )
-        for run in runs
-    )
-    columns = ("run", *(f"tables @{k}" for k in counts), "every gold table", "gold columns")
-    return Table("Retrieval recall", columns, rows)
-
-
 def build_stage_table(section: Section) -> Table | None:
     """The time of each stage, p50 and p95."""
     shown = [
@@ -278,8 +243,6 @@ def build_detail_tables(section: Section) -> tuple[Table, ...]:
     """The figures of charts, and less common ones."""
     tables = (
         *build_breakdown_tables(section),
-        build_pass_table(section),
-        build_recall_table(section),
         build_confidence_table(section),
         build_repair_table(section),
         build_stage_table(section),
@@ -318,11 +281,6 @@ def _show_percentiles(value: Percentiles | None) -> Cell:
 
 def _count(estimate: Estimate | None) -> int:
     return estimate.count if estimate else 0
-
-
-def _thin(counts: Sequence[int]) -> list[int]:
-    """The first, the last and the powers of two between, to limit the table's width."""
-    return [k for k in counts if k in (counts[0], counts[-1]) or k & (k - 1) == 0]
 
 
 def _drop_empty(table: Table) -> Table:

@@ -87,8 +87,6 @@ class QuestionRecord(Record):
     gold: str
     gold_error: str = ""
     gold_result: Preview = Preview()
-    gold_tables: tuple[str, ...] = ()
-    gold_columns: tuple[str, ...] = ()
     outcome: str = "error"
     reason: str = ""
     sql: str = ""
@@ -101,8 +99,6 @@ class QuestionRecord(Record):
     soft_f1: float = 0.0
     candidates: tuple[CandidateRecord, ...] = ()
     repairs: tuple[RepairRecord, ...] = ()
-    retrieved_tables: tuple[str, ...] = ()
-    retrieved_columns: tuple[str, ...] = ()
     stages_ms: dict[str, float] = {}
     prompt_tokens: int = 0
     completion_tokens: int = 0

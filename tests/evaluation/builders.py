@@ -64,7 +64,6 @@ def build_body(
     """An answer with these candidates; ``trace`` is what stands in its trace besides."""
     told = build_trace(Trace(build_question(k=2))).model_dump() | {
         "samples": 2,
-        "tables": [TABLE],
         "candidates": candidates,
         "stages": [
             {"stage": "plan", "ms": 2.0, "prompt_tokens": 0, "completion_tokens": 0},
@@ -89,8 +88,6 @@ def build_candidate(name: str, sql: str, **overrides: Any) -> CandidateResponse:
     return CandidateResponse.model_validate(trace.candidates[0].model_dump() | values)
 
 
-TABLE: dict[str, Any] = {"table": "sales.orders", "via": "search", "score": 1.0}
-TABLE |= dict.fromkeys(("cosine", "cosine_rank", "bm25_rank"))
 # What a kind of answer has besides, for any of the kinds.
 REST: dict[str, Any] = {"confidence": 0.0, "quorum": False, "text": "", "text_source": ""}
 REST |= {"columns": [], "rows": [], "truncated": False, "cut": []}

@@ -69,9 +69,6 @@ async def test_the_answer_and_each_candidate_are_compared() -> None:
     assert record.seconds == 1.5
     assert record.stages_ms == {"plan": 2.0, "generate": 9.0}
     assert (record.prompt_tokens, record.completion_tokens) == (40, 7)
-    assert record.retrieved_tables == ("sales.orders",)
-    assert "sales.orders.status" in record.retrieved_columns
-    assert record.gold_tables == ("sales.orders",)
 
 
 async def test_a_right_answer_is_right_by_every_comparison() -> None:
@@ -79,15 +76,6 @@ async def test_a_right_answer_is_right_by_every_comparison() -> None:
     assert (record.correct, record.bird_ex, record.soft_f1) == (True, True, 1.0)
     assert record.result.rows == ((4,),)
     assert record.gold_result.rows_in_all == 1
-
-
-async def test_columns_that_were_pruned_or_left_out_were_not_shown() -> None:
-    body = build_body(
-        build_candidate("c1", "SELECT 4"),
-        columns={"sales.orders": ["id", "status"]},
-        left_out=["sales.orders.status"],
-    )
-    assert (await judge(body, {"c1": 4})).retrieved_columns == ("sales.orders.id",)
 
 
 async def test_incomplete_results_are_fetched_again() -> None:

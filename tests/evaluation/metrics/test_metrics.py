@@ -98,12 +98,6 @@ def test_first_sample_mean_sample_and_oracle() -> None:
     assert found.mean_sample.value == pytest.approx((3 / 4 + 1 / 4 + 0) / 3)
     assert found.accuracy.value == pytest.approx(1 / 3)
     assert found.oracle.value == pytest.approx(2 / 3)
-    assert read_values(found.pass_at) == {
-        1: pytest.approx((3 / 4 + 1 / 4 + 0) / 3),
-        # 1 - C(1, 2)/6 = 1, and 1 - C(3, 2)/6 = 1/2.
-        2: pytest.approx((1 + 1 / 2 + 0) / 3),
-        4: pytest.approx(2 / 3),
-    }
 
 
 def test_the_majority_and_the_vote_of_a_clarify() -> None:
@@ -138,9 +132,7 @@ def test_each_record_has_its_own_k() -> None:
     six = build_record(k=6, candidates=(build_candidate("c1", 1, True),))
     one = build_record(k=1, candidates=(build_candidate("c1", 1, False),))
     found = measure(six, one)
-    expected = pytest.approx({1: 1 / 12, 2: 2 / 6, 4: 4 / 6, 6: 1.0})
-    assert read_values(found.pass_at) == expected
-    assert [estimate.count for estimate in found.pass_at.values()] == [2, 1, 1, 1]
+    assert found.mean_sample.value == pytest.approx(1 / 12)
 
 
 def test_difficulties_are_ordered_from_easy_to_unrated() -> None:
@@ -162,36 +154,6 @@ def test_groups_hold_the_accuracy_of_their_questions() -> None:
     assert found.by_database["b"].value == pytest.approx(2 / 3)
     lengths = [("<=10", 1.0), ("11-15", 0.0), ("16-20", 1.0), (">20", 0.0)]
     assert list(read_values(found.by_length).items()) == lengths
-
-
-def test_recall_over_the_first_tables_that_were_retrieved() -> None:
-    found = measure(
-        build_record(
-            gold_tables=("main.Singer", "main.Concert"),
-            retrieved_tables=("main.singer", "main.stadium", "main.concert"),
-            gold_columns=("main.Singer.Name", "main.Concert.Year"),
-            retrieved_columns=("main.singer.name",),
-        ),
-        build_record(
-            gold_tables=("main.Singer",),
-            retrieved_tables=("main.stadium", "main.singer", "x.y", "x.z"),
-        ),
-        build_record(gold_tables=("main.Singer", "main.Band"), retrieved_tables=("main.singer",)),
-        # A gold that reads no table has no recall.
-        build_record(retrieved_tables=("x.y",)),
-    )
-    expected = {1: (0.5 + 0 + 0.5) / 3, 2: (0.5 + 1 + 0.5) / 3, 3: (1 + 1 + 0.5) / 3}
-    assert read_values(found.recall_tables) == pytest.approx(expected)
-    assert {table.count for table in found.recall_tables.values()} == {3}
-    assert found.all_tables is not None
-    assert found.all_tables.value == pytest.approx(2 / 3)
-    assert found.recall_columns is not None
-    assert (found.recall_columns.value, found.recall_columns.count) == (0.5, 1)
-
-
-def test_a_run_without_retrieval_has_no_recall() -> None:
-    found = measure(build_record(gold_tables=("a.b",), gold_columns=("a.b.c",)))
-    assert (found.recall_tables, found.recall_columns, found.all_tables) == ({}, None, None)
 
 
 def test_repairs_are_counted_by_method_all_of_them_first() -> None:
@@ -271,5 +233,5 @@ def test_a_run_without_records_has_no_figures() -> None:
     found = measure(seconds=0.0)
     assert (found.questions, found.accuracy.count, found.confidence) == (0, 0, None)
     assert (found.questions_per_minute, found.prompt_tokens) == (0.0, 0.0)
-    assert (found.pass_at, found.by_database, found.recall_tables) == ({}, {}, {})
+    assert found.by_database == {}
     assert found.own_ms == found.seconds == Percentiles(0.0, 0.0)

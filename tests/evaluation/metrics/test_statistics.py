@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 
 from evaluation.metrics.figures import Estimate
-from evaluation.metrics.statistics import estimate, mcnemar_exact, pass_at_k, percentile
+from evaluation.metrics.statistics import estimate, mcnemar_exact, percentile
 
 
 def test_no_value_is_no_estimate() -> None:
@@ -72,20 +70,6 @@ def test_other_equal_values_are_a_point() -> None:
 )
 def test_mcnemar_is_the_two_sided_sign_test(gained: int, lost: int, expected: float) -> None:
     assert mcnemar_exact(gained, lost) == pytest.approx(expected)
-
-
-def test_pass_at_k_is_the_share_of_draws_with_a_right_sample() -> None:
-    for n in range(1, 8):
-        for c in range(n + 1):
-            for k in range(1, n + 1):
-                draws = list(combinations(range(n), k))
-                right = sum(any(sample < c for sample in draw) for draw in draws)
-                assert pass_at_k(n, c, k) == pytest.approx(right / len(draws)), (n, c, k)
-
-
-def test_pass_at_k_stands_many_samples() -> None:
-    # 1 - C(9999, 5000) / C(10000, 5000) = 1/2; the binomials have 3,000 digits.
-    assert pass_at_k(10_000, 1, 5_000) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,6 @@ def build_rich_records(k: int, *, right: int = 6, text: str = "") -> tuple[Quest
             difficulty=f"{'easy' if number % 2 else 'hard'}{text}",
             gold=f"SELECT {number} {text}",
             gold_result=Preview(columns=(f"n{text}",), rows=((number,), (text,)), rows_in_all=2),
-            gold_tables=("a",),
-            gold_columns=("a.x",),
             sql=f"SELECT 1 {text}",
             result=Preview(columns=("n",), rows=((None,),), rows_in_all=40),
             k=k,
@@ -55,8 +53,6 @@ def build_rich_records(k: int, *, right: int = 6, text: str = "") -> tuple[Quest
             repairs=(
                 RepairRecord(candidate="c2", cause=f"42601 {text}", method="model", outcome=text),
             ),
-            retrieved_tables=("b", "a"),
-            retrieved_columns=("b.x", "a.x"),
             stages_ms={f"generate{text}": 900.0 + number, "execute": 3.0},
             seconds=1.0,
         )

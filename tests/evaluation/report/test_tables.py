@@ -165,8 +165,6 @@ def test_details_are_there_where_there_is_something_to_tell() -> None:
         "Accuracy by difficulty",
         "Accuracy by database",
         "Accuracy by words in the question",
-        "pass@k",
-        "Retrieval recall",
         "Confidence",
         "Repairs",
         "Stages, p50 (p95)",
