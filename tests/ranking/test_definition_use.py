@@ -87,27 +87,20 @@ def test_a_measure(sql: str, expected: tuple[bool, str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "used"),
+    ("definition", "sql", "used"),
     [
-        ("SELECT c.name FROM customers AS c WHERE c.country = 'DE' AND c.id > 1", True),
-        ("SELECT count(*) FILTER (WHERE country = 'DE') FROM customers", True),
-        ("SELECT name FROM customers WHERE country = 'FR'", False),
-        ("SELECT name FROM customers", False),
+        (GERMANS, "SELECT c.name FROM customers AS c WHERE c.country = 'DE' AND c.id > 1", True),
+        (GERMANS, "SELECT count(*) FILTER (WHERE country = 'DE') FROM customers", True),
+        (GERMANS, "SELECT name FROM customers WHERE country = 'FR'", False),
+        (GERMANS, "SELECT name FROM customers", False),
+        (CATEGORY, "SELECT p.category, count(*) FROM products p GROUP BY p.category", True),
+        (CATEGORY, "SELECT name FROM products", False),
     ],
 )
-def test_a_filter_has_no_finding(sql: str, used: bool) -> None:
-    assert judge(sql, GERMANS) == (used, "")
-
-
-@pytest.mark.parametrize(
-    ("sql", "used"),
-    [
-        ("SELECT p.category, count(*) FROM products p GROUP BY p.category", True),
-        ("SELECT name FROM products", False),
-    ],
-)
-def test_a_dimension(sql: str, used: bool) -> None:
-    assert judge(sql, CATEGORY) == (used, "")
+def test_a_filter_and_a_dimension_have_no_finding(
+    definition: Definition, sql: str, used: bool
+) -> None:
+    assert judge(sql, definition) == (used, "")
 
 
 def test_counting_the_rows_of_another_table_is_not_the_measure() -> None:

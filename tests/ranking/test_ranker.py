@@ -98,16 +98,6 @@ async def test_an_explain_that_fails_is_a_diagnostic_and_is_not_executed() -> No
     assert executor.executed == []
 
 
-async def test_an_execution_that_fails_is_a_diagnostic() -> None:
-    executor = FakeExecutor({"SELECT 1/0": [build_diagnostic("division", sqlstate="22012")]})
-    ranker = build_ranker(FakeGuard(), executor)
-    assessment = await assess(ranker, build_candidate("SELECT 1/0"))
-    (ranked,) = (await ranker.rank(QUESTION, (assessment,), samples=4)).assessments
-    assert ranked.diagnostic is not None
-    assert ranked.diagnostic.sqlstate == "22012"
-    assert ranked.result is None
-
-
 async def test_lint_reads_the_guarded_query_and_enters_the_score() -> None:
     ranker = build_ranker(FakeGuard(), FakeExecutor())
     assessment = await assess(ranker, build_candidate("SELECT * FROM a, b"))
@@ -123,33 +113,22 @@ async def test_lint_reads_the_guarded_query_and_enters_the_score() -> None:
     }
 
 
-async def test_what_has_run_is_not_run_again() -> None:
-    executor = FakeExecutor({"SELECT 2": [build_result((2,))]})
-    ranker = build_ranker(FakeGuard(), executor)
-    done = build_assessment("c1", sql="SELECT 1", rows=[(1,)])
-    fresh = build_assessment("c2", sql="SELECT 2")
-    await ranker.rank(QUESTION, (done, fresh), samples=4)
-    assert [query.sql for query, _ in executor.executed] == ["SELECT 2"]
-
-
-async def test_with_the_flag_the_vote_decides() -> None:
-    few = build_assessment("c1", samples=1, rows=[(1,)])
-    many = build_assessment("c2", samples=3, rows=[(2,)])
-    ranker = build_ranker(FakeGuard(), FakeExecutor())
-    ranking = await ranker.rank(QUESTION, (few, many), samples=4)
-    assert [assessment.candidate.id for assessment in ranking.assessments] == ["c2", "c1"]
-    assert ranking.quorum
-
-
-async def test_without_the_vote_the_first_with_a_result_leads_in_the_old_order() -> None:
+@pytest.mark.parametrize(
+    ("votes", "order"),
+    [(True, ["c3", "c2", "c1"]), (False, ["c2", "c1", "c3"])],
+    ids=["vote", "first with a result"],
+)
+async def test_the_vote_decides_or_the_first_with_a_result_leads(
+    votes: bool, order: list[str]
+) -> None:
     broken = build_assessment("c1", diagnostic=build_diagnostic())
     few = build_assessment("c2", samples=1, rows=[(1,)])
     many = build_assessment("c3", samples=3, rows=[(2,)])
-    ranker = build_ranker(FakeGuard(), FakeExecutor(), vote=False)
+    ranker = build_ranker(FakeGuard(), FakeExecutor(), vote=votes)
     ranking = await ranker.rank(QUESTION, (broken, few, many), samples=5)
-    assert [assessment.candidate.id for assessment in ranking.assessments] == ["c2", "c1", "c3"]
+    assert [assessment.candidate.id for assessment in ranking.assessments] == order
     assert ranking.samples == 5
-    assert not ranking.quorum
+    assert ranking.quorum == votes
 
 
 async def test_an_error_of_the_database_passes_through() -> None:

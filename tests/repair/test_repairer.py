@@ -54,48 +54,42 @@ async def test_by_rule_another_dialect_is_tried_and_no_model(code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "code", "after", "method", "rules"),
+    ("failed", "after", "method", "rule", "error_class"),
     [
         pytest.param(
-            "SELECT country FROM orders",
-            "unknown_column",
+            refuse("SELECT country FROM orders", "unknown_column"),
             "SELECT customers.country FROM orders JOIN customers "
             "ON orders.customer_id = customers.id",
-            "autocorrect",
-            ("neighbour_columns",),
+            *("autocorrect", "neighbour_columns", "unknown_column"),
             id="autocorrect",
         ),
         pytest.param(
-            "SELECT contry FROM customers",
-            "unknown_column",
+            refuse("SELECT contry FROM customers", "unknown_column"),
             "SELECT customers.country FROM customers",
-            "whitelist",
-            ("swapped_names",),
+            *("whitelist", "swapped_names", "unknown_column"),
             id="whitelist",
+        ),
+        pytest.param(
+            build_assessment(
+                "c2",
+                sql="SELECT country, COUNT(*) FROM customers",
+                diagnostic=build_diagnostic(sqlstate="42803"),
+            ),
+            "SELECT country, COUNT(*) FROM customers GROUP BY country",
+            *("autocorrect", "missing_groups", "grouping"),
+            id="an error of the database",
         ),
     ],
 )
-async def test_by_rule_names_are_put_right(
-    sql: str, code: str, after: str, method: str, rules: tuple[str, ...]
+async def test_by_rule_a_query_is_put_right(
+    failed: Assessment, after: str, method: str, rule: str, error_class: str
 ) -> None:
-    candidate, made = await repair(FakeEngine(), refuse(sql, code), ask_model=False)
-    assert candidate is not None
-    assert candidate.sql == after
-    assert (made.method, made.rules) == (method, rules)
-    assert (made.error_class, made.attempt) == ("unknown_column", 1)
-    assert "columns" in made.suggestion
-
-
-async def test_the_database_s_own_errors_are_repaired_by_rule_too() -> None:
-    failed = build_assessment(
-        "c2",
-        sql="SELECT country, COUNT(*) FROM customers",
-        diagnostic=build_diagnostic(sqlstate="42803"),
-    )
     candidate, made = await repair(FakeEngine(), failed, ask_model=False)
     assert candidate is not None
-    assert candidate.sql == "SELECT country, COUNT(*) FROM customers GROUP BY country"
-    assert made.error_class == "grouping"
+    assert candidate.sql == after
+    assert (made.method, made.rules) == (method, (rule,))
+    assert (made.error_class, made.attempt) == (error_class, 1)
+    assert ("columns" in made.suggestion) == (error_class == "unknown_column")
 
 
 @pytest.mark.parametrize(

@@ -57,12 +57,6 @@ def test_where_every_name_is_there_nothing_is_listed(sql: str) -> None:
     assert describe_allowed(sql, CONTEXT) == ()
 
 
-def test_a_typing_error_is_swapped() -> None:
-    made = autocorrect_query("SELECT contry FROM customers", CONTEXT, rules=(swapped_names,))
-    assert made is not None
-    assert (made.sql, made.rules) == ("SELECT customers.country FROM customers", ("swapped_names",))
-
-
 @pytest.mark.parametrize(
     ("asked", "real"),
     [

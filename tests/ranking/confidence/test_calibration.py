@@ -67,17 +67,17 @@ def test_the_choice_is_none_a_file_or_what_is_packaged_for_the_model(tmp_path: P
     assert load_calibration(str(file), "any") == MODEL
 
 
-@pytest.mark.parametrize("text", ["", "{}", '{"intercept": "x", "features": {}, "samples": [1]}'])
-def test_a_file_that_is_none_is_an_error_with_a_hint(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", [None, "", "{}", '{"intercept": "x", "features": {}, "samples": [1]}']
+)
+def test_a_file_that_is_none_or_missing_is_an_error_with_a_hint(
+    tmp_path: Path, text: str | None
+) -> None:
     file = tmp_path / "broken.json"
-    file.write_text(text)
+    if text is not None:
+        file.write_text(text)
     with pytest.raises(SettingsError, match="not a calibration"):
         load_calibration(str(file), "any")
-
-
-def test_a_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="not a calibration"):
-        load_calibration(str(tmp_path / "none.json"), "any")
 
 
 PACKAGED = sorted(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from nl2sql.errors import Busy
-from nl2sql.types import Ranking
+from nl2sql.types import Diagnostic, Ranking
 from ranking.vote.polling import cut_page, fetch_page, find_unrun_leader, run_whole
 from tests.fakes import (
     FakeExecutor,
@@ -43,15 +45,15 @@ async def test_what_the_vote_cut_is_fetched_once_more() -> None:
     assert executor.limits == [None]
 
 
-async def test_a_page_that_cannot_be_fetched_stays_what_the_vote_saw() -> None:
-    executor = FakeExecutor({"a": [build_diagnostic(sqlstate="57014")]})
-    seen = build_result((1,), truncated=True)
-    page = await fetch_page(executor, build_assessment(sql="a", result=seen), 100)
-    assert page.result == seen
-
-
-async def test_a_page_without_a_turn_stays_what_the_vote_saw() -> None:
-    executor = FakeExecutor({"a": [Busy("The database is busy.", retry_after_s=1)]})
+@pytest.mark.parametrize(
+    "answer",
+    [build_diagnostic(sqlstate="57014"), Busy("The database is busy.", retry_after_s=1)],
+    ids=["timeout", "no turn"],
+)
+async def test_a_page_that_cannot_be_fetched_stays_what_the_vote_saw(
+    answer: Diagnostic | Busy,
+) -> None:
+    executor = FakeExecutor({"a": [answer]})
     seen = build_result((1,), truncated=True)
     page = await fetch_page(executor, build_assessment(sql="a", result=seen), 100)
     assert page.result == seen

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from nl2sql.types import (
     NO_TURN,
     Assessment,
@@ -31,11 +33,25 @@ async def test_each_runs_once_under_the_limits_of_the_vote() -> None:
     assert set(executor.limits) == {ExecutionLimits(700, 2048)}
 
 
-async def test_what_takes_too_long_for_the_vote_is_not_wrong() -> None:
-    executor = FakeExecutor({"a": [build_diagnostic("late", sqlstate="57014")]})
-    (late,) = await run_candidates(executor, [build_assessment(sql="a")], LIMITS)
-    assert (late.unrun, late.failed) == ("timeout", False)
-    await run_candidates(executor, [late], LIMITS)
+EXPLAINED, PLAN = build_assessment().explained, Explained(1e12, 1e12)
+
+
+@pytest.mark.parametrize(
+    ("answer", "unrun", "failed", "plan"),
+    [
+        (build_diagnostic("late", sqlstate="57014"), "timeout", False, EXPLAINED),
+        (Diagnostic("54001", "The query was not run.", explained=PLAN), "estimate", True, PLAN),
+        (build_diagnostic(), "", True, EXPLAINED),
+    ],
+    ids=["takes too long for the vote", "expects too much", "own error"],
+)
+async def test_what_gives_no_result_says_why_and_runs_once(
+    answer: Diagnostic, unrun: str, failed: bool, plan: Explained | None
+) -> None:
+    executor = FakeExecutor({"a": [answer]})
+    (assessed,) = await run_candidates(executor, [build_assessment(sql="a")], LIMITS)
+    assert (assessed.unrun, assessed.failed, assessed.explained) == (unrun, failed, plan)
+    await run_candidates(executor, [assessed], LIMITS)
     assert len(executor.executed) == 1
 
 
@@ -50,19 +66,6 @@ async def test_one_that_got_no_turn_leaves_the_others_and_may_run_in_a_later_vot
     ]
     again = await run_candidates(executor, first, LIMITS)
     assert [(each.result is not None, each.unrun) for each in again] == [(True, ""), (True, "")]
-
-
-async def test_what_expects_too_much_keeps_its_plan() -> None:
-    plan = Explained(1e12, 1e12)
-    executor = FakeExecutor({"a": [Diagnostic("54001", "The query was not run.", explained=plan)]})
-    (forbidden,) = await run_candidates(executor, [build_assessment(sql="a")], LIMITS)
-    assert (forbidden.unrun, forbidden.failed, forbidden.explained) == ("estimate", True, plan)
-
-
-async def test_an_error_is_the_candidate_s_own() -> None:
-    executor = FakeExecutor({"a": [build_diagnostic()]})
-    (broken,) = await run_candidates(executor, [build_assessment(sql="a")], LIMITS)
-    assert (broken.unrun, broken.failed) == ("", True)
 
 
 async def test_after_the_budget_nothing_runs_and_that_is_told() -> None:
