@@ -1,4 +1,4 @@
-"""The history of conversations on a real PostgreSQL: what is kept, how long, and shown again."""
+"""Turns of sessions and the history of conversations on a real PostgreSQL: whose, how long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.cursors import write_cursor
 from nl2sql.errors import IndexUnavailable, InvalidRequest
 from nl2sql.settings.conversation import SessionSettings
-from nl2sql.types import Principal, Question, Ranking
+from nl2sql.types import Principal, Question, Ranking, Turn
 from retrieval.conversations import (
     MOST_SHOWN,
     GuardedConversations,
@@ -34,6 +34,18 @@ __all__ = ["index_url", "store"]
 
 ANN = Principal("ann", ("clerk",), (("region", 1),))
 SHOP = ("shop",)
+FIRST = Turn("How many orders?", "answered", "SELECT 1")
+SECOND = Turn("What was spent?", "clarify", interpretations=("SELECT 2", "SELECT 3"))
+
+by_others = pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(Principal("bob", ANN.roles, ANN.attributes), id="another_name"),
+        pytest.param(Principal("ann", (), ANN.attributes), id="fewer_roles"),
+        pytest.param(Principal("ann", ("clerk", "boss"), ANN.attributes), id="more_roles"),
+        pytest.param(Principal("ann", ANN.roles, (("region", 2),)), id="other_attributes"),
+    ],
+)
 
 
 def ask(text: str = "How many orders?", **more: Any) -> Question:
@@ -50,6 +62,10 @@ def build(
     return GuardedConversations(
         ConversationStore(store), guard or FakeGuard(), SessionSettings(**settings)
     )
+
+
+def remember(store: IndexStore, guard: FakeGuard | None = None, **settings: int) -> GuardedSessions:
+    return GuardedSessions(store, guard or FakeGuard(), SessionSettings(**settings))
 
 
 async def load(conversations: GuardedConversations, session: str = "s") -> WholeConversation:
@@ -105,15 +121,7 @@ async def test_no_cell_is_kept(store: IndexStore, index_url: str) -> None:
     assert "Zacharias" not in str(kept)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        Principal("bob", ANN.roles, ANN.attributes),
-        Principal("ann", (), ANN.attributes),
-        Principal("ann", ("clerk", "boss"), ANN.attributes),
-        Principal("ann", ANN.roles, (("region", 2),)),
-    ],
-)
+@by_others
 async def test_it_belongs_to_a_name_with_its_rights(store: IndexStore, other: Principal) -> None:
     conversations = build(store)
     await conversations.record(ask(), answer(ask()))
@@ -182,7 +190,7 @@ async def test_without_days_nothing_is_kept_and_the_old_is_deleted(
 
 async def test_a_session_that_is_forgotten_is_not_listed(store: IndexStore) -> None:
     conversations = build(store)
-    sessions = GuardedSessions(store, FakeGuard(), SessionSettings())
+    sessions = remember(store)
     for session in ("a", "b", "b"):
         await conversations.record(ask(session=session), answer(ask()))
     assert await sessions.forget(ANN, "b") == 2
@@ -193,11 +201,14 @@ async def test_a_session_that_is_forgotten_is_not_listed(store: IndexStore) -> N
 
 
 async def test_odd_texts_are_kept_as_far_as_can_be(store: IndexStore) -> None:
-    conversations = build(store)
-    await conversations.record(ask("a\0b \ud800 “ü”\n'; DROP"), answer(ask(), "SELECT '\0'"))
+    conversations, sessions = build(store), remember(store)
+    odd = "a\0b \ud800 “ü”\n'; DROP TABLE x; --"
+    await conversations.record(ask(odd), answer(ask(), "SELECT '\0'"))
+    await sessions.remember(ask(), Turn(odd, "failed"))
     found = await load(conversations)
-    assert found.turns[0].question == "ab ? “ü”\n'; DROP"
-    assert found.conversation.title == "ab ? “ü” '; DROP"
+    (turn,) = await sessions.recall(ask())
+    assert turn.question == found.turns[0].question == "ab ? “ü”\n'; DROP TABLE x; --"
+    assert found.conversation.title == "ab ? “ü” '; DROP TABLE x; --"
     assert found.turns[0].sql == "SELECT ''"
 
 
@@ -220,11 +231,16 @@ async def test_a_cursor_of_another_origin_is_refused(store: IndexStore, after: s
 
 
 async def test_an_index_that_is_away_is_unavailable() -> None:
-    conversations = build(IndexStore("postgresql://nobody@127.0.0.1:1/none"))
-    with pytest.raises(IndexUnavailable):
-        await conversations.record(ask(), answer(ask()))
-    with pytest.raises(IndexUnavailable):
-        await list_sessions(conversations)
+    away = IndexStore("postgresql://nobody@127.0.0.1:1/none")
+    conversations, sessions = build(away), remember(away)
+    for attempt in (
+        conversations.record(ask(), answer(ask())),
+        list_sessions(conversations),
+        sessions.recall(ask()),
+        sessions.remember(ask(), FIRST),
+    ):
+        with pytest.raises(IndexUnavailable):
+            await attempt
 
 
 async def test_a_share_cannot_be_guessed_and_ends(store: IndexStore, index_url: str) -> None:
@@ -265,3 +281,84 @@ async def test_a_share_is_as_sure_as_the_latest_answer_with_its_query(store: Ind
     assert await share("How many orders?", "SELECT 2", ANN) == unknown
     assert await share("Another question?", "SELECT 1", ANN) == unknown
     assert await share("How many orders?", "SELECT 1", Principal("bob")) == unknown
+
+
+# -- turns of a session ------------------------------------------------------------------------
+
+
+async def test_turns_come_back_in_order_and_are_counted_when_forgotten(store: IndexStore) -> None:
+    sessions = remember(store)
+    assert await sessions.recall(ask()) == ()
+    for turn in (FIRST, SECOND):
+        await sessions.remember(ask(), turn)
+    assert await sessions.recall(ask()) == (FIRST, SECOND)
+    assert await sessions.recall(ask(session="t")) == ()
+    assert await sessions.recall(ask(database="erp")) == ()
+    assert await sessions.forget(ANN, "t") == 0
+    assert await sessions.forget(ANN, "s") == 2
+    assert await sessions.recall(ask()) == ()
+
+
+@by_others
+async def test_a_session_is_seen_by_nobody_else(store: IndexStore, other: Principal) -> None:
+    sessions = remember(store)
+    await sessions.remember(ask(), FIRST)
+    assert await sessions.recall(ask(principal=other)) == ()
+    assert await sessions.forget(other, "s") == 0
+    assert await sessions.recall(ask()) == (FIRST,)
+
+
+async def test_roles_in_another_order_are_the_same_principal(store: IndexStore) -> None:
+    sessions = remember(store)
+    await sessions.remember(ask(principal=Principal("ann", ("a", "b"))), FIRST)
+    assert await sessions.recall(ask(principal=Principal("ann", ("b", "a")))) == (FIRST,)
+
+
+async def test_only_the_last_and_no_old_turns_are_kept(store: IndexStore, index_url: str) -> None:
+    sessions = remember(store, turns=2, keep_hours=2)
+    turns = [Turn(f"Question {number}?", "failed") for number in range(4)]
+    for turn in turns:
+        await sessions.remember(ask(), turn)
+    await sessions.remember(ask(session="t"), FIRST)
+    assert await sessions.recall(ask()) == tuple(turns[2:])
+    assert execute(index_url, "SELECT count(*) FROM quorumsql.session_turns") == [(3,)]
+    execute(index_url, "UPDATE quorumsql.session_turns SET asked_at = now() - interval '3 hours'")
+    assert await sessions.recall(ask()) == ()
+    # The next one deletes the old ones of every session.
+    await sessions.remember(ask(session="u"), SECOND)
+    assert execute(index_url, "SELECT session FROM quorumsql.session_turns") == [("u",)]
+
+
+@pytest.mark.parametrize("refused", ["SELECT 1", "SELECT 3"], ids=["query", "reading"])
+async def test_a_session_with_a_query_that_is_refused_now_is_forgotten(
+    store: IndexStore, refused: str
+) -> None:
+    for turn in (FIRST, SECOND):
+        await remember(store).remember(ask(), turn)
+    guard = FakeGuard({refused: build_violation("not_permitted")})
+    assert await remember(store, guard).recall(ask()) == ()
+    assert {who for _, _, who in guard.guarded} == {ANN}
+    assert await remember(store).recall(ask()) == ()
+
+
+async def test_a_query_that_would_fill_the_prompt_is_not_kept(store: IndexStore) -> None:
+    sessions = remember(store)
+    await sessions.remember(ask(), Turn("Long?", "answered", "SELECT " + "1, " * 5000))
+    assert await sessions.recall(ask()) == ()
+
+
+async def test_an_operator_clears_by_owner_by_session_or_all(store: IndexStore) -> None:
+    sessions, bob = remember(store), Principal("bob")
+    for who, session in ((ANN, "s"), (ANN, "t"), (bob, "s")):
+        await sessions.remember(ask(principal=who, session=session), FIRST)
+    assert await sessions.clear(session="t") == 1
+    assert await sessions.clear(principal=bob) == 1
+    assert await sessions.clear() == 1
+    assert await sessions.clear() == 0
+
+
+async def test_a_table_that_is_missing_is_told(store: IndexStore, index_url: str) -> None:
+    execute(index_url, "DROP TABLE quorumsql.session_turns")
+    with pytest.raises(IndexUnavailable, match="are missing") as caught:
+        await remember(store).recall(ask())
+    assert "quorumsql.session_turns" in caught.value.said

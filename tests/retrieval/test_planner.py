@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from execution.executor import ReadOnlyExecutor
-from nl2sql.catalog import Catalog, Table
+from nl2sql.catalog import Catalog
 from nl2sql.protocols import Executor, Guard
-from nl2sql.types import GuardedQuery, Principal, ResultSet, SchemaLink, ValueMatch
+from nl2sql.types import GuardedQuery, Principal, ResultSet, SchemaLink
 from retrieval.joins.planner import plan_joins
 from retrieval.planner import SchemaPlanner
 from serve_app.composition.wiring import Wiring
@@ -84,30 +84,6 @@ async def test_as_many_alternatives_as_are_asked_for(alternatives: int) -> None:
     planner = build_planner(retrieval={"join_alternatives": alternatives})
     plan = await planner.plan(build_question(text="letters of people"), context)
     assert len(plan.joins.alternatives) == alternatives
-
-
-async def test_a_plan_holds_nothing_that_its_context_does_not_show() -> None:
-    orders = SHOP.table("sales.orders")
-    assert orders is not None
-    shown = Table("sales", "orders", orders.columns[:2], orders.primary_key)
-    context = replace(
-        build_context(Catalog("shop", (shown,), search_path=("sales",))),
-        foreign_keys=SHOP.foreign_keys,
-        values=(
-            ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),
-            ValueMatch("open", "sales.orders", "status", "open", 1.0),
-        ),
-        glosses=(("sales.orders.total", "turnover"), ("sales.customers", "buyers")),
-        catalog_tables=1000,
-    )
-    plan = await build_planner(retrieval={"pruning_min_tables": 0}).plan(
-        build_question(text="total turnover of open orders by customer, country, status"), context
-    )
-    seen = {(link.table, link.column) for link in plan.links.links}
-    assert seen <= {("sales.orders", name) for name in ("", "id", "customer_id")}
-    assert plan.joins.tables == ("sales.orders",)
-    assert "customers" not in repr(plan.joins)
-    assert all(set(columns) <= {"id", "customer_id"} for _, columns in plan.columns)
 
 
 async def run(sql: str, guard: Guard, executor: Executor) -> object:

@@ -20,7 +20,7 @@ from nl2sql.types import (
     Violation,
 )
 from retrieval.schema_directory import SchemaDirectory
-from tests.fakes import SHOP, build_table, build_violation
+from tests.fakes import SHOP, build_violation
 
 MIA = Principal("mia")
 ERROR = IndexUnavailable("It has not been indexed.")
@@ -93,11 +93,8 @@ async def test_if_no_database_can_be_read_that_is_an_error(error: Exception) -> 
         await directory.list_admitted(("one", "two"), MIA)
 
 
-@pytest.mark.parametrize(
-    "name", ["orders", "sales.orders", "Orders", "SALES.Orders", '"sales"."orders"', " orders "]
-)
-async def test_a_table_is_found_as_people_write_it(name: str) -> None:
-    found = await describe(name)
+async def test_a_table_comes_with_its_keys_rules_and_masks() -> None:
+    found = await describe("Orders")
     assert [table.qualified for table in found.tables] == ["sales.orders"]
     assert found.names == ("orders",)
     assert {key.target for key in found.foreign_keys} == {"sales.customers", "sales.employees"}
@@ -110,13 +107,6 @@ async def test_names_repeat_and_are_unknown() -> None:
     found = await describe("orders", "sales.orders", "nowhere", "stock.orders")
     assert len(found.tables) == 1
     assert found.unknown == ("nowhere", "stock.orders")
-
-
-async def test_a_name_outside_the_search_path_is_found_if_only_one_schema_has_it() -> None:
-    catalog = replace(SHOP, search_path=("sales",))
-    assert (await describe("products", catalog=catalog)).names == ("stock.products",)
-    both = replace(catalog, tables=(*SHOP.tables, build_table("old.products", "id integer")))
-    assert (await describe("products", catalog=both)).unknown == ("products",)
 
 
 async def test_without_names_all_tables_are_described_up_to_a_limit() -> None:

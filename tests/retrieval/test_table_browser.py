@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from nl2sql.catalog import Catalog, ForeignKey
-from nl2sql.errors import DatabaseUnavailable, IndexUnavailable
+from nl2sql.errors import DatabaseUnavailable
 from nl2sql.types import (
     ColumnDetails,
     Definition,
@@ -24,7 +24,6 @@ from retrieval.index_store.value_store import ValueColumn
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import parse_semantics
 from retrieval.table_browser import MOST_VALUES, IndexedTables
-from retrieval.values.dictionary import ValueDictionary
 from retrieval.vocabulary.synonyms import Synonyms
 from tests.fakes import (
     SHOP,
@@ -38,6 +37,7 @@ from tests.fakes import (
     build_table,
     build_violation,
 )
+from tests.retrieval.values.builders import FakeMemory
 
 MIA = Principal("mia")
 STATES = ("cancelled", "open", "shipped")
@@ -50,19 +50,6 @@ OWN = (
     'SELECT DISTINCT "status" FROM "sales"."orders" ORDER BY "status" LIMIT 50',
     'SELECT DISTINCT "name" FROM "sales"."customers" ORDER BY "name" LIMIT 50',
 )
-
-
-class FakeMemory:
-    """The values above."""
-
-    def __init__(self, error: Exception | None = None) -> None:
-        self._dictionary = ValueDictionary(VALUES)
-        self._error = error
-
-    async def dictionary(self, database: str) -> ValueDictionary | None:
-        if self._error is not None:
-            raise self._error
-        return self._dictionary
 
 
 def keep(catalog: Catalog) -> FakeIndexStore:
@@ -79,10 +66,11 @@ def build(
     guard: FakeGuard | None = None,
     definitions: SemanticLayer | None = None,
     modules: Any = None,
+    visibility: FakeVisibility | None = None,
     **limits: Any,
 ) -> IndexedTables:
-    visibility = FakeVisibility(keep(catalog), **limits)
-    memory: Any = FakeMemory()
+    visibility = visibility or FakeVisibility(keep(catalog), **limits)
+    memory = FakeMemory(*VALUES)
     synonyms = Synonyms(
         tables={"sales.orders": ("purchases",)}, columns={"sales.orders.total": ("worth",)}
     )
@@ -160,15 +148,7 @@ async def test_two_principals_are_shown_their_own_tables() -> None:
 
     store = keep(SHOP)
     less, more = FakeVisibility(store, ["sales.employees"]), FakeVisibility(store)
-    visibility, memory = ByName(store), FakeMemory()
-    glossary = IndexedGlossary(memory, visibility, {})  # type: ignore[arg-type]
-    tables = IndexedTables(
-        visibility,
-        FakeGuard(),
-        FakeExecutor(),
-        glossary,
-        memory,  # type: ignore[arg-type]
-    )
+    tables = build(visibility=ByName(store))
     for name, expected in (("mia", 0), ("ada", 1), ("mia", 0)):
         page = await tables.find_tables("shop", "manager", Principal(name), "", 5)
         assert isinstance(page, TablePage)
@@ -196,11 +176,6 @@ async def test_a_table_in_detail() -> None:
         Neighbour("sales.order_lines", "id = order_id", "in"),
     )
     assert found.neighbours_total == 3
-
-
-@pytest.mark.parametrize("name", ["orders", "ORDERS", '"sales"."orders"', "sales.orders"])
-async def test_a_name_is_read_as_people_write_it(name: str) -> None:
-    assert (await describe(build(), name)).table == "sales.orders"
 
 
 @pytest.mark.parametrize("name", ["sales.employees", "employees", "sales.invented", "", ".", "%"])
@@ -297,24 +272,6 @@ async def test_who_may_see_nothing_is_told_so() -> None:
     assert await tables.list_definitions("shop", MIA) == refusal
 
 
-async def test_an_index_that_does_not_answer_is_an_error() -> None:
-    class Broken(FakeVisibility):
-        async def visible_catalog(self, database: str, principal: Principal) -> Any:
-            raise IndexUnavailable("Down.")
-
-    visibility, memory = Broken(keep(SHOP)), FakeMemory()
-    glossary = IndexedGlossary(memory, visibility, {})  # type: ignore[arg-type]
-    tables = IndexedTables(
-        visibility,
-        FakeGuard(),
-        FakeExecutor(),
-        glossary,
-        memory,  # type: ignore[arg-type]
-    )
-    with pytest.raises(IndexUnavailable):
-        await tables.find_tables("shop", "", MIA, "", 5)
-
-
 SEMANTICS = parse_semantics(
     {
         "version": 1,
@@ -327,26 +284,21 @@ SEMANTICS = parse_semantics(
 )
 
 
-async def list_names(**limits: Any) -> list[str]:
+async def list_names(**limits: Any) -> list[tuple[str, tuple[str, ...]]]:
     layer = SemanticLayer({"shop": SEMANTICS}, FakeCatalogs(SHOP))
     found = await build(definitions=layer, **limits).list_definitions("shop", MIA)
     assert not isinstance(found, Violation)
     assert all(isinstance(each, Definition) for each in found)
-    return [each.name for each in found]
+    return [(each.name, each.synonyms) for each in found]
 
 
 async def test_definitions_are_those_whose_columns_are_all_visible() -> None:
-    assert await list_names() == ["revenue", "tier", "open orders"]
-    assert await list_names(hidden=["sales.orders.total"]) == ["tier", "open orders"]
-    assert await list_names(hidden=["sales.orders"]) == ["tier"]
-
-
-async def test_definitions_have_their_synonyms() -> None:
-    layer = SemanticLayer({"shop": SEMANTICS}, FakeCatalogs(SHOP))
-    found = await build(definitions=layer).list_definitions("shop", MIA)
-    assert not isinstance(found, Violation)
-    assert [each.synonyms for each in found] == [("turnover", "Net sales"), (), ()]
-
-
-async def test_a_database_without_definitions_has_none() -> None:
+    revenue, tier, opened = (
+        ("revenue", ("turnover", "Net sales")),
+        ("tier", ()),
+        ("open orders", ()),
+    )
+    assert await list_names() == [revenue, tier, opened]
+    assert await list_names(hidden=["sales.orders.total"]) == [tier, opened]
+    assert await list_names(hidden=["sales.orders"]) == [tier]
     assert await build().list_definitions("shop", MIA) == ()

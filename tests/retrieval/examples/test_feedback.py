@@ -1,6 +1,9 @@
-"""A right answer becomes an example, a wrong one is one no more, and everything is recorded."""
+"""A right answer becomes an example, a wrong one is one no more, and it can be taken back."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import psycopg
 import pytest
@@ -8,8 +11,9 @@ import pytest
 from execution.postgres.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
 from nl2sql.errors import UnknownDatabase
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
-from retrieval.examples.feedback import FeedbackRecorder
+from retrieval.examples.feedback import FeedbackRecorder, FeedbackWithdrawal
 from retrieval.index_store.example_store import build_access_key
+from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
 from tests.retrieval.examples.conftest import Shop
 
 ANN = Principal("ann", ("clerk",), (("country", "DE"),))
@@ -17,6 +21,10 @@ FLO = Principal("flo", ("clerk",), (("country", "FR"),))
 QUESTION = "How many orders has Anna?"
 SQL = "SELECT count(*) FROM orders"
 BETTER = "SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id"
+
+
+def build_recorder(shop: Shop) -> FeedbackRecorder:
+    return FeedbackRecorder(shop.store, shop.verifier(), shop.embedder, {"shop": "postgres"})
 
 
 async def say(
@@ -29,8 +37,7 @@ async def say(
     database: str = "shop",
     is_reviewed: bool = False,
 ) -> FeedbackReceipt:
-    recorder = FeedbackRecorder(shop.store, shop.verifier(), shop.embedder, {"shop": "postgres"})
-    return await recorder.take_feedback(
+    return await build_recorder(shop).take_feedback(
         Feedback(database, QUESTION, sql, right, principal, correction, is_reviewed)
     )
 
@@ -133,3 +140,74 @@ async def test_a_wrong_answer_stays_one_when_its_correction_is_refused(shop: Sho
 async def test_another_database_is_named(shop: Shop) -> None:
     with pytest.raises(UnknownDatabase, match="nowhere"):
         await say(shop, right=True, database="nowhere")
+
+
+# Sees the same as ann.
+UMA = replace(ANN, name="uma")
+
+
+async def give(
+    shop: Shop,
+    sql: str = SQL,
+    *,
+    correction: str = "",
+    principal: Principal = ANN,
+    question: str = QUESTION,
+) -> FeedbackNote:
+    """What is right, or with a correction wrong."""
+    feedback = Feedback("shop", question, sql, not correction, principal, correction)
+    await build_recorder(shop).take_feedback(feedback)
+    return build_note(feedback, datetime.now(UTC))
+
+
+async def withdraw(shop: Shop, note: FeedbackNote, dialect: str = "postgres") -> None:
+    withdrawal = FeedbackWithdrawal(shop.store, {"shop": dialect} if dialect else {})
+    found = await withdrawal.find(note.id)
+    assert found is not None
+    await withdrawal.withdraw(found)
+    assert await withdrawal.find(note.id) is None
+
+
+@pytest.mark.parametrize("correction", [BETTER, f"{BETTER} -- as agreed;"])
+async def test_the_example_of_a_correction_goes(shop: Shop, correction: str) -> None:
+    await give(shop, question="Which orders?")
+    note = await give(shop, correction=correction)
+    assert len(await stored(shop)) == 2
+    await withdraw(shop, note)
+    assert await stored(shop) == [SQL]
+    assert [each.question for each in await FeedbackStore(shop.store).list_all("shop")] == [
+        "Which orders?"
+    ]
+
+
+async def test_an_example_stays_while_somebody_else_of_the_same_access_gives_it(shop: Shop) -> None:
+    first = await give(shop, correction=BETTER)
+    second = await give(shop, BETTER.lower(), principal=UMA, question=f" {QUESTION.upper()} ")
+    assert len(await stored(shop)) == 1
+    await withdraw(shop, first)
+    assert len(await stored(shop)) == 1
+    await withdraw(shop, second)
+    assert await stored(shop) == []
+
+
+async def test_the_same_of_another_access_is_another_example(shop: Shop) -> None:
+    note = await give(shop)
+    await give(shop, principal=FLO)
+    await withdraw(shop, note)
+    (left,) = await shop.examples.list_examples("shop")
+    assert left.given_by == "flo"
+
+
+async def test_what_gives_no_example_is_taken_back_too(shop: Shop) -> None:
+    await give(shop)
+    note = await give(shop, "SELECT 1", correction=SQL)
+    await withdraw(shop, note)
+    # The first one gives it still.
+    assert await stored(shop) == [SQL]
+
+
+async def test_a_database_that_is_no_longer_served_keeps_its_examples(shop: Shop) -> None:
+    note = await give(shop)
+    await withdraw(shop, note, dialect="")
+    assert await stored(shop) == [SQL]
+    assert await FeedbackStore(shop.store).list_all("shop") == []

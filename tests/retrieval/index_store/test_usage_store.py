@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-import psycopg
 import pytest
 
 from nl2sql.types import UsageLimits
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.usage_store import Exceeded, QuestionLease, UsageStore
+from tests.retrieval.index_store.conftest import execute
 
 NO_LIMITS = UsageLimits()
 
@@ -21,11 +21,6 @@ async def replicas(store: IndexStore, index_url: str) -> AsyncIterator[list[Usag
     other = IndexStore(index_url)
     yield [UsageStore(store), UsageStore(other)]
     await other.close()
-
-
-def execute(index_url: str, statement: str) -> None:
-    with psycopg.connect(index_url) as connection:
-        connection.execute(statement.encode())
 
 
 async def begin(

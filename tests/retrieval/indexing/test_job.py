@@ -11,7 +11,7 @@ from nl2sql.catalog import Catalog
 from nl2sql.skipped import Skipped
 from retrieval.embedding.embedder import Embedder
 from retrieval.indexing import index_database, run_job
-from retrieval.indexing.job import CORE_PHASES, Draft, Phase, Workbench
+from retrieval.indexing.job import CORE_PHASES, Draft, Phase, Workbench, describe_catalog
 from serve_app.composition.wiring import Wiring
 from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder, FakeIndexStore
 from tests.retrieval.indexed import index, load
@@ -61,30 +61,6 @@ async def test_another_wording_alone_is_a_new_version_of_the_same_schema() -> No
     assert before.fingerprint == after.fingerprint
 
 
-async def test_a_dropped_table_embeds_nothing_and_is_gone() -> None:
-    store, embedder = FakeIndexStore(), FakeEmbedder()
-    await index(store, SHOP, embedder)
-    report = await index_database(replace(SHOP, tables=SHOP.tables[1:]), store, embedder)
-    stored = await load(store)
-    assert (report.embedded, report.changed) == (0, True)
-    assert "sales.customers" not in {card.table for card in stored.cards.tables}
-
-
-async def test_another_embedder_embeds_everything() -> None:
-    store, other = FakeIndexStore(), FakeEmbedder("other")
-    await index(store)
-    report = await index_database(SHOP, store, other)
-    assert (report.embedded, len(other.texts)) == (24, 24)
-
-
-async def test_databases_do_not_share_an_index() -> None:
-    store = FakeIndexStore()
-    await index(store)
-    report = await index_database(replace(SHOP, database="copy"), store, FakeEmbedder())
-    assert report.embedded == 24
-    assert store.replaced == ["shop", "copy"]
-
-
 async def test_progress_names_the_phase_and_counts_what_is_missing() -> None:
     tables = tuple(replace(CUSTOMERS, name=f"t{number}") for number in range(296))
     seen: list[tuple[str, int, int]] = []
@@ -131,3 +107,21 @@ async def test_the_demo_is_found_by_what_is_said_of_it(wiring: Wiring) -> None:
     nearest = await store.nearest_tables(stored.head, vector, 5)
     assert stored.cards.tables[nearest[0][0]].table == "hr.absences"
     await store.close()
+
+
+def test_comments_of_the_database_stay() -> None:
+    described = describe_catalog(
+        SHOP, {"Orders": "ours", "EMPLOYEES": "people", "orders.ID": "number\n of it", "x.y": "no"}
+    )
+    orders, employees = (described.resolve(name) for name in ("orders", "employees"))
+    assert orders is not None
+    assert employees is not None
+    assert orders.comment == "What customers ordered"
+    assert employees.comment == "people"
+    column = orders.column("id")
+    assert column is not None
+    assert column.comment == "number of it"
+
+
+def test_no_description_changes_nothing() -> None:
+    assert describe_catalog(SHOP, {}) is SHOP

@@ -52,15 +52,6 @@ def path(kind: Kind, tmp_path: Path) -> Path:
     return tmp_path / f"odd.{kind.name}"
 
 
-def test_odd_names_are_read_as_they_are(kind: Kind, path: Path) -> None:
-    kind.write(path, 'CREATE TABLE "it\'s a ""table""" ("a`b" INT, "1st" INT, "ü" INT)')
-    catalog = kind.read(path, database="odd")
-    (table,) = catalog.tables
-    assert table.name == 'it\'s a "table"'
-    assert [column.name for column in table.columns] == ["a`b", "1st", "ü"]
-    assert catalog.short_names == {table.qualified: '"it\'s a ""table"""'}
-
-
 def test_names_resolve_without_regard_to_case(kind: Kind, path: Path) -> None:
     shop = kind.build_shop(path)
     for name, schema in (("orders", ""), ("ORDERS", "MAIN"), ("Orders", "main")):
@@ -74,11 +65,6 @@ def test_short_names_are_quoted_only_where_they_must(kind: Kind, path: Path) -> 
     shop = kind.build_shop(path)
     assert shop.short_names["main.Orders"] == "Orders"
     assert shop.short_names["main.group"] == '"group"'
-
-
-def test_an_empty_database_has_an_empty_catalog(kind: Kind, path: Path) -> None:
-    kind.write(path, "SELECT 1")
-    assert kind.read(path, database="odd").tables == ()
 
 
 def test_the_file_is_not_touched(kind: Kind, path: Path) -> None:

@@ -65,16 +65,6 @@ def test_keys_of_a_file_are_inferred(fill: Fill, tmp_path: Path) -> None:
     assert {(key.columns, key.target.split(".", 1)[1]) for key in keys} == KEYS
 
 
-@pytest.mark.parametrize("fill", [fill_sqlite, fill_duckdb])
-def test_a_file_is_not_written_to(fill: Fill, tmp_path: Path) -> None:
-    _, opened = fill(tmp_path / "x.db")
-    before = (tmp_path / "x.db").read_bytes()
-    with opened as sampler:
-        assert isinstance(sampler.fetch("CREATE TABLE evil (x integer)", 2000), Unreadable)
-        assert isinstance(sampler.fetch("DELETE FROM orders RETURNING 1", 2000), Unreadable)
-    assert (tmp_path / "x.db").read_bytes() == before
-
-
 @pytest.mark.parametrize("open_file", [SqliteRows, DuckDbRows])
 def test_a_file_that_is_not_there_is_an_error_of_ours(
     open_file: Callable[..., SourceRows], tmp_path: Path
@@ -113,17 +103,6 @@ def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SourceRows
     assert len(inferred & declared) >= 0.9 * len(inferred)
 
 
-def test_beside_declared_keys_nothing_is_inferred_between_the_same_columns(
-    demo: tuple[Catalog, SourceRows],
-) -> None:
-    catalog, sampler = demo
-    declared = {(key.table, column) for key in catalog.foreign_keys for column in key.columns}
-    inferred = {
-        (key.table, column) for key in infer_keys(catalog, sampler) for column in key.columns
-    }
-    assert not inferred & declared
-
-
 def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SourceRows]) -> None:
     _, sampler = demo
     secret = build_table("pg_catalog.pg_authid", "oid integer", "rolname text", key=("oid",))
@@ -135,14 +114,6 @@ def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SourceRows]
 def test_postgres_is_not_written_to(demo: tuple[Catalog, SourceRows]) -> None:
     _, sampler = demo
     assert isinstance(sampler.fetch("CREATE TABLE evil (x integer)", 2000), Unreadable)
-
-
-def test_a_server_that_is_not_there_is_an_error_of_ours() -> None:
-    with (
-        pytest.raises(DatabaseUnavailable),
-        PostgresRows("postgresql://x@/x?host=/nowhere", database="x"),
-    ):
-        pass
 
 
 def test_values_are_counted_once_and_null_is_none(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Keys that values confirm, and those that they do not."""
+"""Keys that names and types propose, and those that values confirm."""
 
 from __future__ import annotations
 
@@ -6,8 +6,115 @@ import pytest
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from retrieval.introspection.source_database import Containment
-from retrieval.joins.inference import infer_keys
-from tests.fakes import build_table
+from retrieval.joins.inference import find_candidates, infer_keys
+from tests.fakes import build_key, build_table
+
+BUYERS = build_table("s.customers", "id integer", "name text", key=("id",))
+ADDRESSES = build_table("s.addresses", "address_id integer", "city text", key=("address_id",))
+
+
+def find(*tables: Table, keys: tuple[ForeignKey, ...] = (), **catalog: str) -> set[tuple[str, str]]:
+    groups = find_candidates(Catalog("x", tables, keys, **catalog))  # type: ignore[arg-type]
+    return {
+        (
+            f"{candidate.table.qualified}({','.join(candidate.columns)})",
+            f"{candidate.target.qualified}({','.join(candidate.target_columns)})",
+        )
+        for group in groups
+        for candidate in group
+    }
+
+
+@pytest.mark.parametrize(
+    ("column", "target"),
+    [
+        ("customer_id", "s.customers(id)"),
+        ("CustomerId", "s.customers(id)"),
+        ("cust_no", "s.customers(id)"),
+        ("customer", "s.customers(id)"),
+        ("address_id", "s.addresses(address_id)"),
+        ("billing_address_id", "s.addresses(address_id)"),
+        ("shipto_addr_id", "s.addresses(address_id)"),
+    ],
+)
+def test_a_column_may_refer_to_what_it_is_called_after(column: str, target: str) -> None:
+    orders = build_table("s.orders", "id integer", f"{column} bigint", key=("id",))
+    assert find(BUYERS, ADDRESSES, orders) == {(f"s.orders({column})", target)}
+
+
+@pytest.mark.parametrize("column", ["id integer", "total integer", "city text", "paid_on date"])
+def test_other_columns_refer_to_nothing(column: str) -> None:
+    assert find(BUYERS, ADDRESSES, build_table("s.orders", column)) == set()
+
+
+def test_types_must_fit_but_in_sqlite() -> None:
+    orders = build_table("s.orders", "id integer", "customer_id text", key=("id",))
+    assert find(BUYERS, orders) == set()
+    assert find(BUYERS, orders, dialect="sqlite")
+    dates = build_table("s.orders", "id integer", "customer_id date", key=("id",))
+    assert find(BUYERS, dates, dialect="sqlite") == set()
+
+
+def test_a_declared_key_is_not_doubted_nor_turned_round() -> None:
+    orders = build_table("s.orders", "id integer", "customer_id integer", key=("id",))
+    declared = build_key("s.orders(customer_id)", "s.customers(id)")
+    assert find(BUYERS, orders, keys=(declared,)) == set()
+
+
+def test_keys_that_are_called_alike_do_not_refer_to_one_another() -> None:
+    lines = build_table("s.order_lines", "line_id integer", key=("line_id",))
+    other = build_table("s.invoice_lines", "line_id integer", key=("line_id",))
+    assert find(lines, other) == set()
+
+
+def test_a_table_refers_to_itself_under_a_role() -> None:
+    staff = build_table("s.staff", "id integer", "manager_id integer", key=("id",))
+    assert find(staff) == {("s.staff(manager_id)", "s.staff(id)")}
+
+
+@pytest.mark.parametrize("column", ["approved_by", "sales_rep_id", "manager_id"])
+def test_what_people_do_refers_to_the_people(column: str) -> None:
+    staff = build_table("s.employees", "id integer", "name text", key=("id",))
+    users = build_table("s.users", "id integer", key=("id",))
+    orders = build_table("s.orders", "id integer", f"{column} integer", key=("id",))
+    found = find(staff, users, orders)
+    assert (f"s.orders({column})", "s.employees(id)") in found
+    assert (f"s.orders({column})", "s.users(id)") not in found
+
+
+def test_columns_refer_together_to_a_key_of_several() -> None:
+    lines = build_table("s.lines", "order_no text", "pos integer", key=("order_no", "pos"))
+    returns = build_table("s.returns", "id integer", "order_no text", "pos integer", key=("id",))
+    assert find(lines, returns) == {("s.returns(order_no,pos)", "s.lines(order_no,pos)")}
+
+
+def test_without_a_declared_key_what_is_called_like_one_may_be_it() -> None:
+    students = build_table("s.student", "stuid integer", "name text")
+    pets = build_table("s.has_pet", "petid integer", "stuid integer")
+    assert ("s.has_pet(stuid)", "s.student(stuid)") in find(students, pets)
+
+
+def test_the_own_schema_comes_first_and_others_only_where_they_are_the_only_one() -> None:
+    orders = build_table("a.orders", "id integer", "customer_id integer", key=("id",))
+    here = build_table("a.customers", "id integer", key=("id",))
+    there = build_table("b.customers", "id integer", key=("id",))
+    also_there = build_table("c.customers", "id integer", key=("id",))
+    assert find(orders, here, there) == {("a.orders(customer_id)", "a.customers(id)")}
+    assert find(orders, there) == {("a.orders(customer_id)", "b.customers(id)")}
+    assert find(orders, there, also_there) == set()
+
+
+def test_a_name_that_very_many_keys_have_says_nothing() -> None:
+    tenants = [build_table(f"s.t{at}", "tenant_no integer", key=("tenant_no",)) for at in range(30)]
+    orders = build_table("s.orders", "id integer", "tenant_no integer", key=("id",))
+    assert find(orders, *tenants) == set()
+
+
+def test_views_neither_refer_nor_are_referred_to() -> None:
+    view = build_table("s.customers", "id integer", key=("id",), kind="view")
+    orders = build_table("s.orders", "id integer", "customer_id integer", key=("id",))
+    assert find(view, orders) == set()
+
 
 CUSTOMERS = build_table("s.customers", "id integer", key=("id",))
 ORDERS = build_table(

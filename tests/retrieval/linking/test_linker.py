@@ -1,4 +1,4 @@
-"""Linking by the model: the three techniques, their prompts, and what happens without an answer."""
+"""Linking by the model: the techniques, their prompts, and how answers are read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from nl2sql.errors import EngineUnavailable, PromptTooLong, SettingsError
 from nl2sql.types import Question, SchemaContext, SchemaLink, ValueMatch
 from retrieval.linking.linker import Linked, SchemaLinker
+from retrieval.linking.model_linker import read_names
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
 from tests.golden import load_text, render_golden
 
@@ -135,3 +136,34 @@ async def test_an_empty_schema_asks_nothing(technique: str) -> None:
 def test_a_technique_without_a_model_is_a_wrong_setting() -> None:
     with pytest.raises(SettingsError, match="retrieval\\.linking is tcsl"):
         SchemaLinker(build_settings(retrieval={"linking": "tcsl"}).retrieval)
+
+
+WHOLE = build_context()
+TOTAL = ("sales.orders", "total")
+TIER = ("sales.customers", "Loyalty Tier")
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("orders.total\ncustomers.Loyalty Tier", [TOTAL, TIER]),
+        ("- orders.total\n* `customers`.`Loyalty Tier`", [TOTAL, TIER]),
+        ('1. sales.orders.total\n2) "customers"."Loyalty Tier"', [TOTAL, TIER]),
+        ("ORDERS.TOTAL - the sum\nplaced_at (when)", [TOTAL, ("sales.orders", "placed_at")]),
+        ('["orders.total", "customers.Loyalty Tier"]', [TOTAL, TIER]),
+        ('{"columns": ["orders.total"]}', [TOTAL]),
+        (
+            'Sure:\n{"orders": ["total"], "employees": []}',
+            [("sales.orders", ""), TOTAL, ("sales.employees", "")],
+        ),
+        ("orders, customers", [("sales.orders", ""), ("sales.customers", "")]),
+        ("orders.total, orders.id", [TOTAL, ("sales.orders", "id")]),
+        ("orders.total\norders.total", [TOTAL]),
+        ("invoices.total\norders.amount\nid\nprice", []),
+        ("I do not know.", []),
+        ("", []),
+        ("[" * 5000, []),
+    ],
+)
+def test_names_are_read_from_any_form(text: str, named: list[tuple[str, str]]) -> None:
+    assert read_names(text, WHOLE) == named

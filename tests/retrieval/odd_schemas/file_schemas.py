@@ -70,9 +70,12 @@ ODD_SQLITE_SCHEMAS = (
     OddSchema(
         "keys_to_nowhere",
         "CREATE TABLE a (x INT REFERENCES gone (id), y INT REFERENCES b (gone)); "
-        "CREATE TABLE b (id INT)",
-        ("main.a", "main.b"),
-        (("foreign key main.a_0", _LEADS_OUT), ("foreign key main.a_1", _LEADS_OUT)),
+        "CREATE TABLE b (id INT); "
+        # Without a primary key, or with one of another number of columns.
+        "CREATE TABLE c (x INT REFERENCES b); CREATE TABLE d (x INT REFERENCES e); "
+        "CREATE TABLE e (i INT, j INT, PRIMARY KEY (i, j))",
+        ("main.a", "main.b", "main.c", "main.d", "main.e"),
+        tuple((f"foreign key main.{key}", _LEADS_OUT) for key in ("a_0", "a_1", "c_0", "d_0")),
     ),
     OddSchema(
         "kinds",
@@ -85,8 +88,18 @@ ODD_SQLITE_SCHEMAS = (
         CREATE VIEW seen AS SELECT id FROM base; CREATE VIEW constant (one) AS SELECT 1;
         CREATE VIEW broken AS SELECT id FROM gone; CREATE VIEW of_broken AS SELECT * FROM broken;
         CREATE VIEW itself AS SELECT * FROM itself;
+        CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT);
+        CREATE TABLE sqlitecousin (id INT); CREATE INDEX by_id ON base (id); ANALYZE;
         """,
-        ("main.base", "main.constant", "main.lean", "main.seen", "main.strict_"),
+        (
+            "main.base",
+            "main.constant",
+            "main.counted",
+            "main.lean",
+            "main.seen",
+            "main.sqlitecousin",
+            "main.strict_",
+        ),
         (
             ("virtual table main.words", _MODULE),
             ("virtual table main.boxes", _MODULE),

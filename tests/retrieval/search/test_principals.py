@@ -49,18 +49,3 @@ async def test_each_sees_only_tables_columns_keys_and_modules_of_their_own(
             assert set(context.foreign_keys) <= {*visible.foreign_keys, *visible.inferred_keys}
             assert set(route.modules) <= {table.schema for table in visible.tables}
             assert all(hit.table.column(name) for hit in context.tables for name in hit.columns)
-
-
-async def test_what_one_may_not_see_leaves_no_gap_in_the_ranks(
-    guarded: tuple[HybridRetriever, SqlGuard],
-) -> None:
-    retriever, _ = guarded
-    _, everything = await ask(retriever, BOSS, "customers and their contacts")
-    assert "crm.customers" in {hit.table.qualified for hit in everything.tables}
-    _, mine = await ask(retriever, MIA, "customers and their contacts")
-    assert not {hit.table.qualified for hit in mine.tables} & {"crm.customers", "crm.contacts"}
-    for ranks in (
-        [hit.cosine_rank for hit in mine.tables],
-        [hit.cosine_rank for hit in everything.tables],
-    ):
-        assert 1 in ranks

@@ -52,7 +52,7 @@ def build_retriever(
     hidden: Collection[str] = (),
     refusal: Violation | None = None,
     sources: FakeSources | None = None,
-    semantics: SemanticsFile | None = None,
+    definitions: SemanticsFile | None = None,
     **settings: object,
 ) -> HybridRetriever:
     flags = {name: value for name, value in settings.items() if isinstance(value, bool)}
@@ -69,8 +69,8 @@ def build_retriever(
         values=sources,
         examples=sources,
         glossary=sources,
-        definitions=SemanticLayer({"shop": semantics}, IndexedCatalogs(store))
-        if semantics is not None
+        definitions=SemanticLayer({"shop": definitions}, IndexedCatalogs(store))
+        if definitions is not None
         else None,
     )
 
@@ -132,32 +132,34 @@ async def test_a_table_that_the_question_requires_is_not_short() -> None:
     assert any(short.values())
 
 
-@pytest.mark.parametrize("flag", [True, False])
-async def test_business_terms_find_the_tables_that_they_mean(flag: bool) -> None:
+@pytest.mark.parametrize(
+    ("setting", "found"),
+    [
+        ({}, ["order_lines"]),
+        ({"business_terms": False}, []),
+        ({"hidden": {"sales.order_lines"}}, ["products"]),
+    ],
+    ids=["on", "off", "hidden"],
+)
+async def test_business_terms_find_the_tables_that_they_mean(
+    setting: dict[str, Any], found: list[str]
+) -> None:
     _, context = await retrieve(
         "profitability",
         max_tables=1,
         whole_tables=0,
         fk_expansion_limit=0,
         cosine=False,
-        business_terms=flag,
+        **setting,
     )
-    found = ["order_lines"] if flag else []
     assert [hit.table.name for hit in context.tables] == found
-
-
-async def test_business_terms_do_not_show_a_hidden_table() -> None:
-    _, context = await retrieve(
-        "profitability", hidden={"sales.order_lines"}, max_tables=6, whole_tables=0, cosine=False
-    )
-    assert "order_lines" not in {hit.table.name for hit in context.tables}
 
 
 ORDERED = build_file(measures={"turnover": "sum(products.price) where orders.status = 'open'"})
 
 
 async def test_all_tables_of_a_definition_are_shown() -> None:
-    small: dict[str, Any] = {"max_tables": 1, "whole_tables": 0, "semantics": ORDERED}
+    small: dict[str, Any] = {"max_tables": 1, "whole_tables": 0, "definitions": ORDERED}
     _, plain = await retrieve("customer country", **small)
     assert [hit.table.name for hit in plain.tables] == ["customers"]
     assert plain.definitions == ()
@@ -170,31 +172,9 @@ async def test_all_tables_of_a_definition_are_shown() -> None:
         ("order_lines", "definition"),
     ]
     assert [definition.name for definition in context.definitions] == ["turnover"]
-
-
-async def test_without_the_flag_no_definition_is_shown() -> None:
-    store = await build_store()
-    retriever = HybridRetriever(
-        store,
-        FakeEmbedder(),
-        FakeVisibility(store),
-        build_settings().retrieval,
-        build_settings(flags={"semantics": False}).flags,
-        definitions=SemanticLayer({"shop": ORDERED}, IndexedCatalogs(store)),
-    )
-    _, context = await retriever.retrieve(build_question(text="turnover"))
-    assert context.definitions == ()
-
-
-@pytest.mark.parametrize(
-    "hidden",
-    ["stock.products", "sales.order_lines", "sales.orders.status", "sales.order_lines.product_id"],
-)
-async def test_a_definition_is_not_shown_to_one_who_may_not_see_all_that_it_reads(
-    hidden: str,
-) -> None:
-    _, context = await retrieve("turnover", hidden={hidden}, semantics=ORDERED)
-    assert context.definitions == ()
+    for without in ({"semantics": False}, {"hidden": {"stock.products"}}):
+        _, context = await retrieve("customer country by turnover", **small, **without)
+        assert context.definitions == ()
 
 
 async def test_a_small_database_is_shown_whole_in_every_question() -> None:
@@ -404,16 +384,12 @@ async def test_what_is_switched_off_is_not_asked(setting: dict[str, Any], unaske
     assert set(sources.asked) == {"match", "select", "describe"} - {unasked}
 
 
-async def test_without_bm25_no_table_has_a_keyword_rank() -> None:
-    _, context = await retrieve("customer country", bm25=False)
+async def test_searches_that_are_switched_off_give_no_rank_and_no_route() -> None:
+    route, context = await retrieve("customer country", bm25=False, module_router=False)
     assert context.tables
     assert not context.has_keyword_hit
-
-
-async def test_without_the_router_there_is_no_route() -> None:
-    route, context = await retrieve("customer country", module_router=False)
+    assert {hit.bm25_rank for hit in context.tables} == {None}
     assert (route.modules, route.method) == ((), "off")
-    assert context.tables
 
 
 async def test_the_index_is_loaded_once_while_it_is_unchanged() -> None:
@@ -469,9 +445,3 @@ async def test_two_databases_are_searched_apart() -> None:
         for name in ("shop", "half", "shop")
     ]
     assert sizes == [6, 2, 6]
-
-
-async def test_catalogs_come_from_the_index_and_stay_the_same_object() -> None:
-    catalogs = IndexedCatalogs(await build_store())
-    assert await catalogs.catalog("shop") is SHOP
-    assert await catalogs.catalog("shop") is SHOP

@@ -162,21 +162,6 @@ def test_sqlite_reads_text_and_leaves_numbers(tmp_path: Path) -> None:
         assert survey(reader, catalog) != marks
 
 
-def test_sqlite_stops_in_time(tmp_path: Path) -> None:
-    path = tmp_path / "a.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE t (c text)")
-        connection.executemany(
-            "INSERT INTO t VALUES (?)", [(f"v{n % 50}",) for n in range(200_000)]
-        )
-    table = read_sqlite_catalog(path, database="a").tables[0]
-    with SqliteRows(path, database="a") as reader:
-        slow = reader.read(table, "c", most=100, longest=9, timeout_ms=1)
-        assert isinstance(slow, Unreadable)
-        assert slow.timed_out
-        assert len(read(reader, Catalog("a", (table,)), "main.t", "c")) == 50
-
-
 def test_duckdb_reads_text_and_enumerations(tmp_path: Path) -> None:
     path = tmp_path / "a.duckdb"
     with duckdb.connect(str(path)) as connection:

@@ -165,16 +165,6 @@ def test_only_the_schemas_that_are_named_are_read(path: Path) -> None:
     assert catalog.short_names["staff.employees"] == "employees"
 
 
-def test_leaves_out_what_is_not_the_users_or_does_not_work(path: Path) -> None:
-    catalog = read(
-        path,
-        "CREATE TABLE a (x INT); CREATE SEQUENCE s; CREATE MACRO m(y) AS y;"
-        "CREATE MACRO t() AS TABLE SELECT 1; CREATE INDEX i ON a (x);"
-        "CREATE TABLE gone (x INT); CREATE VIEW broken AS SELECT x FROM gone; DROP TABLE gone",
-    )
-    assert [table.name for table in catalog.tables] == ["a"]
-
-
 def test_a_view_on_a_file_outside_is_left_out(path: Path, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("x\n1\n")
     catalog = read(path, f"CREATE VIEW v AS SELECT * FROM read_csv('{tmp_path}/a.csv')")

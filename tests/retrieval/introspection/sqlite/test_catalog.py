@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from nl2sql.catalog import Catalog, Column, ForeignKey
-from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.execution.sqlite.shop import build_shop
-
-
-def read(path: Path, script: str) -> Catalog:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(script)
-    return read_sqlite_catalog(path, database="odd")
 
 
 @pytest.fixture
@@ -79,33 +70,3 @@ def test_reads_foreign_keys_in_the_spelling_of_the_tables(shop: Catalog) -> None
             ("line_no", "order_id"),
         ),
     }
-
-
-@pytest.mark.parametrize(
-    "script",
-    [
-        "CREATE TABLE a (x INT REFERENCES gone (id))",
-        "CREATE TABLE a (x INT REFERENCES b (gone)); CREATE TABLE b (id INT)",
-        "CREATE TABLE a (x INT REFERENCES b); CREATE TABLE b (id INT)",
-        "CREATE TABLE a (x INT REFERENCES b); CREATE TABLE b (i, j, PRIMARY KEY (i, j))",
-    ],
-    ids=["no_table", "no_column", "no_primary_key", "another_number_of_columns"],
-)
-def test_a_foreign_key_to_nowhere_is_left_out(script: str, path: Path) -> None:
-    assert read(path, script).foreign_keys == ()
-
-
-def test_leaves_out_what_is_not_the_users(path: Path) -> None:
-    catalog = read(
-        path,
-        "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT);"
-        "CREATE TABLE sqlitecousin (id INT);"
-        "CREATE VIRTUAL TABLE words USING fts5(text);"
-        "CREATE TABLE b (id INT); CREATE INDEX i ON b (id); ANALYZE",
-    )
-    assert [table.name for table in catalog.tables] == ["a", "b", "sqlitecousin"]
-
-
-def test_a_view_that_no_longer_works_is_left_out(path: Path) -> None:
-    catalog = read(path, "CREATE TABLE a (x); CREATE VIEW v AS SELECT x FROM gone")
-    assert [table.name for table in catalog.tables] == ["a"]

@@ -1,6 +1,8 @@
-"""Keyword scores, and what is first among them."""
+"""The words that keyword search looks for, their scores, and how rankings are fused."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +10,14 @@ from rank_bm25 import BM25Okapi
 
 from nl2sql.words import content_words
 from retrieval.index_store.cards import build_cards
-from retrieval.search.keywords import KeywordIndex, rank_scores
+from retrieval.search.keywords import (
+    DraftNames,
+    KeywordIndex,
+    fuse_rankings,
+    rank_scores,
+    read_draft,
+    read_words,
+)
 from tests.fakes import SHOP
 
 NAMES = [table.qualified for table in SHOP.tables]
@@ -86,3 +95,73 @@ def test_the_scores_are_those_of_rank_bm25_but_for_the_weight_of_a_word(b: float
     assert len(compared) > 20
     pair = words[5:7]
     assert ours.score(pair) == pytest.approx(sum(ours.score([word]) for word in pair), rel=1e-5)
+
+
+def test_scores_are_the_sums_of_reciprocal_ranks() -> None:
+    fused = fuse_rankings([(1.0, ["a", "b", "c"]), (1.0, ["c", "a"])])
+    assert fused == {
+        "a": pytest.approx(1 / 61 + 1 / 62),
+        "c": pytest.approx(1 / 63 + 1 / 61),
+        "b": pytest.approx(1 / 62),
+    }
+    assert list(fused) == ["a", "c", "b"]
+
+
+def test_a_ranking_counts_by_its_weight() -> None:
+    fused = fuse_rankings([(0.5, ["a"]), (1.0, ["b"])])
+    assert fused == {"b": pytest.approx(1 / 61), "a": pytest.approx(0.5 / 61)}
+    assert list(fused) == ["b", "a"]
+
+
+def test_another_k_is_used() -> None:
+    assert fuse_rankings([(1.0, ["a", "b"])], k=1) == {"a": 1 / 2, "b": 1 / 3}
+
+
+def test_ties_stay_in_the_order_of_the_rankings() -> None:
+    assert list(fuse_rankings([(1.0, ["b"]), (1.0, ["a"])])) == ["b", "a"]
+
+
+@pytest.mark.parametrize("rankings", [[], [(1.0, [])]])
+def test_nothing_fuses_to_nothing(rankings: list[tuple[float, list[str]]]) -> None:
+    assert fuse_rankings(rankings) == {}
+
+
+def test_related_words_are_apart_and_never_the_question_s_own() -> None:
+    words = read_words("Which clients bought from customers?")
+    assert words.own == ("client", "bought", "customer")
+    assert "buyer" in words.related
+    assert not set(words.own) & set(words.related)
+
+
+def test_all_texts_count_each_word_once() -> None:
+    assert read_words("orders", "orders total").own == ("order", "total")
+    assert read_words("").own == ()
+
+
+@pytest.mark.parametrize(
+    ("draft", "tables"),
+    [
+        ("SELECT id FROM orders", ("sales.orders",)),
+        ("SELECT 1 FROM stock.products AS p JOIN orders o ON o.id = p.id",
+         ("stock.products", "sales.orders")),
+        ("WITH x AS (SELECT 1 FROM returns) SELECT * FROM x", ("stock.returns",)),
+        ("SELECT 1 FROM invented", ()),
+        ("this is no SQL (", ()),
+        ("", ()),
+    ],
+)  # fmt: skip
+def test_tables_that_exist_are_found(draft: str, tables: tuple[str, ...]) -> None:
+    assert set(read_draft(draft, SHOP).tables) == set(tables)
+
+
+def test_columns_are_words_to_search_for() -> None:
+    words = read_draft("SELECT reason FROM returns WHERE line_no > 1", SHOP).words.split()
+    assert set(words) == {"returns", "reason", "line_no"}
+
+
+def test_outside_the_search_path_what_search_found_first_is_meant() -> None:
+    elsewhere = replace(SHOP, search_path=("public",))
+    draft = "SELECT 1 FROM products"
+    assert read_draft(draft, elsewhere).tables == ()
+    found = read_draft(draft, elsewhere, ["sales.orders", "stock.products"])
+    assert found == DraftNames(("stock.products",), "products")
