@@ -57,8 +57,22 @@ def bearer(token: bytes) -> tuple[bytes, bytes]:
         [bearer(b"s3cret"), bearer(b"s3cret-too")],
         [bearer(b"\xff\xfe")],
         [(b"authorization", b"Basic s3cret")],
+        [(b"authorization", b"s3cret")],
+        [(b"authorization", b"Bearer")],
+        [(b"authorization", b"")],
     ],
-    ids=["none", "wrong", "part", "twice", "two", "bytes", "basic"],
+    ids=[
+        "none",
+        "wrong",
+        "part",
+        "twice",
+        "two",
+        "bytes",
+        "basic",
+        "no scheme",
+        "no token",
+        "empty",
+    ],
 )
 async def test_without_a_token_not_a_byte_of_the_body_is_read(
     app: Any, method: str, path: str, headers: list[tuple[bytes, bytes]]
@@ -71,6 +85,7 @@ async def test_without_a_token_not_a_byte_of_the_body_is_read(
     # The rest of its body can still be sent: closed amid it, a client would miss the answer.
     assert "connection" not in exchange.headers
     assert exchange.headers["content-type"] == "application/problem+json"
+    assert "Authorization: Bearer" in json.loads(exchange.body)["detail"]
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/sign-out"])
@@ -107,6 +122,21 @@ async def test_with_a_token_all_routes_are_there(app: Any) -> None:
         await exchange.send_to(app, build_scope(method, path, [HOST, JSON, bearer(b"s3cret-too")]))
         seen[method, path] = exchange.status
     assert [seen[route] for route in ROUTES] == [200, 202, 200, 200, 200, 200, 404, 307, 405]
+
+
+async def test_a_token_says_who_asks(app: Any) -> None:
+    headers = [HOST, JSON, (b"authorization", b"bearer s3cret")]
+    exchange = Exchange([b'{"question": "Q?", "trace": true}'])
+    await exchange.send_to(app, build_scope("POST", "/query", headers))
+    assert json.loads(exchange.body)["trace"]["principal"] == "ann"
+    assert b"s3cret" not in exchange.body
+
+
+async def test_a_token_that_is_not_set_lets_nobody_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANN_TOKEN", raising=False)
+    app = build_app(build_settings(identity={"principals": {"ann": {"token_env": "ANN_TOKEN"}}}))
+    scope = build_scope("POST", "/query", [HOST, JSON, (b"authorization", b"Bearer ")])
+    assert (await Exchange([b"{}"]).send_to(app, scope)).status == 401
 
 
 async def test_probes_need_none_and_say_more_with_one(app: Any) -> None:
