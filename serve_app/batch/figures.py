@@ -5,12 +5,13 @@ from __future__ import annotations
 import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from statistics import fmean, quantiles
+from statistics import fmean
+
+import numpy as np
 
 from serve_app.batch.job import Job
-from serve_app.batch.results import Row
 
 # The rate is that of the latest results.
 _WINDOW_S = 300.0
@@ -20,12 +21,9 @@ _REPORTED = (
     "reason",
     "database",
     "confidence",
-    "quorum",
     "seconds",
     "prompt_tokens",
     "completion_tokens",
-    "index_version",
-    "model",
 )
 
 
@@ -117,23 +115,23 @@ class Report:
     outcomes: Mapping[str, int]
     errors: Mapping[str, int]
     reasons: Mapping[str, str]
-    quorum_share: float | None
     mean_confidence: float | None
     median_s: float | None
     p95_s: float | None
     prompt_tokens: int
     completion_tokens: int
-    models: Sequence[str]
-    index_versions: Mapping[str, Sequence[str]]
-    databases: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    databases: Mapping[str, Mapping[str, int]]
 
 
 def build_report(job: Job) -> Report:
     """Reads all results of a job."""
     rows = [row for info in job.list_results() for row in job.read_results(info, _REPORTED)]
-    answered = [row for row in rows if row["outcome"] == "answered"]
     seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
-    confidences = [row["confidence"] for row in answered if row["confidence"] is not None]
+    confidences = [
+        row["confidence"]
+        for row in rows
+        if row["outcome"] == "answered" and row["confidence"] is not None
+    ]
     databases: dict[str, Counter[str]] = {}
     for row in rows:
         databases.setdefault(row["database"] or "", Counter())[row["outcome"]] += 1
@@ -143,27 +141,10 @@ def build_report(job: Job) -> Report:
         outcomes=dict(Counter(row["outcome"] for row in rows)),
         errors=dict(Counter(row["error_class"] for row in rows if row["error_class"])),
         reasons={row["error_class"]: row["reason"] for row in rows if row["error_class"]},
-        quorum_share=fmean(bool(row["quorum"]) for row in answered) if answered else None,
         mean_confidence=fmean(confidences) if confidences else None,
-        median_s=_find_quantile(seconds, 50),
-        p95_s=_find_quantile(seconds, 95),
+        median_s=float(np.percentile(seconds, 50)) if seconds else None,
+        p95_s=float(np.percentile(seconds, 95)) if seconds else None,
         prompt_tokens=sum(row["prompt_tokens"] or 0 for row in rows),
         completion_tokens=sum(row["completion_tokens"] or 0 for row in rows),
-        models=sorted({row["model"] for row in rows if row["model"]}),
-        index_versions=_list_versions(rows),
         databases={name: dict(counts) for name, counts in databases.items()},
     )
-
-
-def _find_quantile(values: Sequence[float], percent: int) -> float | None:
-    if len(values) < 2:
-        return values[0] if values else None
-    return quantiles(values, n=100, method="inclusive")[percent - 1]
-
-
-def _list_versions(rows: Sequence[Row]) -> dict[str, list[str]]:
-    versions: dict[str, set[str]] = {}
-    for row in rows:
-        if row["index_version"]:
-            versions.setdefault(row["database"], set()).add(row["index_version"])
-    return {database: sorted(found) for database, found in sorted(versions.items())}

@@ -78,12 +78,6 @@ def test_folder_questions_and_dump_mean_the_same(tmp_path: Path) -> None:
         load_dump(questions)
 
 
-def test_an_id_occurs_once(tmp_path: Path) -> None:
-    entry = {"id": "Q1", "question": "a", "query": "SELECT 1"}
-    with pytest.raises(SettingsError, match="'Q1' occurs twice"):
-        load_dump(lay_out(tmp_path, entry, entry))
-
-
 def test_all_schemas_as_one_database(tmp_path: Path) -> None:
     questions = lay_out(
         tmp_path,

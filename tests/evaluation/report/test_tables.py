@@ -85,12 +85,6 @@ def test_no_speed_is_shown_where_samples_came_from_a_file() -> None:
     assert shown["execute"] == ["3.0 ms", "3.0 ms"]
 
 
-def test_columns_without_any_figure_are_left_out() -> None:
-    columns = build_accuracy_table(build_section(build_run())).columns
-    assert "accuracy" in columns
-    assert "with clarify counted" not in columns
-
-
 def test_gold_that_fails_is_counted_where_outcomes_are() -> None:
     run = build_run("K=1", build_record("q1"), build_record("q2", gold_error="timeout"))
     row = read_row(build_outcome_table(build_section(run)))

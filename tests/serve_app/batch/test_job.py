@@ -135,9 +135,9 @@ def test_progress_counts_complete_results(job: Job) -> None:
 
 
 def test_a_report(job: Job) -> None:
-    values = {"confidence": 0.5, "quorum": True, "seconds": 2.0, "database": "shop"}
+    values = {"confidence": 0.5, "seconds": 2.0, "database": "shop"}
     write_results(job, 0, "q00000", "q00001", **values)
-    write_results(job, 1, "q00002", prompt_tokens=7, model="m", **values)
+    write_results(job, 1, "q00002", prompt_tokens=7, **values)
     write_results(job, 2, "q00003", outcome="error", error_class="E", reason="R")
     for number, ids in enumerate((("q00000", "q00001"), ("q00002",), ("q00003",))):
         write_checkpoint(job, number, *ids)
@@ -145,9 +145,8 @@ def test_a_report(job: Job) -> None:
     assert report.outcomes == {"answered": 3, "error": 1}
     assert report.prompt_tokens == 7
     assert (report.errors, report.reasons) == ({"E": 1}, {"E": "R"})
-    assert (report.quorum_share, report.mean_confidence, report.median_s) == (1.0, 0.5, 2.0)
+    assert (report.mean_confidence, report.median_s) == (0.5, 2.0)
     assert report.databases == {"shop": {"answered": 3}, "": {"error": 1}}
-    assert report.models == ["m"]
 
 
 ACT_FOR = {"act_for": {"reports": ["mia"], "admin": ["*"]}}
