@@ -67,32 +67,3 @@ def test_the_network_between_hosts_can_be_cut(hosts: Hosts) -> None:
         assert reaches([sys.executable, "-c", _CONNECT, one.address])
     assert connects(one, two)
     assert connects(two, one)
-
-
-def test_nothing_is_left() -> None:
-    with open_hosts() as hosts:
-        host = hosts.add()
-        listen(host)
-        (running,) = host.list_processes()
-    assert not running.is_running()
-    links = subprocess.run(["ip", "link"], capture_output=True, text=True, check=True).stdout
-    assert hosts.bridge not in links
-    assert host.name not in links
-
-
-def test_hosts_can_be_opened_again_at_once() -> None:
-    for _ in range(3):
-        with open_hosts() as hosts:
-            for _ in range(3):
-                hosts.add()
-
-
-def test_what_a_broken_run_left_is_removed() -> None:
-    ended = subprocess.Popen(["true"])
-    ended.wait()
-    left = f"qh{ended.pid}h2"
-    subprocess.run(["ip", "netns", "add", left], check=True)
-    with open_hosts():
-        pass
-    names = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True).stdout
-    assert left not in names

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -35,35 +33,6 @@ def promtool(folder: Path, *arguments: str) -> None:
         ["promtool", *arguments], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
-
-
-def test_each_dashboard_has_the_form_that_grafana_reads() -> None:
-    dashboards = read_dashboards()
-    assert len({dashboard["uid"] for dashboard in dashboards}) == len(dashboards) == 2
-    for dashboard in dashboards:
-        assert {"title", "schemaVersion", "templating", "time"} <= dashboard.keys()
-        (variable,) = dashboard["templating"]["list"]
-        assert (variable["type"], variable["query"]) == ("datasource", "prometheus")
-        panels = dashboard["panels"]
-        assert len({panel["id"] for panel in panels}) == len(panels)
-        for panel in panels:
-            assert panel["type"] == "timeseries"
-            assert panel["title"]
-            assert panel["fieldConfig"]["defaults"]["unit"]
-            assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}
-            references = [target["refId"] for target in panel["targets"]]
-            assert len({*references}) == len(references) > 0
-        for first, second in combinations(panels, 2):
-            assert not overlap(first["gridPos"], second["gridPos"])
-
-
-def overlap(first: Any, second: Any) -> bool:
-    return bool(
-        first["x"] < second["x"] + second["w"]
-        and second["x"] < first["x"] + first["w"]
-        and first["y"] < second["y"] + second["h"]
-        and second["y"] < first["y"] + first["h"]
-    )
 
 
 def test_all_that_the_service_measures_is_shown_under_its_name() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nl2sql.catalog import Catalog, Table
-from tests.fakes import CUSTOMERS, PRODUCTS, SHOP, build_key, build_table
+from tests.fakes import CUSTOMERS, SHOP, build_key, build_table
 
 SALES_ITEMS = build_table("sales.items", "id integer")
 STOCK_ITEMS = build_table("stock.items", "id integer")
@@ -57,18 +57,6 @@ def test_every_short_name_resolves_to_its_table() -> None:
             assert table.qualified == qualified
 
 
-def test_a_table_is_found_by_its_qualified_name_only() -> None:
-    assert SHOP.table("stock.products") is PRODUCTS
-    assert SHOP.table("products") is None
-
-
-def test_a_column_is_found_by_name() -> None:
-    column = CUSTOMERS.column("Loyalty Tier")
-    assert column is not None
-    assert column.type == "text"
-    assert CUSTOMERS.column("loyalty tier") is None
-
-
 def change_customers(**changes: Any) -> dict[str, Any]:
     return {"tables": (replace(CUSTOMERS, **changes), *SHOP.tables[1:])}
 
@@ -90,7 +78,3 @@ CHANGES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("changes", CHANGES.values(), ids=CHANGES)
 def test_the_fingerprint_changes_with_anything_in_the_catalog(changes: dict[str, Any]) -> None:
     assert replace(SHOP, **changes).fingerprint != SHOP.fingerprint
-
-
-def test_the_fingerprint_of_equal_catalogs_is_equal() -> None:
-    assert replace(SHOP).fingerprint == SHOP.fingerprint

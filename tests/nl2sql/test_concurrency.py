@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from nl2sql.concurrency import gather_all, task_group
+from nl2sql.concurrency import gather_all
 from nl2sql.errors import Unavailable
 
 
@@ -45,10 +45,3 @@ async def test_cancelling_the_caller_cancels_them_all() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert ended == [True, True]
-
-
-async def test_tasks_of_different_kinds_in_one_group() -> None:
-    async with task_group() as group:
-        number = group.create_task(asyncio.sleep(0, 1))
-        text = group.create_task(asyncio.sleep(0, "a"))
-    assert (number.result(), text.result()) == (1, "a")

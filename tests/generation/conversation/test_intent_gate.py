@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from generation.conversation.intent_gate import IntentGate, build_prompt, measure_words
+from generation.conversation.intent_gate import IntentGate, build_prompt
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.types import Intent, RetrievedTable, SchemaContext, ValueMatch
 from tests.fakes import (
@@ -183,12 +183,6 @@ async def test_the_flag_opens_the_gate() -> None:
     gate, _ = build_gate(flags={"intent_gate": False})
     for text in ("Delete all orders.", "Tell me a joke."):
         assert await gate.check(build_question(text=text), build_near(0.0)) == Intent()
-
-
-def test_the_share_of_words_counts_names_and_comments() -> None:
-    context = build_context(tables=("sales.orders",))
-    question = build_question(text="How many euros were shipped by purple trains?")
-    assert measure_words(question, context) == 0.5
 
 
 def test_the_prompt_is_the_golden_one_and_the_question_one_line() -> None:

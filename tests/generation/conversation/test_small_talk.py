@@ -3,15 +3,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from generation.conversation.intent_gate import IntentGate
 from generation.conversation.small_talk import Remark, read_remark, reply
 from nl2sql.languages import LANGUAGES
-from nl2sql.languages.detection import find_language
-from tests.conftest import ROOT
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
 
 REMARKS = {
@@ -66,9 +62,3 @@ async def test_the_gate_replies_however_near_a_table_is() -> None:
     assert intent.reason.startswith("Fragen Sie")
     assert intent.suggestions
     assert engine.requests == []
-
-
-def test_the_demos_questions_are_english() -> None:
-    path = ROOT / "data" / "demo_erp" / "questions.jsonl"
-    questions = [json.loads(line)["question"] for line in path.read_text().splitlines()]
-    assert {find_language(question) for question in questions} == {"en"}

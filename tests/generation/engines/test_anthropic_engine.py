@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from typing import Any
 
 import pytest
@@ -12,7 +10,7 @@ from generation.engines.anthropic_engine import AnthropicEngine
 from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, SettingsError
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Message, Prompt
-from tests.generation.engines.loopback import Loopback, Reply, serve, wait_for
+from tests.generation.engines.loopback import Loopback, Reply, serve
 from tests.generation.engines.test_openai_engine import build_request
 
 MESSAGES = "/v1/messages"
@@ -57,13 +55,6 @@ async def test_k_requests_with_the_system_message_apart() -> None:
     assert len(server.bodies(MESSAGES)) == 3
 
 
-async def test_what_some_requests_brought_is_kept_when_others_fail() -> None:
-    busy = refuse("rate_limit_error", "slow down", 429)
-    with serve(v1__messages=[complete("SELECT 1"), busy, complete("SELECT 2")]) as server:
-        found = await build_engine(server).sample(build_request(k=4))
-    assert found.texts == ("SELECT 1", "SELECT 2", "SELECT 2")
-
-
 async def test_a_model_that_takes_no_beginning_writes_the_whole_answer() -> None:
     def answer(body: dict[str, Any]) -> Reply:
         if body["messages"][-1]["role"] == "assistant":
@@ -98,18 +89,6 @@ async def test_failures_become_our_errors(reply: Reply, error: type[QuorumError]
         await build_engine(server).sample(build_request())
     assert raised.value.hint
     assert raised.value.__cause__ is not None
-
-
-async def test_a_cancelled_call_closes_its_connection() -> None:
-    with serve(v1__messages=Reply(wait=threading.Event())) as server:
-        engine = build_engine(server)
-        call = asyncio.create_task(engine.sample(build_request()))
-        assert await wait_for(server.waits)
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-        assert await engine.requests_in_flight() == 0
-        assert await wait_for(server.gone)
 
 
 async def test_a_long_prompt_is_counted_by_the_server() -> None:

@@ -1,4 +1,4 @@
-"""Which model ``auto`` means here, and what is kept of this machine's speed."""
+"""Which engine and which model ``auto`` mean here, and what is kept of this machine's speed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from generation.engines.choice import choose_engine, has_gpu, read_gpu_names
 from generation.engines.machine_speed import MachineSpeed, find_machine_speed, measure_machine
 from generation.engines.model_choice import (
     choose_cpu_model,
@@ -89,3 +90,18 @@ def test_this_machine_can_be_measured() -> None:
     speed = measure_machine("this one")
     assert speed.machine == "this one"
     assert 0 < speed.prompt_ms < speed.step_ms
+
+
+def test_the_default_is_openvino_where_there_is_no_gpu() -> None:
+    if not has_gpu():
+        assert choose_engine(ModelSettings()) == "openvino"
+    assert choose_engine(ModelSettings(engine="vllm")) == "vllm"
+
+
+def test_the_driver_names_the_gpus(tmp_path: Path) -> None:
+    assert read_gpu_names(tmp_path / "none") == ()
+    for number, name in enumerate(("NVIDIA H200", "NVIDIA L4")):
+        folder = tmp_path / f"0000:0{number}:00.0"
+        folder.mkdir()
+        (folder / "information").write_text(f"Model: \t\t {name}\nIRQ:   \t\t 16\n")
+    assert read_gpu_names(tmp_path) == ("NVIDIA H200", "NVIDIA L4")

@@ -11,7 +11,6 @@ import pytest
 from generation.engines.openai_engine import OpenAiEngine
 from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, SettingsError
 from nl2sql.settings import ModelSettings
-from nl2sql.sql.extraction import extract_sql
 from nl2sql.types import Message, Prompt, SamplingRequest
 from tests.generation.engines.loopback import Answer, Loopback, Reply, serve, wait_for
 
@@ -182,28 +181,6 @@ async def test_what_some_requests_brought_is_kept_when_others_fail(
         found = await build_engine(server).sample(build_request(k=4))
     assert found.texts == tuple(f"SELECT {seed}" for seed in range(7, 11) if seed not in failing)
     assert found.prompt_tokens == 20 * len(found.texts)
-
-
-async def test_one_that_is_told_to_wait_is_asked_again() -> None:
-    busy = Reply({"error": {"message": "busy"}}, 429, headers=(("retry-after-ms", "1"),))
-    told: list[int] = []
-
-    def answer(body: dict[str, Any]) -> Reply:
-        if body["seed"] == 9 and not told:
-            told.append(9)
-            return busy
-        return complete(f"SELECT {body['seed']}")
-
-    with serve(v1__chat__completions=answer) as server:
-        found = await build_engine(server, retries=1).sample(build_request(k=4))
-    assert found.texts == ("SELECT 7", "SELECT 8", "SELECT 9", "SELECT 10")
-
-
-async def test_the_last_of_several_blocks_of_an_answer_is_left_in_it() -> None:
-    text = "```sql\nSELECT 1\n```\nWait, better:\n```sql\nSELECT 2\n```"
-    with serve(v1__chat__completions=complete(text)) as server:
-        found = await build_engine(server).sample(build_request())
-    assert extract_sql(found.texts[0]) == "SELECT 2"
 
 
 async def test_a_server_that_does_not_answer_in_time() -> None:

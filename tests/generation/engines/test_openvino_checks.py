@@ -1,5 +1,8 @@
+"""What is checked of a folder before its model is loaded."""
+
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from generation.engines.openvino_checks import (
     count_cache_tokens,
     measure_free_memory,
 )
+from generation.engines.openvino_tokenizer import read_marks
 from generation.models.files import Manifest, write_manifest
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings
@@ -82,3 +86,22 @@ def test_the_free_memory_is_that_of_the_container(tmp_path: Path) -> None:
     (tmp_path / "memory.stat").write_text("active_file 100\ninactive_file 50\nanon 9\n")
     assert measure_free_memory(tmp_path) == 450
     assert measure_free_memory(tmp_path / "none") > 450
+
+
+END = {"content": "<|im_end|>", "special": True}
+
+
+def test_marks_are_found_where_transformers_writes_them(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"eos_token": "<|im_end|>"}))
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"added_tokens": [{"id": 2, **END}]}))
+    assert read_marks(tmp_path) == {"2": "<|im_end|>"}
+    named = {"added_tokens_decoder": {"7": END}}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(named))
+    assert read_marks(tmp_path) == {"7": "<|im_end|>"}
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"added_tokens_decoder": []}'])
+def test_a_folder_without_them_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "tokenizer_config.json").write_text(content)
+    with pytest.raises(ModelCorrupt, match="does not say its special tokens"):
+        read_marks(tmp_path)

@@ -236,12 +236,6 @@ async def test_the_speed_is_measured_once(folder: Path) -> None:
     assert len(server.history) == 3
 
 
-async def test_closing_ends_the_process(folder: Path) -> None:
-    server = FakeServer()
-    await build_engine(folder, server).close()
-    assert server.stopped
-
-
 def test_an_old_processor_is_told() -> None:
     check_processor(frozenset({"sse4_2", "avx2"}))
     check_processor(frozenset())

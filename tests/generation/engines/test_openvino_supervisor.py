@@ -121,24 +121,19 @@ async def test_a_server_that_is_too_busy_to_answer_lives_on() -> None:
         assert supervisor.describe_problem() == ""
 
 
-async def test_a_start_that_fails_is_told_and_tried_again() -> None:
-    failure = EngineUnavailable("There is no memory.")
+@pytest.mark.parametrize(
+    ("failure", "told"),
+    [
+        (EngineUnavailable("There is no memory."), "There is no memory."),
+        (OSError(12, "Cannot allocate memory"), "Cannot allocate memory"),
+    ],
+)
+async def test_a_start_that_fails_is_told_and_tried_again(failure: Exception, told: str) -> None:
     async with keep(FakeServer(), failure, failure, failure, FakeServer()) as (supervisor, start):
         start.history[0].is_running = False
-        with pytest.raises(EngineUnavailable, match="no memory"):
+        with pytest.raises(EngineUnavailable, match=told):
             await supervisor.find()
-        assert supervisor.describe_problem() == "There is no memory."
-        await wait_for(lambda: len(start.history) == 2)
-        assert supervisor.describe_problem() == ""
-
-
-async def test_a_system_error_at_the_start_is_told_and_tried_again() -> None:
-    failure = OSError(12, "Cannot allocate memory")
-    async with keep(FakeServer(), failure, failure, failure, FakeServer()) as (supervisor, start):
-        start.history[0].is_running = False
-        with pytest.raises(EngineUnavailable, match="Cannot allocate memory"):
-            await supervisor.find()
-        assert "Cannot allocate memory" in supervisor.describe_problem()
+        assert told in supervisor.describe_problem()
         await wait_for(lambda: len(start.history) == 2)
         assert supervisor.describe_problem() == ""
 

@@ -18,7 +18,7 @@ import pytest
 from generation.engines.openai_engine import OpenAiEngine
 from generation.models.forms import SAFETENSORS
 from generation.models.store import ModelStore
-from nl2sql.errors import PromptTooLong, SettingsError
+from nl2sql.errors import PromptTooLong
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Message, Prompt
 from tests.conftest import ROOT
@@ -136,11 +136,3 @@ def _count_running(metrics: str) -> float:
     lines = [line for line in metrics.splitlines() if line.startswith("vllm:num_requests_running")]
     assert lines
     return sum(float(line.rpartition(" ")[2]) for line in lines)
-
-
-async def test_a_model_that_is_not_there(url: str) -> None:
-    assert await build_engine(url).probe() == (("engine", ""),)
-    other = build_engine(url, served_name="other")
-    assert "no model 'other' there, but tiny" in dict(await other.probe())["engine"]
-    with pytest.raises(SettingsError, match="404"):
-        await other.sample(build_request(prompt=PROMPT))

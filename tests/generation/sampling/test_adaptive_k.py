@@ -1,11 +1,13 @@
-"""How many candidates a question gets where nobody says."""
+"""How many candidates a question gets where nobody says, and which variant draws how many."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from generation.sampling.allocation import count_round, rate_difficulty
-from nl2sql.settings.sampling import SamplingSettings
+from generation.sampling.allocation import Draw, count_round, deal_samples, rate_difficulty
+from nl2sql.settings.sampling import SamplingSettings, Variant
 from nl2sql.types import JoinPlan, Plan, Question, SchemaLink, SchemaLinks
 from tests.fakes import SHOP, build_question
 
@@ -54,3 +56,42 @@ def list_rounds(question: Question, found: Plan) -> list[int]:
 )
 def test_rounds_go_on_to_the_most(question: Question, found: Plan, rounds: list[int]) -> None:
     assert list_rounds(question, found) == rounds
+
+
+ONE: tuple[Variant, ...] = ("standard",)
+TWO: tuple[Variant, ...] = ("standard", "narrow")
+
+
+def deal(k: int, variants: tuple[Variant, ...] = ONE, **options: Any) -> tuple[Draw, ...]:
+    return deal_samples(k, variants, seed=5, temperature=0.7, **options)
+
+
+def test_one_variant_is_one_request_with_the_seed_of_the_question() -> None:
+    assert deal(4) == (Draw(ONE[0], 4, 5, 0.7),)
+
+
+@pytest.mark.parametrize(
+    ("draws", "expected"),
+    [
+        (deal(7, TWO), "standard 4 0.7, narrow 3 0.7"),
+        (deal(1, TWO[1:]), "narrow 1 0.0"),
+        (deal(1, round_number=1), "standard 1 0.7"),
+        (deal(1, TWO, round_number=1), "narrow 1 0.7"),
+        (deal(1, TWO, round_number=2), "standard 1 0.7"),
+    ],
+    ids=["shares", "single", "later", "the second", "the first again"],
+)
+def test_variants_draw_their_shares(draws: tuple[Draw, ...], expected: str) -> None:
+    found = [f"{draw.variant} {draw.k} {draw.temperature}" for draw in draws]
+    assert ", ".join(found) == expected
+
+
+def test_no_two_requests_of_a_question_share_a_seed() -> None:
+    draws = [draw for number in range(4) for draw in deal(4, TWO, round_number=number)]
+    seeds = [draw.seed + at for draw in draws for at in range(draw.k) if draw.temperature]
+    assert len(set(seeds)) == len(seeds) == 16
+
+
+def test_a_seed_is_one_that_any_server_takes() -> None:
+    draws = deal_samples(4, TWO, seed=2**31 - 1, temperature=0.7, round_number=3)
+    assert all(0 <= draw.seed < 2**31 for draw in draws)

@@ -1,21 +1,24 @@
-"""One request to the engine, its prompt, and the candidates that come of it."""
+"""Requests to the engine, their prompts in each variant, and the candidates that come of them."""
 
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import pytest
 
-from generation.sampling.generator import CandidateGenerator
+from generation.sampling.generator import CandidateGenerator, merge_candidates
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.errors import EngineUnavailable
+from nl2sql.errors import SettingsError
 from nl2sql.schema_text import render_schema
 from nl2sql.types import (
+    Candidate,
     Completions,
     DraftQuery,
     FewShot,
     Generated,
+    JoinPlan,
     Plan,
     Prompt,
     SamplingRequest,
@@ -51,34 +54,10 @@ async def test_one_candidate_is_greedy_and_more_are_sampled(k: int, temperature:
     assert generated.prompt is request.prompt
 
 
-async def test_an_error_of_the_engine_passes_through() -> None:
-    with pytest.raises(EngineUnavailable):
-        await generate(FakeEngine(EngineUnavailable("Busy.")))
-
-
 async def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:
     settings = build_settings(flags=flags)
     prompt, _ = await write_prompt(settings, build_question(text="How many orders?"), context, plan)
     return prompt.messages[1].content
-
-
-async def test_the_schema_stands_before_the_hints_and_the_question_at_the_end() -> None:
-    match = ValueMatch("germany", "sales.customers", "country", "Germany", 1.0)
-    text = await read_user_message(build_context(values=(match,)), Plan())
-    marks = ["CREATE TABLE returns", "customers.country holds 'Germany'", "Question: "]
-    places = [text.index(mark) for mark in marks]
-    assert places == sorted(places)
-    assert text.endswith("Question: How many orders?")
-
-
-async def test_questions_on_the_same_tables_share_their_prefix() -> None:
-    settings = build_settings()
-    prompts = [
-        (await write_prompt(settings, build_question(text=text), CONTEXT, Plan()))[0]
-        for text in ("How many?", "Which ones?")
-    ]
-    one, two = (prompt.messages[1].content for prompt in prompts)
-    assert two == f"{one.removesuffix('How many?')}Which ones?"
 
 
 @pytest.mark.parametrize("comments", [True, False])
@@ -112,12 +91,6 @@ async def test_the_hints_of_a_table_that_is_left_out_go_with_it() -> None:
     assert "Germany" not in text
 
 
-async def test_pruned_columns_are_not_shown() -> None:
-    text = await read_user_message(CONTEXT, Plan(columns=(("sales.orders", ("id", "total")),)))
-    assert "placed_at" not in text
-    assert "quantity" in text
-
-
 FEW = tuple(FewShot(f"How many {name}?", f"SELECT count(*) FROM {name}") for name in "abc")
 
 
@@ -137,13 +110,6 @@ async def test_all_that_depends_on_the_question_stands_after_the_schema() -> Non
 async def plain_prompt() -> Prompt:
     settings = build_settings()
     return (await write_prompt(settings, build_question(), CONTEXT, Plan()))[0]
-
-
-async def test_the_best_example_stands_next_to_the_question() -> None:
-    text = await read_user_message(build_context(examples=FEW), Plan())
-    places = [text.index(f"How many {name}?") for name in "cba"]
-    assert places == sorted(places)
-    assert places[-1] < text.index("How many orders?")
 
 
 async def test_examples_take_a_part_of_the_window_and_no_more() -> None:
@@ -192,13 +158,6 @@ async def test_the_gate_goes_by_the_setting() -> None:
         assert intent.code == code
 
 
-async def test_the_plan_is_not_shown_unless_asked() -> None:
-    settings = build_settings()
-    links = SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),))
-    prompt, _ = await write_prompt(settings, build_question(), CONTEXT, Plan(links=links))
-    assert "Columns that may matter" not in prompt.messages[-1].content
-
-
 class SlowEngine(FakeEngine):
     """Takes its time over every prompt but the shortest."""
 
@@ -221,3 +180,143 @@ async def test_at_the_deadline_the_variants_that_are_finished_stand_for_all() ->
 async def test_fewer_completions_than_wanted_are_told() -> None:
     generated = await generate(FakeEngine(["SELECT 1"]), 4)
     assert (generated.samples, generated.wanted) == (1, 4)
+
+
+def merge(*texts: str, logprobs: tuple[float, ...] = ()) -> tuple[Candidate, ...]:
+    return merge_candidates([("v", Completions(texts, 9, 9, logprobs))], "postgres")
+
+
+def test_equal_queries_are_one_candidate_in_the_order_of_their_first_sample() -> None:
+    b, a = "SELECT b FROM t", "SELECT a FROM t"
+    assert merge(b, a, "select A\nfrom T;", "no idea", b) == (
+        Candidate("c1", "SELECT b FROM t", samples=2, variant="v"),
+        Candidate("c2", "SELECT a FROM t", samples=2, variant="v"),
+    )
+
+
+def test_a_candidate_is_as_likely_as_its_likeliest_sample() -> None:
+    merged = merge("SELECT a", "SELECT b", "select A", logprobs=(-0.5, -0.1, -0.2))
+    assert [(candidate.samples, candidate.logprob) for candidate in merged] == [
+        (2, -0.2),
+        (1, -0.1),
+    ]
+
+
+@pytest.mark.parametrize("texts", [(), ("", "I do not know")], ids=["nothing", "no_sql"])
+def test_no_query_is_no_candidate(texts: tuple[str, ...]) -> None:
+    assert merge(*texts) == ()
+
+
+FOUND = build_context(examples=(FewShot("How many items?", "SELECT count(*) FROM items"),))
+PLAN = Plan(joins=JoinPlan(skeleton="FROM orders JOIN customers"))
+
+
+async def read_prompts(
+    *variants: str, context: SchemaContext = FOUND, plan: Plan = PLAN, **settings: Any
+) -> dict[str, list[str]]:
+    """What each variant says, message by message, behind the system's."""
+    engine = FakeEngine(*[["SELECT 1"]] * len(variants))
+    made = build_settings(sampling={"variants": list(variants)}, **settings)
+    question = build_question(k=len(variants))
+    generated = await CandidateGenerator(engine, made).generate(question, context, plan)
+    return {
+        name: [message.content for message in prompt.messages[1:]]
+        for name, prompt in generated.prompts
+    }
+
+
+async def test_all_variants_are_drawn_from_and_merged() -> None:
+    engine = FakeEngine(["SELECT a FROM t"] * 2, ["SELECT b FROM t", "SELECT t.a FROM t"])
+    settings = build_settings(sampling={"variants": ["standard", "narrow"]})
+    generated = await CandidateGenerator(engine, settings).generate(
+        build_question(k=4, seed=7), FOUND, PLAN
+    )
+    drawn = [(request.k, request.temperature) for request in engine.requests]
+    assert drawn == [(2, 0.7), (2, 0.7)]
+    assert engine.requests[0].seed == 7
+    found = [(query.sql, query.samples, query.variant) for query in generated.candidates]
+    assert found == [("SELECT a FROM t", 3, "standard"), ("SELECT b FROM t", 1, "narrow")]
+    assert (generated.samples, generated.more) == (4, False)
+    assert (generated.prompt_tokens, generated.completion_tokens) == (200, 40)
+    assert [name for name, _ in generated.prompts] == ["standard", "narrow"]
+    assert generated.prompt is generated.prompts[0][1]
+
+
+async def test_rounds_of_an_adaptive_question_differ_in_seed_and_share_what_was_written() -> None:
+    engine = FakeEngine(["SELECT 1"] * 2, ["SELECT 1"] * 2)
+    generator = CandidateGenerator(engine, build_settings(sampling={"variants": ["standard"]}))
+    ask = partial(generator.generate, build_question(k=0), FOUND, Plan())
+    first = await ask()
+    counted = len(engine.counted)
+    second = await ask(before=first)
+    for number, generated in enumerate((first, second)):
+        assert (generated.round_number, generated.samples, generated.more) == (number, 2, True)
+    one, two = engine.requests
+    assert one.prompt is two.prompt
+    assert one.seed != two.seed
+    assert len(engine.counted) == counted
+
+
+async def test_a_variant_whose_turn_comes_later_is_written_then_and_kept() -> None:
+    engine = FakeEngine(*[["SELECT 1"] * 2] * 3)
+    ask = partial(
+        CandidateGenerator(engine, build_settings()).generate,
+        build_question(k=0),
+        FOUND,
+        PLAN,
+    )
+    first = await ask()
+    second = await ask(before=first)
+    third = await ask(before=second)
+    assert [name for name, _ in first.prompts] == ["standard"]
+    assert [name for name, _ in second.prompts] == ["standard", "narrow"]
+    assert third.prompts == second.prompts
+    assert second.prompt is third.prompt is first.prompt
+    prompts = dict(third.prompts)
+    order = ("standard", "narrow", "standard")
+    assert [request.prompt for request in engine.requests] == [prompts[name] for name in order]
+
+
+@pytest.mark.parametrize(("k", "names"), [(4, ["standard"]), (8, ["standard", "narrow"])])
+async def test_from_eight_candidates_on_there_are_two_prompts(k: int, names: list[str]) -> None:
+    engine = FakeEngine(*[["SELECT 1"] * (k // len(names))] * len(names))
+    generated = await CandidateGenerator(engine, build_settings()).generate(
+        build_question(k=k), FOUND, PLAN
+    )
+    assert [name for name, _ in generated.prompts] == names
+    assert [request.k for request in engine.requests] == [k // len(names)] * len(names)
+
+
+NAMED = "sales.orders"
+
+
+@pytest.mark.parametrize(
+    ("context", "plan"),
+    [
+        pytest.param(
+            build_context(),
+            Plan(links=SchemaLinks((SchemaLink("orders", NAMED, "", 0.9),))),
+            id="linked",
+        ),
+        pytest.param(build_context(), Plan(joins=JoinPlan(tables=(NAMED,))), id="joined"),
+        pytest.param(build_context(required=(NAMED,)), Plan(), id="required"),
+    ],
+)
+async def test_the_narrow_prompt_shows_only_tables_of_the_question(
+    context: SchemaContext, plan: Plan
+) -> None:
+    prompts = await read_prompts("standard", "narrow", context=context, plan=plan)
+    (wide,), (narrow,) = prompts["standard"], prompts["narrow"]
+    assert "CREATE TABLE orders" in narrow
+    assert narrow.count("CREATE TABLE") == 1 < wide.count("CREATE TABLE")
+
+
+async def test_the_narrow_prompt_of_a_question_that_names_no_table_shows_all() -> None:
+    prompts = await read_prompts("standard", "narrow", plan=Plan())
+    assert prompts["narrow"] == prompts["standard"]
+
+
+@pytest.mark.parametrize("variants", [["dll"], [], ["narrow", "narrow"]])
+def test_unknown_repeated_and_no_variants_are_errors(variants: list[str]) -> None:
+    with pytest.raises(SettingsError, match=r"sampling\.variants"):
+        build_settings(sampling={"variants": variants})

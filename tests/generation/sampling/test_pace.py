@@ -1,4 +1,4 @@
-"""The pace of an engine, from its speed and the settings."""
+"""The pace of an engine and its time-out, from its speed and the settings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from generation.sampling.pace import EnginePace
 from nl2sql.errors import EngineUnavailable
-from nl2sql.speed import EngineSpeed, Pace
+from nl2sql.speed import EngineSpeed, Pace, choose_sampling_timeout_s
 from tests.fakes import FakeEngine, build_settings
 
 SPEED = EngineSpeed(100, 40)
@@ -46,3 +46,16 @@ async def test_an_engine_that_does_not_answer_is_asked_again() -> None:
     pace = EnginePace(MeasuredEngine(failures=1), build_settings())
     assert await pace.read() == Pace(None, 60.0, MODEL)
     assert (await pace.read()).speed == SPEED
+
+
+@pytest.mark.parametrize(
+    ("speed", "seconds"),
+    [
+        pytest.param(EngineSpeed(20_000, 2000), 20, id="a GPU"),
+        pytest.param(EngineSpeed(100, 40), 60, id="two cores"),
+        pytest.param(EngineSpeed(5, 2), 120, id="a slow machine"),
+        pytest.param(None, 60, id="unknown"),
+    ],
+)
+def test_the_default_time_out_follows_from_it(speed: EngineSpeed | None, seconds: float) -> None:
+    assert choose_sampling_timeout_s(speed) == seconds

@@ -1,11 +1,24 @@
-"""Where nothing worked, every query is told, with its class and an advice."""
+"""What an answer says of failed queries, and of the definitions that its query uses."""
 
 from __future__ import annotations
 
-from nl2sql.answers import Failed, Trace
-from nl2sql.pipeline.conclusion import conclude, describe_attempts, list_attempts
-from nl2sql.types import Candidate, Ranking, Repair
-from tests.fakes import build_assessment, build_diagnostic, build_question, build_violation
+import pytest
+
+from nl2sql.answers import Answer, Answered, Failed, Trace
+from nl2sql.pipeline.conclusion import conclude, describe_attempts, list_attempts, name_definitions
+from nl2sql.pipeline.dialogue import Dialogue
+from nl2sql.rendering import build_response
+from nl2sql.types import Candidate, Question, Ranking, Repair
+from tests.fakes import (
+    FakeGenerator,
+    build_assessment,
+    build_context,
+    build_diagnostic,
+    build_question,
+    build_result,
+    build_violation,
+)
+from tests.retrieval.semantics.files import GERMANS, REVENUE
 
 REFUSED = build_assessment("c1", sql="SELECT x", verdict=build_violation())
 BROKEN = build_assessment(
@@ -41,3 +54,64 @@ def test_a_failure_says_what_went_wrong_and_what_to_do() -> None:
     assert len(answer.attempts) == 2
     assert "2 queries" in answer.reason
     assert "What went wrong: unknown table (1), grouping (1). Use one." in answer.reason
+
+
+CONTEXT = build_context(definitions=(REVENUE, GERMANS))
+
+
+def build_answer(*used: str, question: Question | None = None) -> Answered:
+    """An answer whose winner uses these definitions."""
+    winner = build_assessment(rows=((1,),), definitions=used)
+    loser = build_assessment("c2", definitions=("revenue",))
+    trace = Trace(
+        question or build_question(),
+        context=CONTEXT,
+        ranking=Ranking((winner, loser), samples=2),
+    )
+    return Answered(winner.candidate.sql, build_result((1,)), 0.9, True, trace)
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [
+        ((), ""),
+        (("revenue",), "Revenue as defined in semantics.yaml."),
+        (
+            ("revenue", "German customers"),
+            "Revenue and German customers as defined in semantics.yaml.",
+        ),
+    ],
+)
+async def test_the_text_says_what_the_query_uses(used: tuple[str, ...], expected: str) -> None:
+    class Pipeline:
+        async def answer(self, question: Question) -> Answer:
+            return build_answer(*used, question=question)
+
+    assert name_definitions(build_answer(*used)) == expected
+    dialogue = Dialogue(Pipeline(), FakeGenerator())
+    worded = await dialogue.answer(build_question(answer_text="rule"))
+    assert isinstance(worded, Answered)
+    assert worded.text == f"1 rows. {expected}".strip()
+    # Nobody asked for a text.
+    silent = await dialogue.answer(build_question())
+    assert isinstance(silent, Answered)
+    assert silent.text == ""
+
+
+def test_a_picked_query_uses_none() -> None:
+    answer = build_answer("revenue")
+    picked = Answered("SELECT 1", answer.result, 1.0, True, Trace(build_question(picked="x")))
+    assert name_definitions(picked) == ""
+
+
+def test_the_trace_lists_definitions_and_their_use() -> None:
+    response = build_response(build_answer("revenue"), trace=True)
+    assert response.trace is not None
+    revenue, germans = response.trace.definitions
+    assert (revenue.name, revenue.used, revenue.source) == ("revenue", True, "semantics.yaml")
+    assert revenue.condition == "orders.status <> 'cancelled'"
+    assert (germans.kind, germans.expression, germans.used) == ("filter", "", False)
+    assert [candidate.definitions for candidate in response.trace.candidates] == [
+        ["revenue"],
+        ["revenue"],
+    ]

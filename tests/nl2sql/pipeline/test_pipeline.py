@@ -20,8 +20,6 @@ from nl2sql.types import (
     Candidate,
     CatalogQuery,
     Interpretation,
-    Message,
-    Prompt,
     Ranking,
     SchemaContext,
     VerifiedQuery,
@@ -39,7 +37,6 @@ from tests.fakes import (
     FakeRepairer,
     FakeRetriever,
     build_assessment,
-    build_candidate,
     build_context,
     build_diagnostic,
     build_generated,
@@ -177,38 +174,6 @@ async def test_rounds_follow_until_the_ranking_is_settled() -> None:
     assert samples == {"c1": 2 * GOOD.candidate.samples, "c2": OTHER.candidate.samples}
 
 
-async def test_a_round_receives_the_one_before_and_the_last_one_has_all_prompts() -> None:
-    one, two = (Prompt("generate", (Message("user", text),)) for text in ("one", "two"))
-    first = build_generated(
-        GOOD.candidate, prompt=one, prompts=(("a", one),), left_out=("x",), samples=2, more=True
-    )
-    again = replace(first, prompts=(("a", one), ("b", two)), more=False)
-    generator = FakeGenerator(first, again)
-    ranker = FakeRanker(known(GOOD), rank(GOOD, samples=2), rank(GOOD, samples=4))
-    trace = (await build_pipeline(generator, ranker).answer(build_question(k=0))).trace
-    assert generator.handed_on == [None, first]
-    assert (trace.prompt, trace.prompts, trace.left_out) == (one, again.prompts, ("x",))
-
-
-async def test_rules_see_a_candidate_once_per_question() -> None:
-    first = build_generated(BAD.candidate, samples=2, more=True)
-    again = build_generated(BAD.candidate, BROKEN.candidate, samples=2)
-    generator = FakeGenerator(*[first, again] * 2)
-    ranker = FakeRanker(
-        known(BAD, BROKEN),
-        *[rank(BAD, quorum=False), rank(BAD, BROKEN, quorum=False)] * 2,
-    )
-    repairer = FakeRepairer(*[""] * 8)
-    pipeline = build_pipeline(generator, ranker, repairer)
-    for _ in range(2):
-        answer = await pipeline.answer(build_question(k=0))
-        seen = [failed.candidate.sql for failed in repairer.failed[-4:]]
-        assert seen == ["bad", "broken"] * 2
-        assert repairer.may_ask_model[-4:] == [False, False, True, True]
-        # Candidates that were not repaired are all listed.
-        assert [repair.candidate for repair in answer.trace.repairs] == ["c2", "c3"]
-
-
 async def test_the_gate_refuses_before_any_work_of_the_model() -> None:
     generator, ranker = FakeGenerator(reason="Not about shops."), FakeRanker({})
     answer = await build_pipeline(generator, ranker).answer(build_question())
@@ -225,17 +190,6 @@ async def test_no_query_at_all_is_a_failure() -> None:
     ).answer(build_question())
     assert isinstance(answer, Failed)
     assert answer.reason == "The model wrote no query."
-
-
-async def test_only_failures_are_a_failure_with_every_attempt_in_the_trace() -> None:
-    ranker = FakeRanker(known(BAD, BROKEN), rank(BAD, BROKEN, confidence=0.0, quorum=False))
-    repairer = FakeRepairer("", "", "", "")
-    answer = await build_pipeline(generate(BAD, BROKEN), ranker, repairer).answer(build_question())
-    assert isinstance(answer, Failed)
-    assert "2 queries" in answer.reason
-    assert [repair.outcome for repair in answer.trace.repairs] == ["none", "none"]
-    assert answer.trace.ranking is not None
-    assert len(answer.trace.ranking.assessments) == 2
 
 
 @pytest.mark.parametrize(
@@ -259,19 +213,6 @@ async def test_asking_back_offers_the_rankings_interpretations() -> None:
     assert isinstance(answer, Clarify)
     assert answer.interpretations == offered
     assert "0.10" in answer.reason
-
-
-async def test_two_databases_go_through_one_pipeline() -> None:
-    retriever = FakeRetriever()
-    generator = FakeGenerator(
-        build_generated(build_candidate("good")), build_generated(build_candidate("other"))
-    )
-    ranker = FakeRanker(known(GOOD, OTHER), rank(GOOD), rank(OTHER))
-    pipeline = build_pipeline(generator, ranker, retriever=retriever)
-    answers = [await pipeline.answer(build_question(database=name)) for name in ("shop", "erp")]
-    assert [answer.sql for answer in answers if isinstance(answer, Answered)] == ["good", "other"]
-    assert [answer.trace.question.database for answer in answers] == ["shop", "erp"]
-    assert [question.database for question in retriever.questions] == ["shop", "erp"]
 
 
 @pytest.mark.parametrize("stage", ["retriever", "generator", "repairer"])
@@ -408,12 +349,6 @@ async def test_no_draft_is_drafted_unless_asked() -> None:
     assert retriever.drafts == [""]
     assert answer.trace.draft_query == ""
     assert "draft" not in [timing.stage for timing in answer.trace.timings]
-
-
-async def test_what_was_left_out_of_the_prompt_is_in_the_trace() -> None:
-    generator = FakeGenerator(build_generated(GOOD.candidate, left_out=("sales.orders.total",)))
-    pipeline = build_pipeline(generator, FakeRanker(known(GOOD), rank(GOOD)))
-    assert (await pipeline.answer(build_question())).trace.left_out == ("sales.orders.total",)
 
 
 # -- the real stages, over a fake model and a fake database ------------------------------------

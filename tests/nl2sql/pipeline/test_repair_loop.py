@@ -33,7 +33,6 @@ from tests.fakes import (
 )
 
 GOOD = build_assessment("c1", sql="good", samples=3, rows=[(7,)], group=0)
-EMPTY = build_assessment("c1", sql="empty", samples=3, rows=[], group=0)
 OTHER = build_assessment("c2", sql="other", rows=[(8,)], group=1)
 BAD = build_assessment("c2", sql="bad", verdict=build_violation(), explained=None)
 BROKEN = build_assessment("c3", sql="broken", samples=2, diagnostic=build_diagnostic())

@@ -1,4 +1,4 @@
-"""The DDL form, which is the one that models have seen most of."""
+"""The DDL form, which is the one that models have seen most of, and the names alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
-from nl2sql.schema_text import render_schema
+from nl2sql.schema_text import Form, render_schema
 from nl2sql.sql.names import quote_name
 from tests.fakes import SHOP, build_context, build_key, build_table
 from tests.golden import load_text
@@ -16,22 +16,6 @@ from tests.golden import load_text
 
 def test_the_whole_shop_reads_as_in_the_golden_file() -> None:
     assert render_schema(build_context()) == load_text("schema_text.sql")
-
-
-def test_without_comments_no_comment_is_left() -> None:
-    assert "--" not in render_schema(build_context(), comments=False)
-
-
-def test_tables_come_in_name_order_whatever_their_rank() -> None:
-    one = build_context(tables=("stock.products", "sales.orders", "sales.customers"))
-    other = build_context(tables=("sales.customers", "stock.products", "sales.orders"))
-    text = render_schema(one)
-    assert text == render_schema(other)
-    assert [line.split()[2] for line in text.splitlines() if line.startswith("CREATE")] == [
-        "customers",
-        "orders",
-        "products",
-    ]
 
 
 def test_a_key_to_a_table_out_of_sight_is_not_shown() -> None:
@@ -63,11 +47,6 @@ def test_a_pruned_table_keeps_what_the_plan_names_and_other_tables_all() -> None
         ");"
     )
     assert '"Loyalty Tier" text' in text
-
-
-def test_a_key_is_shown_only_where_both_of_its_ends_are() -> None:
-    context = build_context(tables=("sales.customers", "sales.orders"))
-    assert "REFERENCES" not in render_schema(context, columns=(("sales.customers", ("name",)),))
 
 
 def test_a_key_that_nothing_declares_is_told_as_likely() -> None:
@@ -170,13 +149,6 @@ def test_a_name_is_quoted_where_postgresql_would_not_read_it(name: str, quoted: 
     assert quote_name(name) == quoted
 
 
-@pytest.mark.parametrize("name", ["Orders", "order", "two words"])
-def test_a_table_name_is_quoted_too(name: str) -> None:
-    catalog = Catalog("shop", (build_table(f"sales.{name}", "id integer"),), search_path=("sales",))
-    text = render_schema(build_context(catalog))
-    assert text.startswith(f'CREATE TABLE "{name}" (')
-
-
 BRIEF: dict[str, Any] = {"catalog_tables": 90}
 """Of a database of many tables."""
 
@@ -245,3 +217,21 @@ def test_a_short_table_has_neither_types_nor_keys_that_its_names_tell() -> None:
         "CREATE TABLE staff (staff_id, name);",
         "CREATE TABLE visits (visit_id, staff_id, guest REFERENCES staff(staff_id), day);",
     ]
+
+
+def test_the_names_only_form_is_a_line_a_table() -> None:
+    context = build_context(tables=("sales.customers", "stock.products"))
+    assert render_schema(context, form="names").splitlines() == [
+        'customers(id, name, country, "Loyalty Tier")',
+        "products(id, name, category, price, tags)",
+    ]
+
+
+@pytest.mark.parametrize("form", ["ddl", "names"])
+def test_every_form_is_the_same_whatever_the_order_of_what_was_found(form: Form) -> None:
+    names = [table.qualified for table in SHOP.tables]
+    forth = build_context(tables=names)
+    back = build_context(tables=names[::-1], foreign_keys=SHOP.foreign_keys[::-1])
+    text = render_schema(forth, form=form)
+    assert text == render_schema(back, form=form)
+    assert text.index("customers") < text.index("products")

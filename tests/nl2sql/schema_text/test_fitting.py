@@ -54,10 +54,6 @@ def left_out(room: int) -> tuple[str, ...]:
     return choose_left_out(SIZES, room, DROPPABLE, ["a", "b", "c"])
 
 
-def test_nothing_goes_from_what_fits() -> None:
-    assert left_out(SIZES.total) == ()
-
-
 def test_columns_go_one_by_one_and_no_more_than_needed() -> None:
     assert left_out(SIZES.total - 1) == ("c.z",)
     assert left_out(SIZES.total - 10) == ("c.z",)

@@ -111,13 +111,6 @@ async def test_tables_of_definitions_are_never_left_out() -> None:
     )
 
 
-async def test_pruned_columns_are_not_told_as_left_out() -> None:
-    plan = Plan(columns=(("sales.orders", ("id", "total")),))
-    written = await write(FakeEngine(), plan=plan)
-    assert "placed_at" not in written.text
-    assert written.left_out == ()
-
-
 async def test_two_questions_share_the_schema_byte_for_byte_even_when_it_is_cut() -> None:
     texts = [
         (await write(FakeEngine(), build_context(ODD), window=1024, beside=(words,))).text
@@ -181,15 +174,3 @@ async def test_the_whole_prompt_keeps_to_the_window_and_uses_it(
             assert tokens >= window - 100 - 80
         lengths.append(len(written.text))
     assert all(one <= other for one, other in pairwise(lengths))
-
-
-@pytest.mark.model
-@pytest.mark.parametrize("form", ["ddl", "names"])
-def test_pieces_never_count_less_than_the_whole(real: RealTokens, form: Form) -> None:
-    from nl2sql.schema_text.forms import FORMS
-    from nl2sql.schema_text.view import SchemaView
-
-    for context in (CONTEXT, build_context(ODD)):
-        text = FORMS[form](SchemaView(context))
-        whole, pieces = real.count(text.render()), sum(map(real.count, text.pieces()))
-        assert whole <= pieces <= whole * 1.02 + 3 * len(text.tables)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import random
 import sqlite3
 from collections import Counter
@@ -19,9 +17,6 @@ from sqlglot import exp
 
 from nl2sql.sql.normal_form import normal_form
 from tests.execution.sqlite.shop import build_shop
-
-BENCH = os.environ.get("QUORUMSQL_BENCH", "")
-
 
 SAME: dict[str, tuple[str, str]] = {
     "case": ("select a from t", "SELECT A FROM T"),
@@ -300,16 +295,3 @@ def test_queries_of_one_form_give_the_same_rows(tmp_path: Path) -> None:
         connection.text_factory = lambda text: text.decode(errors="ignore")
         checked = sum(check_forms(list(mutate(sql, rng, 120)), connection) for sql in SHOP_QUERIES)
     assert checked > 60
-
-
-@pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder of benchmarks")
-def test_golds_of_one_form_give_the_same_rows() -> None:
-    spider = Path(BENCH) / "spider"
-    examples = json.loads((spider / "train.json").read_text())
-    rng = random.Random(0)
-    for example in rng.sample(examples, 300):
-        name = example["db_id"]
-        path = spider / "database" / name / f"{name}.sqlite"
-        with closing(sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)) as connection:
-            connection.text_factory = lambda text: text.decode(errors="ignore")
-            check_forms(list(mutate(example["query"], rng, 20)), connection)

@@ -46,11 +46,6 @@ def test_what_postgresql_reads_otherwise_is_not_read(text: str) -> None:
     assert parse_one("SELECT X'FF', B'1', 1 AS x, 1 y", "postgres").sql("postgres")
 
 
-def test_several_statements_are_several_trees() -> None:
-    assert len(parse_statements("SELECT 1; SELECT 2", "postgres")) == 2
-    assert isinstance(parse_one("SELECT 1; SELECT 2", "postgres"), exp.Block)
-
-
 def test_nothing_is_no_tree() -> None:
     with pytest.raises(ParseError):
         parse_one(" ", "postgres")
@@ -170,21 +165,6 @@ def test_nothing_else_parses() -> None:
             found += [f"{path.relative_to(ROOT)}:{line}" for line in lines]
     allowed = "nl2sql/sql/parsing.py:"
     assert [place for place in found if not place.startswith(allowed)] == []
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import sqlglot\nsqlglot.parse_one('x')",
-        "import sqlglot as s\ns.parse('x')",
-        "from sqlglot import parse_one",
-        "from sqlglot import exp\nexp.maybe_parse('x')",
-        "from sqlglot.dialects import Postgres\nPostgres().parse('x')",
-        "from sqlglot import exp\nexp.DataType.from_str('x')",
-    ],
-)
-def test_the_search_for_parsing_finds_it(code: str) -> None:
-    assert find_parsing(ast.parse(code))
 
 
 def test_brackets_and_case_are_the_only_pairs() -> None:
