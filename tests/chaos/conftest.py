@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from ray import serve
 
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER
@@ -26,11 +25,10 @@ from serve_app.operations.indexing import index_databases
 from serve_app.ray.running import start_service, stop_service
 from serve_app.reporting import Silence
 from tests.chaos.load import pick_answered
-from tests.chaos.questions import ASKING, list_questions
+from tests.chaos.questions import ASKING, open_questions
 from tests.chaos.servers import Server
 from tests.chaos.service import TIMEOUT_S, Case, Service, describe_demo, render
-from tests.oracle.demo import DATABASE, open_demo
-from tests.oracle.postgres_copies import quiet_server
+from tests.oracle.demo import DATABASE
 from tests.oracle.stage import HASH_KEY
 from tests.serve_app.echo_replica import EchoReplica
 from tests.serve_app.interfaces import describe_principal, sign_in
@@ -73,12 +71,7 @@ def service(home: Path, cases: list[Case]) -> Iterator[Service]:
         data, index = Server(home / "data" / "postgres"), Server(home / "index" / "postgres")
         stack.callback(data.close)
         stack.callback(index.close)
-        with quiet_server(data.server):
-            stage = open_demo(data.server)
-            questions = list_questions(stage)
-            policy = home / "policy.yaml"
-            policy.write_text(yaml.safe_dump(dict(stage.subjects[0].policy)), encoding="utf-8")
-            stage.close()
+        questions, policy = open_questions(data.server, home)
         patch.setenv("ORACLE_HASH_KEY", HASH_KEY)
         patch.setenv("RAY_TMPDIR", str(home))
         described = {principal.name: describe_principal(principal) for principal in ASKING}

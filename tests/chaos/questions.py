@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
+import yaml
+
+from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Principal
-from tests.oracle.demo import PRINCIPALS
+from tests.oracle.demo import PRINCIPALS, open_demo
+from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.stage import PostgresStage
 from tests.serve_app.interfaces import Row, spell_cell
 
@@ -23,6 +28,17 @@ class KnownQuestion:
     principal: str
     sql: str
     rows: Counter[Row]
+
+
+def open_questions(server: EmbeddedServer, home: Path) -> tuple[list[KnownQuestion], Path]:
+    """The demo on the server, as each principal sees it; its policy is a file in ``home``."""
+    with quiet_server(server):
+        stage = open_demo(server)
+        questions = list_questions(stage)
+        policy = home / "policy.yaml"
+        policy.write_text(yaml.safe_dump(dict(stage.subjects[0].policy)), encoding="utf-8")
+        stage.close()
+    return questions, policy
 
 
 def list_questions(stage: PostgresStage) -> list[KnownQuestion]:

@@ -24,15 +24,14 @@ from serve_app.reporting import Silence
 from tests.chaos.load import pick_answered
 from tests.chaos.nodes import ClusterService, ReadyPods, count_processes, failed, find_process
 from tests.chaos.processes import killed
-from tests.chaos.questions import ASKING, list_questions
+from tests.chaos.questions import ASKING, open_questions
 from tests.chaos.service import TIMEOUT_S, Case, describe_demo
 from tests.deploy.cluster import run_cluster
 from tests.deploy.hosts import open_hosts, why_no_hosts
 from tests.deploy.manifests import find, find_settings
 from tests.deploy.test_cluster import echo
 from tests.generation.engines.loopback import Reply, serve_at
-from tests.oracle.demo import DATABASE, open_demo
-from tests.oracle.postgres_copies import quiet_server
+from tests.oracle.demo import DATABASE
 from tests.oracle.stage import HASH_KEY
 from tests.serve_app.interfaces import build_token, describe_principal
 
@@ -57,12 +56,7 @@ def cluster_service(cases: list[Case]) -> Iterator[ClusterService]:
         server = EmbeddedServer(home / "postgres")
         server.start()
         stack.callback(server.stop)
-        with quiet_server(server):
-            stage = open_demo(server)
-            questions = list_questions(stage)
-            policy = home / "policy.yaml"
-            policy.write_text(yaml.safe_dump(dict(stage.subjects[0].policy)), encoding="utf-8")
-            stage.close()
+        questions, policy = open_questions(server, home)
         hosts = stack.enter_context(open_hosts())
         models = Reply({"object": "list", "data": [{"id": "echo", "object": "model"}]})
         model = stack.enter_context(

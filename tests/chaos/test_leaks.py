@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
@@ -22,6 +22,7 @@ from tests.chaos.processes import (
     killed,
 )
 from tests.chaos.service import Service
+from tests.deploy.cluster import wait_for
 from tests.serve_app.echo_engine import HANG
 from tests.serve_app.interfaces import build_token
 
@@ -72,16 +73,6 @@ def break_all(service: Service) -> Iterator[None]:
         yield
 
 
-def wait_for(condition: Callable[[], bool]) -> bool:
-    """Whether it becomes true while things settle."""
-    deadline = time.monotonic() + _SETTLE_S
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.5)
-    return False
-
-
 @pytest.mark.long
 def test_requests_of_a_dead_ingress_end_in_the_engine(service: Service) -> None:
     engine = serve.get_deployment_handle("engine", APPLICATION)
@@ -102,7 +93,7 @@ def test_requests_of_a_dead_ingress_end_in_the_engine(service: Service) -> None:
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for thread in threads:
         thread.start()
-    assert wait_for(lambda: engine.counts.remote().result()[0] > hanging)
+    assert wait_for(lambda: engine.counts.remote().result()[0] > hanging, _SETTLE_S)
     start = time.monotonic()
     find_replica("ingress").kill()
     for thread in threads:
@@ -112,9 +103,9 @@ def test_requests_of_a_dead_ingress_end_in_the_engine(service: Service) -> None:
         now_hanging, now_ended = engine.counts.remote().result()
         return bool(now_hanging - hanging == now_ended - ended)
 
-    assert wait_for(is_over)
+    assert wait_for(is_over, _SETTLE_S)
     print(f"\nthe engine's requests ended after {time.monotonic() - start:.1f} s")
-    assert wait_for(lambda: count_processes()["quorumsql:ingress"] == 1)
+    assert wait_for(lambda: count_processes()["quorumsql:ingress"] == 1, _SETTLE_S)
 
 
 def test_ten_rounds_of_faults_leave_nothing(service: Service) -> None:
@@ -129,5 +120,5 @@ def test_ten_rounds_of_faults_leave_nothing(service: Service) -> None:
         after = measure(service)
         return not find_leaks(before, after)
 
-    assert wait_for(is_settled), find_leaks(before, after)
+    assert wait_for(is_settled, _SETTLE_S), find_leaks(before, after)
     print(f"\nbefore {before}\nafter {after}")

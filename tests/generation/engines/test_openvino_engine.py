@@ -25,9 +25,10 @@ from generation.models.store import ModelStore
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.progress import observed_by
 from nl2sql.settings import ModelSettings
-from nl2sql.types import Message, Progress, Prompt, QuestionEvent, SamplingRequest
+from nl2sql.types import Message, Progress, Prompt, SamplingRequest
 from tests.conftest import ROOT
 from tests.generation.openvino_folder import write_folder
+from tests.nl2sql.test_progress import Notes
 
 MARK = 1
 # What a server writes: (index, tokens, whether that ends it), or None: nothing more comes.
@@ -211,17 +212,12 @@ async def test_what_is_far_longer_than_the_first_half_is_given_up(
 
 
 async def test_an_observer_is_told_how_far_it_is(folder: Path) -> None:
-    told: list[QuestionEvent] = []
-
-    class Notes:
-        def observe(self, event: QuestionEvent) -> None:
-            told.append(event)
-
-    with observed_by(Notes()):
+    notes = Notes()
+    with observed_by(notes):
         await build_engine(folder, FakeServer()).sample(build_request(k=2))
-    assert isinstance(told[0], Progress)
-    prompt = told[0].prompt_tokens
-    assert told == [
+    assert isinstance(notes.told[0], Progress)
+    prompt = notes.told[0].prompt_tokens
+    assert notes.told == [
         Progress("", 0, 2, 0, prompt),
         Progress("", 1, 2, prompt, prompt, 3),
         Progress("", 2, 2, prompt, prompt, 6),

@@ -13,7 +13,8 @@ import pytest
 
 from generation.engines.vllm_engine import VllmEngine
 from nl2sql.progress import observed_by
-from nl2sql.types import Message, Progress, Prompt, QuestionEvent, SamplingRequest
+from nl2sql.types import Message, Progress, Prompt, SamplingRequest
+from tests.nl2sql.test_progress import Notes
 
 PROMPT = Prompt("generate", (Message("user", "q"),))
 
@@ -100,13 +101,8 @@ async def test_at_the_time_limit_there_are_the_completions_that_are_finished() -
 
 
 async def test_an_observer_is_told_how_far_it_is() -> None:
-    told: list[QuestionEvent] = []
-
-    class Notes:
-        def observe(self, event: QuestionEvent) -> None:
-            told.append(event)
-
+    notes = Notes()
     engine, _ = build_engine(Output(0, "a"), Output(0, "ab", "stop"))
-    with observed_by(Notes()):
+    with observed_by(notes):
         await engine.sample(build_request(1))
-    assert told == [Progress("", 0, 1, 3, 3, 2), Progress("", 1, 1, 3, 3, 2)]
+    assert notes.told == [Progress("", 0, 1, 3, 3, 2), Progress("", 1, 1, 3, 3, 2)]

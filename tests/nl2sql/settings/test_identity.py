@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nl2sql.errors import SettingsError, UnknownDatabase
-from nl2sql.settings import load_settings
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Entitlement, Principal, UsageLimits
 from tests.fakes import build_settings
@@ -135,15 +133,3 @@ def test_a_principal_may_be_limited_to_some_databases() -> None:
         with pytest.raises(UnknownDatabase) as caught:
             settings.database_name(name, principal)
         assert "hr" not in str(caught.value) or principal is bob
-
-
-def test_files_are_relative_to_the_settings(tmp_path: Path) -> None:
-    file = tmp_path / "quorumsql.yaml"
-    file.write_text(
-        "databases: { shop: { reader: { url: 'sqlite:///shop.db' } } }\n"
-        "identity: { jwt: { issuer: any, audience: a, jwks_file: keys.json } }\n"
-        "audit: { file: logs/audit.jsonl }\n"
-    )
-    settings = load_settings(file)
-    assert settings.identity.jwt.jwks_file == tmp_path / "keys.json"
-    assert settings.audit.file == tmp_path / "logs" / "audit.jsonl"

@@ -231,6 +231,8 @@ def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     settings = load(
         tmp_path,
         "home: here\nmodel: {folders: [weights], adapter: lora}\n"
+        "ranking: { calibration: fits/mine.json }\naudit: { file: logs/audit.jsonl }\n"
+        "identity: { jwt: { issuer: any, audience: a, jwks_file: keys.json } }\n"
         "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}, semantics: terms.yaml}}\n",
     )
     folder = tmp_path.resolve()
@@ -239,24 +241,18 @@ def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     assert settings.model.adapter == folder / "lora"
     assert settings.databases["shop"].reader.sqlite_path == folder / "data/shop.sqlite"
     assert settings.databases["shop"].semantics == folder / "terms.yaml"
+    assert settings.ranking.calibration == str(folder / "fits/mine.json")
+    assert settings.identity.jwt.jwks_file == folder / "keys.json"
+    assert settings.audit.file == folder / "logs/audit.jsonl"
 
 
-@pytest.mark.parametrize(
-    ("calibration", "found"),
-    [("auto", "auto"), ("none", "none"), ("fits/mine.json", "{folder}/fits/mine.json")],
-)
-def test_a_calibration_of_its_own_is_relative_to_the_file(
-    tmp_path: Path, calibration: str, found: str
-) -> None:
-    settings = load(tmp_path, f"{MINIMAL}ranking: {{calibration: {calibration}}}\n")
-    assert settings.ranking.calibration == found.format(folder=tmp_path.resolve())
-
-
-@pytest.mark.parametrize("text", ["adapter: none", "adapter:", "adapter: no", "name: a"])
-def test_no_adapter(text: str, tmp_path: Path) -> None:
-    databases = "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}}}"
-    model = load(tmp_path, f"{databases}\nmodel:\n  {text}\n").model
-    assert model.adapter is None
+@pytest.mark.parametrize("calibration", ["auto", "none"])
+@pytest.mark.parametrize("model", ["adapter: none", "adapter:", "adapter: no", "name: a"])
+def test_words_are_no_paths(tmp_path: Path, calibration: str, model: str) -> None:
+    text = f"{MINIMAL}ranking: {{calibration: {calibration}}}\nmodel: {{{model}}}\n"
+    settings = load(tmp_path, text)
+    assert settings.ranking.calibration == calibration
+    assert settings.model.adapter is None
 
 
 @pytest.mark.parametrize(
