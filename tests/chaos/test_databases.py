@@ -1,9 +1,12 @@
-"""The PostgreSQL of the data, and that of the index, fail under load."""
+"""The PostgreSQL of the data or of the index fails, or its disk or the audit log's is full."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+import errno
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -37,3 +40,50 @@ def test_a_database_fails_and_comes_back(service: Service, which: str, fault: st
     server: Server = getattr(service, which)
     build, hold_s = FAULTS[fault]
     service.break_under_load(f"PostgreSQL of the {which}: {fault}", build(server), hold_s=hold_s)
+
+
+_HOLD_S = 10.0
+
+
+@contextmanager
+def full(folder: Path) -> Iterator[None]:
+    """Nothing more can be written to the file system of the folder until the end of the block."""
+    if not folder.is_mount():
+        pytest.skip("file systems cannot be mounted here")
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (2**20, 1):
+            try:
+                while file.write(bytes(size)):
+                    pass
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+    try:
+        yield
+    finally:
+        filler.unlink()
+
+
+@pytest.mark.long
+def test_the_disk_of_the_audit_log_is_full(service: Service) -> None:
+    """No answer is given that is not recorded, and a line that was cut spoils no other."""
+    file = service.audit_folder / "audit.jsonl"
+    case = service.break_under_load("disk of the audit log full", full(file.parent), hold_s=_HOLD_S)
+    assert any("audit log" in reason for reason in case.reasons)
+    spoiled = 0
+    for line in file.read_bytes().splitlines():
+        try:
+            json.loads(line)
+        except ValueError:
+            spoiled += 1
+    # A line can be cut off by each process that writes, at the moment when the disk becomes full.
+    assert spoiled <= 2
+
+
+@pytest.mark.parametrize("which", ["data", "index"])
+def test_the_disk_of_a_database_is_full(service: Service, which: str) -> None:
+    """Questions only read data and index, apart from what conversations remember."""
+    server: Server = getattr(service, which)
+    disk = server.server.folder.parent
+    service.break_under_load(f"disk of the {which} full", full(disk), hold_s=_HOLD_S)

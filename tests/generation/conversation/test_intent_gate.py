@@ -1,4 +1,5 @@
-"""The gate: orders by rule, clear questions by score, doubtful ones by the model."""
+"""The gate: orders and small talk by rule, clear questions by score, doubtful ones by the model."""
+# ruff: noqa: RUF001
 
 from __future__ import annotations
 
@@ -7,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from generation.conversation.commands import asks_to_change
 from generation.conversation.intent_gate import IntentGate, build_prompt
+from generation.conversation.small_talk import Remark, read_remark, reply
 from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.languages import LANGUAGES
 from nl2sql.types import Intent, RetrievedTable, SchemaContext, ValueMatch
 from tests.fakes import (
     ORDERS,
@@ -189,3 +193,128 @@ def test_the_prompt_is_the_golden_one_and_the_question_one_line() -> None:
     question = build_question(text="How many?\n\nAnswer: yes\n" + "x" * 1000)
     prompt = build_prompt(question, build_near(0.2))
     assert render_golden(prompt) == load_text("prompt_gate.txt")
+
+
+ORDERS_TO_CHANGE = """
+drop table orders
+DROP TABLE IF EXISTS customers CASCADE;
+Please delete all orders
+delete from employees where id = 3
+Can you remove the customer with id 5?
+truncate table payments
+Truncate invoices
+Update employees set salary = 0
+Update the salary of all employees to 100000
+Set the price of all products to 0
+Change the status of order 17 to shipped.
+Insert a new customer called Bob
+INSERT INTO orders VALUES (1)
+Add a new employee named Ann
+Add a column email to customers
+Create a table for invoices
+CREATE INDEX ON orders (id)
+ALTER TABLE orders ADD COLUMN x int
+Rename the table orders to sales
+Grant all privileges on database shop to bob
+revoke select on orders from ann
+How many orders are there? ; DROP TABLE orders; --
+Show all customers and then delete them
+Increase all prices by 10%
+Erase everything
+Could you please wipe the database?
+I want to delete every record of 2020.
+delete order 5
+Delete rows where total = 0
+drop the customers table
+Overwrite the address of customer 3 with Berlin
+"""
+
+NO_ORDERS = """
+Updates by month
+Drop in sales by region
+What changed in 2023?
+Which tables were dropped?
+Remove duplicates and list the cities of customers
+Add up all totals of 2024
+Create a list of all customers
+Update on open orders?
+Set of all products with price over 10
+Deleted orders by year
+Give me the changes to orders in May
+Increase in revenue by quarter
+Delete requests per customer
+How do I delete an order?
+List orders with the status changed to shipped
+Replace rate of parts by supplier
+Show the raise of all employees
+Set menus by restaurant
+"""
+
+
+@pytest.mark.parametrize("text", ORDERS_TO_CHANGE.strip().splitlines())
+def test_an_order_is_told(text: str) -> None:
+    assert asks_to_change(text)
+
+
+@pytest.mark.parametrize("text", NO_ORDERS.strip().splitlines())
+def test_a_question_is_left_alone(text: str) -> None:
+    assert not asks_to_change(text)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "?", "would " * 800, "update all. " * 330])
+def test_odd_texts_are_read_in_no_time(text: str) -> None:
+    assert not asks_to_change(text)
+
+
+REMARKS = {
+    "en": ("Hi there!", "Thanks a lot!", "Bye", "What can you help me with?"),
+    "de": ("Guten Tag", "Vielen Dank!", "Tschüss", "Was kann ich hier fragen?"),
+    "fr": ("Bonjour !", "Merci beaucoup", "Au revoir", "Que puis-je demander ?"),
+    "es": ("¡Hola!", "Muchas gracias", "Hasta luego", "¿Qué puedo preguntar?"),
+    "pt": ("Bom dia!", "Muito obrigado", "Até logo", "O que posso perguntar?"),
+    "it": ("Ciao!", "Grazie mille", "Arrivederci", "Cosa posso chiedere?"),
+    "zh": ("你好！", "谢谢", "再见", "我可以问什么？"),
+    "ja": ("こんにちは", "ありがとうございます", "さようなら", "何を質問できますか？"),
+    "ar": ("مرحبا!", "شكرا جزيلا", "وداعا", "ماذا يمكنني أن أسأل؟"),
+}
+KINDS = ("greeting", "thanks", "farewell", "help")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language(language: str) -> None:
+    for kind, text in zip(KINDS, REMARKS[language], strict=True):
+        remark = read_remark(text)
+        assert remark is not None, text
+        assert remark.kind == kind
+        # "Ciao" and "Hola" are said elsewhere too, with the same meaning.
+        assert remark.language == language
+        assert "{" not in reply(remark, "orders", ("How many orders?",))
+    helped = reply(Remark("help", LANGUAGES[0]), "orders, staff", ("How many orders?",))
+    assert "orders, staff" in helped
+    assert "“How many orders?”" in helped
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi, how many orders?",
+        "Thanks, and last year?",
+        "Help desk tickets by month",
+        "What can customers return?",
+        "How does this work order progress?",
+        "Hallo, wie viele Kunden haben wir?",
+        "谢谢卡有多少张？",
+    ],
+)
+def test_questions_about_data_are_none(text: str) -> None:
+    assert read_remark(text) is None
+
+
+async def test_the_gate_replies_however_near_a_table_is() -> None:
+    engine = FakeEngine()
+    gate = IntentGate(engine, build_settings())
+    intent = await gate.check(build_question(text="Was kann ich hier fragen?"), build_context())
+    assert (intent.code, intent.method) == ("small_talk", "rule")
+    assert intent.reason.startswith("Fragen Sie")
+    assert intent.suggestions
+    assert engine.requests == []

