@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import shlex
 import tomllib
@@ -10,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -57,6 +59,13 @@ def test_every_resource_is_valid(overlay: str) -> None:
         check(resource)
         namespaced = resource["kind"] != "Namespace"
         assert resource["metadata"].get("namespace") == ("quorumsql" if namespaced else None)
+
+
+def test_an_unknown_field_is_found() -> None:
+    resource = copy.deepcopy(find("gpu", "RayService"))
+    resource["spec"]["rayClusterConfig"]["headGroupSpec"]["template"]["spec"]["imag"] = ""
+    with pytest.raises(jsonschema.ValidationError):
+        check(resource)
 
 
 @overlays

@@ -27,24 +27,27 @@ def test_what_is_left() -> None:
     assert 59 < left_s <= 60
 
 
-@pytest.mark.parametrize("seconds", [None, 60.0])
-async def test_before_it_all_are_waited_for(seconds: float | None) -> None:
-    deadline = Deadline.after(seconds)
-    works = [give("a", 0.02), give("b")]
-    assert await deadline.gather(works, bool) == ["a", "b"]
-
-
-async def test_after_it_the_first_that_is_enough_ends_the_others() -> None:
-    works = [give("", 0.01), give("a", 0.02), give("b", 60)]
-    assert await PASSED.gather(works, bool) == ["", "a", None]
-
-
-async def test_where_there_is_enough_already_nothing_is_waited_for() -> None:
-    assert await PASSED.gather([give("a", 60)], bool, has_enough=True) == [None]
-
-
-async def test_without_enough_the_last_one_is_waited_for() -> None:
-    assert await PASSED.gather([give("", 0.01), give("", 0.02)], bool) == ["", ""]
+@pytest.mark.parametrize(
+    ("deadline", "works", "has_enough", "expected"),
+    [
+        pytest.param(NEVER, [("a", 0.02), ("b", 0)], False, ["a", "b"], id="never"),
+        pytest.param(Deadline.after(1e6), [("a", 0.02), ("b", 0)], False, ["a", "b"], id="before"),
+        # After it the first that is enough ends the others.
+        pytest.param(
+            PASSED, [("", 0.01), ("a", 0.02), ("b", 60)], False, ["", "a", None], id="after"
+        ),
+        pytest.param(PASSED, [("a", 60)], True, [None], id="enough_already"),
+        pytest.param(PASSED, [("", 0.01), ("", 0.02)], False, ["", ""], id="none_is_enough"),
+    ],
+)
+async def test_what_is_waited_for(
+    deadline: Deadline,
+    works: list[tuple[str, float]],
+    has_enough: bool,
+    expected: list[str | None],
+) -> None:
+    running = [give(value, seconds) for value, seconds in works]
+    assert await deadline.gather(running, bool, has_enough=has_enough) == expected
 
 
 async def test_what_one_raises_ends_the_others() -> None:

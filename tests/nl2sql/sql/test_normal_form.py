@@ -157,22 +157,11 @@ def wrap(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
     return None
 
 
-def unwrap(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
-    return node.this.copy() if isinstance(node, exp.Paren) else None
-
-
 def compare_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
     kinds = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
     if isinstance(node, kinds):
         return rng.choice(kinds)(this=node.this.copy(), expression=node.expression.copy())
     return None
-
-
-def connect_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
-    if not isinstance(node, exp.And | exp.Or):
-        return None
-    kind = exp.Or if isinstance(node, exp.And) else exp.And
-    return kind(this=node.this.copy(), expression=node.expression.copy())
 
 
 def name_another_table(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
@@ -199,22 +188,6 @@ def drop_alias(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
     return node.this.copy() if isinstance(node, exp.Alias) else None
 
 
-def add_alias(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
-    if node.arg_key == "expressions" and isinstance(node.parent, exp.Select):
-        names = ["n", *sorted({column.name for column in node.root().find_all(exp.Column)})]
-        return None if node.is_star else exp.alias_(node.unalias().copy(), rng.choice(names))
-    return None
-
-
-def join_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
-    if not isinstance(node, exp.Join):
-        return None
-    copy = node.copy()
-    copy.set("side", rng.choice(["LEFT", None]))
-    copy.set("kind", None if copy.args.get("side") else rng.choice(["INNER", None]))
-    return copy
-
-
 def order_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
     if not isinstance(node, exp.Ordered):
         return None
@@ -225,15 +198,11 @@ def order_otherwise(node: exp.Expr, rng: random.Random) -> exp.Expr | None:
 MUTATIONS: tuple[Mutation, ...] = (
     swap,
     wrap,
-    unwrap,
     compare_otherwise,
-    connect_otherwise,
     name_another_table,
     name_no_table,
     rename,
     drop_alias,
-    add_alias,
-    join_otherwise,
     order_otherwise,
 )
 
