@@ -1,4 +1,4 @@
-"""Which engine and which model ``auto`` mean here, and what is kept of this machine's speed."""
+"""Which engine and model ``auto`` mean here, and how fast this machine and an engine are."""
 
 from __future__ import annotations
 
@@ -14,8 +14,11 @@ from generation.engines.model_choice import (
     describe_choice,
     resolve_model,
 )
+from generation.engines.speed import measure_speed
 from generation.models.registry import load_registry
 from nl2sql.settings import ModelSettings
+from nl2sql.speed import MEASURED_K
+from nl2sql.types import Completions, SamplingRequest
 from ranking.confidence.calibration import load_calibration
 
 SMALL, LARGE = "qwen2.5-coder-0.5b-instruct", "qwen2.5-coder-1.5b-instruct"
@@ -89,7 +92,7 @@ def test_only_auto_is_replaced(tmp_path: Path) -> None:
 def test_this_machine_can_be_measured() -> None:
     speed = measure_machine("this one")
     assert speed.machine == "this one"
-    assert 0 < speed.prompt_ms < speed.step_ms
+    assert min(speed.prompt_ms, speed.step_ms) > 0
 
 
 def test_the_default_is_openvino_where_there_is_no_gpu() -> None:
@@ -105,3 +108,26 @@ def test_the_driver_names_the_gpus(tmp_path: Path) -> None:
         folder.mkdir()
         (folder / "information").write_text(f"Model: \t\t {name}\nIRQ:   \t\t 16\n")
     assert read_gpu_names(tmp_path) == ("NVIDIA H200", "NVIDIA L4")
+
+
+class NotingEngine:
+    """Answers at once."""
+
+    def __init__(self) -> None:
+        self.requests: list[SamplingRequest] = []
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        self.requests.append(request)
+        prompt = len(request.prompt.messages[0].content) // 4
+        return Completions(("1",) * request.k, prompt, request.k * request.max_tokens)
+
+
+async def test_no_prompt_is_in_a_cache_but_the_one_that_is_answered() -> None:
+    first, second = NotingEngine(), NotingEngine()
+    for engine in (first, second):
+        await measure_speed(engine.sample)
+    prompts = [request.prompt.messages[0].content for request in first.requests + second.requests]
+    assert len(set(prompts)) == 4
+    warm, read, answered = first.requests
+    assert (warm.k, read.k, answered.k) == (1, 1, MEASURED_K)
+    assert read.prompt == answered.prompt

@@ -1,12 +1,38 @@
-"""What a round of sampling adds to what is known."""
+"""Rounds of sampling, of repair and of derived candidates: what each adds, and when they end."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
+import pytest
+
+from nl2sql.deadline import NEVER, Deadline
+from nl2sql.errors import EngineUnavailable
+from nl2sql.pipeline.derivation import derive as derive_candidates
+from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.rounds import merge_round
-from nl2sql.types import Assessment, Candidate
-from tests.fakes import build_assessment, build_diagnostic
+from nl2sql.types import (
+    Assessment,
+    Candidate,
+    GuardedQuery,
+    Plan,
+    Principal,
+    Ranking,
+    Repair,
+    Violation,
+)
+from tests.fakes import (
+    FakeGuard,
+    FakeRanker,
+    FakeRepairer,
+    build_assessment,
+    build_context,
+    build_diagnostic,
+    build_question,
+    build_stages,
+    build_violation,
+)
 
 
 def build(name: str, sql: str, samples: int, repairs: str = "", failed: bool = False) -> Assessment:
@@ -66,3 +92,253 @@ def test_a_repair_that_took_nothing_gets_nothing() -> None:
     known = (build("c1", "SELECT a", 2, failed=True), build("c1r", "SELECT aa", 0, "c1", True))
     merged, _ = merge_round(known, (Candidate("c1", "SELECT a"),), "postgres")
     assert count(merged) == {"c1": 3, "c1r": 0}
+
+
+GOOD = build_assessment("c1", sql="good", samples=3, rows=[(7,)], group=0)
+OTHER = build_assessment("c2", sql="other", rows=[(8,)], group=1)
+BAD = build_assessment("c2", sql="bad", verdict=build_violation(), explained=None)
+BROKEN = build_assessment("c3", sql="broken", samples=2, diagnostic=build_diagnostic())
+
+
+def rank(*assessments: Assessment, quorum: bool = False, samples: int = 4) -> Ranking:
+    return Ranking(assessments, samples=samples, quorum=quorum)
+
+
+def build_repair(repairs: Assessment, sql: str, **overrides: object) -> Assessment:
+    """What becomes of a repair of that candidate; it works unless told otherwise."""
+    name = repairs.candidate.id
+    candidate = Candidate(f"{name}r", sql, 0, "repair", name)
+    return build_assessment(candidate=candidate, **overrides)  # type: ignore[arg-type]
+
+
+async def run(
+    first: Ranking,
+    ranker: FakeRanker,
+    repairer: FakeRepairer,
+    *,
+    ask_model: bool = False,
+    is_last: bool = True,
+    deadline: Deadline = NEVER,
+    rounds: int = 3,
+) -> tuple[Ranking, tuple[Repair, ...]]:
+    loop = RepairLoop(
+        build_stages(ranker=ranker, repairer=repairer),
+        rounds=rounds,
+        ask_model=ask_model,
+        deadline=deadline,
+    )
+    return await loop.run(build_question(), build_context(), Plan(), first, is_last=is_last)
+
+
+def outcomes(attempts: tuple[Repair, ...]) -> list[tuple[str, str]]:
+    return [(attempt.candidate, attempt.outcome) for attempt in attempts]
+
+
+def samples(assessments: tuple[Assessment, ...]) -> dict[str, int]:
+    return {assessment.candidate.id: assessment.candidate.samples for assessment in assessments}
+
+
+@pytest.mark.parametrize(
+    ("first", "tried"),
+    [
+        pytest.param(rank(GOOD, BAD, quorum=True), 0, id="quorum"),
+        pytest.param(rank(GOOD, OTHER), 0, id="nothing_failed"),
+        pytest.param(rank(GOOD, BAD), 1, id="no_quorum_and_a_failure"),
+        pytest.param(rank(BAD, BROKEN), 2, id="nothing_but_failures"),
+    ],
+)
+async def test_a_repair_needs_a_failure_and_a_reason(first: Ranking, tried: int) -> None:
+    repairer = FakeRepairer(*[""] * tried)
+    ranking, _ = await run(first, FakeRanker({}), repairer)
+    assert len(repairer.failed) == tried
+    assert samples(ranking.assessments) == samples(first.assessments)
+
+
+async def test_a_repair_that_works_takes_over_the_samples() -> None:
+    fixed = build_repair(BROKEN, "fixed")
+    ranker = FakeRanker({"fixed": fixed}, rank(fixed, GOOD, BROKEN))
+    _, attempts = await run(rank(GOOD, BROKEN), ranker, FakeRepairer("fixed"))
+    assert [attempt.outcome for attempt in attempts] == ["fixed"]
+    assert samples(ranker.ranked[0]) == {"c1": 3, "c3": 0, "c3r": 2}
+
+
+async def test_a_repair_that_fails_again_is_repaired_again_and_takes_over_nothing() -> None:
+    again = build_repair(BROKEN, "again", diagnostic=build_diagnostic())
+    fixed = build_repair(again, "fixed")
+    ranker = FakeRanker(
+        {"again": again, "fixed": fixed}, rank(BROKEN, again), rank(fixed, BROKEN, again)
+    )
+    repairer = FakeRepairer("again", "fixed")
+    _, attempts = await run(rank(BROKEN), ranker, repairer)
+    assert outcomes(attempts) == [("c3", "failed"), ("c3r", "fixed")]
+    assert samples(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
+    # The whole chain hands over.
+    assert samples(ranker.ranked[1]) == {"c3": 0, "c3r": 0, "c3rr": 2}
+    histories = [[*samples(history)] for history in repairer.histories]
+    assert histories == [[], ["c3"]]
+
+
+async def test_after_as_many_rounds_as_are_allowed_it_ends() -> None:
+    again = build_repair(BROKEN, "again", diagnostic=build_diagnostic())
+    ranker = FakeRanker({"again": again}, rank(BROKEN, again))
+    repairer = FakeRepairer("again")
+    await run(rank(BROKEN), ranker, repairer, rounds=1)
+    assert len(repairer.failed) == 1
+    assert (await run(rank(BROKEN), FakeRanker({}), FakeRepairer(), rounds=0))[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("first", "is_last", "asked"),
+    [
+        pytest.param(rank(GOOD, BAD), True, [False], id="another_candidate_works"),
+        pytest.param(rank(BAD), False, [False], id="more_samples_are_to_come"),
+        pytest.param(rank(BAD), True, [False, True], id="none_works"),
+    ],
+)
+async def test_the_model_is_asked_only_where_no_rule_helped_and_nothing_works(
+    first: Ranking, is_last: bool, asked: list[bool]
+) -> None:
+    repairer = FakeRepairer("", "")
+    await run(first, FakeRanker({}), repairer, ask_model=True, is_last=is_last)
+    assert repairer.may_ask_model == asked
+
+
+async def test_where_nothing_works_every_attempt_is_listed() -> None:
+    _, attempts = await run(rank(BAD, BROKEN), FakeRanker({}), FakeRepairer("", ""))
+    assert outcomes(attempts) == [("c2", "none"), ("c3", "none")]
+    _, attempts = await run(rank(GOOD, BAD), FakeRanker({}), FakeRepairer(""))
+    assert attempts == ()
+
+
+async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round() -> None:
+    """Not even where the model is asked for it then."""
+    repairer = FakeRepairer("", "", "", "")
+    loop = RepairLoop(build_stages(repairer=repairer), ask_model=True)
+    handed = (build_question(), build_context(), Plan())
+    await loop.run(*handed, rank(BAD), is_last=False)
+    _, attempts = await loop.run(*handed, rank(BAD, BROKEN))
+    assert [failed.candidate.id for failed in repairer.failed] == ["c2", "c3", "c2", "c3"]
+    assert repairer.may_ask_model == [False, False, True, True]
+    assert [attempt.candidate for attempt in attempts] == ["c2", "c3"]
+
+
+async def test_a_doubtful_repair_works_without_the_samples() -> None:
+    fixed = build_repair(BROKEN, "fixed")
+    ranker = FakeRanker({"fixed": fixed}, rank(fixed, BROKEN))
+    repairer = FakeRepairer("", "fixed", risks=("number → name",))
+    await run(rank(BROKEN), ranker, repairer, ask_model=True)
+    assert samples(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
+
+
+async def test_samples_of_a_later_round_go_to_the_repair_too() -> None:
+    """The model may write the same broken query again, after its repair was found."""
+    fixed = replace(build_repair(BROKEN, "fixed", rows=[(7,)]))
+    fixed = replace(fixed, candidate=replace(fixed.candidate, samples=2))
+    drawn_again = replace(BROKEN, candidate=replace(BROKEN.candidate, samples=1))
+    ranking, _ = await run(rank(fixed, drawn_again), FakeRanker({}), FakeRepairer())
+    assert samples(ranking.assessments) == {"c3r": 3, "c3": 0}
+
+
+async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_candidates() -> None:
+    made = build_assessment("c9", sql="good", rows=[(7,)])
+    ranker = FakeRanker({"good": made}, rank(GOOD, quorum=True))
+    await run(rank(BAD, BROKEN), ranker, FakeRepairer("good", "good"))
+    assert len(ranker.assessed) == 1
+    (ranked,) = ranker.ranked
+    assert [*samples(ranked[-2:])] == ["c2r", "c3r"]
+    assert {repair.verdict for repair in ranked[-2:]} == {made.verdict}
+
+
+class HangingGuard(FakeGuard):
+    """Never answers the first call, or raises."""
+
+    def __init__(self, *errors: Exception) -> None:
+        super().__init__()
+        self.errors = list(errors)
+        self.calls = 0
+
+    async def guard(
+        self, database: str, sql: str, principal: Principal
+    ) -> GuardedQuery | Violation:
+        self.calls += 1
+        if self.errors:
+            raise self.errors.pop()
+        if self.calls == 1:
+            await asyncio.sleep(60)
+        return await super().guard(database, sql, principal)
+
+
+@pytest.mark.parametrize("errors", [(), (EngineUnavailable("Down."),)], ids=["cancelled", "failed"])
+async def test_an_assessment_that_came_to_nothing_is_made_anew(
+    errors: tuple[Exception, ...],
+) -> None:
+    fixed = build_repair(BAD, "fixed", rows=[(1,)])
+    ranker = FakeRanker({"fixed": fixed}, rank(fixed))
+    guard = HangingGuard(*errors)
+    repairer = FakeRepairer("fixed", "fixed")
+    loop = RepairLoop(build_stages(guard=guard, ranker=ranker, repairer=repairer))
+    arguments = build_question(), build_context(), Plan(), rank(BAD)
+    with pytest.raises((TimeoutError, EngineUnavailable)):
+        async with asyncio.timeout(0.05):
+            await loop.run(*arguments)
+    guard.calls = 1
+    ranking, _ = await loop.run(*arguments)
+    assert ranking.winner is not None
+    assert ranking.winner.candidate.sql == "fixed"
+
+
+async def test_after_the_deadline_the_model_is_asked_once_about_the_best() -> None:
+    # The rules find nothing for either; the model's repair of the first fails as well.
+    repairer = FakeRepairer("", "", "still broken", "", "")
+    repair = build_repair(BAD, "still broken", diagnostic=build_diagnostic())
+    ranker = FakeRanker({"still broken": repair}, rank(BAD, BROKEN, repair))
+    _, tried = await run(
+        rank(BAD, BROKEN), ranker, repairer, ask_model=True, deadline=Deadline(0.0)
+    )
+    asked = zip(repairer.failed, repairer.may_ask_model, strict=True)
+    assert [failed for failed, asks_model in asked if asks_model] == [BAD]
+    assert tried[0].sql == "still broken"
+
+
+FIRST = build_assessment("c1", sql="first", samples=3, rows=[(7,)], group=0)
+EQUAL = build_assessment("c2", sql="equal", rows=[(7,)], group=0)
+SECOND = build_assessment("c3", sql="second", rows=[(8,)], group=1)
+THIRD = build_assessment("c4", sql="third", rows=[(9,)], group=2)
+DERIVED = build_assessment("d1", sql="derived", samples=0, rows=[(1,)], group=3)
+RANKING = Ranking((FIRST, EQUAL, SECOND, THIRD), samples=6)
+
+
+async def derive(repairer: FakeRepairer, ranker: FakeRanker, ranking: Ranking) -> Ranking:
+    guard = FakeGuard()
+    stages = build_stages(guard=guard, ranker=ranker, repairer=repairer)
+    made = await derive_candidates(stages, build_question(), build_context(), Plan(), ranking)
+    judged = [candidate.sql for candidate in ranker.assessed]
+    assert [sql for _, sql, _ in guard.guarded] == judged, "nothing is assessed unguarded"
+    return made
+
+
+async def test_the_best_three_candidates_are_the_parents() -> None:
+    repairer = FakeRepairer(derived=("derived",))
+    after = replace(RANKING, assessments=(DERIVED, FIRST))
+    ranker = FakeRanker({"derived": DERIVED}, after)
+    assert await derive(repairer, ranker, RANKING) is after
+    assert [[parent.id for parent in parents] for parents in repairer.parents] == [
+        ["c1", "c2", "c3"]
+    ]
+    assert ranker.ranked[0][:-1] == RANKING.assessments
+    assert ranker.ranked[0][-1] is DERIVED
+    (last,) = ranker.assessed
+    assert (last.id, last.samples, last.derived_from, last.rule) == ("d1", 0, "c1", "fake")
+
+
+async def test_a_ranking_without_neighbours_is_not_ranked_again() -> None:
+    ranker = FakeRanker({})
+    assert await derive(FakeRepairer(), ranker, RANKING) is RANKING
+    assert ranker.ranked == []
+
+
+async def test_nothing_is_derived_from_candidates_that_failed() -> None:
+    repairer, ranker = FakeRepairer(derived=("derived",)), FakeRanker({})
+    failed = Ranking((replace(FIRST, result=None),), samples=1)
+    assert await derive(repairer, ranker, failed) is failed
+    assert repairer.parents == []
