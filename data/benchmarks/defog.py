@@ -19,7 +19,7 @@ from pathlib import Path
 from data.benchmarks.entries import (
     Entry,
     build_benchmark,
-    peek_fields,
+    find_questions,
     read_csv_entries,
     read_json,
 )
@@ -34,22 +34,8 @@ _OTHER_DIALECTS = ("bigquery", "mysql", "snowflake", "sqlite", "tsql")
 
 
 def find_defog(path: Path) -> Path | None:
-    """The questions file at ``path``, or None.
-
-    Raises SettingsError for a folder with several.
-    """
-    candidates = sorted(path.glob("*.csv")) if path.is_dir() else [path]
-    found = [
-        candidate
-        for candidate in candidates
-        if candidate.is_file() and peek_fields(candidate) >= _FIELDS
-    ]
-    if len(found) > 1:
-        raise SettingsError(
-            f"{path} contains several sets of questions.",
-            hint=f"Name one of: {', '.join(map(str, found))}.",
-        )
-    return found[0] if found else None
+    """The questions file at ``path``, or None. Raises SettingsError for a folder with several."""
+    return find_questions(path, "*.csv", _FIELDS)
 
 
 def load_defog(questions: Path) -> Benchmark:

@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -165,6 +165,21 @@ def peek_fields(path: Path) -> frozenset[str]:
             return frozenset(header)
         case _:
             return frozenset()
+
+
+def find_questions(path: Path, pattern: str, fields: Set[str]) -> Path | None:
+    """The file at ``path``, or the one of its ``pattern`` in that folder, whose entries have these.
+
+    None without one. Raises SettingsError if there are several.
+    """
+    candidates = sorted(path.glob(pattern)) if path.is_dir() else [path]
+    found = [file for file in candidates if file.is_file() and peek_fields(file) >= fields]
+    if len(found) > 1:
+        raise SettingsError(
+            f"{path} contains several sets of questions.",
+            hint=f"Name one of: {', '.join(map(str, found))}.",
+        )
+    return found[0] if found else None
 
 
 def read_json(path: Path) -> object:

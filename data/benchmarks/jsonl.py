@@ -14,28 +14,17 @@ from pathlib import Path
 from data.benchmarks.entries import (
     build_benchmark,
     drop_unanswerable,
-    peek_fields,
+    find_questions,
     read_json_line_entries,
 )
 from data.benchmarks.types import Benchmark, Configured, Example, Source
-from nl2sql.errors import SettingsError
 
 LAYOUT = "a *.jsonl of {id, database, question, query} about databases of the settings file"
 
 
 def find_jsonl(path: Path) -> Path | None:
-    """The questions file at ``path``, or None.
-
-    Raises SettingsError for a folder with several.
-    """
-    found = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    if len(found) > 1:
-        raise SettingsError(
-            f"{path} contains several *.jsonl.", hint=f"Name one of: {', '.join(map(str, found))}."
-        )
-    if not found or not {"database", "question", "query"} <= peek_fields(found[0]):
-        return None
-    return found[0]
+    """The questions file at ``path``, or None. Raises SettingsError for a folder with several."""
+    return find_questions(path, "*.jsonl", {"database", "question", "query"})
 
 
 def load_jsonl(questions: Path, configured: Collection[str]) -> Benchmark:
