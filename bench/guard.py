@@ -1,9 +1,9 @@
-"""Measures the time of the guard for a query, and of its fence in the database.
+"""Measures the time of the guard for a query, and of its security barrier in the database.
 
 ``python -m bench.guard`` prints, on the demo ERP: the time that the guard takes over the
 gold queries and all their mutations, without a policy and as each role; the time of guard and
 EXPLAIN together over the gold queries; and the time that PostgreSQL takes for the gold queries as
-they are, filtered, and filtered behind the fence. ``--short`` leaves out the first and the last.
+they are, filtered, and filtered behind the barrier. ``--short`` leaves out the first and the last.
 """
 
 from __future__ import annotations
@@ -51,19 +51,19 @@ def main() -> None:
     catalog = wiring.source(name).read_catalog()
     file = settings.databases[name].policy
     assert file is not None
-    fenced = CompiledPolicy(load_policy(file), catalog)
+    behind = CompiledPolicy(load_policy(file), catalog)
     golds = read_demo_golds()
     short = "--short" in sys.argv
     if not short:
-        _print_guard_times(catalog, fenced, golds)
+        _print_guard_times(catalog, behind, golds)
     database = wiring.build_databases()[name]
     assert isinstance(database, PostgresDatabase)
     bare = CompiledPolicy(load_policy(file), catalog, barrier=False)
     queries = [sql for _, sql in golds]
     with asyncio.Runner() as runner:
-        runner.run(_print_explain_times(database, catalog, fenced, queries))
+        runner.run(_print_explain_times(database, catalog, behind, queries))
         if not short:
-            runner.run(_print_fence_cost(database, catalog, fenced, bare, queries))
+            runner.run(_print_barrier_cost(database, catalog, behind, bare, queries))
     server.stop()
 
 
@@ -119,17 +119,17 @@ async def _print_explain_times(
     await database.close()
 
 
-async def _print_fence_cost(
+async def _print_barrier_cost(
     database: PostgresDatabase,
     catalog: Catalog,
-    fenced: CompiledPolicy,
+    behind: CompiledPolicy,
     bare: CompiledPolicy,
     golds: list[str],
 ) -> None:
-    print(f"\nThe fence, milliseconds in the database, median of {_REPEATS}, summed over queries")
-    print(f"{'':20} {'queries':>8} {'plain':>8} {'filtered':>9} {'fenced':>8}  slowest fenced")
+    print(f"\nThe barrier, milliseconds in the database, median of {_REPEATS}, summed over queries")
+    print(f"{'':20} {'queries':>8} {'plain':>8} {'filtered':>9} {'behind':>8}  slowest behind")
     for role in _ROLES:
-        ways = [_find_access(bare, role), _find_access(fenced, role)]
+        ways = [_find_access(bare, role), _find_access(behind, role)]
         verdicts = [(sql, [guard_query(sql, access) for access in ways]) for sql in golds]
         seen = [(sql, pair) for sql, pair in verdicts if not isinstance(pair[1], Violation)]
         totals = [0.0, 0.0, 0.0]
@@ -144,10 +144,10 @@ async def _print_fence_cost(
                 continue
             totals = [total + median for total, median in zip(totals, medians, strict=True)]
             slowest = max(slowest, (medians[2], medians[1], sql[:50]))
-        plain, filtered, behind = totals
+        plain, filtered, barred = totals
         print(
-            f"{role:20} {len(seen) - failed:8} {plain:8.1f} {filtered:9.1f} {behind:8.1f}  "
-            f"{slowest[0]:.1f} ({slowest[1]:.1f} unfenced) {slowest[2]}"
+            f"{role:20} {len(seen) - failed:8} {plain:8.1f} {filtered:9.1f} {barred:8.1f}  "
+            f"{slowest[0]:.1f} ({slowest[1]:.1f} without) {slowest[2]}"
         )
     await database.close()
 

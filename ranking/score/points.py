@@ -2,7 +2,7 @@
 
 25 points are a factor e in the weight of a sample. Every term has a ``prior``, set by hand before
 anything was measured, and ``points``, which the fit moved away from it as far as its runs gave
-reason to. Terms that no benchmark covers are ``fixed`` (``evaluation/metrics/score_fit.py``).
+reason to. Terms that no benchmark covers are ``fixed`` (``bench/fit_score.py``).
 """
 
 from __future__ import annotations

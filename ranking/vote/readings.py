@@ -32,7 +32,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from nl2sql.results.equivalence import ComparedRows, are_equivalent
 from nl2sql.types import Assessment, ResultSet
 
-# The rule that derives the label's form from the key's (repair/derive/shown_names.py).
+# The rule that derives the label's form from the key's (repair/derive).
 _LABELLING = "shown_names"
 _NUMBER = re.compile(r"\d+")
 

@@ -265,7 +265,7 @@ def apply(
     remove: Annotated[bool, typer.Option("--remove", help="Undo it instead.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> Output:
-    """Apply the policy in PostgreSQL itself: roles, grants, row-level security and views."""
+    """Apply the policy in PostgreSQL itself: roles, grants and row-level security."""
     cli: CliContext = context.obj
     wiring, name = _prepare(cli, database)
     check_dialect(name, cli.settings.databases[name].dialect)
