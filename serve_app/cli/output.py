@@ -25,11 +25,12 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from serve_app.cli.safe_text import escape_unsafe, make_safe
+from serve_app.cli.safe_text import SafeConsole, escape_unsafe, make_safe
 from serve_app.cli.terminal import CONSOLE, ERRORS
 
 _P = ParamSpec("_P")
 _OPTION = "as_json"
+_PIPED_WIDTH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,10 @@ def print_table(
         )
     for row in rows:
         table.add_row(*(Text(show_value(row.get(key))) for key in keys))
-    CONSOLE.print(table, width=max(CONSOLE.width, width), crop=False, soft_wrap=False)
+    # What is no terminal has no width at which to cut.
+    most = max(CONSOLE.width, width) if CONSOLE.is_terminal else _PIPED_WIDTH
+    # A console prints nothing wider than itself.
+    SafeConsole(width=most).print(table, crop=False)
 
 
 def show_value(value: Any) -> str:

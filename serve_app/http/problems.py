@@ -163,6 +163,11 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:
+        if error.status_code == 400:
+            # Only FastAPI's reader of bodies raises it: for bytes that are not UTF-8.
+            message = "The body is not valid JSON."
+            errors = [{"field": "body", "message": message}]
+            return render_problem(422, "Invalid request", f"body: {message}", errors=errors)
         return render_problem(error.status_code, "Request failed", str(error.detail))
 
     @app.exception_handler(Exception)

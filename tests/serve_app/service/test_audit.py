@@ -206,7 +206,8 @@ async def test_the_table_deletes_old_rows(store: IndexStore) -> None:
     [entry] = sink.entries
     await log.add(replace(entry, asked_at=entry.asked_at.replace(year=2020)))
     await table.add(entry)
-    assert await log.read(most=9) == [entry]
+    [read] = await log.read(most=9)
+    assert (read.asked_at, list(read.executed)) == (entry.asked_at, list(entry.executed))
 
 
 def test_the_settings_say_where(store: IndexStore, tmp_path: Path) -> None:
