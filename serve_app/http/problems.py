@@ -154,25 +154,26 @@ def install_problem_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        found = error.errors()
-        errors = [_describe(problem) for problem in found[:_MOST_ERRORS]]
-        detail = "; ".join(f"{error['field']}: {error['message']}" for error in errors)
-        if len(found) > len(errors):
-            detail = f"{len(found)} errors, the first of them: {detail}"
-        return render_problem(422, "Invalid request", detail, errors=errors)
+        return _render_invalid(error.errors())
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:
         if error.status_code == 400:
             # Only FastAPI's reader of bodies raises it: for bytes that are not UTF-8.
-            message = "The body is not valid JSON."
-            errors = [{"field": "body", "message": message}]
-            return render_problem(422, "Invalid request", f"body: {message}", errors=errors)
+            return _render_invalid([{"type": "json_invalid"}])
         return render_problem(error.status_code, "Request failed", str(error.detail))
 
     @app.exception_handler(Exception)
     async def unexpected(_: Request, error: Exception) -> JSONResponse:
         return _render_unexpected(error)
+
+
+def _render_invalid(found: Sequence[Any]) -> JSONResponse:
+    errors = [_describe(problem) for problem in found[:_MOST_ERRORS]]
+    detail = "; ".join(f"{error['field']}: {error['message']}" for error in errors)
+    if len(found) > len(errors):
+        detail = f"{len(found)} errors, the first of them: {detail}"
+    return render_problem(422, "Invalid request", detail, errors=errors)
 
 
 def _describe(problem: Any) -> dict[str, str]:
