@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Timer
-from typing import Any, Self
+from typing import Any
 
 import duckdb
 
@@ -91,26 +91,17 @@ class DuckDbSource:
         return DuckDbRows(self.path, database=self.name)
 
 
-class DuckDbRows(SourceRows):
+class DuckDbRows(SourceRows[duckdb.DuckDBPyConnection]):
     """The values of the file at ``path``."""
+
+    errors = duckdb.Error
 
     def __init__(self, path: Path, *, database: str) -> None:
         super().__init__(database)
         self._path = path
-        self._connection: duckdb.DuckDBPyConnection | None = None
 
-    def __enter__(self) -> Self:
-        """Opens the file. Raises DatabaseUnavailable."""
-        try:
-            self._connection = open_duckdb_file(self._path, memory=_MEMORY)
-        except duckdb.Error as error:
-            raise self._build_unavailable(error) from error
-        return self
-
-    def close(self) -> None:
-        """See ``SourceRows``."""
-        if self._connection is not None:
-            self._connection.close()
+    def _connect(self) -> duckdb.DuckDBPyConnection:
+        return open_duckdb_file(self._path, memory=_MEMORY)
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
         """All text and enumeration columns."""
@@ -125,11 +116,10 @@ class DuckDbRows(SourceRows):
 
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
         """See ``SourceRows``."""
-        assert self._connection is not None, "use it in a with statement"
-        alarm = Timer(timeout_ms / 1000, self._connection.interrupt)
+        alarm = Timer(timeout_ms / 1000, self._open.interrupt)
         alarm.start()
         try:
-            return self._connection.execute(query).fetchall()
+            return self._open.execute(query).fetchall()
         except duckdb.InterruptException:
             return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
         except duckdb.Error as error:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from nl2sql.catalog import Catalog, Table
 from nl2sql.errors import DatabaseUnavailable
@@ -68,7 +68,7 @@ class SourceDatabase(Protocol):
         """The present schema, limited to what the reader may see."""
         ...
 
-    def open_rows(self) -> SourceRows:
+    def open_rows(self) -> SourceRows[Any]:
         """A reader of values; entering it opens a connection."""
         ...
 
@@ -116,23 +116,48 @@ class Sampler(Protocol):
         ...
 
 
-class SourceRows(ABC):
+class _Connection(Protocol):
+    def close(self) -> None: ...
+
+
+_Opened = TypeVar("_Opened", bound=_Connection)
+
+
+class SourceRows(ABC, Generic[_Opened]):
     """An open connection that reads values and samples: both a ``ValueReader`` and a ``Sampler``.
 
     Calls come one after another, from any thread. The queries are the same for all kinds of
     database; only quoted names and whole numbers are inserted into them.
     """
 
+    errors: ClassVar[type[Exception]]
+    """What the driver raises."""
+
     def __init__(self, database: str) -> None:
         self._database = database
+        self._connection: _Opened | None = None
 
     @abstractmethod
+    def _connect(self) -> _Opened:
+        """A new connection. Raises ``errors``."""
+
     def __enter__(self) -> Self:
         """Opens the connection. Raises DatabaseUnavailable."""
+        try:
+            self._connection = self._connect()
+        except self.errors as error:
+            raise self._build_unavailable(error) from error
+        return self
 
-    @abstractmethod
     def close(self) -> None:
         """Closes the connection."""
+        if self._connection is not None:
+            self._connection.close()
+
+    @property
+    def _open(self) -> _Opened:
+        assert self._connection is not None, "use it in a with statement"
+        return self._connection
 
     @abstractmethod
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:

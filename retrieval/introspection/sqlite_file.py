@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import DatabaseUnavailable
@@ -83,26 +83,17 @@ class SqliteSource:
         return SqliteRows(self.path, database=self.name)
 
 
-class SqliteRows(SourceRows):
+class SqliteRows(SourceRows[sqlite3.Connection]):
     """The values of the file at ``path``."""
+
+    errors = sqlite3.Error
 
     def __init__(self, path: Path, *, database: str) -> None:
         super().__init__(database)
         self._path = path
-        self._connection: sqlite3.Connection | None = None
 
-    def __enter__(self) -> Self:
-        """Opens the file. Raises DatabaseUnavailable."""
-        try:
-            self._connection = open_sqlite_file(self._path)
-        except sqlite3.Error as error:
-            raise self._build_unavailable(error) from error
-        return self
-
-    def close(self) -> None:
-        """See ``SourceRows``."""
-        if self._connection is not None:
-            self._connection.close()
+    def _connect(self) -> sqlite3.Connection:
+        return open_sqlite_file(self._path)
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
         """All columns whose declared type, if any, allows text; SQLite has no statistics."""
@@ -117,13 +108,12 @@ class SqliteRows(SourceRows):
 
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
         """See ``SourceRows``."""
-        assert self._connection is not None, "use it in a with statement"
         deadline = time.monotonic() + timeout_ms / 1000
-        self._connection.set_progress_handler(
+        self._open.set_progress_handler(
             lambda: time.monotonic() > deadline, _INSTRUCTIONS_PER_CHECK
         )
         try:
-            return self._connection.execute(query).fetchall()
+            return self._open.execute(query).fetchall()
         except sqlite3.Error as error:
             if time.monotonic() > deadline:
                 return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any, Self
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -96,36 +96,28 @@ class PostgresSource:
         return PostgresRows(url, database=self.name, role=role)
 
 
-class PostgresRows(SourceRows):
+class PostgresRows(SourceRows[psycopg.Connection[Any]]):
     """The values of the database at ``url`` that ``role`` may read.
 
     Without a ``role``: those that the user of the login may read.
     """
 
+    errors = psycopg.Error
+
     def __init__(self, url: str, *, database: str, role: str = "") -> None:
         super().__init__(database)
         self._url = url
         self._role = role
-        self._connection: psycopg.Connection[Any] | None = None
 
-    def __enter__(self) -> Self:
-        """Opens the connection. Raises DatabaseUnavailable."""
-        try:
-            self._connection = psycopg.connect(self._url, connect_timeout=5, autocommit=True)
-            if self._role:
-                self._connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(self._role)))
-            self._connection.execute("SET default_transaction_read_only = on")
-            self._connection.execute(f"SET statement_timeout = {_SURVEY_TIMEOUT_MS:d}")
-            # Table names are qualified; operators and functions must be PostgreSQL's own.
-            self._connection.execute("SET search_path = pg_catalog")
-        except psycopg.Error as error:
-            raise self._build_unavailable(error) from error
-        return self
-
-    def close(self) -> None:
-        """See ``SourceRows``."""
-        if self._connection is not None:
-            self._connection.close()
+    def _connect(self) -> psycopg.Connection[Any]:
+        connection = psycopg.connect(self._url, connect_timeout=5, autocommit=True)
+        if self._role:
+            connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(self._role)))
+        connection.execute("SET default_transaction_read_only = on")
+        connection.execute(f"SET statement_timeout = {_SURVEY_TIMEOUT_MS:d}")
+        # Table names are qualified; operators and functions must be PostgreSQL's own.
+        connection.execute("SET search_path = pg_catalog")
+        return connection
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
         """All text and enumeration columns. Raises DatabaseUnavailable."""
@@ -177,8 +169,3 @@ class PostgresRows(SourceRows):
 
     def _write_text(self, column: str) -> str:
         return f"{column}::text"
-
-    @property
-    def _open(self) -> psycopg.Connection[Any]:
-        assert self._connection is not None, "use it in a with statement"
-        return self._connection

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -21,7 +22,7 @@ from retrieval.joins.inference import infer_keys
 from serve_app.composition.wiring import Wiring
 from tests.fakes import build_table
 
-Fill = Callable[[Path], tuple[Catalog, SourceRows]]
+Fill = Callable[[Path], tuple[Catalog, SourceRows[Any]]]
 
 STATEMENTS = (
     'CREATE TABLE "Order ""x"" Customers" (id integer PRIMARY KEY, name varchar)',
@@ -43,14 +44,14 @@ KEYS = {
 }
 
 
-def fill_sqlite(path: Path) -> tuple[Catalog, SourceRows]:
+def fill_sqlite(path: Path) -> tuple[Catalog, SourceRows[Any]]:
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in STATEMENTS:
             connection.execute(statement)
     return read_sqlite_catalog(path, database="x"), SqliteRows(path, database="x")
 
 
-def fill_duckdb(path: Path) -> tuple[Catalog, SourceRows]:
+def fill_duckdb(path: Path) -> tuple[Catalog, SourceRows[Any]]:
     with duckdb.connect(str(path)) as connection:
         for statement in STATEMENTS:
             connection.execute(statement)
@@ -67,7 +68,7 @@ def test_keys_of_a_file_are_inferred(fill: Fill, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("open_file", [SqliteRows, DuckDbRows])
 def test_a_file_that_is_not_there_is_an_error_of_ours(
-    open_file: Callable[..., SourceRows], tmp_path: Path
+    open_file: Callable[..., SourceRows[Any]], tmp_path: Path
 ) -> None:
     with pytest.raises(DatabaseUnavailable), open_file(tmp_path / "no.db", database="x"):
         pass
@@ -84,12 +85,12 @@ def test_a_query_that_takes_too_long_says_nothing(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def demo(wiring: Wiring) -> Iterator[tuple[Catalog, SourceRows]]:
+def demo(wiring: Wiring) -> Iterator[tuple[Catalog, SourceRows[Any]]]:
     with PostgresRows(wiring.reader_url("demo_erp"), database="demo_erp") as sampler:
         yield wiring.source("demo_erp").read_catalog(), sampler
 
 
-def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SourceRows]) -> None:
+def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SourceRows[Any]]) -> None:
     catalog, sampler = demo
     declared = {
         frozenset({(key.table, key.columns), (key.target, key.target_columns)})
@@ -103,7 +104,7 @@ def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SourceRows
     assert len(inferred & declared) >= 0.9 * len(inferred)
 
 
-def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SourceRows]) -> None:
+def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SourceRows[Any]]) -> None:
     _, sampler = demo
     secret = build_table("pg_catalog.pg_authid", "oid integer", "rolname text", key=("oid",))
     assert sampler.contain(secret, ("rolname",), secret, ("rolname",)) is None
@@ -111,7 +112,7 @@ def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SourceRows]
     assert sampler.contain(secret, ("nothing",), secret, ("nothing",)) is None
 
 
-def test_postgres_is_not_written_to(demo: tuple[Catalog, SourceRows]) -> None:
+def test_postgres_is_not_written_to(demo: tuple[Catalog, SourceRows[Any]]) -> None:
     _, sampler = demo
     assert isinstance(sampler.fetch("CREATE TABLE evil (x integer)", 2000), Unreadable)
 
