@@ -224,7 +224,6 @@ def build_trace(trace: Trace) -> TraceResponse:
         glosses=context.glosses,
         examples=context.examples,
         join_skeleton=plan.joins.skeleton,
-        join_alternatives=[path.skeleton for path in plan.joins.alternatives],
         inferred_joins=[
             f"{key.table}({', '.join(key.columns)}) = {key.target}({', '.join(key.target_columns)})"
             for key in plan.joins.keys

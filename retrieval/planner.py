@@ -53,7 +53,6 @@ class SchemaPlanner:
                 question.search_text,
                 context,
                 links,
-                alternatives=self._settings.join_alternatives,
             )
             if flags.join_planner
             else JoinPlan(),

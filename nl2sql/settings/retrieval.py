@@ -58,9 +58,6 @@ class RetrievalSettings(Section):
         description="What links the question to the schema: rules; or the model, over the whole "
         "schema at once, tables then columns, or column by column.",
     )
-    join_alternatives: int = Field(
-        2, ge=0, le=10, description="Alternative join paths besides the best."
-    )
     pruning_min_tables: int = Field(
         50, ge=0, description="Columns are pruned in databases of at least this many tables."
     )

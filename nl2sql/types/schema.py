@@ -216,7 +216,7 @@ class SchemaLinks:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinPath:
+class JoinPlan:
     """Tables in the order of joining (qualified names), the keys, and the skeleton as SQL.
 
     A table may occur twice, in different roles: employees and their manager.
@@ -225,16 +225,6 @@ class JoinPath:
     tables: tuple[str, ...] = ()
     keys: tuple[ForeignKey, ...] = ()
     skeleton: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class JoinPlan:
-    """The best join path of the linked tables, and the ``alternatives``, shortest first."""
-
-    tables: tuple[str, ...] = ()
-    keys: tuple[ForeignKey, ...] = ()
-    skeleton: str = ""
-    alternatives: tuple[JoinPath, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from nl2sql.catalog import ForeignKey
 from nl2sql.sql.names import fold_name, quote_name
-from nl2sql.types import JoinPath, JoinPlan, SchemaContext, SchemaLink
+from nl2sql.types import JoinPlan, SchemaContext, SchemaLink
 from nl2sql.words import split_words
 from retrieval.joins.paths import JoinGraph, find_joins
 from retrieval.linking.words import read_name
@@ -141,7 +141,7 @@ def write_path(
     roles: Collection[ForeignKey],
     names: Mapping[str, str],
     dialect: str,
-) -> JoinPath:
+) -> JoinPlan:
     """The path from ``start`` over ``keys``, which are connected, and over ``roles``.
 
     A role is a key whose target is joined once more, under an alias. ``names`` maps tables to their
@@ -172,7 +172,7 @@ def write_path(
         if key.table in labels:
             short = alias(key)
             steps.append(_Step(key.target, short, key, labels[key.table], short))
-    return JoinPath(
+    return JoinPlan(
         (start, *(step.table for step in steps)),
         tuple(step.key for step in steps),
         "\n".join([f"FROM {names[start]}", *(_render(step, names, dialect) for step in steps)]),
@@ -199,10 +199,8 @@ def _render(step: _Step, names: Mapping[str, str], dialect: str) -> str:
     return f"JOIN {table} ON {condition}"
 
 
-def plan_joins(
-    question: str, context: SchemaContext, links: Sequence[SchemaLink], *, alternatives: int
-) -> JoinPlan:
-    """The cheapest joins between the named tables, and alternatives; empty if none is named.
+def plan_joins(question: str, context: SchemaContext, links: Sequence[SchemaLink]) -> JoinPlan:
+    """The cheapest joins between the named tables; empty if none is named.
 
     A single table needs no joins, unless the question names a role of it (the manager of an
     employee). All joins are inner joins: the schema does not show whether rows without a partner
@@ -214,18 +212,11 @@ def plan_joins(
     if not terminals:
         return JoinPlan()
     names = dict(zip((hit.table.qualified for hit in context.tables), context.names, strict=True))
-    joins: list[frozenset[int]] = [frozenset()]
-    if len(terminals) > 1:
-        joins = find_joins(graph, terminals, 1 + alternatives)
-    paths = []
-    for positions in joins:
-        keys = [graph.keys[at] for at in sorted(positions)]
-        roles = _find_roles(terminals[0], keys, named)
-        paths.append(write_path(terminals[0], keys, roles, names, context.dialect))
-    best = paths[0]
-    if len(best.tables) < 2:
-        return JoinPlan(best.tables)
-    return JoinPlan(best.tables, best.keys, best.skeleton, _without_repeats(paths))
+    positions = find_joins(graph, terminals) if len(terminals) > 1 else frozenset()
+    keys = [graph.keys[at] for at in sorted(positions)]
+    roles = _find_roles(terminals[0], keys, named)
+    plan = write_path(terminals[0], keys, roles, names, context.dialect)
+    return plan if len(plan.tables) > 1 else JoinPlan(plan.tables)
 
 
 def _find_roles(
@@ -241,11 +232,3 @@ def _find_roles(
         and key.table in tables
         and (key.table == key.target or (key.table, key.target) in used)
     )
-
-
-def _without_repeats(paths: Sequence[JoinPath]) -> tuple[JoinPath, ...]:
-    """All paths but the first, without repeated sets of keys, as two roles may be exchanged."""
-    different: dict[frozenset[ForeignKey], JoinPath] = {}
-    for path in paths:
-        different.setdefault(frozenset(path.keys), path)
-    return tuple(different.values())[1:]

@@ -16,7 +16,7 @@ from nl2sql.catalog import Catalog, ForeignKey
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Definition, DefinitionKind
 from nl2sql.words import content_words
-from retrieval.joins.paths import JoinGraph, find_joins
+from retrieval.joins.paths import JoinGraph, find_joins, is_only_way
 from retrieval.joins.planner import write_path
 from retrieval.semantics.semantics_file import (
     Dimension,
@@ -72,8 +72,8 @@ class JoinFinder:
                 "[a.x = b.y]",
                 _PLACE,
             )
-        best, *others = find_joins(graph, tables, 3)
-        if any(graph.cost(other) <= graph.cost(best) for other in others):
+        best = find_joins(graph, tables)
+        if not is_only_way(graph, tables, best):
             raise Misfit(
                 f"foreign keys connect {' and '.join(tables)} in several ways; write the one that "
                 "is meant under joins, as [a.x = b.y]",

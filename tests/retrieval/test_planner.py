@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from execution.executor import ReadOnlyExecutor
@@ -14,7 +12,6 @@ from retrieval.joins.planner import plan_joins
 from retrieval.planner import SchemaPlanner
 from serve_app.composition.wiring import Wiring
 from tests.fakes import (
-    SHOP,
     FakeEngine,
     build_context,
     build_question,
@@ -70,22 +67,6 @@ async def test_without_the_linker_no_model_is_asked() -> None:
     assert plan.joins.skeleton
 
 
-@pytest.mark.parametrize("alternatives", [0, 1])
-async def test_as_many_alternatives_as_are_asked_for(alternatives: int) -> None:
-    people = build_table("s.people", "id integer", key=("id",))
-    letters = build_table("s.letters", "a_id integer", "b_id integer", "c_id integer")
-    keys = tuple(
-        replace(
-            SHOP.foreign_keys[0], name=name, table="s.letters", columns=(name,), target="s.people"
-        )
-        for name in ("a_id", "b_id", "c_id")
-    )
-    context = build_context(Catalog("x", (people, letters), keys, search_path=("s",)))
-    planner = build_planner(retrieval={"join_alternatives": alternatives})
-    plan = await planner.plan(build_question(text="letters of people"), context)
-    assert len(plan.joins.alternatives) == alternatives
-
-
 async def run(sql: str, guard: Guard, executor: Executor) -> object:
     query = await guard.guard("demo_erp", sql, Principal("tester"))
     assert isinstance(query, GuardedQuery), query
@@ -101,12 +82,12 @@ async def test_skeletons_run_on_the_demo(wiring: Wiring) -> None:
     try:
         for first, second in zip(names[::6], names[3::6], strict=False):
             links = tuple(SchemaLink(name, name, "", 1.0) for name in (first, second))
-            joins = plan_joins("manager", context, links, alternatives=1)
-            skeletons = [joins.skeleton, *(path.skeleton for path in joins.alternatives)]
-            for skeleton in filter(None, skeletons):
+            joins = plan_joins("manager", context, links)
+            if joins.skeleton:
                 planned += 1
-                result = await run(f"SELECT count(*) {skeleton} WHERE false", guard, executor)
-                assert isinstance(result, ResultSet), (skeleton, result)
+                sql = f"SELECT count(*) {joins.skeleton} WHERE false"
+                result = await run(sql, guard, executor)
+                assert isinstance(result, ResultSet), (joins.skeleton, result)
     finally:
         await executor.close()
-    assert planned > 10
+    assert planned > 5

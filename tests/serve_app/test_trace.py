@@ -12,7 +12,6 @@ from nl2sql.types import (
     Candidate,
     Finding,
     GuardedQuery,
-    JoinPath,
     JoinPlan,
     Message,
     Plan,
@@ -41,7 +40,6 @@ def test_a_trace_shows_the_whole_plan() -> None:
             ("sales.orders", "sales.customers"),
             (declared, inferred),
             "FROM orders JOIN customers",
-            (JoinPath(("sales.orders",), (), "FROM orders"),),
         ),
         columns=(("sales.orders", ("id", "total")),),
     )
@@ -61,7 +59,6 @@ def test_a_trace_shows_the_whole_plan() -> None:
     }
     assert trace["columns"] == {"sales.orders": ["id", "total"]}
     assert trace["join_skeleton"] == "FROM orders JOIN customers"
-    assert trace["join_alternatives"] == ["FROM orders"]
     assert trace["inferred_joins"] == [
         "stock.returns(order_id, line_no) = sales.order_lines(order_id, line_no)"
     ]
@@ -69,7 +66,7 @@ def test_a_trace_shows_the_whole_plan() -> None:
 
 def test_a_trace_without_a_plan_has_the_same_keys() -> None:
     trace = render()
-    assert (trace["links"], trace["columns"], trace["join_alternatives"]) == ([], {}, [])
+    assert (trace["links"], trace["columns"]) == ([], {})
     assert trace["linking"] == {"technique": "", "note": ""}
 
 

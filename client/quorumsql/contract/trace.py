@@ -217,7 +217,6 @@ class TraceResponse(ResponseModel):
     glosses: list[list[Text]]
     examples: list[ExampleResponse]
     join_skeleton: Text
-    join_alternatives: list[Text]
     inferred_joins: list[Text]
     draft_query: Text
     left_out: list[Text]

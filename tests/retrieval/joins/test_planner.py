@@ -28,14 +28,14 @@ POST = Catalog(
 )
 
 
-def plan(*tables: str, context: SchemaContext = CONTEXT, alternatives: int = 2) -> JoinPlan:
+def plan(*tables: str, context: SchemaContext = CONTEXT) -> JoinPlan:
     links = tuple(SchemaLink(table, table, "", 1.0) for table in tables)
-    return plan_joins("", context, links, alternatives=alternatives)
+    return plan_joins("", context, links)
 
 
-def ask(question: str, context: SchemaContext, alternatives: int = 2) -> JoinPlan:
+def ask(question: str, context: SchemaContext) -> JoinPlan:
     links = link_by_rules(question, context)
-    return plan_joins(question, context, links, alternatives=alternatives)
+    return plan_joins(question, context, links)
 
 
 def test_two_tables_are_joined_by_their_key() -> None:
@@ -112,22 +112,16 @@ def test_a_value_names_its_table_and_a_reference_does_not() -> None:
     value = SchemaLink("germany", "sales.customers", "country", 0.95, "value")
     orders = SchemaLink("orders", "sales.orders", "", 1.0)
     reference = SchemaLink("product", "sales.order_lines", "product_id", 0.7)
-    joins = plan_joins("", CONTEXT, (orders, value, reference), alternatives=0)
+    joins = plan_joins("", CONTEXT, (orders, value, reference))
     assert set(joins.tables) == {"sales.customers", "sales.orders"}
 
 
 # -- several ways ------------------------------------------------------------------------------
 
 
-def test_the_next_best_way_is_another_key() -> None:
+def test_of_equal_keys_the_first_by_name_joins() -> None:
     joins = plan("s.people", "s.letters", context=build_context(POST))
     assert joins.skeleton.endswith("ON letters.author_id = people.id")
-    (other,) = joins.alternatives
-    assert other.skeleton.endswith("ON letters.reader_id = people.id")
-    assert (
-        plan("s.people", "s.letters", context=build_context(POST), alternatives=0).alternatives
-        == ()
-    )
 
 
 def build_ring(*inferred: int) -> SchemaContext:
@@ -142,27 +136,15 @@ def build_ring(*inferred: int) -> SchemaContext:
     return build_context(Catalog("ring", tables, keys, search_path=("s",)))
 
 
-def test_a_ring_has_two_ways_shortest_first() -> None:
+def test_the_shortest_way_round_a_ring_joins() -> None:
     joins = plan("s.t0", "s.t2", context=build_ring())
     assert joins.tables == ("s.t0", "s.t1", "s.t2")
-    assert [path.tables for path in joins.alternatives] == [
-        ("s.t0", "s.t5", "s.t4", "s.t3", "s.t2")
-    ]
 
 
-def test_inferred_keys_join_where_no_declared_ones_do_and_are_marked() -> None:
+def test_inferred_keys_join_only_where_declared_ones_cost_more() -> None:
     joins = plan("s.t0", "s.t3", context=build_ring(0))
     assert joins.tables == ("s.t0", "s.t5", "s.t4", "s.t3")
     assert not any(key.inferred for key in joins.keys)
-    (other,) = joins.alternatives
-    assert [key.inferred for key in other.keys].count(True) == 1
-
-
-def test_a_tree_has_alternatives_that_do_without_one_of_its_keys() -> None:
-    joins = plan("s.t0", "s.t2", "s.t4", context=build_ring())
-    assert len(joins.keys) == 4
-    assert joins.alternatives
-    assert all(set(path.keys) != set(joins.keys) for path in joins.alternatives)
 
 
 def test_cyclic_keys_and_many_of_them_end() -> None:
@@ -173,7 +155,6 @@ def test_cyclic_keys_and_many_of_them_end() -> None:
     )
     joins = plan("s.t0", "s.t3", context=replace(build_ring(), foreign_keys=keys))
     assert joins.tables == ("s.t0", "s.t3")
-    assert len(joins.alternatives) == 2
 
 
 # -- roles -------------------------------------------------------------------------------------
@@ -191,14 +172,13 @@ def test_two_roles_join_the_table_twice() -> None:
     assert joins.tables[0] in ("s.letters", "s.people")
     context = build_context(POST, tables=("s.letters", "s.people"))
     links = (SchemaLink("letters", "s.letters", "", 1.0), SchemaLink("people", "s.people", "", 1.0))
-    both = plan_joins("author and reader of letters", context, links, alternatives=2)
+    both = plan_joins("author and reader of letters", context, links)
     assert both.tables == ("s.letters", "s.people", "s.people")
     assert both.skeleton == (
         "FROM letters\n"
         "JOIN people AS author ON letters.author_id = author.id\n"
         "JOIN people AS reader ON letters.reader_id = reader.id"
     )
-    assert both.alternatives == ()
 
 
 def test_a_table_is_joined_to_itself_under_the_role_that_the_question_names() -> None:
@@ -223,7 +203,7 @@ def test_a_role_called_like_a_table_gets_a_number() -> None:
         Catalog("x", (staff, boss), keys, search_path=("s",)), tables=("s.staff", "s.manager")
     )
     links = (SchemaLink("staff", "s.staff", "", 1.0),)
-    joins = plan_joins("staff and manager", context, links, alternatives=0)
+    joins = plan_joins("staff and manager", context, links)
     assert joins.skeleton.endswith("JOIN staff AS manager_2 ON staff.manager_id = manager_2.id")
 
 
@@ -256,7 +236,7 @@ def test_names_that_need_quotes_have_them_in_the_skeleton() -> None:
     links = tuple(
         SchemaLink(hit.table.name, hit.table.qualified, "", 1.0) for hit in context.tables
     )
-    joins = plan_joins("orders from and to people", context, links, alternatives=0)
+    joins = plan_joins("orders from and to people", context, links)
     assert joins.skeleton == (
         'FROM "order"\n'
         'JOIN "People ""x""" AS "from" ON "order"."🙂 from id" = "from"."User Id"\n'
@@ -272,8 +252,7 @@ def test_nothing_is_joined_that_is_not_in_sight() -> None:
         values=(ValueMatch("bolt", "stock.products", "name", "Bolt", 1.0),),
     )
     joins = ask("orders and returns of customers who bought a bolt from an employee", context)
-    paths = [joins.tables, *(path.tables for path in joins.alternatives)]
-    assert {table for path in paths for table in path} <= {"sales.orders", "sales.customers"}
+    assert set(joins.tables) <= {"sales.orders", "sales.customers"}
 
 
 def test_required_tables_are_joined_though_no_word_names_them() -> None:

@@ -238,9 +238,6 @@ def build_trace() -> dict[str, Any]:
             "order_lines.product_id\nJOIN inventory.product_categories ON "
             "product_categories.category_id = products.category_id"
         ),
-        "join_alternatives": [
-            "FROM sales.order_lines\nJOIN sales.returns ON returns.order_id = order_lines.order_id"
-        ],
         "inferred_joins": [],
         "draft_query": "",
         "left_out": [],

@@ -38,12 +38,11 @@ export function WhyView({ answer }) {
   </section>`;
 }
 
-/** The planned path of joins, and its alternatives. */
+/** The planned path of joins. */
 function Joins({ trace }) {
   if (!trace.join_skeleton) return html`<p>No join was planned for this question.</p>`;
   return html`<div class="joins"><${Sql} sql=${trace.join_skeleton} label="Tables and how they are joined" />
     ${trace.inferred_joins.length > 0 && html`<p>Inferred from names and values, as the database declares no key: <${Text} value=${trace.inferred_joins.join("; ")} /></p>`}
-    ${trace.join_alternatives.length > 0 && html`<details><summary>Other paths that were considered (${trace.join_alternatives.length})</summary>${trace.join_alternatives.map((path) => html`<${Sql} sql=${path} label="Another path" />`)}</details>`}
   </div>`;
 }
 
