@@ -32,7 +32,7 @@ from retrieval.index_store.generations import (
     read_heads,
 )
 from retrieval.index_store.index_writer import IndexWriter
-from retrieval.index_store.migrate import check_layout, lock_layout, migrate, open_layout
+from retrieval.index_store.layout import check_layout, lock_layout, migrate, open_layout
 from retrieval.index_store.nearest import SEARCH_SETTINGS, Mask, find_nearest
 
 _CONNECT_TIMEOUT_S = 5

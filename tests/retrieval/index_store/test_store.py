@@ -177,34 +177,11 @@ async def test_a_database_without_an_index_is_told_apart(store: IndexStore) -> N
         await IndexedCatalogs(store).catalog("nothing")
 
 
-async def test_an_index_that_was_not_set_up_says_so(index_url: str) -> None:
-    store = IndexStore(index_url)
-    with pytest.raises(IndexUnavailable, match="not been set up"):
-        await store.head("shop")
-    await store.prepare()
-    assert await store.head("shop") is None
-    await store.close()
-
-
-async def test_an_index_of_any_layout_can_be_dropped(index_url: str) -> None:
-    execute(
-        index_url,
-        "CREATE SCHEMA quorumsql; CREATE TABLE quorumsql.layout AS SELECT 999 AS version",
-    )
-    store = IndexStore(index_url)
-    await store.drop_everything()
-    await store.prepare()
-    assert await store.heads() == []
-    await store.close()
-
-
 async def test_a_probe_waits_for_nobody_elses_connection(index_url: str) -> None:
     store = IndexStore(index_url, pool_size=1)
     await store.prepare()
     async with store.connection():
         assert await store.probe() == (("index", ""),)
-    await store.drop_everything()
-    assert "set up" in (await store.probe())[0][1]
     await store.close()
 
 

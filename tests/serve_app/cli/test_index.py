@@ -20,7 +20,6 @@ from serve_app.cli.app import app
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import Silence
 from tests.retrieval.index_store.conftest import create_index
-from tests.retrieval.index_store.test_migrations import lay_out
 
 
 @pytest.fixture
@@ -134,15 +133,6 @@ def test_what_nobody_knows_is_named(config: Path) -> None:
     for command in ("build", "status", "drop"):
         with pytest.raises(UnknownDatabase, match="nope"):
             run(config, command, "nope", *(["--yes"] if command == "drop" else []))
-
-
-def test_an_upgrade_needs_no_drop(config: Path, embedded_server: EmbeddedServer) -> None:
-    lay_out(embedded_server.url("cli_index", INDEXER), "2.sql")
-    code, output = run(config, "build", "shop")
-    assert code == 0
-    # Its example is kept, and embedded anew as its vector is another embedder's.
-    assert "1 examples embedded anew" in " ".join(output.split())
-    assert read_states(config)["shop"] == "current"
 
 
 def test_a_newer_layout_can_be_dropped_and_built_again(

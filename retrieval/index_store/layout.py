@@ -1,18 +1,23 @@
-"""The layout of the index's tables: reads its version and migrates it to the newest one.
+"""The layout of the index's tables: reads its number, and brings it to the newest.
 
-The version is the number of the last migration that ran (see ``migrations``), stored in
-``quorumsql.layout``. The first layout had no such table.
+Each file ``layout_NNNN.sql`` is a step, called by the number of the layout that it makes from the
+one before. A new index runs all of them, so that the tables are defined there alone; released steps
+are not edited. Every step keeps examples, feedback, sessions and keys. Generations can be built
+again: a step that changes their tables takes them out of service (``UPDATE quorumsql.generations
+SET live = false``). A service of the version before may still be running, so steps rather add than
+rename.
 """
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg import AsyncConnection
 
 from nl2sql.errors import IndexUnavailable
-from retrieval.index_store.migrations import Step, read_steps
 
 _RECORD = """
 CREATE TABLE IF NOT EXISTS quorumsql.layout (version int NOT NULL);
@@ -21,23 +26,16 @@ INSERT INTO quorumsql.layout VALUES ({});
 """
 
 
-async def read_layout(connection: AsyncConnection[Any]) -> int | None:
-    """The version of the existing layout; None if there is none."""
-    # Not to_regclass: its cache may not show yet what other sessions just created.
-    cursor = await connection.execute(
-        "SELECT relname FROM pg_class WHERE relname IN ('layout', 'databases')"
-        " AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'quorumsql')"
-    )
-    tables = {row[0] for row in await cursor.fetchall()}
-    if "layout" not in tables:
-        return 1 if "databases" in tables else None
-    row = await (await connection.execute("SELECT version FROM quorumsql.layout")).fetchone()
-    return row[0] if row else None
+@cache
+def read_steps() -> dict[int, bytes]:
+    """The statements of each layout's step, in order; the last is the newest layout."""
+    paths = sorted(Path(__file__).parent.glob("layout_*.sql"))
+    return {int(path.stem[-4:]): path.read_bytes() for path in paths}
 
 
 async def check_layout(connection: AsyncConnection[Any]) -> None:
     """Raises IndexUnavailable unless the index exists in the newest layout. Changes nothing."""
-    found, newest = await _find(connection), read_steps()[-1].number
+    found, newest = await _find(connection), max(read_steps())
     if found < newest:
         raise IndexUnavailable(
             f"The index has layout {found}; this version of QuorumSQL migrates it to {newest} "
@@ -48,7 +46,7 @@ async def check_layout(connection: AsyncConnection[Any]) -> None:
 
 async def open_layout(connection: AsyncConnection[Any]) -> None:
     """Migrates an index of an older layout. Raises IndexUnavailable, also if there is no index."""
-    if await _find(connection) < read_steps()[-1].number:
+    if await _find(connection) < max(read_steps()):
         await migrate(connection)
 
 
@@ -58,16 +56,13 @@ async def migrate(connection: AsyncConnection[Any]) -> None:
     Safe to run concurrently: each step runs once. The connection is in autocommit mode. Raises
     IndexUnavailable if a step fails; the index then keeps the layout before that step.
     """
-    steps = read_steps()
-    done = 0
-    while done < len(steps):
+    for number, statements in read_steps().items():
         async with connection.transaction():
             await lock_layout(connection)
-            done = await read_layout(connection) or 0
+            done = await _read(connection) or 0
             _check_known(done)
-            if done < len(steps):
-                await _run(connection, steps[done])
-                done += 1
+            if number > done:
+                await _run(connection, number, statements, done)
 
 
 async def lock_layout(connection: AsyncConnection[Any]) -> None:
@@ -75,15 +70,15 @@ async def lock_layout(connection: AsyncConnection[Any]) -> None:
     await connection.execute("SELECT pg_advisory_xact_lock(hashtext('quorumsql layout'))")
 
 
-async def _run(connection: AsyncConnection[Any], step: Step) -> None:
+async def _run(connection: AsyncConnection[Any], number: int, statements: bytes, done: int) -> None:
     try:
         # Readers queue behind a step that waits for a table, so it must not wait long.
         await connection.execute("SET LOCAL lock_timeout = '30s'")
-        await connection.execute(step.statements)
-        await connection.execute(_RECORD.format(step.number).encode())
+        await connection.execute(statements)
+        await connection.execute(_RECORD.format(number).encode())
     except psycopg.Error as error:
         raise IndexUnavailable(
-            f"The index keeps layout {step.number - 1}: its migration {step.name} failed: "
+            f"The index keeps layout {done}: its migration to {number} failed: "
             f"{str(error).partition(chr(10))[0]}",
             hint="The step was undone, nothing is lost. The role of index.connection must own the "
             "tables of the schema quorumsql.",
@@ -91,7 +86,7 @@ async def _run(connection: AsyncConnection[Any], step: Step) -> None:
 
 
 async def _find(connection: AsyncConnection[Any]) -> int:
-    found = await read_layout(connection)
+    found = await _read(connection)
     if found is None:
         raise IndexUnavailable(
             "The index has not been set up.", hint="Run `quorumsql index build`."
@@ -100,8 +95,21 @@ async def _find(connection: AsyncConnection[Any]) -> int:
     return found
 
 
+async def _read(connection: AsyncConnection[Any]) -> int | None:
+    """The number of the existing layout; None if there is none."""
+    # Not to_regclass: its cache may not show yet what other sessions just created.
+    cursor = await connection.execute(
+        "SELECT 1 FROM pg_class WHERE relname = 'layout'"
+        " AND relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = 'quorumsql')"
+    )
+    if await cursor.fetchone() is None:
+        return None
+    row = await (await connection.execute("SELECT version FROM quorumsql.layout")).fetchone()
+    return row[0] if row else None
+
+
 def _check_known(found: int) -> None:
-    newest = read_steps()[-1].number
+    newest = max(read_steps())
     if found > newest:
         raise IndexUnavailable(
             f"The index has layout {found}, made by a newer version of QuorumSQL; this one knows "
