@@ -12,11 +12,8 @@ from __future__ import annotations
 
 import gc
 import importlib.util
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from generation.engines.choice import INSTALL_VLLM
 from generation.models.files import make_readable
@@ -24,13 +21,6 @@ from nl2sql.errors import ModelCorrupt, ModelError
 
 DTYPE = "bfloat16"
 _LIBRARIES = ("torch", "transformers", "gguf", "accelerate")
-
-
-class Converter(Protocol):
-    """Fills the empty folder ``into`` from the downloaded ``file``."""
-
-    def __call__(self, file: Path, into: Path, /) -> None:
-        """Raises ModelError; the caller then deletes the folder."""
 
 
 def check_libraries() -> None:
@@ -51,8 +41,7 @@ def convert_gguf(gguf: Path, into: Path) -> None:
     the file has no usable chat template, and ModelError for all errors of transformers.
     """
     try:
-        with _quiet_transformers():
-            _convert(gguf, into)
+        _convert(gguf, into)
     except ModelError:
         raise
     except ImportError as error:
@@ -65,27 +54,6 @@ def convert_gguf(gguf: Path, into: Path) -> None:
             f"{gguf.name} could not be converted: {type(error).__name__}: {error}.",
             hint="Update transformers, or name a folder with a converted model instead.",
         ) from error
-
-
-@contextmanager
-def _quiet_transformers() -> Iterator[None]:
-    """Hides the progress bars of transformers, which would disturb the store's progress line."""
-    from transformers import modeling_gguf_pytorch_utils
-    from transformers.utils import logging as untyped_logging
-
-    logging: Any = untyped_logging
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()
-    # The loader of GGUF files ignores the setting above.
-    loader: Any = modeling_gguf_pytorch_utils
-    bar = getattr(loader, "tqdm", None)
-    loader.tqdm = partial(bar, disable=True) if bar is not None else None
-    try:
-        yield
-    finally:
-        loader.tqdm = bar
-        if shown:
-            logging.enable_progress_bar()
 
 
 def _convert(gguf: Path, into: Path) -> None:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from nl2sql.errors import DiskFull
 
 MANIFEST = "manifest.json"
-_CHUNK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +44,8 @@ class Manifest(BaseModel):
     """The content and origin of a folder; a folder with a manifest is ready.
 
     ``sha256`` has the verified hash of each downloaded file. For a converted model that is the GGUF
-    file, which is not in the folder. Small files of a hub snapshot have ``git:`` and the SHA-1 of
-    their git blob instead, because the hub publishes no other hash for them.
+    file, which is not in the folder; a user's own file has no hash. Small files of a hub snapshot
+    have ``git:`` and the SHA-1 of their git blob instead, because the hub publishes no other hash.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -81,24 +80,13 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def git_blob_id_of(file: Path) -> str:
-    """Git's id of the file's content: the SHA-1 of a header with its size and the bytes."""
-    digest = hashlib.sha1(f"blob {file.stat().st_size}\0".encode(), usedforsecurity=False)
-    with file.open("rb") as stream:
-        while chunk := stream.read(_CHUNK_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-def folder_bytes(folder: Path) -> int:
-    """The size of all files below ``folder``; files deleted meanwhile are not counted."""
+def folder_bytes(path: Path) -> int:
+    """The size of a file, or of all files below a folder; those deleted meanwhile do not count."""
     total = 0
-    for parent, _, names in os.walk(folder):
-        for name in names:
-            try:
-                total += os.lstat(os.path.join(parent, name)).st_size
-            except OSError:
-                continue
+    for file in (path, *path.rglob("*")):
+        with suppress(OSError):
+            if not file.is_dir():
+                total += file.lstat().st_size
     return total
 
 

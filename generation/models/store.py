@@ -4,16 +4,16 @@
 
     CACHE/downloads/FILE.partial…   an unfinished download, which the next pull continues
     CACHE/downloads/FILE            verified; deleted after the conversion
-    CACHE/downloads/*.sha256        the hash of a user's file, with its size and time
     CACHE/downloads/NAME.lock       allows one pull of a model at a time, over all processes
     CACHE/NAME.openvino/            converted for OpenVINO, with a manifest.json
     CACHE/NAME/                     converted for vLLM; finished folders are renamed into place
 
-A name is an entry of ``registry.yaml``, a local file or folder in the form (used in place), or a
-hub id ``org/name``. The file of a registry entry must have the registered SHA-256, whatever its
-source. A hub snapshot (a hub id, or the registry's 7B model) has no registered SHA-256: its files
-are compared with the hashes that the hub publishes, so it is as trustworthy as the hub and the
-connection to it. The commit and all hashes go into the manifest.
+A name is an entry of ``registry.yaml``, a local file or folder in the form (used in place), a GGUF
+file for OpenVINO (converted once for its path, size and time), or a hub id ``org/name``. The file
+of a registry entry must have the registered SHA-256, whatever its source. A hub snapshot (a hub id,
+or the registry's 7B model) has no registered SHA-256: its files are compared with the hashes that
+the hub publishes, so it is as trustworthy as the hub and the connection to it. The commit and all
+hashes go into the manifest.
 
 Not covered: several revisions of a model; ``engines/model_choice.py`` chooses one for a machine.
 """
@@ -21,7 +21,6 @@ Not covered: several revisions of a model; ``engines/model_choice.py`` chooses o
 from __future__ import annotations
 
 import difflib
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -36,11 +35,10 @@ from generation.models.files import (
     is_disk_full,
     read_manifest,
     remove_path,
-    sha256_of,
 )
 from generation.models.forms import FORMS, OPENVINO, Form
 from generation.models.hub import Hub, HubClient
-from generation.models.progress import ProgressReporter, RichProgress, SilentProgress
+from generation.models.progress import PullProgress
 from generation.models.pull import Puller
 from generation.models.registry import (
     HUB_ID,
@@ -52,15 +50,6 @@ from generation.models.registry import (
 )
 from generation.models.wheels import PipDownload, WheelDownload
 from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, UnknownModel
-
-__all__ = [
-    "ModelEntry",
-    "ModelStatus",
-    "ModelStore",
-    "ProgressReporter",
-    "RichProgress",
-    "SilentProgress",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +79,7 @@ class ModelStore:
         cache: Path,
         form: Form,
         *,
-        progress: ProgressReporter | None = None,
+        progress: PullProgress | None = None,
         registry: Mapping[str, ModelEntry] | None = None,
         folders: Sequence[Path] = (),
         hub: Hub | None = None,
@@ -100,7 +89,7 @@ class ModelStore:
         self._cache = cache.absolute()
         self._form = form
         self._downloads = self._cache / "downloads"
-        self._progress = progress or SilentProgress()
+        self._progress = progress or PullProgress()
         self._registry = registry
         self._puller = Puller(
             cache=self._cache,
@@ -180,24 +169,10 @@ class ModelStore:
         if self._form.suffix == OPENVINO.suffix and name.endswith(".gguf"):
             with suppress(RuntimeError):  # "~name" of an unknown user
                 if (file := Path(name).expanduser().resolve()).is_file():
-                    return file_entry(file, self._hash_once(file))
+                    return file_entry(file)
         if self._local_model(name) is None and HUB_ID.fullmatch(name):
             return hub_entry(name)
         return None
-
-    def _hash_once(self, file: Path) -> str:
-        """The SHA-256 of a user's file, which is read again if its size or time has changed."""
-        note = self._downloads / f"{file.name}.{zlib.crc32(str(file).encode()):08x}.sha256"
-        state = f"{file.stat().st_size} {file.stat().st_mtime_ns}"
-        with suppress(OSError, ValueError):
-            digest, _, known = note.read_text("utf-8").partition(" ")
-            if known == state:
-                return digest
-        digest = sha256_of(file)
-        with suppress(OSError):  # the file is hashed again
-            self._downloads.mkdir(parents=True, exist_ok=True)
-            note.write_text(f"{digest} {state}", "utf-8")
-        return digest
 
     def _local_model(self, name: str) -> Path | None:
         try:
@@ -212,13 +187,13 @@ class ModelStore:
         if manifest is None:
             return None
         # A newer version of the package may register another file of this name.
-        is_current = entry.file is None or manifest.sha256.get(entry.file) == entry.sha256
+        is_current = entry.file is None or manifest.sha256.get(entry.file) == (entry.sha256 or "")
         return folder if is_current else None
 
     def _check_whole(self, entry: ModelEntry, folder: Path) -> None:
         """Raises ModelCorrupt if the size of the file differs from the registered one."""
         file = folder / (entry.file or "")
-        if not file.is_file() or file.stat().st_size == entry.bytes:
+        if entry.bytes is None or not file.is_file() or file.stat().st_size == entry.bytes:
             return
         raise ModelCorrupt(
             f"{file} has {file.stat().st_size:,} bytes in place of {entry.bytes:,}.",
@@ -228,11 +203,9 @@ class ModelStore:
 
     def _status(self, entry: ModelEntry) -> ModelStatus:
         folder = self._ready_folder(entry)
-        size = self._expected_bytes(entry) if folder is None else folder_bytes(folder)
+        expected = self._form.room_bytes(entry) or entry.bytes or 0
+        size = expected if folder is None else folder_bytes(folder)
         return ModelStatus(entry.name, entry.licence, folder is not None, size, folder)
-
-    def _expected_bytes(self, entry: ModelEntry) -> int:
-        return self._form.room_bytes(entry) or entry.bytes or 0
 
     def _refuse(self, name: str) -> NoReturn:
         known = list(self._models())
@@ -254,11 +227,8 @@ class ModelStore:
             try:
                 lock.acquire(timeout=0)
             except Timeout:
-                waiting = self._progress.start(f"{entry.name}: waiting for another process", None)
-                try:
+                with self._progress.show(f"{entry.name}: waiting for another process"):
                     lock.acquire()
-                finally:
-                    waiting.finish()
         except OSError as error:
             raise ModelError(
                 f"Models cannot be kept in {self._cache}: {error.strerror or error}.",

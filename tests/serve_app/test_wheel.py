@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 from generation.engines.machine_speed import MachineSpeed, read_machine_speed
-from generation.models.registry import load_embedders
+from generation.models.registry import load_embedder
 from retrieval.embedding.embedder import find_installed_weights
 from tests.conftest import ROOT
 
@@ -115,7 +115,7 @@ def home(folder: Path) -> Path:
     (models / f"{MODEL}.openvino").symlink_to(ROOT / ".quorumsql" / "models" / f"{MODEL}.openvino")
     # So slow a machine that `auto` is the small one.
     read_machine_speed(models, lambda machine: MachineSpeed(machine, 1000.0, 1000.0))
-    (entry,) = load_embedders().values()
+    entry = load_embedder()
     assert entry.file is not None
     (models / "downloads").mkdir()
     shutil.copyfile(find_installed_weights(), models / "downloads" / entry.file)

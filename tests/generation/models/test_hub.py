@@ -48,8 +48,10 @@ class LocalHub:
         path = urlsplit(request.path).path
         self.history.append(f"{request.command} {path}")
         name = path.rpartition("/")[2]
-        if path.startswith("/api/models/org/coder"):
-            body, code = json.dumps(self.listing()).encode(), 200
+        if path == f"/api/models/org/coder/tree/{COMMIT}":
+            body, code = json.dumps(self.list_tree()).encode(), 200
+        elif path.startswith("/api/models/org/coder"):
+            body, code = json.dumps(self.describe()).encode(), 200
         elif path.startswith(f"/org/coder/resolve/{COMMIT}/") and name in self.files:
             body, code = self.lies.get(name, self.files[name]), 200
         else:
@@ -64,17 +66,28 @@ class LocalHub:
         if request.command == "GET":
             request.wfile.write(body)
 
-    def listing(self) -> dict[str, object]:
-        siblings = []
+    def describe(self) -> dict[str, object]:
+        files = [
+            {**file, "rfilename": file["path"], "blobId": file["oid"]} for file in self.list_tree()
+        ]
+        return {"id": "org/coder", "sha": COMMIT, "siblings": files}
+
+    def list_tree(self) -> list[dict[str, object]]:
+        files = []
         for name, content in self.files.items():
-            header = f"blob {len(content)}\0".encode()
-            file: dict[str, object] = {"rfilename": name, "size": len(content)}
-            file["blobId"] = hashlib.sha1(header + content).hexdigest()
+            blob = hashlib.sha1(f"blob {len(content)}\0".encode() + content).hexdigest()
+            file: dict[str, object] = {
+                "type": "file",
+                "path": name,
+                "size": len(content),
+                "oid": blob,
+            }
             if name.endswith(".safetensors"):
                 sha256 = hashlib.sha256(content).hexdigest()
-                file["lfs"] = {"sha256": sha256, "size": len(content), "pointerSize": 130}
-            siblings.append(file)
-        return {"id": "org/coder", "sha": COMMIT, "siblings": siblings}
+                lfs = {"sha256": sha256, "oid": sha256, "size": len(content), "pointerSize": 130}
+                file["lfs"] = lfs
+            files.append(file)
+        return files
 
 
 @pytest.fixture

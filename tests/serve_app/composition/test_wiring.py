@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from execution.executor import ReadOnlyExecutor
-from generation.models.registry import load_embedders, load_registry
+from generation.models.registry import load_embedder, load_registry
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings, load_settings, parse_settings
 from nl2sql.types import GuardedQuery, Principal, ResultSet
@@ -56,7 +56,7 @@ def test_embedded_connections_differ_by_role() -> None:
 
 
 def test_the_embedder_that_is_not_installed_is_found_where_it_was_fetched(tmp_path: Path) -> None:
-    (entry,) = load_embedders().values()
+    entry = load_embedder()
     assert entry.file is not None
     (tmp_path / entry.file).symlink_to(find_installed_weights())
     wiring = Wiring(
