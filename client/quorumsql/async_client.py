@@ -28,9 +28,6 @@ from quorumsql.contract.history import (
     ConversationResponse,
     ConversationsResponse,
     DeletedResponse,
-    OwnSharesResponse,
-    SharedResponse,
-    ShareResponse,
 )
 from quorumsql.contract.identity import PrincipalResponse
 from quorumsql.contract.requests import QueryRequest
@@ -309,24 +306,6 @@ class AsyncClient:
     async def delete_conversations(self) -> DeletedResponse:
         """Deletes all own conversations."""
         return await self._call(DeletedResponse, "DELETE", "/conversations")
-
-    async def share(self, answer: AnsweredResponse) -> str:
-        """Shares the query of an answer; the share's id."""
-        question = answer.rewritten or answer.question
-        body = {"question": question, "database": answer.database, "sql": answer.sql}
-        return (await self._call(SharedResponse, "POST", "/shares", body)).id
-
-    async def shares(self, *, after: str = "", limit: int = 50) -> OwnSharesResponse:
-        """A page of the own shares, the latest first; ``after`` is ``next``."""
-        return await self._get(OwnSharesResponse, "/shares", after=after, limit=limit)
-
-    async def shared(self, id_: str) -> ShareResponse:
-        """A share; ``run`` gives the rows of its query, as the caller may see them."""
-        return await self._get(ShareResponse, f"/shares/{_quote(id_)}")
-
-    async def end_share(self, id_: str) -> None:
-        """Ends an own share."""
-        wire.read_json(await self._send("DELETE", f"/shares/{_quote(id_)}"))
 
     async def close(self) -> None:
         """Closes the connections."""

@@ -108,10 +108,6 @@ class Client:
     change_conversation = _block(AsyncClient.change_conversation)
     delete_conversation = _block(AsyncClient.delete_conversation)
     delete_conversations = _block(AsyncClient.delete_conversations)
-    share = _block(AsyncClient.share)
-    shares = _block(AsyncClient.shares)
-    shared = _block(AsyncClient.shared)
-    end_share = _block(AsyncClient.end_share)
 
     @property
     def url(self) -> str:

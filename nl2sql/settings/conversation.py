@@ -56,9 +56,6 @@ class SessionSettings(Section):
         description="Conversations are listed for their principal for this many days after their "
         "latest question, starred ones without an end; 0: none are kept.",
     )
-    share_days: int = Field(
-        90, ge=0, le=36_500, description="Links to shared queries end after this; 0: never."
-    )
 
 
 class AnswerSettings(Section):

@@ -44,10 +44,6 @@ class ServeSettings(Section):
         description="Run all CPU stages in the ingress replica: right for one machine. false gives "
         "each stage a deployment that scales separately.",
     )
-    watch_roles: tuple[str, ...] = Field(
-        (),
-        description="Roles that may follow the questions of others; they see no rows of them.",
-    )
     max_ongoing_requests: int = Field(
         64,
         ge=1,

@@ -1,4 +1,4 @@
-"""Sessions, conversations and shared queries in the index's PostgreSQL.
+"""Sessions and conversations in the index's PostgreSQL.
 
 They are stored under the hash of their owner. The stores do not call the guard: the caller does,
 before it shows a query. They hold questions, queries and outcomes, never cells of a result.
@@ -6,7 +6,6 @@ before it shows a query. They hold questions, queries and outcomes, never cells 
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -79,25 +78,6 @@ class KeptConversation:
     asked_at: datetime
     starred: bool
     questions: int
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A question and its query, which ``shared_by`` gave a link to.
-
-    ``confidence``, ``quorum`` and ``origin`` are those of the answer that was shared; None and
-    empty if the query is not that of an answer.
-    """
-
-    id: str
-    shared_by: str
-    database: str
-    question: str
-    sql: str
-    shared_at: datetime
-    confidence: float | None
-    quorum: bool | None
-    origin: str
 
 
 class SessionStore(TableStore):
@@ -269,97 +249,6 @@ class ConversationStore(TableStore):
         """Deletes the expired conversations of all owners; returns their number."""
         return await self._change(
             f"DELETE FROM quorumsql.conversations c WHERE NOT {_IS_KEPT}", {"days": days}
-        )
-
-
-class ShareStore(TableStore):
-    """Queries that somebody gave a link to. All methods raise IndexUnavailable."""
-
-    async def add(
-        self, shared_by: str, database: str, question: str, query: str, *, owner: str
-    ) -> str:
-        """Stores a share; its id cannot be guessed.
-
-        Its confidence is that of the latest answer with this query in the history of ``owner``,
-        whose it is: what a client says of it could be made up.
-        """
-        id_ = secrets.token_urlsafe(16)
-        await self._change(
-            "INSERT INTO quorumsql.shares"
-            " (id, shared_by, owner, database, question, sql, confidence, quorum, origin)"
-            " SELECT %(id)s, %(by)s, %(owner)s, %(database)s, %(question)s, %(query)s,"
-            " t.confidence, t.quorum, coalesce(t.origin, '')"
-            " FROM (VALUES (0)) one LEFT JOIN LATERAL ("
-            " SELECT confidence, quorum, origin FROM quorumsql.conversation_turns"
-            " WHERE owner = %(owner)s AND database = %(database)s AND sql = %(query)s"
-            " AND %(question)s IN (question, rewritten)"
-            " ORDER BY number DESC LIMIT 1) t ON true",
-            {
-                "id": id_,
-                "by": shared_by,
-                "database": database,
-                "question": clean(question),
-                "query": clean(query),
-                "owner": owner,
-            },
-        )
-        return id_
-
-    async def find(self, id_: str, *, days: int) -> Share | None:
-        """The share; None if there is none, or it is older than ``days`` (0: of any age)."""
-        found = await self._list(
-            Share,
-            "shares",
-            "WHERE id = %(id)s"
-            " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))",
-            {"id": id_, "days": days},
-        )
-        return found[0] if found else None
-
-    async def list_latest(
-        self,
-        owner: str,
-        *,
-        days: int,
-        most: int,
-        before: tuple[datetime, str] | None = None,
-    ) -> list[Share]:
-        """At most ``most`` shares of that owner that have not ended, the latest first.
-
-        ``before`` is the time and the id of the last one of the page before.
-        """
-        return await self._list(
-            Share,
-            "shares",
-            "WHERE owner = %(owner)s"
-            " AND (%(days)s = 0 OR shared_at > now() - make_interval(days => %(days)s))"
-            " AND (%(before)s::timestamptz IS NULL OR (shared_at, id) < (%(before)s, %(id)s))"
-            " ORDER BY shared_at DESC, id DESC LIMIT %(most)s",
-            {
-                "owner": owner,
-                "days": days,
-                "before": before[0] if before else None,
-                "id": before[1] if before else "",
-                "most": most,
-            },
-        )
-
-    async def delete(self, id_: str, owner: str) -> bool:
-        """Deletes a share of that owner; False if there is none."""
-        return (
-            await self._change(
-                "DELETE FROM quorumsql.shares WHERE id = %(id)s AND owner = %(owner)s",
-                {"id": id_, "owner": owner},
-            )
-            > 0
-        )
-
-    async def prune(self, days: int) -> int:
-        """Deletes the shares that are older than ``days``; returns their number."""
-        return await self._change(
-            "DELETE FROM quorumsql.shares"
-            " WHERE shared_at <= now() - make_interval(days => %(days)s)",
-            {"days": days},
         )
 
 

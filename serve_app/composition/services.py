@@ -12,7 +12,7 @@ from nl2sql.protocols import Engine, Probe
 from nl2sql.settings import Settings
 from retrieval.conversations import GuardedConversations
 from retrieval.examples.feedback import FeedbackWithdrawal
-from retrieval.index_store.conversation_store import ConversationStore, ShareStore
+from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.feedback_store import FeedbackStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.access import AccessParts
@@ -28,7 +28,6 @@ from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.review import ReviewService
 from serve_app.service.running_queries import RunningQueries
 from serve_app.service.schema_service import SchemaService
-from serve_app.service.shares import ShareService
 from serve_app.service.tools import ToolService
 
 
@@ -44,7 +43,6 @@ class PageServices:
     profiles: ProfileService
     sign_ins: SignIns | None
     history: HistoryService
-    shares: ShareService
     review: ReviewService
 
 
@@ -74,7 +72,7 @@ def build_services(
 
     ``recorder`` is by default one without metrics and traces; ``running`` by default knows the
     questions of this process only. With ``prepares_prompts`` an idle engine reads the prompts of
-    likely questions in advance. With ``store``, the index, there are history, shares and the other
+    likely questions in advance. With ``store``, the index, there are history and the other
     services of the page. Raises SettingsError.
     """
     settings = wiring.settings
@@ -179,6 +177,5 @@ def build_page_services(
         ),
         sign_ins=access.identifier.sign_ins,
         history=HistoryService(settings, conversations, operations),
-        shares=ShareService(settings, ShareStore(store), guard, operations),
         review=ReviewService(settings, FeedbackStore(store), guard, operations, withdrawal),
     )

@@ -28,7 +28,6 @@ from serve_app.http.history_routes import (
     build_history_router,
     build_review_router,
     build_session_router,
-    build_share_router,
 )
 from serve_app.http.middleware import add_middleware, pick_middleware_settings
 from serve_app.http.openai.routes import build_router as build_openai_router
@@ -148,7 +147,6 @@ def _build_page_routers(settings: Settings, page: PageServices) -> tuple[APIRout
         build_schema_router(page.schema),
         build_run_router(settings, page.tools),
         build_history_router(page.history),
-        build_share_router(page.shares),
         build_review_router(page.review),
     )
 

@@ -1,4 +1,4 @@
-"""What is kept of questions: ``/conversations``, ``/sessions``, ``/shares`` and ``/feedback``."""
+"""What is kept of questions: ``/conversations``, ``/sessions`` and ``/feedback``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,6 @@ from quorumsql.contract.history import (
     ConversationResponse,
     ConversationsResponse,
     DeletedResponse,
-    OwnSharesResponse,
-    SharedResponse,
-    ShareRequest,
-    ShareResponse,
 )
 from serve_app.http.route_parts import (
     After,
@@ -30,7 +26,6 @@ from serve_app.http.route_parts import (
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import Forgotten, HistoryService, SessionService
 from serve_app.service.review import ReviewService
-from serve_app.service.shares import ShareService
 
 _CONVERSATIONS = describe_responses(
     "A page of the principal's conversations, the latest first.", ConversationsResponse
@@ -41,15 +36,6 @@ _DELETED = describe_responses(
     "How much was deleted, with what follow-up questions are completed from.", DeletedResponse
 )
 _FORGOTTEN = describe_responses("The session is deleted, or did not exist.")
-_SHARES = describe_responses(
-    "A page of the principal's own shares that have not ended, the latest first.",
-    OwnSharesResponse,
-)
-_SHARED = describe_responses("The id of the share.", SharedResponse, 404)
-_SHARE = describe_responses(
-    "The share; `POST /run` runs its query as the principal.", ShareResponse, 403, 404
-)
-_ENDED = describe_responses("The share is deleted.", None, 404, status=204)
 _GIVEN = describe_responses("An example was stored or removed, or was there already.", None, 404)
 _GIVEN[202] = {
     "description": "Recorded; no example was added or removed.",
@@ -122,30 +108,6 @@ def build_session_router(sessions: SessionService) -> APIRouter:
     @router.delete("/sessions/{session}", summary="Forget a conversation", responses=_FORGOTTEN)
     async def forget(session: str, principal: Caller) -> Forgotten:
         return await sessions.forget(session, principal)
-
-    return router
-
-
-def build_share_router(shares: ShareService) -> APIRouter:
-    """Links to queries."""
-    router = APIRouter()
-
-    @router.post("/shares", summary="Share a query", responses=_SHARED)
-    async def share(body: ShareRequest, principal: Caller) -> Response:
-        return render_model(await shares.add(body, principal))
-
-    @router.get("/shares", summary="List the own shares", responses=_SHARES)
-    async def list_shares(principal: Caller, after: After = "", limit: Limit = 50) -> Response:
-        return render_model(await shares.list_own(principal, after=after, most=limit))
-
-    @router.get("/shares/{id}", summary="Open a share", responses=_SHARE)
-    async def open_share(id: str, principal: Caller) -> Response:  # noqa: A002
-        return render_model(await shares.open(id, principal))
-
-    @router.delete("/shares/{id}", summary="End an own share", status_code=204, responses=_ENDED)
-    async def delete_share(id: str, principal: Caller) -> Response:  # noqa: A002
-        await shares.delete(id, principal)
-        return Response(status_code=204)
 
     return router
 

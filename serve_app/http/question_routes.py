@@ -55,8 +55,7 @@ _QUERY = describe_responses(
 _QUERY[200]["content"] = {media_type: {} for media_type in _SERVED if "json" not in media_type}
 _TRANSLATE = describe_responses("The SQL, or why there is none.", None, 404)
 _EVENTS = describe_responses(
-    "The events of `POST /query` as a stream, from the first or from after `Last-Event-ID`; with "
-    "the right to watch only, none that holds rows.",
+    "The events of `POST /query` as a stream, from the first or from after `Last-Event-ID`.",
     None,
     404,
 )

@@ -1,8 +1,7 @@
 """The questions that are being answered in this process, and those of the last minutes.
 
-Each has an id, by which the principal who asked, or one with the right to watch, follows its events
-from elsewhere: while it runs, or after it has ended. A watcher sees how a question is answered, and
-no rows: those are for the principal who asked.
+Each has an id, by which the principal who asked follows its events from elsewhere: while it runs,
+or after it has ended.
 
 Where a service has several replicas, ``Replicas`` asks the others for a question's events.
 """
@@ -23,8 +22,6 @@ from nl2sql.errors import InvalidRequest, UnknownDatabase
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
 
-# Kinds of events that show cells of a result.
-_WITH_ROWS = frozenset({"rows", "answer"})
 _LAST = frozenset({"answer", "problem"})
 # Memory of an event besides its content, in bytes: measured with answers of one row.
 _EVENT_BYTES = 800
@@ -89,19 +86,15 @@ class RunningQuery:
         self._wake()
 
     async def follow(
-        self, *, silence_s: float, after: int = 0, shows: Callable[[str], bool] = lambda _: True
+        self, *, silence_s: float, after: int = 0
     ) -> AsyncIterator[RecordedEvent | None]:
-        """The events after number ``after``, as they come; None after each silence of so long.
-
-        Only those of the kinds that ``shows`` accepts.
-        """
+        """The events after number ``after``, as they come; None after each silence of so long."""
         position = max(0, after)
         while True:
             changed = self._changed
             for event in self.events[position:]:
                 position = event.number
-                if shows(event.kind):
-                    yield event
+                yield event
             if self.ended is not None and position >= len(self.events):
                 return
             try:
@@ -150,7 +143,6 @@ class RunningQueries:
         self,
         *,
         keep_s: float,
-        watch_roles: tuple[str, ...] = (),
         most_bytes: int = 2**26,
         replicas: Replicas | None = None,
         may_ask: Callable[[Principal, RunningQuery], bool] = lambda *_: True,
@@ -162,7 +154,6 @@ class RunningQueries:
         self._may_ask = may_ask
         self._replicas = replicas
         self._keep_s = keep_s
-        self._watch_roles = frozenset(watch_roles)
         self._most_bytes = most_bytes
         self._queries: dict[str, RunningQuery] = {}
         # With their sizes, those that ended first in front.
@@ -181,32 +172,28 @@ class RunningQueries:
         self._queries[query.id] = query
         return query
 
-    def find(self, name: str, principal: Principal) -> tuple[RunningQuery, Callable[[str], bool]]:
-        """The question of that id, and whether the principal is shown events of a kind.
+    def find(self, name: str, principal: Principal) -> RunningQuery:
+        """The question of that id.
 
         Raises UnknownQuery, also for a question that is another principal's, or on a database that
         the principal may not ask.
         """
         self._forget_old()
         query = self._queries.get(name)
-        if query is None or not self._may_ask(principal, query):
+        # Its events were recorded as this principal may see them.
+        if query is None or query.principal != principal or not self._may_ask(principal, query):
             raise UnknownQuery
-        if query.principal == principal:
-            # Its events were recorded as this principal may see them.
-            return query, lambda _: True
-        if self._watch_roles.intersection(principal.roles):
-            return query, lambda kind: kind not in _WITH_ROWS
-        raise UnknownQuery
+        return query
 
     async def follow(
         self, name: str, principal: Principal, *, silence_s: float, after: int
     ) -> AsyncIterator[RecordedEvent | None]:
-        """The events that the principal may see, from after number ``after``, as they come.
+        """The events of the question after number ``after``, as they come.
 
         None after each silence of so long. Raises UnknownQuery before it returns.
         """
         try:
-            query, shows = self.find(name, principal)
+            query = self.find(name, principal)
         except UnknownQuery:
             if self._replicas is None:
                 raise
@@ -214,22 +201,21 @@ class RunningQueries:
             if page is None:
                 raise
             return _follow_pages(self._replicas, name, principal, page, silence_s, after)
-        return query.follow(silence_s=silence_s, after=after, shows=shows)
+        return query.follow(silence_s=silence_s, after=after)
 
     async def read(
         self, name: str, principal: Principal, after: int, wait_s: float
     ) -> EventsPage | None:
-        """The events after number ``after`` that the principal may see; None if it may see none.
+        """The events after number ``after``; None if the principal may not see the question.
 
         If there are none yet, it waits for ``wait_s``.
         """
         try:
-            query, shows = self.find(name, principal)
+            query = self.find(name, principal)
         except UnknownQuery:
             return None
         await query.wait_for_more(after, wait_s)
-        events = tuple(event for event in query.events[max(0, after) :] if shows(event.kind))
-        return EventsPage(events, query.ended is not None)
+        return EventsPage(tuple(query.events[max(0, after) :]), query.ended is not None)
 
     def _finish(self, query: RunningQuery) -> None:
         size = query.size
@@ -252,7 +238,6 @@ def build_running_queries(settings: Settings, replicas: Replicas | None = None) 
     """An empty one under these settings."""
     return RunningQueries(
         keep_s=_KEEP_S,
-        watch_roles=settings.serve.watch_roles,
         replicas=replicas,
         may_ask=partial(_may_ask, settings),
     )

@@ -21,7 +21,7 @@ COUNT = "SELECT count(*) FROM employees"
 NAMES = {"database": "a/b", "name": "crm.orders", "id_": "a/b", "session": "a/b"}
 METHODS = (
     "tables table definitions suggestions conversation change_conversation delete_conversation "
-    "shared end_share withdraw_feedback finish_review forget"
+    "withdraw_feedback finish_review forget"
 ).split()
 
 
@@ -78,27 +78,21 @@ async def test_history(service: PageService) -> None:
             await client.conversation("a")
 
 
-async def test_shares_and_ratings(service: PageService) -> None:
+async def test_exports_and_ratings(service: PageService) -> None:
     async with connect(service, "mia") as client:
         answer = await client.ask(COUNT, k=1)
         assert isinstance(answer, AnsweredResponse)
-        id_ = await client.share(answer)
-        assert [one.id for one in (await client.shares()).shares] == [id_]
         rated = await client.rate(answer, "wrong")
         assert rated.outcome == "recorded"
         await client.withdraw_feedback(rated.id)
         with pytest.raises(InvalidRequest):
             await client.withdraw_feedback(rated.id)
         async with connect(service, "ada") as other:
-            share = await other.shared(id_)
-            assert (await other.run(share.sql, database=share.database)).rows
             exported = await other.export_run(COUNT, database="demo_erp")
             assert exported.headers["content-type"].startswith("text/csv")
             assert exported.content.decode().splitlines()[1:]
             with pytest.raises(QuorumError, match="Only a query may run"):
                 await other.export_run("DROP TABLE employees")
-        await client.end_share(id_)
-        assert (await client.shares()).shares == []
 
 
 async def test_review(service: PageService) -> None:

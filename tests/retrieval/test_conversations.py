@@ -11,19 +11,17 @@ from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.cursors import write_cursor
 from nl2sql.errors import IndexUnavailable, InvalidRequest
 from nl2sql.settings.conversation import SessionSettings
-from nl2sql.types import Principal, Question, Ranking, Turn
+from nl2sql.types import Principal, Question, Turn
 from retrieval.conversations import (
     MOST_SHOWN,
     GuardedConversations,
     GuardedSessions,
     WholeConversation,
-    identify_owner,
 )
-from retrieval.index_store.conversation_store import ConversationStore, KeptTurn, ShareStore
+from retrieval.index_store.conversation_store import ConversationStore, KeptTurn
 from retrieval.index_store.store import IndexStore
 from tests.fakes import (
     FakeGuard,
-    build_assessment,
     build_question,
     build_result,
     build_violation,
@@ -241,46 +239,6 @@ async def test_an_index_that_is_away_is_unavailable() -> None:
     ):
         with pytest.raises(IndexUnavailable):
             await attempt
-
-
-async def test_a_share_cannot_be_guessed_and_ends(store: IndexStore, index_url: str) -> None:
-    shares = ShareStore(store)
-    first, second = [
-        await shares.add("ann", "shop", "Who?", "SELECT 1", owner="ann") for _ in range(2)
-    ]
-    assert len(first) >= 20
-    assert first != second
-    execute(
-        index_url,
-        f"UPDATE quorumsql.shares SET shared_at = now() - interval '9 days' WHERE id = '{first}'",
-    )
-    assert await shares.find(first, days=8) is None
-    assert await shares.find(first, days=0) is not None
-    assert await shares.prune(8) == 1
-    assert await shares.find(first, days=0) is None
-    found = await shares.find(second, days=8)
-    assert found is not None
-    assert (found.shared_by, found.question, found.sql) == ("ann", "Who?", "SELECT 1")
-
-
-async def test_a_share_is_as_sure_as_the_latest_answer_with_its_query(store: IndexStore) -> None:
-    conversations, shares = build(store), ShareStore(store)
-    ranked = Trace(ask(), ranking=Ranking((build_assessment("c1", rows=[(1,)], group=0),)))
-    for confidence in (0.3, 0.8):
-        given = Answered("SELECT 1", build_result((1,)), confidence, False, ranked)
-        await conversations.record(ask(), given)
-
-    async def share(question: str, query: str, owner: Principal) -> tuple[object, ...]:
-        id_ = await shares.add("ann", "shop", question, query, owner=identify_owner(owner))
-        found = await shares.find(id_, days=0)
-        assert found is not None
-        return found.confidence, found.quorum, found.origin
-
-    unknown = (None, None, "")
-    assert await share("How many orders?", "SELECT 1", ANN) == (0.8, False, "sample")
-    assert await share("How many orders?", "SELECT 2", ANN) == unknown
-    assert await share("Another question?", "SELECT 1", ANN) == unknown
-    assert await share("How many orders?", "SELECT 1", Principal("bob")) == unknown
 
 
 # -- turns of a session ------------------------------------------------------------------------

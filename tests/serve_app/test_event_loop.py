@@ -66,14 +66,14 @@ OTHER_SQL = {"wide": WIDEST, "heavy": HEAVY.replace(_NUMBER, "1")}
 WITHOUT_RESULTS = frozenset(
     {
         "DELETE /conversations", "DELETE /conversations/{id}", "DELETE /feedback/{id}",
-        "DELETE /sessions/{session}", "DELETE /shares/{id}", "GET /conversations",
+        "DELETE /sessions/{session}", "GET /conversations",
         "GET /conversations/{id}", "GET /databases", "GET /databases/{database}/definitions",
         "GET /databases/{database}/suggestions", "GET /databases/{database}/tables",
         "GET /databases/{database}/tables/{table}", "GET /feedback", "GET /healthz", "GET /me",
-        "GET /readyz", "GET /shares", "GET /shares/{id}", "GET /sign-in", "GET /sign-in/callback",
+        "GET /readyz", "GET /sign-in", "GET /sign-in/callback",
         "GET /sign-in/provider", "GET /v1/models", "GET /v1/models/{name}",
         "PATCH /conversations/{id}", "POST /feedback", "POST /feedback/{id}/done", "POST /format",
-        "POST /shares", "POST /sign-in", "POST /sign-out",
+        "POST /sign-in", "POST /sign-out",
     }
 )  # fmt: skip
 FOLLOWED = "GET /queries/{name}/events"

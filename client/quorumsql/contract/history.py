@@ -1,4 +1,4 @@
-"""A principal's own conversations, and shares of a query."""
+"""A principal's own conversations."""
 
 from __future__ import annotations
 
@@ -25,21 +25,7 @@ class ConversationsResponse(ResponseModel):
     next: Text | None = Field(description="`after` of the next page; null at the end.")
 
 
-class KeptAnswerResponse(ResponseModel):
-    """How sure an answer was when it was given."""
-
-    confidence: float | None = Field(
-        None, description="That of the answer when it was given; null if there was none."
-    )
-    quorum: bool | None = Field(None, description="As of the answer.")
-    origin: Text = Field(
-        "",
-        description="Where its query came from: `sample`, `repair`, `derived`, `picked` (a reading "
-        "that was chosen) or `verified`.",
-    )
-
-
-class ConversationTurnResponse(KeptAnswerResponse):
+class ConversationTurnResponse(ResponseModel):
     """A question of a conversation; never its rows."""
 
     id: Text
@@ -50,6 +36,15 @@ class ConversationTurnResponse(KeptAnswerResponse):
     sql: Text = Field(description="The query of an answer; empty if there is none to show.")
     is_withheld: bool = Field(description="The query may not be run any more, so it is not shown.")
     asked_at: Text
+    confidence: float | None = Field(
+        None, description="That of the answer when it was given; null if there was none."
+    )
+    quorum: bool | None = Field(None, description="As of the answer.")
+    origin: Text = Field(
+        "",
+        description="Where its query came from: `sample`, `repair`, `derived`, `picked` (a reading "
+        "that was chosen) or `verified`.",
+    )
 
 
 class ConversationResponse(ConversationEntryResponse):
@@ -72,50 +67,3 @@ class DeletedResponse(ResponseModel):
 
     conversations: int
     questions: int
-
-
-class ShareRequest(BaseModel):
-    """The body of ``POST /shares``."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    question: str = Field(description="The question that the query answers.")
-    sql: str = Field(description="The query.")
-    database: str | None = Field(None, description="The database.")
-
-
-class SharedResponse(ResponseModel):
-    """A new share."""
-
-    id: Text
-
-
-class OwnShareResponse(ResponseModel):
-    """A share in the list of who made it."""
-
-    id: Text
-    question: Text = Field(description="Empty if it is withheld.")
-    database: Text
-    shared_at: Text
-    ends_at: Text | None = Field(description="Null: it does not end by itself.")
-    is_withheld: bool = Field(
-        description="The query may not be run any more, so the question is not shown."
-    )
-
-
-class OwnSharesResponse(ResponseModel):
-    """A page of the principal's own shares, the latest first."""
-
-    shares: list[OwnShareResponse]
-    next: Text | None = Field(description="`after` of the next page; null at the end.")
-
-
-class ShareResponse(KeptAnswerResponse):
-    """A shared query, which this principal may run."""
-
-    id: Text
-    question: Text
-    database: Text
-    sql: Text = Field(description="The query.")
-    shared_by: Text
-    shared_at: Text

@@ -23,7 +23,7 @@ from tests.serve_app.served import build_app, connect
 
 ANN, BOB = Principal("ann"), Principal("bob", ("auditor",))
 QUESTION = {"question": "How many?"}
-TOKENS = {"ANN_TOKEN": "ann", "BOB_TOKEN": "bob", "EVE_TOKEN": "eve"}
+TOKENS = {"ANN_TOKEN": "ann", "EVE_TOKEN": "eve"}
 
 
 @pytest.fixture
@@ -34,11 +34,9 @@ async def client(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[httpx.AsyncCl
         identity={
             "principals": {
                 "ann": {"token_env": "ANN_TOKEN"},
-                "bob": {"token_env": "BOB_TOKEN", "roles": ["auditor"]},
                 "eve": {"token_env": "EVE_TOKEN"},
             }
         },
-        serve={"watch_roles": ["auditor"]},
     )
     app = build_app(
         settings,
@@ -81,14 +79,6 @@ async def test_a_follower_goes_on_where_it_was(client: httpx.AsyncClient) -> Non
     rest = await follow(client, name, "ann", **{"last-event-id": str(last - 1)})
     assert rest.text.count("event: ") == 1
     assert "event: answer" in rest.text
-
-
-async def test_a_watcher_sees_no_rows(client: httpx.AsyncClient) -> None:
-    asked = await client.post("/query", json=QUESTION, headers=sign("ann"))
-    followed = await follow(client, asked.headers["quorumsql-query-id"], "bob")
-    kinds = {line for line in followed.text.splitlines() if line.startswith("event: ")}
-    assert {"event: stage", "event: candidate", "event: vote"} <= kinds
-    assert not {"event: rows", "event: answer"} & kinds
 
 
 async def test_others_are_told_nothing(client: httpx.AsyncClient) -> None:
@@ -153,7 +143,7 @@ class OneOther:
     """Another replica, with questions of its own."""
 
     def __init__(self) -> None:
-        self.running = RunningQueries(keep_s=60, watch_roles=("auditor",))
+        self.running = RunningQueries(keep_s=60)
         self.asked = 0
 
     async def read_events(
@@ -173,7 +163,7 @@ async def collect(running: RunningQueries, name: str, principal: Principal, afte
 
 async def test_a_question_of_another_replica_is_followed() -> None:
     other = OneOther()
-    here = RunningQueries(keep_s=60, watch_roles=("auditor",), replicas=other)
+    here = RunningQueries(keep_s=60, replicas=other)
     query = other.running.open(ANN)
     query.append("stage", (b"1",))
     following = asyncio.create_task(collect(here, query.id, ANN))
@@ -188,7 +178,6 @@ async def test_a_question_of_another_replica_is_followed() -> None:
     ]
     assert None in found
     assert await collect(here, query.id, ANN, after=2) == [(3, "answer", b"3")]
-    assert await collect(here, query.id, BOB) == [(1, "stage", b"1")]
 
 
 async def test_another_replica_tells_nothing_to_others() -> None:

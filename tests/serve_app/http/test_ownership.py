@@ -12,7 +12,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from evaluation.runs.variants import override
 from nl2sql.types import Entitlement, Principal
 from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
@@ -25,7 +24,6 @@ SAME = (("department_id", 31),)
 NAMESAKES = {
     "other roles": Principal("cleo", ("regional_manager", "clerk"), (("region_ids", (1, 2)),)),
     "other attributes": Principal("cleo", ROLES, (("department_id", 7),)),
-    "watcher": Principal("ward", ("watcher", "analyst"), access=Entitlement(databases=("second",))),
 }
 RIGHT_TAKEN = Principal("cleo", ROLES, SAME, Entitlement(databases=("second",)))
 OWNER = Principal("cleo", ROLES, SAME)
@@ -49,16 +47,13 @@ class Keys:
 async def keys(
     wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> AsyncIterator[Keys]:
-    watched = override(wiring.settings, ["serve.watch_roles=[watcher]"])
-    watched_wiring = Wiring(watched, wiring.socket_folder)
-    async with open_page_service(watched_wiring, monkeypatch, tmp_path, api_keys=True) as service:
+    async with open_page_service(wiring, monkeypatch, tmp_path, api_keys=True) as service:
         yield Keys(service)
 
 
 async def test_what_belongs_to_a_principal_belongs_to_no_namesake(keys: Keys) -> None:
     asked = await keys.send(OWNER, "POST", "/query", question=QUESTION, k=1, session="s")
     sql = asked.json()["sql"]
-    shared = await keys.send(OWNER, "POST", "/shares", question=QUESTION, sql=sql)
     feedback = {"question": QUESTION, "verdict": "wrong", "sql": sql}
     given = await keys.send(OWNER, "POST", "/feedback", **feedback)
     events = f"/queries/{asked.headers['quorumsql-query-id']}/events"
@@ -66,14 +61,12 @@ async def test_what_belongs_to_a_principal_belongs_to_no_namesake(keys: Keys) ->
         ("GET", "/conversations", {}),
         ("GET", "/conversations/s", {}),
         ("PATCH", "/conversations/s", {"starred": True}),
-        ("GET", "/shares", {}),
         ("GET", events, {}),
     ]
     ends = [
         ("DELETE", "/sessions/s"),
         ("DELETE", "/conversations/s"),
         ("DELETE", "/conversations"),
-        ("DELETE", f"/shares/{shared.json()['id']}"),
         ("DELETE", f"/feedback/{given.json()['id']}"),
     ]
     faults = []
@@ -93,10 +86,8 @@ async def test_what_belongs_to_a_principal_belongs_to_no_namesake(keys: Keys) ->
     for method, path, body in reads:
         response = await keys.send(OWNER, method, path, **body)
         assert response.is_success, (method, path, response.text)
-    assert SECRET in (await keys.send(OWNER, "GET", "/shares")).text
     assert SECRET in (await keys.send(OWNER, "GET", events)).text
-    for method, path in ends[:4]:
+    for method, path in ends[:3]:
         response = await keys.send(RIGHT_TAKEN, method, path)
         assert response.is_success or response.status_code == 404, (path, response.text)
-    for path in ("/shares", "/conversations"):
-        assert SECRET not in (await keys.send(OWNER, "GET", path)).text
+    assert SECRET not in (await keys.send(OWNER, "GET", "/conversations")).text

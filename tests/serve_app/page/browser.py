@@ -108,15 +108,6 @@ class Reader:
         self.page.keyboard.press("Enter")
         self.page.locator(".sign-in").wait_for(state="detached")
 
-    def share(self) -> str:
-        """The link to the last answer."""
-        self.leave_fields()
-        self.do("s", ".answer-foot button:has-text('Share')")
-        self.wait_until("document.querySelector('dialog input')?.value.includes('#/share/')")
-        link: str = self.page.input_value("dialog input")
-        self.page.keyboard.press("Escape")
-        return link
-
     def type_question(self, question: str) -> None:
         """Writes a question and sends it."""
         if self.hand == "keyboard":

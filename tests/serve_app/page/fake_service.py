@@ -13,7 +13,7 @@ import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import sqlglot
@@ -78,7 +78,6 @@ class FakeService:
         self.conversations = canned_data.build_conversations(now)
         self.review = canned_data.build_review(now)
         self.given: dict[str, dict[str, Any]] = {}
-        self.shares: dict[str, dict[str, Any]] = {}
         self.sessions: set[str] = set()
         self.running: dict[str, Running] = {}
         self.tasks: set[asyncio.Task[None]] = set()
@@ -125,9 +124,6 @@ class FakeService:
             route("/format", self.format, "POST"),
             route("/conversations", self.list_conversations),
             route("/conversations/{id}", self.one_conversation, "GET", "PATCH", "DELETE"),
-            route("/shares", self.share, "POST"),
-            route("/shares", self.list_shares),
-            route("/shares/{id}", self.one_share, "GET", "DELETE"),
             route("/feedback", self.give_feedback, "POST"),
             route("/feedback", self.list_review),
             route("/feedback/{id}", self.withdraw_feedback, "DELETE"),
@@ -333,45 +329,6 @@ class FakeService:
             self.conversations.remove(found)
             return JSONResponse({"conversations": 1, "questions": found["questions"]})
         return JSONResponse(found)
-
-    async def share(self, request: Request) -> Response:
-        id_ = f"s{len(self.shares)}"
-        self.shares[id_] = await request.json()
-        return JSONResponse({"id": id_})
-
-    async def list_shares(self, _: Request) -> Response:
-        now = datetime.now(UTC)
-        own = [
-            {
-                "id": id_,
-                "question": share["question"],
-                "database": canned.DATABASE,
-                "shared_at": now.isoformat(),
-                "ends_at": (now + timedelta(days=90)).isoformat(),
-                "is_withheld": False,
-            }
-            for id_, share in self.shares.items()
-        ]
-        return JSONResponse({"shares": own, "next": None})
-
-    async def one_share(self, request: Request) -> Response:
-        share = self.shares.get(request.path_params["id"])
-        if share is None:
-            return problem(404, "Not found", "There is no such share.")
-        if request.method == "DELETE":
-            del self.shares[request.path_params["id"]]
-            return Response(status_code=204)
-        return JSONResponse(
-            share
-            | {
-                "id": request.path_params["id"],
-                "shared_by": "Jon Weber",
-                "shared_at": datetime.now(UTC).isoformat(),
-                "confidence": 0.38,
-                "quorum": False,
-                "origin": "sample",
-            }
-        )
 
     async def give_feedback(self, request: Request) -> Response:
         body = await request.json()

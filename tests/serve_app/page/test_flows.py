@@ -208,40 +208,6 @@ def test_a_corrected_question_is_answered_by_the_correction(either: Reader) -> N
     assert either.page.locator("text=Queries were written").count() == 0
 
 
-def test_share_and_open(either: Reader) -> None:
-    _start(either)
-    either.ask(LINE)
-    either.leave_fields()
-    either.do("s", ".answer-foot button:has-text('Share')")
-    either.wait_until("document.querySelector('dialog input')?.value.includes('#/share/')")
-    link = either.page.input_value("dialog input")
-    either.page.goto(link)
-    either.page.reload()
-    assert "Shared by Jon Weber" in either.see(".question").text_content()
-    assert "region_id IN (3, 4)" in either.see(".answer").inner_text()
-    assert either.see(".result").inner_text()
-
-
-def test_stop_sharing(either: Reader) -> None:
-    either.service.shares = {
-        name: {"question": f"Question of {name}?", "sql": "SELECT 1", "database": canned.DATABASE}
-        for name in ("s0", "s1")
-    }
-    either.visit("#/history")
-    either.see(".shares li")
-    assert "Question of s1?" in either.see(".shares").inner_text()
-    button = either.page.locator(".shares li:first-child button")
-    if either.hand == "mouse":
-        button.click()
-    else:
-        button.focus()
-        either.page.keyboard.press("Enter")
-    either.wait_until("document.querySelectorAll('.shares li').length === 1")
-    ended = [path for method, path, _ in either.service.received if method == "DELETE"]
-    assert ended == ["/shares/s0"]
-    assert [*either.service.shares] == ["s1"]
-
-
 def test_schema_is_searched_and_walked(either: Reader) -> None:
     _start(either)
     either.do("g s", ".nav-link:has-text('Data')")

@@ -275,12 +275,6 @@ def test_a_file_is_named_after_the_question(call: Call, question: str, name: str
     assert call("core/files", "nameFile", question) == name
 
 
-def test_an_address_that_others_do_not_reach_is_known(call: Call) -> None:
-    here = "127.0.0.1 127.8.0.9 localhost a.localhost [::1]".split()
-    elsewhere = "data.example.org 10.0.0.1 127.example.org localhost.org 192.168.127.1".split()
-    assert [name for name in (*here, *elsewhere) if call("core/api", "isOnlyHere", name)] == here
-
-
 TEXT, NUMBER, DATE = "text", "numeric", "date"
 
 

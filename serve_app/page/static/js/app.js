@@ -59,7 +59,7 @@ function useViewChange(name, key) {
   const first = useRef(true);
   useEffect(() => {
     menuOpen.value = false;
-    document.title = name === "ask" || name === "c" ? "QuorumSQL" : `${VIEWS[name]?.label ?? "Shared answer"} – QuorumSQL`;
+    document.title = !VIEWS[name] ? "QuorumSQL" : `${VIEWS[name].label} – QuorumSQL`;
     if (first.current) {
       first.current = false;
       return undefined;

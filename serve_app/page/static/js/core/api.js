@@ -41,11 +41,6 @@ export function address(path) {
   return new URL(path, BASE);
 }
 
-/** Whether only this computer reaches itself by the host name of an address. */
-export function isOnlyHere(hostname) {
-  return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-}
-
 /** Waits; rejects at once when `abort` is aborted. */
 export function sleep(ms, abort) {
   return new Promise((resolve, reject) => {

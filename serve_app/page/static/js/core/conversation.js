@@ -38,8 +38,6 @@ export const turns = signal([]);
 /** The id of the conversation at the service; empty before its first answer. */
 export const session = signal("");
 export const title = signal("");
-/** The id of the share that is shown as a conversation of one turn; empty: none. */
-export const shared = signal("");
 /** Which turn the keys act on; -1: the last. */
 export const current = signal(-1);
 /** What is written in the field but not yet asked. */
@@ -66,7 +64,6 @@ export function startAnew() {
   batch(() => {
     turns.value = [];
     session.value = "";
-    shared.value = "";
     title.value = "";
     current.value = -1;
   });
@@ -200,29 +197,16 @@ function addStage(stages, event, now) {
   return [...endStages(stages, now), { stage: event.stage, startedAt: now, endedAt: 0, event }];
 }
 
-/** Opens a conversation of the history. Throws Problem. */
+/** Opens a conversation of the history, unless the reader has gone elsewhere meanwhile. Throws Problem. */
 export async function open(id, abort) {
   const kept = await load(`conversations/${encodeURIComponent(id)}`, { abort });
-  show(id, kept.turns, () => {
-    session.value = kept.id;
-    title.value = kept.title;
-  });
-}
-
-/** Opens a share: a conversation of one turn, which nobody goes on with. Throws Problem. */
-export async function openShare(id, abort) {
-  const share = await load(`shares/${encodeURIComponent(id)}`, { abort });
-  show(id, [{ ...share, outcome: "answered", rewritten: null, asked_at: share.shared_at }], () => (shared.value = id));
-}
-
-/** Shows kept turns, unless the reader has gone elsewhere meanwhile. */
-function show(id, kept, name) {
   if (route.value.parts[0] !== id) return;
   batch(() => {
     startAnew();
-    name();
-    if (kept.length) database.value = kept.at(-1).database;
-    turns.value = kept.map((one) =>
+    session.value = kept.id;
+    title.value = kept.title;
+    if (kept.turns.length) database.value = kept.turns.at(-1).database;
+    turns.value = kept.turns.map((one) =>
       signal({ ...buildTurn(one.question, ""), database: one.database, state: "kept", kept: one, startedAt: Date.parse(one.asked_at) }));
   });
 }
@@ -239,7 +223,7 @@ export async function showRows(turn, abort) {
   }
 }
 
-/** How sure an answer was when it was given. @param {object} kept a turn of the history, or a share */
+/** How sure an answer was when it was given. @param {object} kept a turn of the history */
 const readSureness = ({ confidence, quorum, origin, asked_at }) => ({ confidence, quorum, origin, given_at: asked_at });
 
 /** The answer of a query that was run again: it has rows, and no process. */

@@ -45,7 +45,6 @@ export const ACTIONS = [
   ["Answer", "edit", "e", "See and correct the SQL"],
   ["Answer", "right", "y", "The answer is right"],
   ["Answer", "wrong", "x", "The answer is wrong"],
-  ["Answer", "share", "s", "Share by link"],
   ["Table", "cells", "Arrows", "Move from cell to cell (Home, End, Page keys too)"],
   ["Table", "open", "Enter", "Show the whole cell; sort, in a column's name"],
   ["Table", "copy.cell", "Ctrl+C", "Copy the cell"],

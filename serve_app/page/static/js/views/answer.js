@@ -11,7 +11,6 @@ import { PolicyNote, Text } from "../components/text.js";
 import { writeReading, writeSentence } from "../words/sentence.js";
 import { CorrectView } from "./correct.js";
 import { useFeedback } from "./feedback.js";
-import { ShareDialog } from "./shares.js";
 import { WhyView } from "./why/why.js";
 
 /** @param {{turn: object, mine: () => boolean}} props */
@@ -33,13 +32,12 @@ function Account({ answer, isPicked = false, mine }) {
 }
 
 /**
- * What can be done with an answer: why, SQL, share, right or wrong.
+ * What can be done with an answer: why, SQL, right or wrong.
  * @param {{answer: object, mine: () => boolean, again: () => void}} props `again` asks once more, after a
  *   correction
  */
 function Actions({ answer, mine, again }) {
   const [panel, setPanel] = useState("");
-  const [sharing, setSharing] = useState(false);
   const feedback = useFeedback(answer);
   const toggle = (name) => setPanel(panel === name ? "" : name);
   const sayWrong = async () => {
@@ -48,14 +46,12 @@ function Actions({ answer, mine, again }) {
   const can = { why: answer.trace, edit: answer.sql, feedback: Boolean(refer(answer)) };
   useAction("why", () => (can.why && mine() ? toggle("why") : false));
   useAction("edit", () => (can.edit && mine() ? toggle("correct") : false));
-  useAction("share", () => (can.feedback && mine() ? setSharing(true) : false));
   useAction("right", () => (can.feedback && mine() ? void feedback.send("right") : false));
   useAction("wrong", () => (can.feedback && mine() ? void sayWrong() : false));
   return html`<footer class="answer-foot">
     <div class="actions">
       ${can.why && html`<${Button} icon="why" hint="w" aria-expanded=${panel === "why"} onClick=${() => toggle("why")}>Why this answer</${Button}>`}
       ${can.edit && html`<${Button} icon="edit" hint="e" aria-expanded=${panel === "correct"} onClick=${() => toggle("correct")}>SQL</${Button}>`}
-      ${can.feedback && html`<${Button} icon="share" hint="s" onClick=${() => setSharing(true)}>Share</${Button}>`}
       ${can.feedback && html`<span class="verdict" role="group" aria-label="Is this answer right?">
         <span class="faint verdict-label">${feedback.said ? "Thank you" : "Is this right?"}</span>
         <${Button} icon="up" label="The answer is right" hint="y" kind="quiet" aria-pressed=${feedback.said === "right"} disabled=${feedback.busy} onClick=${() => feedback.send("right")} />
@@ -65,6 +61,5 @@ function Actions({ answer, mine, again }) {
     ${feedback.message && html`<p class="feedback-message" role="status">${feedback.message}</p>`}
     ${panel === "why" && html`<${WhyView} answer=${answer} />`}
     ${panel === "correct" && html`<${CorrectView} answer=${answer} feedback=${feedback} mine=${mine} again=${again} isWrong=${feedback.said === "wrong"} />`}
-    ${sharing && html`<${ShareDialog} answer=${answer} close=${() => setSharing(false)} />`}
   </footer>`;
 }

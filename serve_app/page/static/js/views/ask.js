@@ -1,7 +1,7 @@
 /** The conversation: at first one field and suggestions, then the turns and a field to go on. */
 
 import { batch, html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { ask, current, open, openShare, running, session, shared, startAnew, title, turns } from "../core/conversation.js";
+import { ask, current, open, running, session, startAnew, title, turns } from "../core/conversation.js";
 import { useAction } from "../core/keys.js";
 import { useLoaded } from "../core/loading.js";
 import { go, replace, route } from "../core/router.js";
@@ -13,10 +13,8 @@ import { AskField } from "./ask_field.js";
 import { Turn } from "./turn.js";
 
 export function AskView() {
-  const isShare = route.value.name === "share";
-  const wanted = isShare || route.value.name === "c" ? route.value.parts[0] : "";
-  const isOpen = wanted === (isShare ? shared : session).value;
-  const opening = useOpening(isOpen ? "" : wanted, isShare ? openShare : open);
+  const wanted = route.value.name === "c" ? route.value.parts[0] : "";
+  const opening = useOpening(wanted === session.value ? "" : wanted, open);
   const last = useRef(0);
   useEffect(() => {
     // The address of a conversation that has begun is its own, so that it can be bookmarked.
@@ -45,7 +43,7 @@ export function AskView() {
   return html`<div class="conversation">
     <h1 class="off-screen" tabindex="-1">${title.value ? html`<${Text} value=${title.value} />` : "Conversation"}</h1>
     <div class="turns">${turns.value.map((turn, at) => html`<${Turn} key=${turn.value.key} turn=${turn} at=${at} isLast=${at === turns.value.length - 1} />`)}</div>
-    ${!isShare && html`<div class="dock"><${AskField} isFollowUp=${true} /></div>`}
+    <div class="dock"><${AskField} isFollowUp=${true} /></div>
   </div>`;
 }
 

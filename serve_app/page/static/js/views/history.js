@@ -11,7 +11,6 @@ import { count, plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
 import { Loading, More, notify } from "../components/notices.js";
 import { Text } from "../components/text.js";
-import { Shares } from "./shares.js";
 
 const PAGE = 50;
 const PAUSE_MS = 160;
@@ -68,7 +67,6 @@ export function HistoryView() {
       <ul class="conversations" ref=${list}>${entries.map((one) => html`<${Entry} key=${one.id} one=${one} change=${(values) => change(one, values)} remove=${() => forgetOne(one)} />`)}</ul>
       ${entries.length === 0 && html`<p class="faint" role="status">${search || starred ? "No conversation matches." : "No conversations yet. What you ask will be listed here."}</p>`}
       <${More} loaded=${loaded} list="conversations" />`}
-    <${Shares} />
   </div>`;
 }
 

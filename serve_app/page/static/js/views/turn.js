@@ -37,10 +37,9 @@ export function Turn({ turn, at, isLast }) {
 function Meta({ value }) {
   const rewritten = value.answer?.rewritten ?? value.kept?.rewritten;
   const notes = value.answer?.notes ?? [];
-  if (!rewritten && !notes.length && value.state !== "kept" && !value.kept?.shared_by) return null;
+  if (!rewritten && !notes.length && value.state !== "kept") return null;
   return html`<div class="question-meta faint">
-    ${value.kept?.shared_by ? html`<p>Shared by <${Text} value=${value.kept.shared_by} /> · ${formatTime(value.kept.shared_at)}. The query is run again for you: you see the rows that you may see; others may see other rows.</p>`
-      : value.state === "kept" && html`<p>Asked ${formatAgo(value.kept.asked_at)}</p>`}
+    ${value.state === "kept" && html`<p>Asked ${formatAgo(value.kept.asked_at)}</p>`}
     ${rewritten && rewritten !== value.question && html`<p>Understood as: <${Text} value=${rewritten} /></p>`}
     ${notes.map((note) => html`<p><${Text} value=${note} /></p>`)}
   </div>`;

@@ -1,0 +1,2 @@
+-- Queries are not shared by links.
+DROP TABLE quorumsql.shares;
