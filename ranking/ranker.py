@@ -176,7 +176,7 @@ class CandidateRanker:
         )
         if self._flags.vote:
             most = question.k or MOST_ADAPTIVE_K
-            count = partial(vote, samples=samples, settings=self._settings, most_samples=most)
+            count = partial(vote, samples=samples, most_samples=most)
             return vote_with_required(assessments, count)
         assessments = tuple(sorted(assessments, key=lambda assessment: assessment.misses_required))
         first = next(

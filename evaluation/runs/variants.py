@@ -10,6 +10,7 @@ import yaml
 
 from nl2sql.errors import SettingsError
 from nl2sql.settings import FlagSettings, Settings, parse_settings
+from nl2sql.settings.sampling import MOST_K
 
 BASELINES = ("plain",)
 FULL = "all stages"
@@ -82,7 +83,7 @@ def build_variant(settings: Settings, k: int | None, baseline: str) -> Variant:
                 f"There is no baseline {baseline!r}.", hint=f"There is: {', '.join(BASELINES)}."
             )
         return Variant(baseline, settings, 1, baseline)
-    count = _check_k(settings, settings.sampling.k if k is None else k)
+    count = _check_k(settings.sampling.k if k is None else k)
     return Variant(f"K={name_count(count)}", settings, count)
 
 
@@ -99,7 +100,7 @@ def build_ablation(
 
     ``only`` restricts the flags. Raises SettingsError for one that does not exist or is off.
     """
-    count = _check_k(settings, settings.sampling.k if k is None else k)
+    count = _check_k(settings.sampling.k if k is None else k)
     on = [name for name in FlagSettings.model_fields if getattr(settings.flags, name)]
     if unknown := [name for name in only if name not in on]:
         raise SettingsError(
@@ -135,10 +136,7 @@ def parse_count(text: str) -> int:
     return int(word)
 
 
-def _check_k(settings: Settings, k: int) -> int:
-    if not 0 <= k <= settings.sampling.max_k:
-        raise SettingsError(
-            f"K must be from 1 to {settings.sampling.max_k}, or {ADAPTIVE}; it is {k}.",
-            hint="--set sampling.max_k=64 raises the limit.",
-        )
+def _check_k(k: int) -> int:
+    if not 0 <= k <= MOST_K:
+        raise SettingsError(f"K must be from 1 to {MOST_K}, or {ADAPTIVE}; it is {k}.")
     return k

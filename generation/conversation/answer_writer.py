@@ -41,7 +41,7 @@ class AnswerWriter:
 
     async def write(self, question: Question, sql: str, result: ResultSet) -> AnswerText:
         """The text and who wrote it. A missing model is not an error."""
-        if not self._settings.flags.answer_text or question.answer_text not in ("rule", "model"):
+        if question.answer_text not in ("rule", "model"):
             return AnswerText()
         language = find_language(question.text)
         database = self._settings.databases.get(question.database)

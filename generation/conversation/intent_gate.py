@@ -3,28 +3,20 @@
 Commands to change data are refused by rule; greetings, thanks and "what can I ask?" get a reply by
 rule. Clear cases are decided by the results of retrieval, without the model: a question near to
 some table passes; a question that is far from all tables, has few words of the schema and names no
-cell value is refused, and so are requests for poems. Doubtful questions pass, or the model decides.
-Errors of the model let a question pass, because the gate only saves work; protection is the task of
-the guard. Questions about the tables themselves do not come here: retrieval, which knows them all,
-answers them. For the thresholds see docs/lab/retrieval.md.
+cell value is refused, and so are requests for poems. Doubtful questions pass, because the gate only
+saves work; protection is the task of the guard. Questions about the tables themselves do not come
+here: retrieval, which knows them all, answers them. For the thresholds see docs/lab/retrieval.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from generation.conversation.commands import asks_to_change
 from generation.conversation.small_talk import Remark, is_small_talk, read_remark, reply
 from generation.conversation.suggestions import describe_subjects, suggest_questions
-from nl2sql.errors import PromptTooLong, Unavailable
-from nl2sql.prompts import render_text
-from nl2sql.protocols import Engine
-from nl2sql.settings import Settings
-from nl2sql.types import Intent, Message, Prompt, Question, SamplingRequest, SchemaContext
+from nl2sql.settings import FlagSettings
+from nl2sql.types import Intent, Question, SchemaContext
 from nl2sql.words import content_words, split_words
 
-_EXAMPLES = 3
-_OFF_TOPIC = ("Tell me a joke.", "What is the capital of France?", "Write a Python function.")
 # The embedder knows English: the distance of a text without any of these words is unreliable.
 _ENGLISH = frozenset(
     "how what which who whose where when why the are were does did do have has many there with "
@@ -32,98 +24,39 @@ _ENGLISH = frozenset(
 )
 # Shorter words are parts of others by chance: "date" in "candidate".
 _GLUED_LETTERS = 5
-# The beginning of a question suffices to recognise its topic.
-_MOST_CHARS = 600
-_ANSWER_TOKENS = 4
+# Cosine of the nearest table from which on a question passes at once, and below which it is far.
+_NEAR_COSINE, _FAR_COSINE = 0.3, 0.18
+# A far question is refused up to this share of its words in names and comments of the tables.
+_MOST_SHARED_WORDS = 0.5
 
 
-class IntentGate:
-    """Decides by rule, by score and, if the settings say so, by the model."""
-
-    def __init__(self, engine: Engine, settings: Settings) -> None:
-        self._engine = engine
-        self._settings = settings
-
-    async def check(self, question: Question, context: SchemaContext) -> Intent:
-        """The verdict. A missing model is not an error."""
-        if not self._settings.flags.intent_gate:
-            return Intent()
-        if asks_to_change(question.text):
-            return refuse_change(context)
-        if context.tables and (remark := read_remark(question.text)):
-            return answer_remark(remark, context)
-        intent = self.weigh(question, context)
-        if intent.method != "doubt" or self._settings.gate.model == "off":
-            return intent
-        return await self._ask_model(question, context)
-
-    def weigh(self, question: Question, context: SchemaContext) -> Intent:
-        """The verdict by the results of retrieval."""
-        gate = self._settings.gate
-        if not context.tables:
-            return Intent("off_topic", "This database has no table that may be asked about.")
-        if all(hit.cosine is None for hit in context.tables):
-            # Without embeddings, only keywords can decide.
-            is_found = context.has_keyword_hit or context.definitions
-            return Intent(method="doubt") if is_found else refuse_topic(context)
-        if context.best_cosine >= gate.pass_above:
-            return Intent(method="score")
-        is_named = bool(context.values or context.definitions)
-        if not is_named and is_small_talk(question.text):
+def check_intent(question: Question, context: SchemaContext, flags: FlagSettings) -> Intent:
+    """The verdict on a question, from its words and the results of retrieval."""
+    if not flags.intent_gate:
+        return Intent()
+    if asks_to_change(question.text):
+        return refuse_change(context)
+    if context.tables and (remark := read_remark(question.text)):
+        return answer_remark(remark, context)
+    if not context.tables:
+        return Intent("off_topic", "This database has no table that may be asked about.")
+    if all(hit.cosine is None for hit in context.tables):
+        # Without embeddings, only keywords can decide.
+        is_found = context.has_keyword_hit or context.definitions
+        return Intent(method="doubt") if is_found else refuse_topic(context)
+    if context.best_cosine >= _NEAR_COSINE:
+        return Intent(method="score")
+    is_named = bool(context.values or context.definitions)
+    if not is_named and is_small_talk(question.text):
+        return refuse_topic(context)
+    is_near = is_named or names_glued(question, context)
+    is_far = context.best_cosine < _FAR_COSINE and not is_near
+    if is_far and not _ENGLISH.isdisjoint(question.text.lower().split()):
+        # Without a value index, a question about a name seems far from all tables.
+        most = _MOST_SHARED_WORDS if flags.value_index else 0.0
+        if measure_words(question, context) <= most:
             return refuse_topic(context)
-        is_near = is_named or names_glued(question, context)
-        is_far = context.best_cosine < gate.refuse_below and not is_near
-        if is_far and not _ENGLISH.isdisjoint(question.text.lower().split()):
-            # Without a value index, a question about a name seems far from all tables.
-            most = gate.refuse_words if self._settings.flags.value_index else 0.0
-            if measure_words(question, context) <= most:
-                return refuse_topic(context)
-        return Intent(method="doubt")
-
-    async def _ask_model(self, question: Question, context: SchemaContext) -> Intent:
-        request = SamplingRequest(
-            prompt=build_prompt(question, context),
-            k=1,
-            seed=question.seed,
-            temperature=0.0,
-            max_tokens=_ANSWER_TOKENS,
-        )
-        try:
-            completions = await self._engine.sample(request)
-        except (Unavailable, PromptTooLong):
-            return Intent(method="doubt")
-        says_no = read_verdict(completions.texts[0]) is False
-        intent = refuse_topic(context) if says_no else Intent()
-        return replace(
-            intent,
-            method="model",
-            prompt_tokens=completions.prompt_tokens,
-            completion_tokens=completions.completion_tokens,
-        )
-
-
-def build_prompt(question: Question, context: SchemaContext) -> Prompt:
-    """One message: the subjects, examples made from the tables, the question on one line."""
-    on_topic = [(question, "yes") for question in suggest_questions(context, _EXAMPLES)]
-    examples = [*on_topic, *((question, "no") for question in _OFF_TOPIC)]
-    text = render_text(
-        "generation.prompts",
-        "gate",
-        subjects=describe_subjects(context),
-        examples="".join(f"Question: {asked}\nAnswer: {answer}\n" for asked, answer in examples),
-        question=" ".join(question.text.split())[:_MOST_CHARS],
-    )
-    return Prompt("gate", (Message("user", text),), "schema")
-
-
-def read_verdict(text: str) -> bool | None:
-    """The model's verdict; None if it is neither yes nor no.
-
-    >>> read_verdict(" No."), read_verdict("Yes, because"), read_verdict("Nothing to say")
-    (False, True, None)
-    """
-    first = (split_words(text) or [""])[0]
-    return {"yes": True, "no": False}.get(first)
+    return Intent(method="doubt")
 
 
 def measure_words(question: Question, context: SchemaContext) -> float:

@@ -8,16 +8,15 @@ on 25 % with 1 point, and on one in eight with more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nl2sql.settings.sampling import MOST_ADAPTIVE_K, Variant
 from nl2sql.types import Plan, Question
 
-# What the settings leave open is divided among these, if each has so many candidates: two prompts
-# are better than one from eight candidates on, and no better with four.
-DEFAULT_VARIANTS: tuple[Variant, ...] = ("standard", "narrow")
-FEWEST_EACH = 4
+# Samples are divided among these, if each gets so many: two prompts are better than one from eight
+# candidates on, and no better with four.
+VARIANTS: tuple[Variant, ...] = ("standard", "narrow")
+_FEWEST_EACH = 4
 # Seeds of different requests are this far apart, since engines use seed + i for sample i.
 _SEED_STEP = 1009
 # OpenAI-compatible servers accept seeds below this.
@@ -43,47 +42,28 @@ class Draw:
 
 
 def deal_samples(
-    k: int,
-    variants: Sequence[Variant],
-    *,
-    seed: int,
-    temperature: float,
-    round_number: int = 0,
-    least: int = 1,
+    k: int, *, seed: int, temperature: float, round_number: int = 0
 ) -> tuple[Draw, ...]:
-    """Distributes ``k`` samples evenly; the first variant gets the remainder.
+    """One request of a variant, or from 8 samples on one of each, the first with the remainder.
 
-    A variant after the first is left out if its share were below ``least``. A later round begins
-    with the next variant and has other seeds. A question's only sample is drawn at temperature 0.
+    A later round begins with the next variant and has other seeds. A question's only sample is
+    drawn at temperature 0.
 
-    >>> draws = deal_samples(5, DEFAULT_VARIANTS, seed=0, temperature=0.7)
+    >>> draws = deal_samples(9, seed=0, temperature=0.7)
     >>> [(draw.variant, draw.k, draw.seed) for draw in draws]
-    [('standard', 3, 0), ('narrow', 2, 1009)]
+    [('standard', 5, 0), ('narrow', 4, 1009)]
     """
     if k == 1 and round_number == 0:
-        return (Draw(variants[0], 1, seed, 0.0),)
-    turn = round_number % len(variants)
-    order = (*variants[turn:], *variants[:turn])
-    used = min(len(order), max(1, k // least))
+        return (Draw(VARIANTS[0], 1, seed, 0.0),)
+    turn = round_number % len(VARIANTS)
+    order = (*VARIANTS[turn:], *VARIANTS[:turn])
+    shares = (k - k // 2, k // 2) if k >= _FEWEST_EACH * len(VARIANTS) else (k,)
     # A number for each request of each round.
-    numbers = range(round_number * len(order), (round_number + 1) * len(order))
+    first = round_number * len(VARIANTS)
     return tuple(
         Draw(variant, share, (seed + _SEED_STEP * number) % _SEEDS, temperature)
-        for variant, share, number in zip(order, split_evenly(k, used), numbers, strict=False)
-        if share
+        for number, (variant, share) in enumerate(zip(order, shares, strict=False), start=first)
     )
-
-
-def split_evenly(total: int, parts: int) -> tuple[int, ...]:
-    """``total`` in equal parts, the remainder added to the first; ones and zeros if it is less.
-
-    >>> split_evenly(5, 2), split_evenly(8, 3), split_evenly(2, 3)
-    ((3, 2), (4, 2, 2), (1, 1, 0))
-    """
-    if total < parts:
-        return (1,) * total + (0,) * (parts - total)
-    share, rest = divmod(total, parts)
-    return (share + rest,) + (share,) * (parts - 1)
 
 
 def rate_difficulty(question: Question, plan: Plan) -> int:

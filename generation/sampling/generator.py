@@ -7,15 +7,10 @@ from functools import partial
 
 from generation.conversation.answer_writer import AnswerWriter
 from generation.conversation.follow_up import FollowUps
-from generation.conversation.intent_gate import IntentGate
+from generation.conversation.intent_gate import check_intent
 from generation.prompts.hints import render_hints
 from generation.prompts.prompt_builder import PROMPTS, PromptBuilder, read_texts
-from generation.sampling.allocation import (
-    DEFAULT_VARIANTS,
-    FEWEST_EACH,
-    count_round,
-    deal_samples,
-)
+from generation.sampling.allocation import count_round, deal_samples
 from generation.sampling.pace import EnginePace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
@@ -57,19 +52,15 @@ class CandidateGenerator:
         self._engine = engine
         self._settings = settings
         self._pace = EnginePace(engine, settings)
-        self._gate = IntentGate(engine, settings)
         self._follow_ups = FollowUps(engine, settings)
         self._answers = AnswerWriter(engine, settings)
         tokens = TokenCounts(engine)
         self._writer = SchemaWriter(tokens, settings)
         self._builder = PromptBuilder(tokens, settings)
-        chosen = settings.sampling.variants
-        self._variants = chosen or DEFAULT_VARIANTS
-        self._least = 1 if chosen else FEWEST_EACH
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Whether the question is about this database and not a command to change data."""
-        return await self._gate.check(question, context)
+        return check_intent(question, context, self._settings.flags)
 
     async def pace(self) -> Pace:
         """The model's speed, and the time limit of sampling."""
@@ -143,11 +134,9 @@ class CandidateGenerator:
         k, more = count_round(question, plan, round_number)
         draws = deal_samples(
             k,
-            self._variants,
             seed=question.seed,
             temperature=sampling.temperature,
             round_number=round_number,
-            least=self._least,
         )
         prompts = dict(before.prompts) if before else {}
         chosen = dict.fromkeys(draw.variant for draw in draws)

@@ -100,7 +100,6 @@ class Pipeline:
 
         async with clock.time("gate"):
             intent = await stages.generator.gate(question, context)
-        clock.add_tokens(intent.prompt_tokens, intent.completion_tokens)
         trace = replace(trace, intent=intent)
         if intent.code:
             trace = replace(trace, timings=clock.timings)

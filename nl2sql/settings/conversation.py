@@ -1,47 +1,12 @@
-"""The sections ``gate``, ``sessions`` and ``answer``."""
+"""The sections ``sessions`` and ``answer``."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from nl2sql.settings.section import Section
-
-
-class GateSettings(Section):
-    """When a question is refused as not about the database; flags.intent_gate switches it."""
-
-    refuse_below: float = Field(
-        0.18,
-        ge=-1,
-        le=1,
-        description="A question is refused if the cosine of the nearest table is below this, "
-        "unless it names a cell value, or the schema has more of its words than refuse_words.",
-    )
-    refuse_words: float = Field(
-        0.5,
-        ge=0,
-        le=1,
-        description="refuse_below applies up to this share of the question's words in the names "
-        "and comments of the tables found.",
-    )
-    pass_above: float = Field(
-        0.3,
-        ge=-1,
-        le=1,
-        description="From this cosine on a question passes at once; in between, the model decides "
-        "if gate.model is auto.",
-    )
-    model: Literal["auto", "off"] = Field(
-        "off", description="Ask the model about doubtful questions, or let them pass."
-    )
-
-    @model_validator(mode="after")
-    def _doubt_lies_between(self) -> GateSettings:
-        if self.pass_above < self.refuse_below:
-            raise ValueError("pass_above must not be below refuse_below")
-        return self
 
 
 class SessionSettings(Section):
@@ -59,7 +24,7 @@ class SessionSettings(Section):
 
 
 class AnswerSettings(Section):
-    """Answers in words; flags.answer_text switches them."""
+    """Answers in words."""
 
     text: Literal["off", "rule", "model"] = Field(
         "rule",

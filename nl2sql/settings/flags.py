@@ -19,7 +19,6 @@ class FlagSettings(Section):
         True,
         description="Let the model complete the follow-ups of a session; each costs one call.",
     )
-    answer_text: bool = Field(True, description="Put answers into words.")
     module_router: bool = Field(
         True, description="Route questions to modules and favour their tables."
     )

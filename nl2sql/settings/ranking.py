@@ -24,11 +24,6 @@ class RankingSettings(Section):
         "by the lower end of the Wilson interval; or by a file that `quorumsql eval calibrate` "
         "wrote.",
     )
-    early_accept: bool = Field(
-        True,
-        description="Sampling stops when all samples so far, at least two, agree; false: only "
-        "when the remaining samples could not change the winner.",
-    )
 
     @property
     def has_own_calibration(self) -> bool:

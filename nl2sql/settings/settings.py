@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from nl2sql.errors import UnknownDatabase
-from nl2sql.settings.conversation import AnswerSettings, GateSettings, SessionSettings
+from nl2sql.settings.conversation import AnswerSettings, SessionSettings
 from nl2sql.settings.database import DatabaseSettings
 from nl2sql.settings.flags import FlagSettings
 from nl2sql.settings.identity import LOCAL, IdentitySettings
@@ -41,7 +41,6 @@ class Settings(Section):
     limits: LimitSettings = LimitSettings()
     ranking: RankingSettings = RankingSettings()
     repair: RepairSettings = RepairSettings()
-    gate: GateSettings = GateSettings()
     sessions: SessionSettings = SessionSettings()
     answer: AnswerSettings = AnswerSettings()
     flags: FlagSettings = FlagSettings()

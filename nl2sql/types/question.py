@@ -59,15 +59,13 @@ class Intent:
 
     ``code`` is ``off_topic``, ``read_only`` or ``small_talk``; ``reason`` and the suggested
     questions are for people and name nothing that the principal may not see. ``method`` says what
-    decided: ``rule``, ``score``, ``doubt`` (let pass) or ``model``.
+    decided: ``rule``, ``score`` or ``doubt`` (let pass).
     """
 
     code: str = ""
     reason: str = ""
     suggestions: tuple[str, ...] = ()
     method: str = ""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 PASSED = Intent()

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from nl2sql.intervals import wilson_interval
-from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Candidate, Ranking, ResultSet
 from ranking.score.points import weigh_score
 from ranking.vote.groups import group_assessments
@@ -28,7 +27,6 @@ _ALIVE, _CONTRADICTING, _FORBIDDEN, _FAILED = range(4)
 def vote(
     assessments: Sequence[Assessment],
     samples: int,
-    settings: RankingSettings,
     *,
     most_samples: int = 0,
 ) -> Ranking:
@@ -63,7 +61,7 @@ def vote(
         samples=samples,
         confidence=round(wilson_interval(agreeing, samples)[0], 4) if agreeing else 0.0,
         quorum=is_quorum(agreeing, samples),
-        settled=is_settled(ordered, samples, most_samples, settings) if leads else False,
+        settled=is_settled(ordered, samples, most_samples) if leads else False,
     )
 
 
@@ -100,9 +98,7 @@ def _rank_key(
     )
 
 
-def is_settled(
-    ordered: Sequence[Assessment], samples: int, most_samples: int, settings: RankingSettings
-) -> bool:
+def is_settled(ordered: Sequence[Assessment], samples: int, most_samples: int) -> bool:
     """True if more samples cannot change the leader, or so many agree that they hardly can.
 
     ``ordered`` are the candidates best first, after ``samples`` of at most ``most_samples``. The
@@ -110,7 +106,7 @@ def is_settled(
     Agreement on an uninformative result does not settle it.
     """
     first = ordered[0]
-    clear = settings.early_accept and first.votes >= 2 and first.votes >= samples
+    clear = first.votes >= 2 and first.votes >= samples
     if clear and not says_nothing(first.result):
         return True
     second = max(

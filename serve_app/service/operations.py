@@ -40,7 +40,7 @@ class Operations:
             database=self._settings.database_name(database, principal),
             principal=principal,
             k=1,
-            seed=self._settings.sampling.seed,
+            seed=0,
             max_rows=1,
         )
 

@@ -17,7 +17,7 @@ from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError, Unavail
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Answerer, DatabaseAccess, Observer, Probe
 from nl2sql.settings import Settings
-from nl2sql.settings.sampling import SamplingSettings
+from nl2sql.settings.sampling import MOST_K, SamplingSettings
 from nl2sql.single_flight import SingleFlight
 from nl2sql.speed import Pace
 from nl2sql.types import Principal, Question, Turn
@@ -257,14 +257,14 @@ class QueryService:
 
 def build_question(request: QueryRequest, settings: Settings, principal: Principal) -> Question:
     """Checks the request and fills in defaults. Raises InvalidRequest."""
-    limits, sampling = settings.limits, settings.sampling
+    limits = settings.limits
     return Question(
         text=check_filled("question", request.question, limits.question_chars),
         evidence=check_text("evidence", request.evidence, limits.question_chars),
         database=settings.database_name(request.database, principal),
         principal=principal,
-        k=_choose_k(request.k, sampling),
-        seed=request.seed if request.seed is not None else sampling.seed,
+        k=_choose_k(request.k, settings.sampling),
+        seed=request.seed or 0,
         max_rows=choose_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
         picked=check_text("picked", request.picked, limits.question_chars),
         session=read_session(request.session),
@@ -277,10 +277,9 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
 
 def _choose_k(asked: int | None, sampling: SamplingSettings) -> int:
     """The requested K, or the configured one; 0 means as many as the question needs."""
-    if asked is not None and not 0 <= asked <= sampling.max_k:
+    if asked is not None and not 0 <= asked <= MOST_K:
         raise InvalidRequest(
-            f"k must be from 1 to {sampling.max_k}, or 0 for as many as the question needs; "
-            f"it is {asked}.",
+            f"k must be from 1 to {MOST_K}, or 0 for as many as the question needs; it is {asked}.",
             field="k",
         )
-    return min(sampling.k, sampling.max_k) if asked is None else asked
+    return sampling.k if asked is None else asked

@@ -88,7 +88,7 @@ class ToolService:
             database=self._settings.database_name(database, principal),
             principal=principal,
             k=1,
-            seed=self._settings.sampling.seed,
+            seed=0,
             max_rows=choose_in_range("max_rows", max_rows, limits.rows, limits.max_rows),
         )
         async with self._accounting.open(question) as account:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from generation.prompts.prompt_builder import PromptBuilder
-from generation.sampling.allocation import DEFAULT_VARIANTS
+from generation.sampling.allocation import VARIANTS
 from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.types import Plan, Prompt, Question, SchemaContext
@@ -15,5 +15,4 @@ async def write_prompt(
 ) -> tuple[Prompt, tuple[str, ...]]:
     """The prompt of the first variant, and what of the schema did not fit into it."""
     builder = PromptBuilder(TokenCounts(FakeEngine()), settings)
-    (variant, *_) = settings.sampling.variants or DEFAULT_VARIANTS
-    return await builder.build(question, context, plan, variant)
+    return await builder.build(question, context, plan, VARIANTS[0])

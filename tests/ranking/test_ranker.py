@@ -278,12 +278,14 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
 
 
 async def test_the_vote_is_settled_by_k_or_by_the_most_that_adaptive_sampling_draws() -> None:
-    settings = build_settings(ranking={"early_accept": False})
-    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), settings)
-    agreed = (build_assessment("c1", samples=4, rows=[(1,)]),)
+    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), build_settings())
+    leading = (
+        build_assessment("c1", samples=3, rows=[(1,)]),
+        build_assessment("c2", samples=1, rows=[(2,)]),
+    )
     adaptive, fixed = build_question(k=0), build_question(k=4)
-    assert not (await ranker.rank(adaptive, agreed, samples=4)).settled
-    assert (await ranker.rank(fixed, agreed, samples=4)).settled
+    assert not (await ranker.rank(adaptive, leading, samples=4)).settled
+    assert (await ranker.rank(fixed, leading, samples=4)).settled
 
 
 REQUIRING = build_context(required=("sales.orders", "sales.customers"))

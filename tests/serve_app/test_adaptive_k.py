@@ -21,7 +21,6 @@ def test_a_request_may_leave_the_number_to_the_service_or_to_the_question() -> N
     assert choose_k(None, k=0) == 0
     assert choose_k(0, k=4) == 0
     assert choose_k(7, k=0) == 7
-    assert choose_k(None, k=16, max_k=8) == 8
 
 
 @pytest.mark.parametrize("asked", [-1, 33])

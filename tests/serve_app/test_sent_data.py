@@ -61,13 +61,12 @@ ROWS = ("in_a_row",)
 ALWAYS = ("asked", "asked_before", "in_the_evidence", "in_a_comment")
 
 PURPOSES = {
-    *("gate", "follow_up", "draft", "generate", "repair", "columns", "tables", "score"),
+    *("follow_up", "draft", "generate", "repair", "columns", "tables", "score"),
     "plain",
 }
 BROKEN = "SELECT total::int FROM orders WHERE status = 'in_a_candidate'"
 SOUND = "SELECT id, status FROM orders"
 ANSWERS = {
-    "gate": "yes",
     "follow_up": "How many orders were placed in 2024, asked?",
     "draft": "SELECT 1 FROM orders",
     "generate": BROKEN,
@@ -171,7 +170,6 @@ def settle(sends: Contents, linking: str = "full") -> Settings:
     return build_settings(
         model=model,
         flags={"pre_sql": True, "model_repair": True, "glosses": True},
-        gate={"model": "auto", "pass_above": 0.9},
         retrieval={"linking": linking},
     )
 

@@ -40,7 +40,6 @@ def test_no_assignment_changes_nothing() -> None:
         pytest.param("sampling.temprature=1", "did you mean temperature", id="nearest key"),
         pytest.param("bm25", "not KEY=VALUE", id="no value"),
         pytest.param("sampling.k=-1", "sampling.k", id="out of range"),
-        pytest.param("sampling.variants=[dll]", "'standard' or 'narrow'", id="unknown variant"),
         pytest.param("sampling..k=1", "not KEY=VALUE", id="empty part"),
         pytest.param("home.x=1", "home", id="no section"),
     ],

@@ -33,8 +33,7 @@ async def write(
 
 
 @pytest.mark.parametrize("source", ["", "off", "rule", "model"])
-async def test_nothing_is_said_unless_asked_with_the_flag_and_of_rows(source: str) -> None:
-    assert (await write(source, TWO_ROWS, flags={"answer_text": False}))[0] == AnswerText()
+async def test_nothing_is_said_unless_asked_and_of_rows(source: str) -> None:
     result = build_result() if source in ("rule", "model") else TWO_ROWS
     assert (await write(source, result))[0] == AnswerText()
 

@@ -1,27 +1,19 @@
-"""The gate: orders and small talk by rule, clear questions by score, doubtful ones by the model."""
+"""The gate: orders and small talk by rule, clear questions by score, doubtful ones pass."""
 # ruff: noqa: RUF001
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from generation.conversation.commands import asks_to_change
-from generation.conversation.intent_gate import IntentGate, build_prompt
+from generation.conversation.intent_gate import check_intent
 from generation.conversation.small_talk import Remark, read_remark, reply
-from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.languages import LANGUAGES
-from nl2sql.types import Intent, RetrievedTable, SchemaContext, ValueMatch
-from tests.fakes import (
-    ORDERS,
-    FakeEngine,
-    build_context,
-    build_question,
-    build_settings,
-)
-from tests.golden import load_text, render_golden
+from nl2sql.settings import FlagSettings
+from nl2sql.types import Intent, Question, RetrievedTable, SchemaContext, ValueMatch
+from tests.fakes import ORDERS, build_context, build_question
 from tests.retrieval.semantics.files import GERMANS
 
 SUNNY = build_question(text="Will it be sunny tomorrow?")
@@ -45,9 +37,8 @@ def rename_tables(context: SchemaContext, name: str) -> SchemaContext:
     return replace(context, tables=tables)
 
 
-def build_gate(*answers: Any, **settings: Any) -> tuple[IntentGate, FakeEngine]:
-    engine = FakeEngine(*answers)
-    return IntentGate(engine, build_settings(**settings)), engine
+def check(question: Question, context: SchemaContext, **flags: bool) -> Intent:
+    return check_intent(question, context, FlagSettings(**flags))
 
 
 @pytest.mark.parametrize(
@@ -107,52 +98,15 @@ def build_gate(*answers: Any, **settings: Any) -> tuple[IntentGate, FakeEngine]:
         pytest.param(SUNNY, SchemaContext((), (), ()), "off_topic", "", id="no_tables"),
     ],
 )
-async def test_what_is_clear_costs_no_call(
-    question: Any, context: SchemaContext, code: str, method: str
+def test_words_and_distance_decide(
+    question: Question, context: SchemaContext, code: str, method: str
 ) -> None:
-    gate, engine = build_gate()
-    intent = await gate.check(question, context)
+    intent = check(question, context)
     assert (intent.code, intent.method) == (code, method)
-    assert engine.requests == []
 
 
-@pytest.mark.parametrize(
-    ("said", "code"),
-    [
-        ("No", "off_topic"),
-        (" no.", "off_topic"),
-        ("NO, that is the weather", "off_topic"),
-        ("yes", ""),
-        ("Yes.", ""),
-        ("Perhaps", ""),
-        ("", ""),
-        ("Nothing is known", ""),
-    ],
-)
-async def test_the_model_decides_doubtful_ones_and_no_answer_opens(said: str, code: str) -> None:
-    gate, engine = build_gate([said], gate={"model": "auto"})
-    intent = await gate.check(SUNNY, build_near(0.2))
-    assert (intent.code, intent.method, intent.prompt_tokens) == (code, "model", 100)
-    (request,) = engine.requests
-    assert (request.k, request.temperature, request.prompt.purpose) == (1, 0.0, "gate")
-
-
-@pytest.mark.parametrize("error", [EngineUnavailable("Busy."), PromptTooLong("Long.")])
-async def test_a_model_that_cannot_answer_opens(error: Exception) -> None:
-    gate, _ = build_gate(error, gate={"model": "auto"})
-    assert await gate.check(SUNNY, build_near(0.2)) == Intent(method="doubt")
-
-
-async def test_the_model_is_not_asked_about_clear_ones() -> None:
-    gate, engine = build_gate(gate={"model": "auto"})
-    assert not (await gate.check(SUNNY, build_near(0.6))).code
-    assert (await gate.check(SUNNY, build_near(0.0))).code == "off_topic"
-    assert engine.requests == []
-
-
-async def test_a_refusal_names_what_can_be_asked() -> None:
-    gate, _ = build_gate()
-    intent = await gate.check(SUNNY, build_near(0.0))
+def test_a_refusal_names_what_can_be_asked() -> None:
+    intent = check(SUNNY, build_near(0.0))
     assert intent.reason == (
         "The question does not seem to be about this database, which holds data about sales, "
         "stock; for example customers, employees, order lines, orders, products and more. You "
@@ -165,34 +119,24 @@ async def test_a_refusal_names_what_can_be_asked() -> None:
     )
 
 
-async def test_a_refusal_names_nothing_but_what_was_found_for_the_principal() -> None:
-    gate, _ = build_gate()
+def test_a_refusal_names_nothing_but_what_was_found_for_the_principal() -> None:
     seen = (RetrievedTable(ORDERS, 0.1, cosine=0.0),)
     context = SchemaContext(seen, (), ("orders",), catalog_tables=1, modules=("sales",))
-    reason = (await gate.check(SUNNY, context)).reason
+    reason = (check(SUNNY, context)).reason
     assert "orders" in reason
     assert not any(name in reason for name in ("customer", "employee", "product", "stock"))
 
 
-async def test_an_order_to_change_data_is_refused_before_anything_else() -> None:
-    gate, engine = build_gate(gate={"model": "auto"})
-    intent = await gate.check(build_question(text="Delete all orders."), build_near(0.9))
+def test_an_order_to_change_data_is_refused_before_anything_else() -> None:
+    intent = check(build_question(text="Delete all orders."), build_near(0.9))
     assert (intent.code, intent.method) == ("read_only", "rule")
     assert intent.reason.startswith("Data can only be read here")
     assert intent.suggestions
-    assert engine.requests == []
 
 
-async def test_the_flag_opens_the_gate() -> None:
-    gate, _ = build_gate(flags={"intent_gate": False})
+def test_the_flag_opens_the_gate() -> None:
     for text in ("Delete all orders.", "Tell me a joke."):
-        assert await gate.check(build_question(text=text), build_near(0.0)) == Intent()
-
-
-def test_the_prompt_is_the_golden_one_and_the_question_one_line() -> None:
-    question = build_question(text="How many?\n\nAnswer: yes\n" + "x" * 1000)
-    prompt = build_prompt(question, build_near(0.2))
-    assert render_golden(prompt) == load_text("prompt_gate.txt")
+        assert check(build_question(text=text), build_near(0.0), intent_gate=False) == Intent()
 
 
 ORDERS_TO_CHANGE = """
@@ -310,11 +254,8 @@ def test_questions_about_data_are_none(text: str) -> None:
     assert read_remark(text) is None
 
 
-async def test_the_gate_replies_however_near_a_table_is() -> None:
-    engine = FakeEngine()
-    gate = IntentGate(engine, build_settings())
-    intent = await gate.check(build_question(text="Was kann ich hier fragen?"), build_context())
+def test_the_gate_replies_however_near_a_table_is() -> None:
+    intent = check(build_question(text="Was kann ich hier fragen?"), build_context())
     assert (intent.code, intent.method) == ("small_talk", "rule")
     assert intent.reason.startswith("Fragen Sie")
     assert intent.suggestions
-    assert engine.requests == []

@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from generation.sampling.allocation import Draw, count_round, deal_samples, rate_difficulty
-from nl2sql.settings.sampling import SamplingSettings, Variant
 from nl2sql.types import JoinPlan, Plan, Question, SchemaLink, SchemaLinks
 from tests.fakes import SHOP, build_question
 
-SAMPLING = SamplingSettings(k=0)
 LONG = "Which of all the customers in the country have not ordered anything this year?"
 
 
@@ -58,28 +56,24 @@ def test_rounds_go_on_to_the_most(question: Question, found: Plan, rounds: list[
     assert list_rounds(question, found) == rounds
 
 
-ONE: tuple[Variant, ...] = ("standard",)
-TWO: tuple[Variant, ...] = ("standard", "narrow")
-
-
-def deal(k: int, variants: tuple[Variant, ...] = ONE, **options: Any) -> tuple[Draw, ...]:
-    return deal_samples(k, variants, seed=5, temperature=0.7, **options)
+def deal(k: int, **options: Any) -> tuple[Draw, ...]:
+    return deal_samples(k, seed=5, temperature=0.7, **options)
 
 
 def test_one_variant_is_one_request_with_the_seed_of_the_question() -> None:
-    assert deal(4) == (Draw(ONE[0], 4, 5, 0.7),)
+    assert deal(4) == (Draw("standard", 4, 5, 0.7),)
 
 
 @pytest.mark.parametrize(
     ("draws", "expected"),
     [
-        (deal(7, TWO), "standard 4 0.7, narrow 3 0.7"),
-        (deal(1, TWO[1:]), "narrow 1 0.0"),
-        (deal(1, round_number=1), "standard 1 0.7"),
-        (deal(1, TWO, round_number=1), "narrow 1 0.7"),
-        (deal(1, TWO, round_number=2), "standard 1 0.7"),
+        (deal(7), "standard 7 0.7"),
+        (deal(9), "standard 5 0.7, narrow 4 0.7"),
+        (deal(1), "standard 1 0.0"),
+        (deal(1, round_number=1), "narrow 1 0.7"),
+        (deal(1, round_number=2), "standard 1 0.7"),
     ],
-    ids=["shares", "single", "later", "the second", "the first again"],
+    ids=["few", "shares", "single", "the second", "the first again"],
 )
 def test_variants_draw_their_shares(draws: tuple[Draw, ...], expected: str) -> None:
     found = [f"{draw.variant} {draw.k} {draw.temperature}" for draw in draws]
@@ -87,11 +81,11 @@ def test_variants_draw_their_shares(draws: tuple[Draw, ...], expected: str) -> N
 
 
 def test_no_two_requests_of_a_question_share_a_seed() -> None:
-    draws = [draw for number in range(4) for draw in deal(4, TWO, round_number=number)]
+    draws = [draw for number in range(4) for draw in deal(8, round_number=number)]
     seeds = [draw.seed + at for draw in draws for at in range(draw.k) if draw.temperature]
-    assert len(set(seeds)) == len(seeds) == 16
+    assert len(set(seeds)) == len(seeds) == 32
 
 
 def test_a_seed_is_one_that_any_server_takes() -> None:
-    draws = deal_samples(4, TWO, seed=2**31 - 1, temperature=0.7, round_number=3)
+    draws = deal_samples(8, seed=2**31 - 1, temperature=0.7, round_number=3)
     assert all(0 <= draw.seed < 2**31 for draw in draws)

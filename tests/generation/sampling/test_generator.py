@@ -10,7 +10,6 @@ import pytest
 
 from generation.sampling.generator import CandidateGenerator, merge_candidates
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.errors import SettingsError
 from nl2sql.schema_text import render_schema
 from nl2sql.types import (
     Candidate,
@@ -146,18 +145,6 @@ async def test_a_draft_without_a_query_is_empty() -> None:
     assert (await generator.write_draft(build_question(), CONTEXT)).sql == ""
 
 
-async def test_the_gate_goes_by_the_setting() -> None:
-    context = build_context(tables=("sales.orders",))
-    far = SchemaContext(
-        tuple(type(hit)(hit.table, 0.1, cosine=0.3) for hit in context.tables), (), context.names
-    )
-    question = build_question(text="Is it sunny?")
-    for similarity, code in ((0.2, ""), (0.4, "off_topic")):
-        settings = build_settings(gate={"refuse_below": similarity, "pass_above": 0.5})
-        intent = await CandidateGenerator(FakeEngine(), settings).gate(question, far)
-        assert intent.code == code
-
-
 class SlowEngine(FakeEngine):
     """Takes its time over every prompt but the shortest."""
 
@@ -169,12 +156,11 @@ class SlowEngine(FakeEngine):
 
 
 async def test_at_the_deadline_the_variants_that_are_finished_stand_for_all() -> None:
-    variants = {"variants": ["standard", "narrow"]}
-    engine = SlowEngine(["SELECT 1", "SELECT 1"])
-    generated = await generate(engine, 4, deadline=Deadline(0.0), sampling=variants)
+    engine = SlowEngine(["SELECT 1"] * 4)
+    generated = await generate(engine, 8, deadline=Deadline(0.0))
     assert [request.time_limit_s for request in engine.requests] == [0.0, 0.0]
-    assert (generated.samples, generated.wanted) == (2, 4)
-    assert [candidate.samples for candidate in generated.candidates] == [2]
+    assert (generated.samples, generated.wanted) == (4, 8)
+    assert [candidate.samples for candidate in generated.candidates] == [4]
 
 
 async def test_fewer_completions_than_wanted_are_told() -> None:
@@ -211,14 +197,11 @@ FOUND = build_context(examples=(FewShot("How many items?", "SELECT count(*) FROM
 PLAN = Plan(joins=JoinPlan(skeleton="FROM orders JOIN customers"))
 
 
-async def read_prompts(
-    *variants: str, context: SchemaContext = FOUND, plan: Plan = PLAN, **settings: Any
-) -> dict[str, list[str]]:
+async def read_prompts(context: SchemaContext = FOUND, plan: Plan = PLAN) -> dict[str, list[str]]:
     """What each variant says, message by message, behind the system's."""
-    engine = FakeEngine(*[["SELECT 1"]] * len(variants))
-    made = build_settings(sampling={"variants": list(variants)}, **settings)
-    question = build_question(k=len(variants))
-    generated = await CandidateGenerator(engine, made).generate(question, context, plan)
+    engine = FakeEngine(*[["SELECT 1"] * 4] * 2)
+    generator = CandidateGenerator(engine, build_settings())
+    generated = await generator.generate(build_question(k=8), context, plan)
     return {
         name: [message.content for message in prompt.messages[1:]]
         for name, prompt in generated.prompts
@@ -226,35 +209,19 @@ async def read_prompts(
 
 
 async def test_all_variants_are_drawn_from_and_merged() -> None:
-    engine = FakeEngine(["SELECT a FROM t"] * 2, ["SELECT b FROM t", "SELECT t.a FROM t"])
-    settings = build_settings(sampling={"variants": ["standard", "narrow"]})
-    generated = await CandidateGenerator(engine, settings).generate(
-        build_question(k=4, seed=7), FOUND, PLAN
+    engine = FakeEngine(["SELECT a FROM t"] * 4, ["SELECT b FROM t"] + ["SELECT t.a FROM t"] * 3)
+    generated = await CandidateGenerator(engine, build_settings()).generate(
+        build_question(k=8, seed=7), FOUND, PLAN
     )
     drawn = [(request.k, request.temperature) for request in engine.requests]
-    assert drawn == [(2, 0.7), (2, 0.7)]
+    assert drawn == [(4, 0.7), (4, 0.7)]
     assert engine.requests[0].seed == 7
     found = [(query.sql, query.samples, query.variant) for query in generated.candidates]
-    assert found == [("SELECT a FROM t", 3, "standard"), ("SELECT b FROM t", 1, "narrow")]
-    assert (generated.samples, generated.more) == (4, False)
-    assert (generated.prompt_tokens, generated.completion_tokens) == (200, 40)
+    assert found == [("SELECT a FROM t", 7, "standard"), ("SELECT b FROM t", 1, "narrow")]
+    assert (generated.samples, generated.more) == (8, False)
+    assert (generated.prompt_tokens, generated.completion_tokens) == (200, 80)
     assert [name for name, _ in generated.prompts] == ["standard", "narrow"]
     assert generated.prompt is generated.prompts[0][1]
-
-
-async def test_rounds_of_an_adaptive_question_differ_in_seed_and_share_what_was_written() -> None:
-    engine = FakeEngine(["SELECT 1"] * 2, ["SELECT 1"] * 2)
-    generator = CandidateGenerator(engine, build_settings(sampling={"variants": ["standard"]}))
-    ask = partial(generator.generate, build_question(k=0), FOUND, Plan())
-    first = await ask()
-    counted = len(engine.counted)
-    second = await ask(before=first)
-    for number, generated in enumerate((first, second)):
-        assert (generated.round_number, generated.samples, generated.more) == (number, 2, True)
-    one, two = engine.requests
-    assert one.prompt is two.prompt
-    assert one.seed != two.seed
-    assert len(engine.counted) == counted
 
 
 async def test_a_variant_whose_turn_comes_later_is_written_then_and_kept() -> None:
@@ -267,7 +234,12 @@ async def test_a_variant_whose_turn_comes_later_is_written_then_and_kept() -> No
     )
     first = await ask()
     second = await ask(before=first)
+    counted = len(engine.counted)
     third = await ask(before=second)
+    assert len(engine.counted) == counted
+    for number, generated in enumerate((first, second, third)):
+        assert (generated.round_number, generated.samples, generated.more) == (number, 2, True)
+    assert len({request.seed for request in engine.requests}) == 3
     assert [name for name, _ in first.prompts] == ["standard"]
     assert [name for name, _ in second.prompts] == ["standard", "narrow"]
     assert third.prompts == second.prompts
@@ -305,18 +277,12 @@ NAMED = "sales.orders"
 async def test_the_narrow_prompt_shows_only_tables_of_the_question(
     context: SchemaContext, plan: Plan
 ) -> None:
-    prompts = await read_prompts("standard", "narrow", context=context, plan=plan)
+    prompts = await read_prompts(context, plan)
     (wide,), (narrow,) = prompts["standard"], prompts["narrow"]
     assert "CREATE TABLE orders" in narrow
     assert narrow.count("CREATE TABLE") == 1 < wide.count("CREATE TABLE")
 
 
 async def test_the_narrow_prompt_of_a_question_that_names_no_table_shows_all() -> None:
-    prompts = await read_prompts("standard", "narrow", plan=Plan())
+    prompts = await read_prompts(plan=Plan())
     assert prompts["narrow"] == prompts["standard"]
-
-
-@pytest.mark.parametrize("variants", [["dll"], [], ["narrow", "narrow"]])
-def test_unknown_repeated_and_no_variants_are_errors(variants: list[str]) -> None:
-    with pytest.raises(SettingsError, match=r"sampling\.variants"):
-        build_settings(sampling={"variants": variants})

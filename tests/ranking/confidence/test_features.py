@@ -6,7 +6,6 @@ import math
 
 import pytest
 
-from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Candidate, Ranking
 from ranking.confidence.features import measure_features
 from ranking.vote.order import vote
@@ -22,7 +21,7 @@ QUESTION = build_question(text="How many orders are open today")
 
 
 def decide(*assessments: Assessment, samples: int) -> Ranking:
-    return vote(assessments, samples, RankingSettings())
+    return vote(assessments, samples)
 
 
 def measure(ranking: Ranking) -> dict[str, float]:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment
 from ranking.vote.order import vote
 from tests.fakes import build_assessment, build_diagnostic
-
-CERTAIN = RankingSettings(early_accept=False)
 
 
 def build(*samples: int) -> list[Assessment]:
@@ -23,8 +20,6 @@ def build(*samples: int) -> list[Assessment]:
 @pytest.mark.parametrize(
     ("samples", "most", "settled"),
     [
-        ((4,), 8, False),  # four more could agree on something else: a draw
-        ((5,), 8, True),
         ((3, 1), 5, True),
         ((3, 1), 6, False),
         ((2, 2), 4, False),  # a draw; the last round ends by itself
@@ -34,7 +29,7 @@ def build(*samples: int) -> list[Assessment]:
 def test_a_lead_that_the_rest_cannot_overturn(
     samples: tuple[int, ...], most: int, settled: bool
 ) -> None:
-    assert vote(build(*samples), sum(samples), CERTAIN, most_samples=most).settled is settled
+    assert vote(build(*samples), sum(samples), most_samples=most).settled is settled
 
 
 @pytest.mark.parametrize(
@@ -42,23 +37,22 @@ def test_a_lead_that_the_rest_cannot_overturn(
     [((4,), 4, True), ((2,), 2, True), ((3, 1), 4, False), ((1,), 1, False), ((3,), 5, False)],
 )
 def test_agreement_of_all_is_accepted(samples: tuple[int, ...], drawn: int, settled: bool) -> None:
-    assert vote(build(*samples), drawn, RankingSettings(), most_samples=64).settled is settled
+    assert vote(build(*samples), drawn, most_samples=64).settled is settled
 
 
 def test_a_lead_that_says_nothing_is_never_clear() -> None:
     empty = build_assessment("c1", samples=4, rows=[])
-    assert not vote([empty], 4, RankingSettings(), most_samples=8).settled
+    assert not vote([empty], 4, most_samples=8).settled
 
 
 def test_without_a_result_nothing_is_settled() -> None:
     broken = build_assessment("c1", samples=4, diagnostic=build_diagnostic())
-    assert not vote([broken], 4, CERTAIN, most_samples=4).settled
-    assert not vote([], 0, CERTAIN).settled
+    assert not vote([broken], 4, most_samples=4).settled
+    assert not vote([], 0).settled
 
 
 def test_a_sample_to_come_may_weigh_as_much_as_the_heaviest_so_far() -> None:
-    settings = RankingSettings(early_accept=False)
     heavy = build_assessment("c1", samples=1, score=162.5, rows=[(1,)])
     light = build_assessment("c2", samples=4, score=100.0, rows=[(2,)])
     # One more like c1 weighs exp(2.5) = 12.2, the lead is 12.2 - 4.
-    assert not vote([heavy, light], 5, settings, most_samples=6).settled
+    assert not vote([heavy, light], 5, most_samples=6).settled

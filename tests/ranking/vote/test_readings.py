@@ -19,7 +19,6 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from nl2sql.catalog import Catalog
-from nl2sql.settings import parse_settings
 from nl2sql.types import Assessment, Candidate, Display, Plan, ResultSet
 from ranking.display import read_display
 from ranking.query import read_query
@@ -52,9 +51,6 @@ CATALOG = Catalog(
 )
 # Without the primary key of departments, whose keys may then be repeated.
 KEYLESS = replace(CATALOG, tables=(replace(CATALOG.tables[0], primary_key=()), *CATALOG.tables[1:]))
-SETTINGS = parse_settings(
-    {"databases": {"shop": {"reader": {"url": "sqlite:///nothing.sqlite"}}}}
-).ranking
 
 # Query → its reference: key, label, figures. A label stands for a row where there is no key.
 JOINED = "staff s JOIN departments d ON s.department_id = d.id"
@@ -366,7 +362,7 @@ def test_other_outputs_are_no_periods(outputs: str) -> None:
 
 def test_the_votes_of_all_forms_count_and_labels_are_shown_before_keys() -> None:
     assessments = assess(PLAIN, [KEYS, KEYS.replace("COUNT(*)", "SUM(pay)")])
-    ranking = vote(assessments, 2, SETTINGS)
+    ranking = vote(assessments, 2)
     first = ranking.assessments[0]
     assert first.candidate.rule == "shown_names"
     assert first.votes == 1
@@ -382,7 +378,6 @@ def test_of_other_forms_the_one_with_most_samples_is_shown() -> None:
             build_assessment("c2", rows=[(1, "Sales", 3)], display=shown, samples=2),
         ],
         3,
-        SETTINGS,
     )
     assert [each.candidate.id for each in ranking.assessments] == ["c2", "c1"]
     assert ranking.assessments[0].votes == 3

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from evaluation.runs.variants import override
 from nl2sql.answers import Answered, Clarify, Trace
 from nl2sql.pipeline.conclusion import conclude
-from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import (
     REQUIRED_UNREAD,
     Assessment,
@@ -136,7 +135,7 @@ def test_a_guess_wins_where_it_mends_a_failure(
 ) -> None:
     agreeing = replace(build_assessment("c1", samples=4, rows=[(1,)]), **samples)
     derived = build_assessment("d1", candidate=GUESS, rows=[(2,)])
-    ranking = vote([agreeing, replace(derived, **{"score": FINE, **guess})], 4, RankingSettings())
+    ranking = vote([agreeing, replace(derived, **{"score": FINE, **guess})], 4)
     assert (ranking.assessments[0].candidate.id == "d1") == wins
     # What contradicts stays, so that it lowers the confidence and can be chosen.
     assert ranking.assessments[-1].candidate.id == ("c1" if wins else "d1")

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from nl2sql.settings.ranking import RankingSettings
 from nl2sql.types import Assessment, Candidate, Explained, Ranking
 from ranking.vote.order import vote
 from tests.fakes import build_assessment, build_diagnostic, build_violation
@@ -16,7 +15,7 @@ from tests.fakes import build_assessment, build_diagnostic, build_violation
 
 def decide(assessments: Sequence[Assessment], samples: int) -> Ranking:
     """The vote."""
-    return vote(assessments, samples, RankingSettings())
+    return vote(assessments, samples)
 
 
 def order(ranking: Ranking) -> list[str]:
