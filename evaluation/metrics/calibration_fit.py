@@ -10,7 +10,6 @@ Ridge-penalised maximum likelihood by Newton's method (Hastie, Tibshirani & Frie
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +29,7 @@ from evaluation.metrics.confidence import (
 from evaluation.metrics.figures import CalibrationFigures
 from evaluation.metrics.statistics import estimate
 from evaluation.runs.records import QuestionRecord
-from ranking.confidence.calibration import Calibration
+from ranking.confidence.calibration import Calibration, Weight
 
 # The features that a fit uses; a trace can hold others.
 FEATURES = (
@@ -90,39 +89,6 @@ class Case:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
-    """A logistic model over standardised features; unknown features count as their mean."""
-
-    intercept: float
-    names: tuple[str, ...]
-    means: tuple[float, ...]
-    scales: tuple[float, ...]
-    weights: tuple[float, ...]
-
-    def estimate(self, features: Mapping[str, float]) -> float:
-        """The probability that an answer with these features is right."""
-        total = self.intercept + sum(
-            weight * (features.get(name, mean) - mean) / scale
-            for name, mean, scale, weight in zip(
-                self.names, self.means, self.scales, self.weights, strict=True
-            )
-        )
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
-
-
-def build_model(calibration: Calibration) -> Model:
-    """The model of a calibration, for a fit to begin with."""
-    weights = calibration.weights
-    return Model(
-        calibration.intercept,
-        tuple(weight.feature for weight in weights),
-        tuple(weight.mean for weight in weights),
-        tuple(weight.scale for weight in weights),
-        tuple(weight.weight for weight in weights),
-    )
-
-
 def collect_cases(records: Sequence[QuestionRecord], kind: str = "") -> list[Case]:
     """The answers of a run that were voted on and have features."""
     return [
@@ -134,8 +100,8 @@ def collect_cases(records: Sequence[QuestionRecord], kind: str = "") -> list[Cas
     ]
 
 
-def fit_model(cases: Sequence[Case], start: Model | None = None) -> Model:
-    """The model of maximum penalised likelihood. Constant features are left out.
+def fit_calibration(cases: Sequence[Case], start: Calibration | None = None) -> Calibration:
+    """The calibration of maximum penalised likelihood. Constant features are left out.
 
     With a ``start``, its features are used, and larger penalties draw the weights and the intercept
     towards its own: few cases then change the intercept a little, and many the weights too.
@@ -143,52 +109,64 @@ def fit_model(cases: Sequence[Case], start: Model | None = None) -> Model:
     penalties = (_INTERCEPT_PENALTY_WITH_START, _PENALTY_WITH_START)
     if start is None:
         start, penalties = _find_scales(cases), (_INTERCEPT_PENALTY, _PENALTY)
-    table = np.array([[case.features.get(name, np.nan) for name in start.names] for case in cases])
-    table = table.reshape(len(cases), len(start.names))
-    standard = np.where(np.isnan(table), 0.0, (table - start.means) / start.scales)
+    columns = [
+        [(case.features.get(term.feature, term.mean) - term.mean) / term.scale for case in cases]
+        for term in start.weights
+    ]
     right = np.array([float(case.right) for case in cases])
     # A question in several runs counts as one question.
     repeats = Counter((case.database, case.question) for case in cases)
     shares = np.array([1 / repeats[case.database, case.question] for case in cases])
-    weights = _maximize(
-        np.column_stack([np.ones(len(cases)), standard]),
+    intercept, *weights = _maximize(
+        np.array([np.ones(len(cases)), *columns]).T,
         right,
         shares,
-        np.array([start.intercept, *start.weights]),
+        np.array([start.intercept, *(term.weight for term in start.weights)]),
         penalties,
     )
-    return replace(start, intercept=float(weights[0]), weights=tuple(map(float, weights[1:])))
+    samples = [round(2 ** case.features["samples"]) for case in cases]
+    return replace(
+        start,
+        intercept=float(intercept),
+        weights=tuple(
+            replace(term, weight=float(weight))
+            for term, weight in zip(start.weights, weights, strict=True)
+        ),
+        fewest=min([start.fewest, *samples]),
+        most=max([start.most, *samples]),
+    )
 
 
-def _find_scales(cases: Sequence[Case]) -> Model:
-    """A model without weights, over the features that differ."""
+def _find_scales(cases: Sequence[Case]) -> Calibration:
+    """A calibration with weights of 0, over the features that differ."""
     found = {
         name: [case.features[name] for case in cases if name in case.features] for name in FEATURES
     }
-    varied = {name: values for name, values in found.items() if len(set(values)) > 1}
-    return Model(
-        0.0,
-        tuple(varied),
-        tuple(float(np.mean(values)) for values in varied.values()),
-        tuple(float(np.std(values)) for values in varied.values()),
-        (0.0,) * len(varied),
+    weights = tuple(
+        Weight(name, float(np.mean(values)), float(np.std(values)), 0.0)
+        for name, values in found.items()
+        if len(set(values)) > 1
     )
+    samples = round(2 ** cases[0].features["samples"])
+    return Calibration(0.0, weights, samples, samples)
 
 
 def cross_fit(
-    cases: Sequence[Case], folds: int, *, by_database: bool = True, start: Model | None = None
+    cases: Sequence[Case], folds: int, *, by_database: bool = True, start: Calibration | None = None
 ) -> list[Claim]:
-    """The confidence of each case by a model fitted without it, in the order of the cases.
+    """The confidence of each case by a calibration fitted without it, in the order of the cases.
 
     Without ``by_database``, only the records of the same question share a fold.
     """
     parts = assign_folds(cases, folds, by_database=by_database)
-    models = {
-        part: fit_model([case for case, at in zip(cases, parts, strict=True) if at != part], start)
+    fits = {
+        part: fit_calibration(
+            [case for case, at in zip(cases, parts, strict=True) if at != part], start
+        )
         for part in sorted(set(parts))
     }
     return [
-        Claim(models[part].estimate(case.features), case.right)
+        Claim(fits[part].estimate(tuple(case.features.items())) or 0.0, case.right)
         for case, part in zip(cases, parts, strict=True)
     ]
 
@@ -217,7 +195,7 @@ def measure_fit(
     *,
     by_database: bool,
     risk: float,
-    start: Model | None = None,
+    start: Calibration | None = None,
 ) -> CalibrationFigures:
     """Measures the confidence on questions that it was not fitted on.
 
@@ -262,20 +240,20 @@ def choose_threshold(claims: Sequence[Claim], risk: float) -> tuple[float, bool]
     return (promise_threshold(claims, risk), False) if safe is None else (safe, True)
 
 
-def render_model(
-    model: Model, samples: tuple[int, int], threshold: float, provenance: Mapping[str, Any]
-) -> Any:
-    """The model with its provenance, as the JSON value that ``ranking.confidence`` reads."""
+def render_calibration(calibration: Calibration, provenance: Mapping[str, Any]) -> Any:
+    """The calibration with its provenance, as the JSON value that ``ranking.confidence`` reads."""
     return {
         "provenance": dict(provenance),
-        "samples": list(samples),
-        "threshold": round(threshold, 4),
-        "intercept": round(model.intercept, 6),
+        "samples": [calibration.fewest, calibration.most],
+        "threshold": round(calibration.threshold, 4),
+        "intercept": round(calibration.intercept, 6),
         "features": {
-            name: {"mean": round(mean, 6), "scale": round(scale, 6), "weight": round(weight, 6)}
-            for name, mean, scale, weight in zip(
-                model.names, model.means, model.scales, model.weights, strict=True
-            )
+            term.feature: {
+                "mean": round(term.mean, 6),
+                "scale": round(term.scale, 6),
+                "weight": round(term.weight, 6),
+            }
+            for term in calibration.weights
         },
     }
 

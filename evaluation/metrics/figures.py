@@ -116,13 +116,11 @@ class Percentiles:
 class Summary:
     """All figures of a run over the questions whose gold gave a result.
 
-    ``first`` is the accuracy of the first sample, ``mean_sample`` that of a random sample,
-    ``majority`` that of the commonest result, None without a vote. ``accuracy`` is that of the
-    answers given; ``chosen`` also counts the vote's winner if the outcome was clarify. ``oracle``
-    is the share with any right candidate: ``oracle - chosen`` is the loss by selection.
-    ``selection`` compares the vote with the better of ``first`` and ``majority``; None if there was
-    nothing to choose. ``repairs`` are by method, ``repair_rules`` by rule, ``repair_classes`` by
-    the class of the error.
+    ``first`` is the accuracy of the first sample, ``majority`` that of the commonest result, None
+    without a vote. ``accuracy`` is that of the answers given; ``chosen`` also counts the vote's
+    winner if the outcome was clarify. ``oracle`` is the share with any right candidate: ``oracle -
+    chosen`` is the loss by selection. ``repairs`` are by method, ``repair_rules`` by rule,
+    ``repair_classes`` by the class of the error.
     """
 
     questions: int
@@ -133,17 +131,13 @@ class Summary:
     outcomes: Mapping[str, int]
     accuracy: Estimate
     bird_ex: Estimate
-    soft_f1: Estimate
     executes: Estimate
     first: Estimate
-    mean_sample: Estimate
     majority: Estimate | None
     chosen: Estimate
     oracle: Estimate
-    selection: PairedComparison | None
     by_difficulty: Mapping[str, Estimate]
     by_database: Mapping[str, Estimate]
-    by_length: Mapping[str, Estimate]
     repairs: Mapping[str, RepairFigures]
     repair_rules: Mapping[str, RepairFigures]
     repair_classes: Mapping[str, RepairFigures]

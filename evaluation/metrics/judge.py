@@ -16,7 +16,7 @@ from typing import Any
 from sqlglot.errors import SqlglotError
 
 from data.benchmarks.types import Example
-from evaluation.metrics.bird_scores import is_bird_match, soft_f1
+from evaluation.metrics.bird_scores import is_bird_match
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from nl2sql.protocols import CatalogSource, Executor, Guard
 from nl2sql.results.equivalence import are_equivalent
@@ -108,8 +108,8 @@ class Judge:
             confidence=getattr(answer, "confidence", 0.0),
             quorum=bool(answered and answered.quorum),
             correct=bool(answered) and right.get(winner, False),
-            bird_ex=_any_gold(gold, result, is_bird_match),
-            soft_f1=float(_any_gold(gold, result, soft_f1)),
+            bird_ex=result is not None
+            and any(is_bird_match(found.rows, result.rows) for found, _ in gold.results),
             candidates=tuple(
                 _build_candidate(candidate, right.get(candidate.id, False))
                 for candidate in trace.candidates
@@ -203,13 +203,6 @@ def _describe_example(example: Example, gold: Gold, evidence: bool) -> dict[str,
         "gold_error": gold.error,
         "gold_result": _preview(gold.results[0][0] if gold.results else None),
     }
-
-
-def _any_gold(gold: Gold, result: ResultSet | None, compare: Any) -> Any:
-    """The best ``compare(gold rows, rows)`` over all gold results; 0 without a result."""
-    if result is None or not gold.results:
-        return False
-    return max(compare(found.rows, result.rows) for found, _ in gold.results)
 
 
 def _build_candidate(candidate: CandidateResponse, correct: bool) -> CandidateRecord:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from evaluation.metrics.confidence import measure_confidence
 from evaluation.metrics.figures import Estimate, Percentiles, RepairFigures, Summary
 from evaluation.metrics.pairing import (
-    compare_selection,
     has_groups,
     is_first_correct,
     is_majority_correct,
@@ -33,9 +32,6 @@ _DIFFICULTIES = (
     ("extra", "extra hard"),
 )
 _UNRATED = "unrated"
-# Bins of the number of words in a question: upper bound and name.
-_LENGTHS = ((10, "<=10"), (15, "11-15"), (20, "16-20"))
-_LONGER = ">20"
 
 _Score = Callable[[QuestionRecord], float]
 
@@ -56,22 +52,18 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
         gold_empty=sum(_is_gold_empty(record) for record in counted),
         errors=tuple((record.id, record.reason) for record in counted if record.outcome == "error"),
         outcomes=_count_outcomes(counted),
-        accuracy=_mean(counted, _is_correct),
+        accuracy=_mean(counted, lambda record: record.correct),
         bird_ex=_mean(counted, lambda record: record.bird_ex),
-        soft_f1=_mean(counted, lambda record: record.soft_f1),
         executes=_mean(counted, lambda record: record.outcome in ("answered", "clarify")),
         first=_mean(counted, is_first_correct),
-        mean_sample=_mean(counted, _share_of_samples),
         majority=_mean(counted, is_majority_correct) if has_groups(counted) else None,
         chosen=_mean(counted, is_vote_correct),
         oracle=_mean(
             counted, lambda record: any(candidate.correct for candidate in record.candidates)
         ),
-        selection=compare_selection(counted),
         by_difficulty=_measure_groups(counted, _difficulty, _difficulty_rank),
         by_database=_measure_groups(counted, lambda record: record.database),
-        by_length=_measure_groups(counted, _length, _length_rank),
-        repairs=_count_repairs(counted),
+        repairs=_count_by(counted, lambda repair: (repair.method,)),
         repair_rules=_count_by(counted, lambda repair: repair.rules),
         repair_classes=_count_by(counted, lambda repair: (repair.error_class,)),
         confidence=measure_confidence(counted, threshold),
@@ -91,19 +83,9 @@ def _mean(records: Iterable[QuestionRecord], score: _Score) -> Estimate:
     return estimate([float(score(record)) for record in records])
 
 
-def _is_correct(record: QuestionRecord) -> bool:
-    return record.correct
-
-
 def _is_gold_empty(record: QuestionRecord) -> bool:
     """True for a gold result without rows. A record without columns has no gold result."""
     return bool(record.gold_result.columns) and record.gold_result.rows_in_all == 0
-
-
-def _share_of_samples(record: QuestionRecord) -> float:
-    """The share of the K samples that is right in the end; a repair has those it took over."""
-    correct = sum(candidate.samples for candidate in record.candidates if candidate.correct)
-    return correct / record.k if record.k else 0.0
 
 
 def _count_outcomes(records: Iterable[QuestionRecord]) -> dict[str, int]:
@@ -124,7 +106,7 @@ def _measure_groups(
     for record in records:
         groups.setdefault(name_of(record), []).append(record)
     return {
-        name: _mean(groups[name], _is_correct)
+        name: _mean(groups[name], lambda record: record.correct)
         for name in sorted(groups, key=lambda name: (rank(name), name))
     }
 
@@ -139,28 +121,7 @@ def _difficulty_rank(name: str) -> int:
     return unknown + 1 if name == _UNRATED else known.get(name.lower(), unknown)
 
 
-def _length(record: QuestionRecord) -> str:
-    words = len(record.question.split())
-    return next((name for last, name in _LENGTHS if words <= last), _LONGER)
-
-
-def _length_rank(name: str) -> int:
-    return [*(label for _, label in _LENGTHS), _LONGER].index(name)
-
-
 # -- repair ------------------------------------------------------------------------------------
-
-
-def _count_repairs(records: Iterable[QuestionRecord]) -> dict[str, RepairFigures]:
-    """The figures by method, preceded by ``all``."""
-    repairs = [repair for record in records for repair in record.repairs]
-    methods = sorted({repair.method for repair in repairs})
-    figures = {"all": _build_repair_figures(repairs)}
-    for method in methods:
-        figures[method] = _build_repair_figures(
-            [repair for repair in repairs if repair.method == method]
-        )
-    return figures
 
 
 def _count_by(

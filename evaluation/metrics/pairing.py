@@ -1,4 +1,4 @@
-"""Compares two runs, and the vote of a run with simpler choices, question by question.
+"""Compares two runs question by question, and judges the vote and simpler choices.
 
 The first sample is the answer without any choice; the majority counts equal results, without scores
 or weights. A repair has the samples that it took over, so all ways choose among the same repaired
@@ -15,8 +15,6 @@ from evaluation.metrics.figures import Estimate, PairedComparison
 from evaluation.metrics.statistics import estimate, mcnemar_exact
 from evaluation.runs.records import CandidateRecord, QuestionRecord
 from nl2sql.intervals import wilson_interval
-
-VOTE, MAJORITY, FIRST = "vote", "majority", "first sample"
 
 _NUMBER = re.compile(r"\d+")
 
@@ -108,23 +106,6 @@ def is_vote_correct(record: QuestionRecord) -> bool:
 def has_groups(records: Sequence[QuestionRecord]) -> bool:
     """True if results were grouped by a vote."""
     return any(candidate.group >= 0 for record in records for candidate in record.candidates)
-
-
-def compare_selection(records: Sequence[QuestionRecord]) -> PairedComparison | None:
-    """Compares the vote with the better of first sample and majority (if equal, the majority).
-
-    None if there was nothing to choose: no vote, or a single sample of each question.
-    """
-    counted = [record for record in records if record.counts]
-    if not has_groups(counted) or all(record.k <= 1 for record in counted):
-        return None
-    simpler = {
-        MAJORITY: {record.id: is_majority_correct(record) for record in counted},
-        FIRST: {record.id: is_first_correct(record) for record in counted},
-    }
-    best = max(simpler, key=lambda name: sum(simpler[name].values()))
-    chosen: Mapping[str, bool] = {record.id: is_vote_correct(record) for record in counted}
-    return compare_marks(best, simpler[best], VOTE, chosen)
 
 
 def _order_drawn(candidate: CandidateRecord) -> tuple[int, str]:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.stats import binomtest
 
 from evaluation.metrics.figures import Estimate
@@ -18,12 +16,6 @@ from nl2sql.intervals import wilson_interval
 
 # A two-sided 95 % interval.
 _BOUNDS_PERCENT = (2.5, 97.5)
-# Numbers drawn at once: 8 bytes each.
-_MOST_DRAWN = 2_000_000
-# One multinomial count takes as long as this many uniform indices (measured, numpy 2.3).
-_COST_OF_A_COUNT = 20
-
-_Numbers = npt.NDArray[Any]
 
 
 def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = 10_000) -> Estimate:
@@ -44,7 +36,9 @@ def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = 10_000)
     distinct, repeats = np.unique(np.asarray(values, dtype=float), return_counts=True)
     if len(distinct) > 1:
         mean = float(distinct @ repeats) / count
-        means = _resample_means(distinct, repeats, np.random.default_rng(seed), resamples)
+        # Of a sample drawn with replacement, the counts of the distinct values are multinomial.
+        counts = np.random.default_rng(seed).multinomial(count, repeats / count, size=resamples)
+        means = counts @ distinct / count
         low, high = (float(bound) for bound in np.percentile(means, _BOUNDS_PERCENT))
         return Estimate(mean, low, high, count)
     mean = float(distinct[0])
@@ -79,26 +73,3 @@ def percentile(values: Sequence[float], percent: float) -> float:
         return 0.0
     ordered = sorted(values)
     return ordered[max(0, math.ceil(percent / 100 * len(ordered)) - 1)]
-
-
-def _resample_means(
-    distinct: _Numbers, repeats: _Numbers, random: np.random.Generator, resamples: int
-) -> _Numbers:
-    """Means of samples drawn with replacement.
-
-    The counts of the distinct values are multinomial. If there are few distinct values, such as
-    right and wrong, only the counts are drawn: few numbers for each resample, however many
-    questions there are.
-    """
-    count = int(repeats.sum())
-    few = len(distinct) * _COST_OF_A_COUNT < count
-    batch = max(1, _MOST_DRAWN // (len(distinct) if few else count))
-    values = np.repeat(distinct, repeats)
-    means = []
-    for start in range(0, resamples, batch):
-        size = min(batch, resamples - start)
-        if few:
-            means.append(random.multinomial(count, repeats / count, size=size) @ distinct / count)
-        else:
-            means.append(values[random.integers(count, size=(size, count))].mean(axis=1))
-    return np.concatenate(means)

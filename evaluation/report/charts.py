@@ -7,16 +7,14 @@ restored afterwards. Labels are untrusted text: they are never parsed as mathtex
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluation.metrics.figures import Estimate
-from evaluation.report.cells import show_percent, show_points
 from evaluation.report.sections import Section
-from evaluation.report.tables import BREAKDOWNS, compared_runs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,21 +33,19 @@ _STYLE = {
     "grid.color": "#E6E8EB",
     "legend.frameon": False,
 }
-_WIDTH_INCHES = 6.2
+_SIZE_INCHES = (6.2, 3.2)
 _DPI = 144
 _LONGEST_LABEL = 34
-_MOST_ROWS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """``name`` is unique in its report; ``height`` is in inches."""
+    """``name`` is unique in its report."""
 
     name: str
     title: str
     caption: str
     draw: Callable[[Axes], None]
-    height: float = 3.2
 
 
 def save_chart(chart: Chart, path: Path) -> None:
@@ -57,7 +53,7 @@ def save_chart(chart: Chart, path: Path) -> None:
     from matplotlib.figure import Figure
 
     with _style():
-        figure = Figure(figsize=(_WIDTH_INCHES, chart.height), dpi=_DPI, layout="constrained")
+        figure = Figure(figsize=_SIZE_INCHES, dpi=_DPI, layout="constrained")
         chart.draw(figure.subplots())
         figure.savefig(path, metadata={"Software": None})
 
@@ -77,38 +73,8 @@ def clean_label(text: str) -> str:
 
 def build_charts(section: Section) -> tuple[Chart, ...]:
     """All charts that this section has data for."""
-    charts = (
-        _chart_curve(section),
-        _chart_ablation(section),
-        _chart_selective(section),
-        _chart_reliability(section),
-        *(_chart_breakdown(section, title) for title, _ in BREAKDOWNS),
-    )
+    charts = (_chart_curve(section), _chart_selective(section), _chart_reliability(section))
     return tuple(chart for chart in charts if chart is not None)
-
-
-def draw_lines(
-    axes: Axes, x: Sequence[float], series: Mapping[str, Sequence[Estimate | None]]
-) -> None:
-    """A line for each series, the first with its interval as a band; percentages at the ticks."""
-    for at, (label, estimates) in enumerate(series.items()):
-        found = [(k, one) for k, one in zip(x, estimates, strict=True) if one is not None]
-        if not found:
-            continue
-        places = [k for k, _ in found]
-        axes.plot(
-            places,
-            [one.value for _, one in found],
-            color=_COLOURS[at % len(_COLOURS)],
-            marker=_MARKERS[at % len(_MARKERS)],
-            linestyle=_DASHES[at % len(_DASHES)],
-            label=clean_label(label),
-        )
-        if at == 0:
-            low, high = [one.low for _, one in found], [one.high for _, one in found]
-            axes.fill_between(places, low, high, color=_COLOURS[0], alpha=0.13, linewidth=0)
-    axes.yaxis.set_major_formatter(_show_share)
-    _show_legend(axes)
 
 
 def _chart_curve(section: Section) -> Chart | None:
@@ -116,12 +82,12 @@ def _chart_curve(section: Section) -> Chart | None:
     runs, baseline = section.curve, section.baseline
     if len(runs) < 2:
         return None
-    counts = [run.run.manifest.k for run in runs]
-    summaries = [run.run.summary for run in runs]
+    counts = [run.manifest.k for run in runs]
+    summaries = [run.summary for run in runs]
 
     def draw(axes: Axes) -> None:
         if baseline is not None:
-            label, accuracy = clean_label(baseline.label), baseline.run.summary.accuracy.value
+            label, accuracy = clean_label(baseline.label), baseline.summary.accuracy.value
             axes.axhline(accuracy, color=_GREY, linestyle=(0, (5, 3)), label=label)
         axes.set_xscale("log", base=2)
         axes.set_xticks(counts, [str(count) for count in counts])
@@ -133,7 +99,22 @@ def _chart_curve(section: Section) -> Chart | None:
             "majority": [summary.majority for summary in summaries],
             "first sample": [summary.first for summary in summaries],
         }
-        draw_lines(axes, counts, series)
+        for (label, found), color, marker, dashes in zip(
+            series.items(), _COLOURS, _MARKERS, _DASHES, strict=False
+        ):
+            shown = [(k, one.value) for k, one in zip(counts, found, strict=True) if one]
+            axes.plot(
+                [k for k, _ in shown],
+                [value for _, value in shown],
+                color=color,
+                marker=marker,
+                linestyle=dashes,
+                label=label,
+            )
+        low, high = [one.chosen.low for one in summaries], [one.chosen.high for one in summaries]
+        axes.fill_between(counts, low, high, color=_COLOURS[0], alpha=0.13, linewidth=0)
+        axes.yaxis.set_major_formatter(_show_share)
+        _show_legend(axes)
 
     return Chart(
         f"{section.anchor}-curve",
@@ -146,40 +127,12 @@ def _chart_curve(section: Section) -> Chart | None:
     )
 
 
-def _chart_ablation(section: Section) -> Chart | None:
-    """The paired difference of accuracy with each stage switched off."""
-    full, pairs = section.full, section.ablations
-    if full is None or not pairs:
-        return None
-
-    def draw(axes: Axes) -> None:
-        for y, pair in enumerate(pairs):
-            found = pair.difference
-            color = _COLOURS[1] if found.value < 0 else _COLOURS[0]
-            alpha = 1.0 if found.low > 0 or found.high < 0 else 0.35
-            axes.barh(y, found.value, 0.56, xerr=_errors([found]), color=color, alpha=alpha)
-        axes.axvline(0, color="black", linewidth=1)
-        _name_rows(axes, [clean_label(section.label(pair.right)) for pair in pairs])
-        axes.xaxis.set_major_formatter(lambda value, _: show_points(value, signed=True))
-        axes.set_xlabel(f"percentage points against {clean_label(full.label)}")
-
-    return Chart(
-        f"{section.anchor}-ablation",
-        "Effect of each stage",
-        f"Accuracy with one stage switched off minus {full.label} "
-        f"({show_percent(full.run.summary.accuracy.value)}), on the questions that both share. "
-        "Pale bars: the 95 % interval of the difference includes zero.",
-        draw,
-        height=1.0 + 0.36 * len(pairs),
-    )
-
-
 def _chart_selective(section: Section) -> Chart | None:
     """Accuracy over coverage, from the most confident answer down."""
     found = [
         (system, figures)
         for system in section.systems
-        if (figures := system.run.summary.confidence) is not None and figures.risk_coverage
+        if (figures := system.summary.confidence) is not None and figures.risk_coverage
     ][-len(_COLOURS) :]
     if not found:
         return None
@@ -213,7 +166,7 @@ def _chart_selective(section: Section) -> Chart | None:
 def _chart_reliability(section: Section) -> Chart | None:
     """The accuracy of answers by bins of their confidence."""
     featured = section.featured
-    figures = featured.run.summary.confidence
+    figures = featured.summary.confidence
     bins = [part for part in figures.bins if part.count] if figures else []
     if figures is None or not bins:
         return None
@@ -239,50 +192,6 @@ def _chart_reliability(section: Section) -> Chart | None:
     )
 
 
-def _chart_breakdown(section: Section, title: str) -> Chart | None:
-    """Accuracy by difficulty, database or length, of the baseline and the featured run."""
-    pick = dict(BREAKDOWNS)[title]
-    runs = compared_runs(section)
-    counts: dict[str, int] = {}
-    for run in runs:
-        for name, estimate in pick(run.run).items():
-            counts[name] = max(counts.get(name, 0), estimate.count)
-    if len(counts) < 2:
-        return None
-    largest = sorted(counts, key=lambda name: -counts[name])[:_MOST_ROWS]
-    names = [name for name in counts if name in largest]
-
-    def draw(axes: Axes) -> None:
-        for at, run in enumerate(reversed(runs)):
-            offset = 0.28 * (at - (len(runs) - 1) / 2)
-            found = [(y, pick(run.run).get(name)) for y, name in enumerate(names)]
-            shown = [(y, one) for y, one in found if one is not None and one.count]
-            axes.errorbar(
-                [one.value for _, one in shown],
-                [y + offset for y, _ in shown],
-                xerr=_errors([one for _, one in shown]),
-                label=clean_label(run.label),
-                color=_COLOURS[at],
-                marker=_MARKERS[at],
-                linestyle="none",
-            )
-        _name_rows(axes, [f"{clean_label(name) or 'not given'} ({counts[name]})" for name in names])
-        axes.set_xlim(-0.02, 1.02)
-        axes.xaxis.set_major_formatter(_show_share)
-        if len(runs) > 1:
-            _show_legend(axes)
-
-    left_out = len(counts) - len(names)
-    return Chart(
-        f"{section.anchor}-{title.replace(' ', '-')}",
-        f"Accuracy by {title}" + (f", {runs[0].label}" if len(runs) == 1 else ""),
-        "In brackets: how many questions. Lines are 95 % intervals."
-        + (f" Without the {left_out} smallest; the table has all." if left_out else ""),
-        draw,
-        height=1.0 + (0.42 if len(runs) > 1 else 0.34) * len(names),
-    )
-
-
 def _show_share(value: float, _: object) -> str:
     return f"{round(100 * value, 1):g} %"
 
@@ -291,19 +200,6 @@ def _show_legend(axes: Axes) -> None:
     """Puts the legend in a line above the plot."""
     columns = min(len(axes.get_legend_handles_labels()[1]), 4)
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1.01), ncols=columns, borderaxespad=0)
-
-
-def _name_rows(axes: Axes, rows: Sequence[str]) -> None:
-    axes.set_yticks(range(len(rows)), rows)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
-
-
-def _errors(estimates: Sequence[Estimate]) -> list[list[float]]:
-    # matplotlib refuses negative lengths, which rounding can cause.
-    return [
-        [max(estimate.value - estimate.low, 0.0) for estimate in estimates],
-        [max(estimate.high - estimate.value, 0.0) for estimate in estimates],
-    ]
 
 
 @contextmanager

@@ -6,65 +6,49 @@ stands in a block that it cannot close.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import yaml
+
 from evaluation.metrics.figures import PairedComparison
-from evaluation.report.cells import Cell
 from evaluation.report.charts import Chart, build_charts, save_chart
-from evaluation.report.method import INTERVALS, RULES, Method, build_method
-from evaluation.report.sections import Problem, Run, Section, build_sections
-from evaluation.report.tables import (
-    Table,
-    build_accuracy_table,
-    build_detail_tables,
-    build_outcome_table,
-    build_paired_tables,
-    build_speed_table,
-    list_pairs,
-)
+from evaluation.report.sections import Run, Section, build_sections
+from evaluation.report.tables import Table, build_tables
+from evaluation.runs.manifest import Manifest, find_differences
 from evaluation.runs.records import QuestionRecord
+from evaluation.runs.variants import name_count
 
 REPORT = "report.md"
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#!])")
 _FENCE = re.compile(r"`{3,}")
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievalSection:
-    """A retrieval run as values.
-
-    ``problems`` are (kind, question, reason); ``facts`` describe the run's environment.
-    """
-
-    title: str
-    scope: str
-    method: str
-    tables: tuple[Table, ...]
-    charts: tuple[Chart, ...]
-    problems: tuple[tuple[str, str, str], ...]
-    facts: tuple[tuple[str, str], ...]
+_METHOD = (
+    "An answer is right when its rows are those of the gold query as a multiset, under some "
+    "permutation of columns, floats rounded to four places, and in order only where the gold "
+    "orders its outermost query. BIRD EX compares sets of rows with columns in order.",
+    "In brackets: 95 % percentile bootstrap intervals over questions, or Wilson's if every "
+    "question has the same outcome. Questions whose gold query fails count in no figure and are "
+    "listed in their section. P-values are McNemar's exact test on the questions that two runs "
+    "share, not corrected for multiple comparisons.",
+)
 
 
 def write_report(
     folder: Path,
     runs: Sequence[Run],
     comparisons: Sequence[PairedComparison],
-    retrieval: Sequence[RetrievalSection] = (),
+    more: Sequence[Sequence[str]] = (),
 ) -> Path:
     """Writes ``report.md`` and its pictures into ``folder``; returns the former's path.
 
-    Raises ValueError without a run, OSError.
+    ``more`` are further sections as lines. Raises ValueError without any section, OSError.
     """
-    text = render_markdown(runs, comparisons, retrieval)
+    text = render_markdown(runs, comparisons, more)
     folder.mkdir(parents=True, exist_ok=True)
     for section in build_sections(runs, comparisons):
         for chart in build_charts(section):
-            save_chart(chart, folder / f"{chart.name}.png")
-    for found in retrieval:
-        for chart in found.charts:
             save_chart(chart, folder / f"{chart.name}.png")
     (folder / REPORT).write_text(text, encoding="utf-8")
     return folder / REPORT
@@ -73,19 +57,19 @@ def write_report(
 def render_markdown(
     runs: Sequence[Run],
     comparisons: Sequence[PairedComparison],
-    retrieval: Sequence[RetrievalSection] = (),
+    more: Sequence[Sequence[str]] = (),
 ) -> str:
-    """Renders the report of these runs, retrieval runs last. Raises ValueError without a run."""
-    if not runs and not retrieval:
+    """Renders the report of these runs, then ``more``. Raises ValueError without any section."""
+    if not runs and not more:
         raise ValueError("a report needs a run")
     sections = build_sections(runs, comparisons)
     lines = ["# Evaluation", ""]
     for section in sections:
         lines += _render_section(section)
-    for found in retrieval:
-        lines += (f"## {escape_markdown(found.title)}", "", *_render_retrieval(found))
+    for found in more:
+        lines += found
     if sections:
-        lines += _render_method(build_method(sections))
+        lines += _render_method(sections)
     text = "\n".join(lines) + "\n"
     # A model may write a lone surrogate, which cannot be encoded.
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -100,22 +84,48 @@ def escape_markdown(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
+def render_table(table: Table) -> Iterator[str]:
+    """The lines of a table under its title."""
+    yield from (f"### {escape_markdown(table.title)}", "")
+    yield _render_row(table.columns)
+    yield f"| {' | '.join([':--', *(['--:'] * (len(table.columns) - 1))])} |"
+    yield from (_render_row(row) for row in table.rows)
+    yield ""
+
+
+def render_failures(failures: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """The lines of a list of failures: kind, question and reason of each."""
+    lines = [f"- {kind}: {escape_markdown(f'{name}: {why}')}" for kind, name, why in failures]
+    yield from ("### Failures", "", *(lines or ["Every question is counted."]), "")
+
+
+def render_facts(facts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """The lines of a list of facts."""
+    yield from (f"- {key}: {escape_markdown(value)}" for key, value in facts)
+    yield ""
+
+
+def _render_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(escape_markdown, cells))} |"
+
+
 def _render_section(section: Section) -> Iterator[str]:
     yield from (f"## {escape_markdown(section.title)}", "")
     for note in section.notes:
         yield from (f"> **Note:** {escape_markdown(note)}", "")
-    yield from render_table(build_accuracy_table(section))
-    for table in build_paired_tables(section):
-        yield from render_table(table)
-    if list_pairs(section):
-        yield from _render_flips(section)
-    yield from render_table(build_outcome_table(section))
-    yield from _render_problems(section.problems)
-    yield from render_table(build_speed_table(section))
-    for table in build_detail_tables(section):
+    for table in build_tables(section):
         yield from render_table(table)
     yield from _render_charts(build_charts(section))
-    yield from _render_wrong(section)
+    yield from render_failures(
+        (f"{kind}, {escape_markdown(run.label)}", question, reason)
+        for run in section.runs
+        for kind, found in (
+            ("not counted", run.summary.gold_failed),
+            ("error", run.summary.errors),
+        )
+        for question, reason in found
+    )
+    yield from _render_wrong(section.featured)
 
 
 def _render_charts(charts: Sequence[Chart]) -> Iterator[str]:
@@ -125,13 +135,12 @@ def _render_charts(charts: Sequence[Chart]) -> Iterator[str]:
         yield from (escape_markdown(chart.caption), "")
 
 
-def _render_wrong(section: Section) -> Iterator[str]:
-    """The questions that the featured run did not answer right, with gold and chosen query."""
-    featured = section.featured
-    wrong = [record for record in featured.run.records if record.counts and not record.correct]
+def _render_wrong(run: Run) -> Iterator[str]:
+    """The questions that were not answered right, with gold and chosen query."""
+    wrong = [record for record in run.records if record.counts and not record.correct]
     if not wrong:
         return
-    yield from (f"### Not right: {escape_markdown(featured.label)}", "")
+    yield from (f"### Not right: {escape_markdown(run.label)}", "")
     yield from ("<details><summary>The questions, each with gold and chosen query</summary>", "")
     for record in wrong:
         named = f"{record.id} ({record.database}), {find_status(record)}: {record.question}"
@@ -151,92 +160,49 @@ def find_status(record: QuestionRecord) -> str:
     return "wrong"
 
 
-def _render_retrieval(section: RetrievalSection) -> Iterator[str]:
-    """The lines of a retrieval run under its title."""
-    yield from (escape_markdown(section.scope), "", section.method, "")
-    for table in section.tables:
-        yield from render_table(table)
-    yield from _render_charts(section.charts)
-    yield from ("### Failures", "")
-    if not section.problems:
-        yield from ("Every question is counted.", "")
-    for kind, question, reason in section.problems:
-        yield f"- {kind}: {escape_markdown(question)}: {escape_markdown(reason)}"
-    yield from ("", "### Made with", "")
-    yield from _render_facts(section.facts)
-
-
-def render_table(table: Table) -> Iterator[str]:
-    """The lines of a table under its title."""
-    yield from (f"### {escape_markdown(table.title)}", "")
-    yield from _render_rows(table.columns, table.rows)
-
-
-def _render_rows(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
-    yield _row(escape_markdown(column) for column in columns)
-    yield _row([":--", *(["--:"] * (len(columns) - 1))])
-    for row in rows:
-        yield _row(_render_cell(cell) for cell in row)
+def _render_method(sections: Sequence[Section]) -> Iterator[str]:
+    """How the figures were made: the settings once, those of other runs as differences."""
+    yield "## How this was measured"
+    yield from (line for text in _METHOD for line in ("", text))
     yield ""
-
-
-def _row(cells: Iterator[str] | Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _render_cell(cell: Cell) -> str:
-    text = escape_markdown(cell.text)
-    text = f"**{text}**" if cell.best else text
-    return f"{text} ({escape_markdown(cell.detail)})" if cell.detail else text
-
-
-def _render_problems(problems: Sequence[Problem]) -> Iterator[str]:
-    yield from ("### Failures", "")
-    if not problems:
-        yield from ("No gold query failed, no database was missing, no question raised.", "")
-        return
-    columns = ("kind", "reason", "count", "questions", "runs")
-    yield _row(columns)
-    yield _row([":--", ":--", "--:", ":--", ":--"])
-    for problem in problems:
-        named = (problem.kind, problem.reason, str(len(problem.questions)))
-        lists = (", ".join(problem.questions), ", ".join(problem.runs))
-        yield _row([escape_markdown(text) for text in (*named, *lists)])
-    yield ""
-
-
-def _render_flips(section: Section) -> Iterator[str]:
-    yield _row(("runs", "gained", "lost"))
-    yield _row([":--"] * 3)
-    for pair in list_pairs(section):
-        runs = f"{section.label(pair.right)} against {section.label(pair.left)}"
-        texts = (runs, ", ".join(pair.gained) or "none", ", ".join(pair.lost) or "none")
-        yield _row([escape_markdown(text) for text in texts])
-    yield ""
-
-
-def _render_method(method: Method) -> Iterator[str]:
-    yield from ("## How this was measured", "", RULES, "", INTERVALS, "")
-    if method.shared:
-        yield from ("### Every run", "")
-        yield from _render_facts(method.shared)
-    for run in method.runs:
-        yield from (f"### {escape_markdown(run.title)}", "")
-        if run.command:
-            yield from ("With the settings below as `quorumsql.yaml`:", "")
-            yield from _fence(run.command, "sh")
-        yield from _render_facts(run.facts)
-        if run.changes:
-            yield from (f"Changed settings: {escape_markdown('; '.join(run.changes))}", "")
+    base = sections[0].runs[0].manifest.configuration
+    for section in sections:
+        for run in section.runs:
+            yield from (f"### {escape_markdown(f'{section.title}: {run.label}')}", "")
+            changes = [
+                f"{key}: {'not set' if value is None else json.dumps(value, ensure_ascii=False)}"
+                for key, _, value in find_differences(base, run.manifest.configuration)
+            ]
+            changed = [("changed settings", "; ".join(changes))] if changes else []
+            yield from render_facts((*_list_facts(run.manifest), *changed))
     yield from ("<details><summary>Settings of the first run, whole</summary>", "")
-    yield from _fence(method.settings, "yaml")
+    yield from _fence(yaml.safe_dump(base, sort_keys=False, allow_unicode=True, width=100), "yaml")
     yield from ("</details>", "")
 
 
-def _render_facts(facts: Sequence[tuple[str, str]]) -> Iterator[str]:
-    for key, value in facts:
-        yield f"- {key}: {escape_markdown(value)}"
-    yield ""
+def _list_facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    drawn = f", drawn with seed {manifest.sample_seed}" if manifest.sample else ""
+    yield "questions", f"{len(manifest.question_ids):,}{drawn}"
+    yield "questions file", f"{manifest.benchmark_path}, SHA-256 {manifest.benchmark_sha256}"
+    yield "dialect", manifest.dialect
+    yield "evidence", "given" if manifest.evidence else "not given"
+    yield "asked", manifest.service or "in the process of the command"
+    if not manifest.service:
+        model = manifest.configuration.get("model", {})
+        yield "model", str(model.get("name", "unknown"))
+    yield "sampling", f"K={name_count(manifest.k)}, seed {manifest.seed}"
+    if manifest.samples:
+        yield "samples", f"kept in {manifest.samples}; samples read from it took no time"
+    yield "questions in flight", str(manifest.concurrency)
+    yield "revision", manifest.revision or "unknown"
+    yield "machine", _join(manifest.machine)
+    yield "versions", _join(manifest.versions)
+    yield "started", manifest.started_at or "unknown"
+    yield "took", f"{manifest.seconds / 60:,.1f} min"
+
+
+def _join(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def _fence(text: str, language: str) -> Iterator[str]:

@@ -16,16 +16,14 @@ from evaluation.runs.records import Record
 class RetrievalManifest(RunManifest):
     """Everything that the figures of an ``eval retrieval`` depend on.
 
-    ``configurations`` holds the sections ``retrieval`` and ``flags`` of each variant; ``budgets``
-    the number of tables. ``one_database``: all schemas are in one database, and the question's
-    schema is not given.
+    ``configurations`` holds the sections ``retrieval`` and ``flags`` of each variant.
+    ``one_database``: all schemas are in one database, and the question's schema is not given.
     """
 
     FILE: ClassVar[str] = "retrieval.json"
 
     variants: tuple[str, ...]
     configurations: dict[str, dict[str, Any]]
-    budgets: dict[str, int]
     embedder: str
     split: str = ""
     one_database: bool = False
@@ -40,47 +38,24 @@ class ShownTable(Record):
     bm25_rank: int | None = None
 
 
-class MissedTable(Record):
-    """A gold table that is not shown, and the facts that decide the cause.
-
-    ``rank`` is its rank in a search with twice the budget. ``namesake`` is a shown table of that
-    name in another schema, ``neighbour`` a shown table connected by a foreign key; empty: none.
-    ``shared_words`` are the words of the question in its name, comment or column names. ``cosine``
-    is None if search did not list the table.
-    """
-
-    table: str
-    rank: int | None = None
-    namesake: str = ""
-    neighbour: str = ""
-    schema_shown: bool = False
-    shared_words: tuple[str, ...] = ()
-    cosine: float | None = None
-
-
 class Finding(Record):
-    """The result of one variant. ``deeper`` continues ``tables``, up to twice the budget.
+    """The result of one variant.
 
-    ``missed_columns`` are gold columns that pruning removed from shown tables; ``columns`` and
-    ``tokens`` count what is shown. ``cpu_ms`` is the processor time of this process over all
-    stages, without the database's. ``error`` is set if the search failed.
+    ``missed_tables`` are gold tables that are not shown, ``missed_columns`` gold columns that
+    pruning removed from shown tables; ``columns`` and ``tokens`` count what is shown. ``cpu_ms`` is
+    the processor time of this process over all stages, without the database's. ``error`` is set if
+    the search failed.
     """
 
     tables: tuple[ShownTable, ...] = ()
-    deeper: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
-    missed_tables: tuple[MissedTable, ...] = ()
+    missed_tables: tuple[str, ...] = ()
     missed_columns: tuple[str, ...] = ()
     columns: int = 0
     tokens: int = 0
     stages_ms: dict[str, float] = Field(default_factory=dict)
     cpu_ms: float = 0.0
     error: str = ""
-
-    @property
-    def ranking(self) -> tuple[str, ...]:
-        """All tables in the order in which they were found."""
-        return (*(table.table for table in self.tables), *self.deeper)
 
 
 class RetrievalRecord(Record):

@@ -9,13 +9,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from evaluation.retrieval.records import Finding, MissedTable, ShownTable
-from nl2sql.catalog import Catalog, Table
+from evaluation.retrieval.records import Finding, ShownTable
+from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.protocols import Planner, Retriever
 from nl2sql.schema_text import render_schema
 from nl2sql.types import Plan, Question, RetrievedTable, SchemaContext
-from nl2sql.words import content_words, split_words
 
 # A token of SQL is about three characters with the tokenizers of code models.
 _CHARS_A_TOKEN = 3
@@ -23,10 +22,9 @@ _CHARS_A_TOKEN = 3
 
 @dataclass(frozen=True, slots=True)
 class SearchSystem:
-    """The stages of one variant. ``wide`` is the same retriever with twice the budget."""
+    """The stages of one variant."""
 
     retriever: Retriever
-    wide: Retriever
     planner: Planner
 
 
@@ -47,26 +45,16 @@ async def search(question: Question, system: SearchSystem, target: Target) -> Fi
         retrieved = time.perf_counter()
         plan = await system.planner.plan(question, context)
         planned, cpu = time.perf_counter(), time.process_time() - cpu
-        _, wide = await system.wide.retrieve(question)
     except Unavailable:
         raise
     except QuorumError as error:
-        missed = tuple(MissedTable(table=name) for name in target.tables)
-        return Finding(missed_tables=missed, error=str(error))
+        return Finding(missed_tables=target.tables, error=str(error))
     shown = [hit.table.qualified for hit in context.tables]
-    deeper = [hit.table.qualified for hit in wide.tables if hit.table.qualified not in set(shown)]
-    ranks = {name: rank for rank, name in enumerate((*shown, *deeper), start=1)}
-    cosines = {hit.table.qualified: hit.cosine for hit in (*wide.tables, *context.tables)}
     left = dict(plan.columns)
     return Finding(
         tables=tuple(_describe(hit) for hit in context.tables),
-        deeper=tuple(deeper),
         modules=route.modules,
-        missed_tables=tuple(
-            _explain(name, question, target.catalog, shown, ranks, cosines)
-            for name in target.tables
-            if name not in shown
-        ),
+        missed_tables=tuple(name for name in target.tables if name not in shown),
         missed_columns=find_pruned(target.columns, shown, plan),
         columns=sum(
             len(left.get(hit.table.qualified, hit.table.columns)) for hit in context.tables
@@ -113,36 +101,3 @@ def _describe(hit: RetrievedTable) -> ShownTable:
         cosine_rank=hit.cosine_rank,
         bm25_rank=hit.bm25_rank,
     )
-
-
-def _explain(
-    name: str,
-    question: Question,
-    catalog: Catalog,
-    shown: list[str],
-    ranks: dict[str, int],
-    cosines: dict[str, float | None],
-) -> MissedTable:
-    """The facts about a missed table."""
-    table = catalog.table(name)
-    if table is None:
-        return MissedTable(table=name)
-    found = [known for other in shown if (known := catalog.table(other)) is not None]
-    keys = (*catalog.foreign_keys, *catalog.inferred_keys)
-    near = {key.target for key in keys if key.table == name}
-    near |= {key.table for key in keys if key.target == name}
-    words = set(content_words(question.search_text)) & _words_of(table)
-    return MissedTable(
-        table=name,
-        rank=ranks.get(name),
-        namesake=next((other.qualified for other in found if other.name == table.name), ""),
-        neighbour=next((other for other in shown if other in near), ""),
-        schema_shown=any(other.schema == table.schema for other in found),
-        shared_words=tuple(sorted(words)),
-        cosine=cosines.get(name),
-    )
-
-
-def _words_of(table: Table) -> set[str]:
-    texts = (table.name, table.comment, *(column.name for column in table.columns))
-    return {word for text in texts for word in split_words(text)}

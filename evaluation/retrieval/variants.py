@@ -43,13 +43,3 @@ def choose_variants(settings: Settings, names: Sequence[str] = ()) -> dict[str, 
         for name, changes in VARIANTS.items()
         if not names or name in names
     }
-
-
-def widen(settings: Settings) -> Settings:
-    """The settings with twice the tables, to find tables that rank just outside the budget."""
-    return override(settings, [f"retrieval.max_tables={min(200, 2 * budget_of(settings))}"])
-
-
-def budget_of(settings: Settings) -> int:
-    """The number of tables that search finds for a question."""
-    return settings.retrieval.max_tables

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from evaluation.runs.records import Record
@@ -68,3 +69,15 @@ class Manifest(RunManifest):
     def is_timed(self) -> bool:
         """False if samples came from a file: times are not meaningful then."""
         return not self.samples
+
+
+def find_differences(
+    old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
+    """``section.key`` with both values, None if one is missing, for each that differs."""
+    for key in dict.fromkeys((*old, *new)):
+        before, after = old.get(key), new.get(key)
+        if isinstance(before, dict) and isinstance(after, dict):
+            yield from find_differences(before, after, f"{prefix}{key}.")
+        elif before != after:
+            yield f"{prefix}{key}", before, after

@@ -72,8 +72,8 @@ class QuestionRecord(Record):
 
     ``gold_error`` is set if the question is not counted: the database is missing, or the gold query
     fails or is refused. ``outcome`` is ``answered``, ``refused``, ``clarify``, ``failed``, or
-    ``error`` if the pipeline raised; ``reason`` then says why. ``correct``, ``bird_ex`` and
-    ``soft_f1`` compare the answer with the gold result. ``candidates`` are in the order of the
+    ``error`` if the pipeline raised; ``reason`` then says why. ``correct`` and ``bird_ex`` compare
+    the answer with the gold result. ``candidates`` are in the order of the
     ranking. What only other versions recorded is ignored.
     """
 
@@ -96,7 +96,6 @@ class QuestionRecord(Record):
     quorum: bool = False
     correct: bool = False
     bird_ex: bool = False
-    soft_f1: float = 0.0
     candidates: tuple[CandidateRecord, ...] = ()
     repairs: tuple[RepairRecord, ...] = ()
     stages_ms: dict[str, float] = {}

@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import ValidationError
 
 from evaluation.runs.journal_files import append_line, drop_torn_line, hold_lock, read_lines
-from evaluation.runs.manifest import Manifest, RunManifest
+from evaluation.runs.manifest import Manifest, RunManifest, find_differences
 from evaluation.runs.records import QuestionRecord, Record
 from nl2sql.errors import SettingsError
 
@@ -141,23 +141,10 @@ def find_runs(folder: Path, kind: type[RunManifest] = Manifest) -> Sequence[Path
 
 def _find_differences(before: RunManifest, now: RunManifest) -> list[str]:
     """The differences that can affect figures, as ``key: old → new``."""
-    old, new = before.identity(), now.identity()
     return [
-        f"{key}: {_show(old_value)} → {_show(new_value)}"
-        for key, (old_value, new_value) in _pairs(old, new)
-        if old_value != new_value
+        f"{key}: {_show(old)} → {_show(new)}"
+        for key, old, new in find_differences(before.identity(), now.identity())
     ]
-
-
-def _pairs(
-    old: Mapping[str, Any], new: Mapping[str, Any], prefix: str = ""
-) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    for key in dict.fromkeys((*old, *new)):
-        left, right = old.get(key), new.get(key)
-        if isinstance(left, dict) and isinstance(right, dict):
-            yield from _pairs(left, right, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", (left, right)
 
 
 def _show(value: Any) -> str:

@@ -16,10 +16,9 @@ from data.benchmarks.types import Benchmark
 from evaluation.report import render_markdown
 from evaluation.retrieval.measures import RetrievalFigures, summarize
 from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord
-from evaluation.retrieval.report_section import build_section
+from evaluation.retrieval.report import render_section
 from evaluation.retrieval.runner import Asking, RememberedEmbedder, run_retrieval
 from evaluation.retrieval.search import SearchSystem
-from evaluation.retrieval.variants import budget_of, widen
 from evaluation.runs.environment import collect_versions, describe_machine, find_revision
 from evaluation.runs.run_folder import RunFolder, read_records
 from nl2sql.errors import SettingsError
@@ -68,7 +67,6 @@ def build_manifest(
             name: settings.model_dump(mode="json", include=sections)
             for name, settings in variants.items()
         },
-        budgets={name: budget_of(settings) for name, settings in variants.items()},
         embedder=next(iter(variants.values())).index.embedder,
         split=options.split,
         one_database=options.one_database,
@@ -128,8 +126,8 @@ async def measure_retrieval(
 def write_report(folder: Path) -> RetrievalFigures:
     """Writes ``report.md`` and ``figures.json`` into a run's folder. Raises SettingsError."""
     manifest, figures = read_figures(folder)
-    section = build_section(manifest, figures)
-    (folder / "report.md").write_text(render_markdown([], [], [section]), encoding="utf-8")
+    lines = list(render_section(manifest, figures))
+    (folder / "report.md").write_text(render_markdown([], [], [lines]), encoding="utf-8")
     values = json.dumps(dataclasses.asdict(figures), indent=1, ensure_ascii=False)
     (folder / "figures.json").write_text(values, encoding="utf-8")
     return figures
@@ -142,11 +140,7 @@ def read_figures(folder: Path) -> tuple[RetrievalManifest, RetrievalFigures]:
 
 
 def _build_system(parts: LocalParts, settings: Settings) -> SearchSystem:
-    return SearchSystem(
-        parts.build_retriever(settings),
-        parts.build_retriever(widen(settings)),
-        parts.build_planner(settings),
-    )
+    return SearchSystem(parts.build_retriever(settings), parts.build_planner(settings))
 
 
 class _NoModel:

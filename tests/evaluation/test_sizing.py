@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -106,17 +105,6 @@ def test_engine_with_one_place_is_an_mm1_queue(load: float) -> None:
     assert mean_s == pytest.approx(1 / (1 - load), rel=0.05)
 
 
-def test_batch_with_equal_steps_is_an_mmc_queue() -> None:
-    """Two places with steps that take the same for both are two servers; Erlang's C formula."""
-    profile = PROFILE.model_copy(update={"max_sequences": 2, "step_ms": {1: 1000.0}})
-    load, share = 1.4, 0.7
-    waits = (2 * share**2) / (1 + share)
-
-    mean_s = time_jobs(load, draw_exponential(), start_in_engine(profile))
-
-    assert mean_s == pytest.approx(1 + waits / (2 - load), rel=0.05)
-
-
 @pytest.mark.parametrize("seconds", [draw_exponential(), [1.0] * 30_000], ids=["M", "D"])
 def test_processor_is_mg1_with_processor_sharing(seconds: Sequence[float]) -> None:
     """Its mean depends on the mean service time alone: E[S] / (1 - load)."""
@@ -169,17 +157,6 @@ def test_request_without_room_waits(limits: dict[str, int]) -> None:
     assert ends == pytest.approx([alone, 2 * alone])
 
 
-def test_request_larger_than_the_engine_runs_alone() -> None:
-    clock, ends = Clock(), list[float]()
-
-    EngineReplica(clock, PROFILE).sample(
-        SamplingCost(20_000, 1.0, 16), lambda: ends.append(clock.now)
-    )
-    clock.run()
-
-    assert len(ends) == 1
-
-
 @pytest.mark.parametrize("patience", [0, 1])
 def test_replica_refuses_what_neither_runs_nor_waits(patience: int) -> None:
     ingress = Ingress(Clock(), Deployment(1, 1, PROFILE, lambda: Load(5.0), 1, patience))
@@ -206,24 +183,6 @@ def test_every_question_is_answered_or_refused(per_minute: float) -> None:
     assert found.answered + found.refused == found.asked
     assert (found.refused > 0) == (per_minute == 3000)
     assert found.refused_share <= 1
-
-
-def test_same_seed_gives_the_same_figures() -> None:
-    first, second = (predict(300, deploy(1, 2), DEMO, seed=3) for _ in range(2))
-
-    assert first.prediction == second.prediction
-
-
-def test_more_replicas_are_never_slower() -> None:
-    for way in ("replicas", "engines"):
-        sizes = [(count, 8) if way == "replicas" else (4, count) for count in (1, 2, 4, 8)]
-        found = [predict(500, deploy(*size), DEMO) for size in sizes]
-        worth = [one.prediction.answered for one in found]
-
-        for more, less in pairwise(reversed(found)):
-            if less.prediction.refused_share < 0.01:
-                assert more.prediction.latency_s(50) <= 1.05 * less.prediction.latency_s(50)
-        assert worth == pytest.approx(sorted(worth), rel=0.01)
 
 
 def test_search_finds_the_smallest_deployment() -> None:
@@ -271,9 +230,6 @@ def test_invalid_profile_is_an_error(text: str, message: str, tmp_path: Path) ->
 
     with pytest.raises(SettingsError, match=message):
         read_profile(str(path))
-
-
-def test_unknown_profile_is_an_error() -> None:
     with pytest.raises(SettingsError, match="no engine profile 'h200'"):
         read_profile("h200")
 

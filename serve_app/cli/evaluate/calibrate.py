@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,11 +13,10 @@ import typer
 
 from evaluation.metrics.calibration_fit import (
     Case,
-    build_model,
     collect_cases,
-    fit_model,
+    fit_calibration,
     measure_fit,
-    render_model,
+    render_calibration,
 )
 from evaluation.metrics.confidence import count_fewest
 from evaluation.metrics.figures import CalibrationFigures
@@ -69,7 +69,6 @@ def calibrate(
     """
     cases: list[Case] = []
     asked: dict[str, set[str]] = {}
-    samples: set[int] = set()
     for folder in runs:
         manifest, records = read_run(folder)
         found = collect_cases(records, manifest.benchmark)
@@ -81,7 +80,6 @@ def calibrate(
         cases += found
         counted = {record.id for record in records if record.counts}
         asked.setdefault(manifest.benchmark, set()).update(counted)
-        samples |= {round(2 ** case.features["samples"]) for case in found}
     manifests = [read_run(folder)[0] for folder in runs]
     first = load_calibration(start, str(manifests[0].configuration["model"]["name"]))
     if len(cases) < _FEWEST_CASES or (first is None and len({case.right for case in cases}) < 2):
@@ -89,16 +87,13 @@ def calibrate(
             f"{len(cases)} answers are too few to fit a confidence.",
             hint=f"At least {_FEWEST_CASES} are needed, right and wrong ones.",
         )
-    if first is not None:
-        samples |= {first.fewest, first.most}
-    model = build_model(first) if first is not None else None
     questions = {kind: len(ids) for kind, ids in asked.items()}
-    figures = measure_fit(cases, questions, folds, by_database=by_database, risk=risk, start=model)
-    value = render_model(
-        fit_model(cases, model),
-        (min(samples), max(samples)),
-        figures.confidence.at_threshold.threshold,
-        _describe(runs, manifests, figures, by_database, risk, start),
+    figures = measure_fit(cases, questions, folds, by_database=by_database, risk=risk, start=first)
+    fitted = replace(
+        fit_calibration(cases, first), threshold=figures.confidence.at_threshold.threshold
+    )
+    value = render_calibration(
+        fitted, _describe(runs, manifests, figures, by_database, risk, start)
     )
     output.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 

@@ -13,10 +13,11 @@ from evaluation.metrics.metrics import summarize
 from evaluation.metrics.pairing import compare_runs
 from evaluation.report import Run, write_report
 from evaluation.retrieval.records import RetrievalManifest
-from evaluation.retrieval.report_section import build_section
+from evaluation.retrieval.report import render_section
 from evaluation.runs.manifest import Manifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import find_runs, read_run
+from evaluation.runs.variants import FULL
 from nl2sql.errors import SettingsError
 from serve_app.cli.evaluate.options import DEFAULT_OUTPUT
 from serve_app.cli.output import Output, print_table, prints, say
@@ -56,10 +57,7 @@ def report(
     comparisons = compare_within(loaded)
     path = None
     if output is not None:
-        sections = [
-            build_section(*read_figures(folder), f"retrieval-{number}")
-            for number, folder in enumerate(searched)
-        ]
+        sections = [list(render_section(*read_figures(folder))) for folder in searched]
         path = write_report(output, loaded, comparisons, sections)
     document = {
         "runs": [_describe(run) for run in loaded],
@@ -125,12 +123,22 @@ def _find_threshold(manifest: Manifest, records: Sequence[QuestionRecord]) -> fl
 
 
 def compare_within(runs: Sequence[Run]) -> list[PairedComparison]:
-    """Compares each run with the first of its benchmark, which is the baseline if there is one."""
+    """Compares each run with the first of its benchmark, which is the baseline if there is one.
+
+    An ablated run is compared with the run that has all stages, if there is one.
+    """
+    full = {
+        (run.manifest.benchmark, run.manifest.evidence): run
+        for run in runs
+        if run.manifest.variant == FULL
+    }
     first: dict[tuple[str, bool], Run] = {}
     comparisons = []
     for run in runs:
         key = (run.manifest.benchmark, run.manifest.evidence)
         base = first.setdefault(key, run)
+        if run.manifest.is_ablated:
+            base = full.get(key, base)
         if base is not run:
             comparisons.append(compare_runs(base.name, base.records, run.name, run.records))
     return comparisons

@@ -12,9 +12,8 @@ from rich.markup import escape
 
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Benchmark
-from evaluation.report.cells import Cell
 from evaluation.retrieval.measures import RetrievalFigures
-from evaluation.retrieval.report_section import EXAMPLES, build_tables
+from evaluation.retrieval.report import build_tables
 from evaluation.retrieval.variants import VARIANTS, choose_variants
 from evaluation.runs.variants import override
 from nl2sql.errors import SettingsError
@@ -111,25 +110,14 @@ def _choose(benchmark: Benchmark, split: str) -> Benchmark:
 
 def _print(folder: Path, figures: RetrievalFigures) -> None:
     for table in build_tables(figures):
-        if table.columns[-1] != EXAMPLES:  # too wide: only in the report
-            print_table(
-                [dict(zip(table.columns, map(_show, row), strict=True)) for row in table.rows],
-                title=table.title,
-                width=_TABLE_WIDTH,
-            )
-    # One line for each cause and variant; the report names the tables.
+        print_table(
+            [dict(zip(table.columns, row, strict=True)) for row in table.rows],
+            title=table.title,
+            width=_TABLE_WIDTH,
+        )
     for variant in figures.variants:
-        for missed in variant.missed:
-            say(
-                f"missed by {variant.variant}: {missed.tables} tables in "
-                f"{missed.questions} questions: {missed.text}"
-            )
         for name, reason in variant.errors:
             say(f"error {variant.variant} {name}: {reason}")
     for name, reason in figures.not_counted:
         say(f"not counted {name}: {reason}")
     say(f"Report: {folder / 'report.md'}")
-
-
-def _show(cell: Cell) -> str:
-    return f"{cell.text} ({cell.detail})" if cell.detail else cell.text

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from evaluation.metrics.calibration_fit import (
     Case,
-    Model,
     assign_folds,
     collect_cases,
     cross_fit,
-    fit_model,
+    fit_calibration,
     measure_fit,
-    render_model,
+    render_calibration,
 )
 from evaluation.runs.records import CandidateRecord
 from ranking.confidence.calibration import Calibration, parse_calibration
@@ -35,38 +36,38 @@ def draw(count: int, seed: int = 0) -> list[Case]:
     return cases
 
 
-def test_the_model_finds_what_tells_right_from_wrong() -> None:
-    model = fit_model(draw(2000))
-    weights = dict(zip(model.names, model.weights, strict=True))
+def read_weights(calibration: Calibration) -> dict[str, float]:
+    return {term.feature: term.weight for term in calibration.weights}
+
+
+def test_the_fit_finds_what_tells_right_from_wrong() -> None:
+    found = fit_calibration(draw(2000))
+    weights = read_weights(found)
     assert weights["agreement"] > 0.8
     assert abs(weights["cosine"]) < 0.15
     # What never differs tells nothing.
     assert "samples" not in weights
-    low, high = (model.estimate({"agreement": share, "cosine": 0.5}) for share in (0.25, 0.75))
-    assert low == pytest.approx(0.25, abs=0.08)
-    assert high == pytest.approx(0.75, abs=0.08)
+    for share in (0.25, 0.75):
+        # The cosine counts as its mean.
+        estimate = found.estimate((("agreement", share), ("samples", 2.0)))
+        assert estimate == pytest.approx(share, abs=0.08)
+    assert (found.fewest, found.most) == (4, 4)
 
 
-def test_a_missing_feature_counts_as_its_mean() -> None:
+def test_a_feature_that_a_case_lacks_counts_as_its_mean() -> None:
     cases = draw(200)
     holes = [
-        Case(case.question, case.database, {"agreement": case.features["agreement"]}, case.right)
+        replace(case, features={"agreement": case.features["agreement"], "samples": 2.0})
         for case in cases[:20]
-    ] + cases[20:]
-    model = fit_model(holes)
-    at = model.names.index("cosine")
-    known = {"agreement": 0.5}
-    assert model.estimate(known) == model.estimate({**known, "cosine": model.means[at]})
+    ]
+    assert read_weights(fit_calibration(holes + cases[20:])).keys() == {"agreement", "cosine"}
 
 
 def test_no_database_has_a_part_in_its_own_confidence() -> None:
     cases = draw(400)
     before = cross_fit(cases, 4)
     changed = [
-        Case(case.question, case.database, case.features, not case.right)
-        if case.database == "db0"
-        else case
-        for case in cases
+        replace(case, right=not case.right) if case.database == "db0" else case for case in cases
     ]
     after = cross_fit(changed, 4)
     for case, one, other in zip(cases, before, after, strict=True):
@@ -100,7 +101,9 @@ def test_the_figures_are_of_confidences_that_were_fitted_without_the_question() 
 
 def test_each_kind_has_a_risk_of_its_own_and_a_question_counts_once() -> None:
     def ask(kind: str, at: int, right: bool) -> Case:
-        return Case(f"{kind}{at}", f"{kind}{at % 5}", {"agreement": at % 4 / 3}, right, kind)
+        return Case(
+            f"{kind}{at}", f"{kind}{at % 5}", {"agreement": at % 4 / 3, "samples": 2.0}, right, kind
+        )
 
     cases = [ask("good", at, at % 4 > 0) for at in range(200)]
     cases += [ask("bad", at, at % 3 == 0) for at in range(200)]
@@ -120,30 +123,23 @@ def test_where_no_threshold_shows_the_risk_that_is_said() -> None:
 
 
 def test_a_few_cases_move_the_intercept_of_a_start_and_hardly_its_weights() -> None:
-    start = fit_model(draw(2000))
+    start = fit_calibration(draw(2000))
     # Of another kind, all answers are wrong twice as often.
     generator = random.Random(1)
     other = [
-        Case(case.question, case.database, case.features, case.right and generator.random() < 0.4)
-        for case in draw(60, seed=3)
+        replace(case, right=case.right and generator.random() < 0.4) for case in draw(60, seed=3)
     ]
-    moved = fit_model(other, start)
-    assert moved.names == start.names
+    moved = fit_calibration(other, start)
     assert moved.intercept < start.intercept - 0.5
-    assert moved.weights == pytest.approx(start.weights, abs=0.4)
-    assert fit_model([], start).weights == pytest.approx(start.weights)
+    assert read_weights(moved) == pytest.approx(read_weights(start), abs=0.4)
+    assert read_weights(fit_calibration([], start)) == pytest.approx(read_weights(start))
 
 
 def test_what_is_written_is_what_the_service_reads() -> None:
-    import json
-
-    model = fit_model(draw(300))
-    text = json.dumps(render_model(model, (1, 8), 0.6, {"runs": ["one"]}))
-    read: Calibration = parse_calibration(text)
-    features = {"agreement": 0.75, "cosine": 0.1, "samples": 2.0}
-    assert read.estimate(tuple(features.items())) == pytest.approx(
-        model.estimate(features), abs=1e-3
-    )
+    found = fit_calibration(draw(300))
+    read = parse_calibration(json.dumps(render_calibration(found, {"runs": ["one"]})))
+    features = (("agreement", 0.75), ("cosine", 0.1), ("samples", 2.0))
+    assert read.estimate(features) == pytest.approx(found.estimate(features), abs=1e-3)
 
 
 def test_cases_are_answers_that_say_what_was_measured() -> None:
@@ -162,9 +158,9 @@ def test_cases_are_answers_that_say_what_was_measured() -> None:
     assert found == [("q1", True), ("q5", False)]
 
 
-def test_a_model_without_weights_is_the_share_that_is_right() -> None:
-    cases = [Case(f"q{at}", "db", {"agreement": 1.0}, at < 3) for at in range(4)]
-    model = fit_model(cases)
-    assert isinstance(model, Model)
-    assert model.names == ()
-    assert model.estimate({}) == pytest.approx(0.75, abs=1e-3)
+def test_a_calibration_without_weights_is_the_share_that_is_right() -> None:
+    features = {"agreement": 1.0, "samples": 2.0}
+    cases = [Case(f"q{at}", "db", features, at < 3) for at in range(4)]
+    found = fit_calibration(cases)
+    assert found.weights == ()
+    assert found.estimate((("samples", 2.0),)) == pytest.approx(0.75, abs=1e-3)

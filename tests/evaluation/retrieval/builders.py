@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluation.retrieval.records import (
-    Finding,
-    MissedTable,
-    RetrievalManifest,
-    RetrievalRecord,
-    ShownTable,
-)
+from evaluation.retrieval.records import Finding, RetrievalManifest, RetrievalRecord, ShownTable
 
 
 def build_manifest(*ids: str, **overrides: Any) -> RetrievalManifest:
-    """A manifest of the variant ``full`` with a budget of two tables."""
+    """A manifest of the variant ``full``."""
     values: dict[str, Any] = {
         "benchmark": "shop",
         "benchmark_path": "shop.jsonl",
@@ -25,13 +19,12 @@ def build_manifest(*ids: str, **overrides: Any) -> RetrievalManifest:
         "machine": {"cores": "2"},
         "variants": ("full",),
         "configurations": {"full": {}},
-        "budgets": {"full": 2},
         "embedder": "fake",
     }
     return RetrievalManifest(**{**values, **overrides})
 
 
-def build_finding(*shown: str, missed: tuple[MissedTable, ...] = (), **overrides: Any) -> Finding:
+def build_finding(*shown: str, missed: tuple[str, ...] = (), **overrides: Any) -> Finding:
     """What found these tables."""
     values: dict[str, Any] = {
         "tables": tuple(ShownTable(table=name, via="hit") for name in shown),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from evaluation.runs.baseline import PlainBaseline, build_plain_prompt
 from nl2sql.answers import Answered, Failed
 from tests.fakes import (
@@ -55,19 +57,11 @@ async def test_a_query_that_fails_is_a_failure_with_its_trace() -> None:
     assert answer.trace.ranking.assessments[0].diagnostic is not None
 
 
-async def test_what_the_guard_refuses_is_not_run() -> None:
-    executor = FakeExecutor()
-    guard = FakeGuard({"SELECT 1": build_violation()})
-    answer = await build_baseline(FakeEngine(["SELECT 1"]), executor, guard).answer(
-        build_question()
-    )
+@pytest.mark.parametrize("text", ["SELECT 1", "I cannot."])
+async def test_what_the_guard_refuses_and_no_query_are_failures_and_nothing_is_run(
+    text: str,
+) -> None:
+    executor, guard = FakeExecutor(), FakeGuard({"SELECT 1": build_violation()})
+    answer = await build_baseline(FakeEngine([text]), executor, guard).answer(build_question())
     assert isinstance(answer, Failed)
     assert not executor.executed
-
-
-async def test_no_query_is_a_failure() -> None:
-    answer = await build_baseline(FakeEngine(["I cannot."]), FakeExecutor()).answer(
-        build_question()
-    )
-    assert isinstance(answer, Failed)
-    assert answer.reason == "The model wrote no query."

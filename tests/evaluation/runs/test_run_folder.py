@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import socket
 from pathlib import Path
 
 import pytest
 
+from evaluation.runs.environment import collect_versions, describe_machine, find_revision
 from evaluation.runs.manifest import Manifest
 from evaluation.runs.run_folder import RunFolder, find_runs, read_run
 from nl2sql.errors import SettingsError
@@ -78,13 +79,10 @@ def test_two_processes_do_not_write_one_run(tmp_path: Path) -> None:
         pass
 
 
-def test_a_folder_without_a_run_is_an_error(tmp_path: Path) -> None:
+def test_a_folder_without_a_run_and_a_manifest_of_another_form_are_errors(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="holds no run"):
         read_run(tmp_path)
-
-
-def test_a_manifest_of_another_form_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "manifest.json").write_text(json.dumps({"what": "ever"}))
+    (tmp_path / "manifest.json").write_text('{"what": "ever"}')
     with pytest.raises(SettingsError, match="cannot be read"):
         read_run(tmp_path)
 
@@ -96,7 +94,9 @@ def test_runs_are_found_by_name(tmp_path: Path) -> None:
     assert [path.name for path in find_runs(tmp_path)] == ["a", "b"]
 
 
-def test_a_run_that_never_opened_leaves_nothing(tmp_path: Path) -> None:
-    run = RunFolder(tmp_path / "run", build_manifest("q1"))
-    assert run.done() == set()
-    assert not run.folder.exists()
+def test_the_environment_is_described_and_the_machine_not_named(tmp_path: Path) -> None:
+    machine = describe_machine()
+    assert int(machine["cores"]) >= 1
+    assert socket.gethostname() not in " ".join(machine.values())
+    assert {"python", "quorumsql", "sqlglot", "sqlite-library"} <= set(collect_versions())
+    assert find_revision(tmp_path) == ""

@@ -8,7 +8,6 @@ import pytest
 
 from evaluation.runs.variants import (
     build_ablation,
-    build_curve,
     build_variant,
     build_variants,
     override,
@@ -29,10 +28,6 @@ def test_a_bare_key_is_a_flag_and_a_dotted_one_a_section() -> None:
     assert SETTINGS.flags.bm25 is True
 
 
-def test_no_assignment_changes_nothing() -> None:
-    assert override(SETTINGS, []) == SETTINGS
-
-
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
@@ -47,16 +42,6 @@ def test_no_assignment_changes_nothing() -> None:
 def test_a_wrong_assignment_is_an_error_that_helps(assignment: str, message: str) -> None:
     with pytest.raises(SettingsError, match=message):
         override(SETTINGS, [assignment])
-
-
-def test_the_default_k_is_that_of_the_settings() -> None:
-    variant = build_variant(SETTINGS, None, "")
-    assert (variant.name, variant.k) == (f"K={SETTINGS.sampling.k}", SETTINGS.sampling.k)
-
-
-def test_the_plain_baseline_is_one_query() -> None:
-    variant = build_variant(SETTINGS, 8, "plain")
-    assert (variant.name, variant.k, variant.baseline) == ("plain", 1, "plain")
 
 
 def test_an_unknown_baseline_is_an_error() -> None:
@@ -80,11 +65,6 @@ def test_adaptive_is_a_k_of_its_own() -> None:
 def test_what_is_no_k_is_an_error_that_says_so(text: str) -> None:
     with pytest.raises(SettingsError, match="this is no number from 1"):
         parse_count(text)
-
-
-def test_a_curve_takes_each_k_once_after_the_baseline() -> None:
-    variants = build_curve(SETTINGS, [1, 4, 4, 8], "plain")
-    assert [variant.name for variant in variants] == ["plain", "K=1", "K=4", "K=8"]
 
 
 def test_an_ablation_switches_each_flag_off_in_turn() -> None:
@@ -114,7 +94,7 @@ def test_a_command_makes_one_run_a_curve_or_an_ablation() -> None:
 
     assert list_names(()) == [f"K={SETTINGS.sampling.k or 'adaptive'}"]
     assert list_names((), "plain") == ["plain"]
-    assert list_names((2, 4), "plain") == ["plain", "K=2", "K=4"]
+    assert list_names((1, 4, 4), "plain") == ["plain", "K=1", "K=4"]
     assert list_names((4,), "", ["bm25"]) == ["all stages", "without bm25"]
     assert len(list_names((4,), "", ["all"])) > 5
 

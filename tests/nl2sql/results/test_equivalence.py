@@ -18,7 +18,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.bird_scores import is_bird_match, soft_f1
+from evaluation.metrics.bird_scores import is_bird_match
 from nl2sql.results import equivalence
 from nl2sql.results.cell_values import normalize_value
 from nl2sql.results.equivalence import ComparedRows, are_equivalent
@@ -29,7 +29,7 @@ Rows = Sequence[Sequence[object]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A pair of results of the table; ``bird`` and ``f1`` are None where nothing is said."""
+    """A pair of results of the table; ``bird`` is None where nothing is said."""
 
     title: str
     why: str
@@ -38,7 +38,6 @@ class Case:
     same: bool
     ordered: bool = False
     bird: bool | None = None
-    f1: float | None = None
 
 
 def _compute(expression: str) -> float:
@@ -86,8 +85,6 @@ def test_the_table_of_results(case: Case) -> None:
     assert are_equivalent(right, left, ordered=case.ordered) is case.same
     if case.bird is not None:
         assert is_bird_match(left, right) is case.bird
-    if case.f1 is not None:
-        assert soft_f1(left, right) == pytest.approx(case.f1, abs=5e-5)
 
 
 def _is_equivalent_by_permutations(left: Rows, right: Rows, ordered: bool) -> bool:

@@ -1,12 +1,20 @@
-"""The figures of a confidence, computed by hand."""
+"""The figures of a confidence, computed by hand, and the level that a chosen threshold keeps."""
 
 from __future__ import annotations
 
 import random
 
 import pytest
+from scipy.stats import binom
 
-from evaluation.metrics.confidence import measure_confidence
+from evaluation.metrics.confidence import (
+    Claim,
+    bound_risk,
+    count_fewest,
+    find_safe_threshold,
+    measure_confidence,
+    measure_risk,
+)
 from evaluation.metrics.figures import ConfidenceFigures, ReliabilityBin
 from evaluation.runs.records import CandidateRecord, QuestionRecord
 from tests.evaluation.builders import build_record
@@ -31,44 +39,29 @@ FIVE = [
 ]
 
 
-def test_the_bins_hold_what_was_promised_and_what_was_kept() -> None:
+def test_bins_hold_what_was_promised_and_kept_and_weigh_the_calibration_error() -> None:
     assert measure(FIVE).bins == (
         ReliabilityBin(0.2, 0.3, 0.2, 0.0, 1),
         ReliabilityBin(0.7, 0.8, 0.7, 0.5, 2),
         ReliabilityBin(0.9, 1.0, 0.9, 1.0, 1),
     )
-
-
-def test_certainty_falls_into_the_last_bin() -> None:
-    assert measure([build_answer(1.0, True)]).bins == (ReliabilityBin(0.9, 1.0, 1.0, 1.0, 1),)
-
-
-def test_the_calibration_error_weighs_each_bin_by_its_answers() -> None:
     # 1/4 * |0 - 0.2| + 2/4 * |0.5 - 0.7| + 1/4 * |1 - 0.9|
     assert measure(FIVE).calibration_error == pytest.approx(0.05 + 0.1 + 0.025)
+    assert measure([build_answer(1.0, True)]).bins == (ReliabilityBin(0.9, 1.0, 1.0, 1.0, 1),)
 
 
 def test_risk_is_traced_from_the_most_confident_down_with_ties_together() -> None:
     # Of five questions: one answer, none wrong; three, one wrong; four, two wrong.
     assert measure(FIVE).risk_coverage == ((1 / 5, 0.0), (3 / 5, 1 / 3), (4 / 5, 2 / 4))
-
-
-def test_the_order_of_the_questions_makes_no_difference() -> None:
-    records = [build_answer(number % 3 / 4, number % 2 == 0) for number in range(12)]
-    shuffled = random.Random(0).sample(records, len(records))
-    assert measure(records) == measure(shuffled)
+    assert measure(FIVE[::-1]) == measure(FIVE)
 
 
 def test_abstention_answers_at_the_threshold_and_above() -> None:
     found = measure(FIVE, threshold=0.7).at_threshold
     assert (found.threshold, found.coverage) == (0.7, 3 / 5)
     assert found.accuracy.value == pytest.approx(2 / 3)
-    assert found.accuracy.count == 3
-
-
-def test_abstention_from_everything_has_no_accuracy() -> None:
-    found = measure(FIVE, threshold=0.95).at_threshold
-    assert (found.coverage, found.accuracy.count) == (0.0, 0)
+    nothing = measure(FIVE, threshold=0.95).at_threshold
+    assert (nothing.coverage, nothing.accuracy.count) == (0.0, 0)
 
 
 def test_a_clarification_counts_by_the_answer_it_would_have_got() -> None:
@@ -86,10 +79,44 @@ def test_a_clarification_counts_by_the_answer_it_would_have_got() -> None:
     assert sum(part.count for part in found.bins) == 5
 
 
-def test_one_sample_a_question_has_no_confidence() -> None:
+def test_neither_one_sample_a_question_nor_no_answer_has_a_confidence() -> None:
     assert measure_confidence([build_answer(0.2, True, k=1)] * 2, 0.5) is None
-
-
-def test_no_answer_has_no_confidence() -> None:
     assert measure_confidence([build_record(outcome="failed", k=4)], 0.5) is None
     assert measure_confidence([], 0.5) is None
+
+
+@pytest.mark.parametrize(("wrong", "answered"), [(0, 29), (3, 40), (17, 300)])
+def test_a_larger_risk_than_the_bound_would_show_so_few_wrong_in_one_of_twenty(
+    wrong: int, answered: int
+) -> None:
+    assert binom.cdf(wrong, answered, bound_risk(wrong, answered)) == pytest.approx(0.05)
+
+
+def test_the_fewest_answers_are_those_that_show_the_risk_with_none_wrong() -> None:
+    fewest = count_fewest(0.1)
+    assert bound_risk(0, fewest) <= 0.1 < bound_risk(0, fewest - 1)
+    assert find_safe_threshold([Claim(0.9, True)] * (fewest - 1), 0.1) is None
+    assert find_safe_threshold([Claim(0.9, True)] * fewest, 0.1) == 0.9
+
+
+def test_a_chosen_threshold_keeps_the_risk_in_nineteen_of_twenty_samples() -> None:
+    generator = random.Random(0)
+    exceeded = chosen = 0
+    for _ in range(300):
+        claims = []
+        for _ in range(300):
+            chance = generator.random()
+            claims.append(Claim(chance, generator.random() < chance))
+        threshold = find_safe_threshold(claims, 0.2)
+        if threshold is not None:
+            chosen += 1
+            # The mean of 1 - chance above the threshold.
+            exceeded += (1 - threshold) / 2 > 0.2
+    assert chosen > 100
+    assert exceeded / 300 < 0.08
+
+
+def test_the_risk_is_of_what_is_answered() -> None:
+    claims = [Claim(0.9, True), Claim(0.8, False), Claim(0.3, False)]
+    found = measure_risk("mine", claims, 5, 0.8)
+    assert (found.kind, found.questions, found.answered, found.wrong) == ("mine", 5, 2, 1)
