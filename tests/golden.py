@@ -44,3 +44,32 @@ def load_text(name: str) -> str:
 def render_golden(prompt: Prompt) -> str:
     """A prompt as its golden file holds it."""
     return "\n".join(f"=== {message.role}\n{message.content}" for message in prompt.messages)
+
+
+ARROW = " --> "
+
+
+def load_cases(name: str) -> list[tuple[str, str]]:
+    """The lines of ``fixtures/NAME.txt`` that are cases, each with the heading above it.
+
+    A heading stands behind ``==``; empty lines and those that begin with ``#`` are none.
+    """
+    heading, cases = "", []
+    for line in (FIXTURES / f"{name}.txt").read_text(encoding="utf-8").split("\n"):
+        if line.startswith("== "):
+            heading = line.removeprefix("== ")
+        elif line and not line.startswith("# "):
+            cases.append((heading, line))
+    return cases
+
+
+def load_changes(name: str) -> list[tuple[str, str, str]]:
+    """The cases of a file with their heading, the text and what becomes of it.
+
+    The latter stands behind ``-->``; where there is none, the text stays as it is.
+    """
+    cases = []
+    for heading, line in load_cases(name):
+        before, _, after = line.partition(ARROW)
+        cases.append((heading, before, after or before))
+    return cases

@@ -48,11 +48,6 @@ async def test_a_comment_within_a_comment_hides_nothing(exposed: ExposedShop) ->
     assert query.sql == "SELECT 1 AS x"
 
 
-async def test_a_space_without_width_is_a_letter_in_quotes(exposed: ExposedShop) -> None:
-    query = await guard(exposed, "SELECT 'a\u200bb' AS \"c\u2060d\"")
-    assert query.sql == "SELECT 'a\u200bb' AS \"c\u2060d\""
-
-
 @pytest.mark.parametrize("pair", PAIRS, ids=[pair.title for pair in PAIRS])
 async def test_a_harmless_query_keeps_its_meaning(
     pair: Pair, exposed: ExposedShop, path: Path
@@ -86,35 +81,6 @@ async def test_names_are_listed_as_the_catalog_spells_them(exposed: ExposedShop)
 
 
 # -- the second opinion ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("sql", "code"),
-    [
-        ('SELECT id FROM "main"."Orders" AS o', None),
-        ("WITH a AS (SELECT 1 AS id) SELECT id FROM main.orders, a", None),
-        ("WITH a AS (SELECT 1 AS id) SELECT (SELECT id FROM A) FROM main.orders", None),
-        ("SELECT id FROM main.orders ORDER BY ALL ASC", None),
-        ("SELECT id FROM main.orders ORDER BY ALL DESC", None),
-        ('SELECT id FROM "main"."Orders", "main"."secrets"', "tables_disagree"),
-        ("SELECT 1", "tables_disagree"),
-        ("SELECT id FROM orders", "unknown_table"),
-        ("SELECT id FROM quorumsql.main.orders", "unknown_table"),
-        ("SELECT id FROM main.orders UNION SELECT id FROM b", "unknown_table"),
-        ("WITH a AS (FROM b), b AS (SELECT 1) SELECT 1 FROM main.orders, a", "unknown_table"),
-        ("WITH a AS (FROM a) SELECT 1 FROM main.orders, a", "unknown_table"),
-        ("SELECT (WITH a AS (SELECT 1) FROM a) FROM main.orders, a", "unknown_table"),
-        ("SELECT id FROM main.orders; SELECT 1", "multiple_statements"),
-        ("SELECT id FROM main.orders WHERE $1", "node_not_allowed"),
-        ("SELECT id FROM main.orders AT (VERSION => 1)", "node_not_allowed"),
-        ("DELETE FROM main.orders", "not_a_query"),
-        ("SELECT id FROM main.orders WHERE", "unparsable"),
-        ("SELECT id FROM main.orders WHERE '\ud800' = ''", "unparsable"),
-    ],
-)
-def test_duckdbs_parser_has_the_last_word(sql: str, code: str | None) -> None:
-    verdict = check_grammar(sql, frozenset({"main.Orders"}), load_allowlist("duckdb"))
-    assert (verdict.code if verdict else None) == code
 
 
 @pytest.mark.parametrize(

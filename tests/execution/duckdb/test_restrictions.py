@@ -17,111 +17,14 @@ from execution.duckdb.file import open_file
 from nl2sql.types import Diagnostic
 from tests.execution.duckdb.shop import LIMITS, ExposedShop, fail, query, read_raw, run, write
 from tests.execution.expecting import expect
-
-# What must never run, though it works on a plain connection. In the text, FILE stands for the
-# attached file and FOLDER for the folder that it is in.
-WRITES = [
-    "DELETE FROM returns",
-    "INSERT INTO staff.employees (id, name) VALUES (9, 'x')",
-    "UPDATE orders SET total = 0",
-    "WITH gone AS (DELETE FROM returns RETURNING *) SELECT * FROM gone",
-    "WITH new AS (INSERT INTO returns VALUES (2, 1) RETURNING *) SELECT * FROM new",
-    "WITH gift AS (UPDATE staff.employees SET salary = 0 RETURNING id) SELECT * FROM gift",
-    "MERGE INTO returns AS r USING orders AS o ON r.order_id = o.id WHEN MATCHED THEN DELETE",
-    "TRUNCATE returns",
-    "DROP VIEW totals",
-    "ALTER TABLE returns ADD COLUMN x INT",
-    "CREATE TABLE x (a INT)",
-    "CREATE OR REPLACE VIEW totals AS SELECT 1",
-    "CREATE TEMP TABLE x AS SELECT * FROM secrets",
-    "CREATE MACRO lower(x) AS 'x'",
-    "COPY secrets TO 'FOLDER/out.csv'",
-    "COPY (SELECT 1) TO 'FOLDER/out.parquet'",
-    "EXPORT DATABASE 'FOLDER/out'",
-    "ATTACH 'FOLDER/other.duckdb' AS other",
-    "ATTACH ':memory:' AS other",
-    "USE staff",
-    "SET threads = 1",
-    "SET VARIABLE x = 1",
-    "RESET threads",
-    "SET search_path = 'staff'",
-    "PRAGMA enable_profiling",
-    "PRAGMA database_list",
-    "CALL pragma_version()",
-    "PREPARE p AS SELECT 1",
-    "EXPLAIN SELECT 1",
-    "EXPLAIN ANALYZE DELETE FROM returns",
-    "BEGIN TRANSACTION",
-    "CHECKPOINT",
-    "VACUUM",
-    "ANALYZE",
-    "LOAD json",
-    "COMMENT ON TABLE orders IS 'x'",
-    "PIVOT orders ON status USING count(*)",
-    "SELECT nextval('numbers')",
-    "SELECT write_log('x')",
-    "SELECT sleep_ms(1)",
-]
-READS = [
-    "SELECT content FROM read_blob('FILE')",
-    "SELECT content FROM read_text('FOLDER/notes.txt')",
-    "SELECT * FROM read_csv('FOLDER/notes.txt')",
-    "SELECT * FROM 'FOLDER/notes.csv'",
-    'SELECT * FROM "FOLDER/notes.csv"',
-    "SELECT * FROM glob('FOLDER/*')",
-    "SELECT * FROM sniff_csv('FOLDER/notes.csv')",
-    "SELECT * FROM parquet_metadata('FOLDER/notes.parquet')",
-    "SELECT * FROM query('SELECT x FROM main.secrets')",
-    "SELECT * FROM query_table('secrets')",
-    "SELECT json_serialize_plan('SELECT x FROM main.secrets')",
-    "SELECT x FROM main.secrets",
-    "SELECT count(*) FROM main.secrets",
-    "SELECT x FROM MAIN.SECRETS",
-    'SELECT x FROM "main"."secrets"',
-    "SELECT x FROM secrets",
-    "FROM main.secrets",
-    "TABLE main.secrets",
-    "SELECT id FROM main.orders ORDER BY (SELECT x FROM main.secrets)",
-    "SELECT id FROM main.orders WHERE EXISTS (FROM main.secrets)",
-    "WITH totals AS (SELECT x FROM main.secrets) SELECT x FROM totals",
-    "WITH secrets AS (SELECT x FROM secrets) SELECT x FROM secrets",
-    "SELECT (WITH secrets AS (SELECT 1 AS x) SELECT x FROM secrets), x FROM secrets",
-    "SELECT id FROM main.orders UNION ALL BY NAME SELECT id FROM main.secrets",
-    "SELECT s.x FROM main.orders AS o POSITIONAL JOIN main.secrets AS s",
-    "SELECT s.x FROM main.orders AS o ASOF JOIN main.secrets AS s ON o.id >= s.id",
-    "DESCRIBE main.secrets",
-    "SUMMARIZE main.secrets",
-    "SHOW TABLES",
-    "SHOW ALL TABLES",
-    "UNPIVOT main.secrets ON id",
-    "SELECT * FROM duckdb_tables()",
-    "SELECT * FROM duckdb_settings()",
-    "SELECT * FROM duckdb_secrets()",
-    "SELECT * FROM duckdb_logs()",
-    "SELECT * FROM pragma_storage_info('secrets')",
-    "SELECT * FROM pragma_table_info('secrets')",
-    "SELECT * FROM sqlite_master",
-    "SELECT * FROM information_schema.tables",
-    "SELECT * FROM pg_catalog.pg_tables",
-    "SELECT * FROM system.information_schema.columns",
-    "SELECT current_setting('temp_directory')",
-    "SELECT getvariable('x')",
-    "SELECT current_query()",
-    "SELECT stats(x) FROM main.orders AS o (x)",
-    "SELECT with_tax(1)",
-    "SELECT list_transform([1], lambda x: x)",
-    "SELECT * FROM main.orders USING SAMPLE 1",
-    "SELECT * EXCLUDE (orders.id) FROM main.orders",
-    "SELECT * RENAME (id AS x) FROM main.orders",
-    "SELECT * REPLACE (current_query() AS id) FROM main.orders",
-    "SELECT * REPLACE ((SELECT max(x) FROM main.secrets) AS status) FROM main.orders",
-    "SELECT COLUMNS('.*d') FROM main.orders",
-    "SELECT #1 FROM main.orders",
-    "SELECT * FROM repeat('x', 3)",
-]
+from tests.golden import load_cases
 
 
-@pytest.mark.parametrize("attack", [*WRITES, *READS])
+def list_attacks(*headings: str) -> list[str]:
+    return [sql for heading, sql in load_cases("restrictions_duckdb") if heading in headings]
+
+
+@pytest.mark.parametrize("attack", list_attacks("writes", "reads"))
 async def test_nothing_else_is_written_or_read_even_without_the_guard(
     attack: str, exposed: ExposedShop, tmp_path: Path
 ) -> None:
@@ -142,45 +45,12 @@ def list_files(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "CREATE TABLE memory.main.x (a INT)",
-        "SELECT * FROM memory.main.x",
-        "SELECT * FROM quorumsql.main.orders",
-        "SELECT * FROM system.main.duckdb_tables",
-        "SELECT system.main.current_setting('threads')",
-        "SELECT main.lower('x')",
-        "USE memory",
-        "DETACH quorumsql",
-    ],
-)
+@pytest.mark.parametrize("sql", list_attacks("the instance around the file"))
 async def test_the_instance_around_the_file_is_out_of_reach(sql: str, exposed: ExposedShop) -> None:
     assert (await fail(exposed.database, sql)).sqlstate == "42501"
 
 
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "DELETE FROM returns",
-        "WITH gone AS (DELETE FROM returns RETURNING *) SELECT * FROM gone",
-        "SELECT nextval('numbers')",
-        "SELECT * FROM read_text('FOLDER/notes.txt')",
-        "SELECT * FROM 'FOLDER/notes.csv'",
-        "SELECT * FROM glob('FOLDER/*')",
-        "COPY secrets TO 'FOLDER/out.csv'",
-        "ATTACH 'FOLDER/other.duckdb' AS other",
-        "EXPORT DATABASE 'FOLDER/out'",
-        "INSTALL httpfs",
-        "LOAD 'FOLDER/x.duckdb_extension'",
-        "SET enable_external_access = true",
-        "SET GLOBAL lock_configuration = false",
-        "SET threads = 64",
-        "SET memory_limit = '64GB'",
-        "RESET lock_configuration",
-        "PRAGMA enable_profiling",
-    ],
-)
+@pytest.mark.parametrize("sql", list_attacks("refused by the engine itself"))
 def test_the_engine_itself_refuses_what_reaches_out_or_writes(
     sql: str, exposed: ExposedShop, path: Path
 ) -> None:

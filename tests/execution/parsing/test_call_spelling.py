@@ -159,24 +159,6 @@ def test_the_plain_spelling_is_refused_for_its_size(dialect: str, name: str) -> 
     assert verdict.code in ("too_much_text", "too_many_rows"), verdict.message
 
 
-# What a dialect has a node for, so that it is measured; without one it would pass as any name.
-_NODES = {
-    "postgres": "generate_series lpad regexp_replace repeat replace rpad",
-    "sqlite": "replace",
-    "duckdb": "generate_series lpad range regexp_replace repeat replace rpad",
-}
-
-
-@pytest.mark.parametrize(
-    ("dialect", "name"),
-    [(dialect, name) for dialect, names in _NODES.items() for name in names.split()],
-)
-def test_a_call_that_makes_much_has_a_node(dialect: str, name: str) -> None:
-    first, rest, around = write_bomb(name, dialect)
-    verdict = expect(Violation, guard(around.format(f"{name}({first}, {rest})"), dialect))
-    assert verdict.code in ("too_much_text", "too_many_rows"), verdict.message
-
-
 @pytest.mark.parametrize(
     ("dialect", "call"),
     [
@@ -244,65 +226,6 @@ def test_rows_that_are_taken_out_of_a_long_text_count(dialect: str, call: str) -
 def test_every_function_that_takes_apart_is_tried() -> None:
     for dialect, calls in _TAKEN_APART.items():
         assert calls.keys() == SPREADING & load_allowlist(dialect).functions
-
-
-# What is written → what the guard writes; what stays another call is refused.
-SPELLINGS = {
-    "duckdb": {
-        "a.lower()": "LOWER(a)",
-        "t.a.lower()": "LOWER(t.a)",
-        "(a).lower()": "LOWER((a))",
-        "(a).b.lower()": "LOWER((a).b)",
-        "a[1].lower()": "LOWER(a[1])",
-        "a.b.lower()": "LOWER((a).b)",
-        "a.b.c.lower()": "",
-        "(a.b.c).lower()": "LOWER((((a).b).c))",
-        "a.lower().upper()": "UPPER(LOWER(a))",
-        "a.max() OVER ()": "MAX(a) OVER ()",
-        '"LOWER"(a)': "LOWER(a)",
-        "main.lower(a)": "",
-        "MAIN.lower(a)": "",
-        "system.lower(a)": "",
-        "temp.lower(a)": "",
-        "pg_catalog.lower(a)": "",
-        "information_schema.lower(a)": "",
-        "main.main.lower(a)": "",
-        "main.t.a.lower()": "",
-        "other.lower(a)": "unknown_column",
-    },
-    "postgres": {
-        "pg_catalog.lower(a)": "LOWER(a)",
-        "PG_CATALOG.lower(a)": "LOWER(a)",
-        '"pg_catalog".lower(a)': "LOWER(a)",
-        '"lower"(a)': "LOWER(a)",
-        '"PG_CATALOG".lower(a)': "",
-        '"LOWER"(a)': "",
-        "public.lower(a)": "",
-    },
-    "sqlite": {
-        '"LOWER"(a)': "LOWER(a)",
-        "`lower`(a)": "LOWER(a)",
-        "pg_catalog.lower(a)": "node_not_allowed",
-        "main.lower(a)": "node_not_allowed",
-    },
-}
-
-
-@pytest.mark.parametrize(
-    ("dialect", "written", "spelled"),
-    [(dialect, *pair) for dialect, pairs in SPELLINGS.items() for pair in pairs.items()],
-)
-def test_one_spelling_for_each_call(dialect: str, written: str, spelled: str) -> None:
-    # A column that is called like a schema: where that is one, no column is meant.
-    names = ("a", "main", "system", "temp", "pg_catalog", "information_schema")
-    columns = tuple(Column(name, "text") for name in names if dialect == "duckdb" or name == "a")
-    table = Table("main", "t", columns)
-    catalog = Catalog("shop", (table,), dialect=dialect)
-    verdict = guard_query(f"SELECT {written} AS x FROM main.t", open_access(catalog))
-    if isinstance(verdict, Violation):
-        assert verdict.code == (spelled or "function_not_allowed"), verdict.message
-    else:
-        assert verdict.sql.startswith(f"SELECT {spelled} AS x FROM ")
 
 
 def test_a_call_in_from_stands_under_postgresqls_schema_or_none() -> None:
