@@ -68,7 +68,7 @@ test-all: weights-vllm test ## Every test: those of `make test`, then the long c
 	$(PYTEST) -m "long or vllm"
 
 test-chaos: $(INSTALLED) ## Break the service under load in every way, and print what came of it
-	$(BIN)/python -m pytest -m faults tests/chaos tests/deploy/test_cluster.py
+	$(BIN)/python -m pytest -m faults tests/chaos
 
 format: $(INSTALLED) ## Mend what lint can mend
 	$(BIN)/ruff check --fix .

@@ -36,7 +36,7 @@ LONG = (
 
 # What `make test-chaos` runs: services and clusters of several nodes under load, and their faults.
 # The shortest of them are marked ``long`` too, so that CI runs them.
-FAULTS = ("tests/chaos", "tests/deploy/test_cluster.py")
+FAULTS = ("tests/chaos",)
 
 # What starts Ray or loads the model: one process of pytest runs these files, one after another.
 ONE_AT_A_TIME = (
@@ -46,7 +46,6 @@ ONE_AT_A_TIME = (
     "tests/generation/engines/test_openvino_engine.py",
     "tests/generation/engines/test_vllm_server.py",
     "tests/serve_app/batch/test_kills.py",
-    "tests/serve_app/batch/test_oracle.py",
     "tests/serve_app/batch/test_running.py",
     "tests/serve_app/batch/test_storage.py",
     "tests/serve_app/page/test_real_service.py",

@@ -125,26 +125,25 @@ def fingerprint(rows: Sequence[Sequence[Any]]) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def build_table(rows: Sequence[Row]) -> pa.Table:
-    """The rows as a table."""
-    return pa.table(
+def render_rows(rows: Sequence[Row], format_: ResultFormat) -> bytes:
+    """The rows as the content of a file."""
+    table = pa.table(
         {
             field.name: pa.array([_clean(row.get(field.name)) for row in rows], field.type)
             for field in SCHEMA
         },
         schema=SCHEMA,
     )
-
-
-def write_table(table: pa.Table, format_: ResultFormat, file: Any) -> None:
-    """Writes the rows in their format to an open file."""
     if format_ == ResultFormat.PARQUET:
-        parquet.write_table(table, file)
-        return
+        buffer = pa.BufferOutputStream()
+        parquet.write_table(table, buffer)
+        content: bytes = buffer.getvalue().to_pybytes()
+        return content
+    lines = []
     for row in table.to_pylist(maps_as_pydicts="strict"):
-        rows = row["rows"]
-        line = {**row, "rows": None if rows is None else json.loads(rows)}
-        file.write(f"{_to_json(line)}\n".encode())
+        kept = row["rows"]
+        lines.append(_to_json({**row, "rows": None if kept is None else json.loads(kept)}))
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def read_table(file: Any, format_: ResultFormat, columns: Sequence[str]) -> list[Row]:

@@ -1,8 +1,8 @@
-"""Runs a job on Ray Data: reads the questions, answers them in a pool of actors, writes rows.
+"""Runs a job on Ray Data: a pool of actors answers blocks of questions and writes their rows.
 
-What is complete is noted by Ray Data's checkpoints, so that the same job can be run again after any
-interruption. Ray holds back blocks of questions when workers have enough of them, and workers ask
-the engines no more than ``questions_at_once`` questions each.
+The blocks without results are asked, so that the same job can be run again after any interruption.
+Ray holds back blocks when workers have enough of them, and workers ask the engines no more than
+``questions_at_once`` questions each.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import filelock
+import numpy as np
 import ray
 from ray.data import ActorPoolStrategy, DataContext
-from ray.data.checkpoint import CheckpointConfig
 
 from generation.engines.choice import has_gpu
 from nl2sql.errors import QuorumError, SettingsError, Unavailable
 from serve_app.batch.engines import BuildEngine, build_configured, count_cpus, start_engines
 from serve_app.batch.figures import Progress, ProgressReader
-from serve_app.batch.files import QuestionSource, ResultSink, StoredIds
 from serve_app.batch.job import Job, check_principals
 from serve_app.batch.worker import AnswerQuestions, WorkerPlan
 from serve_app.composition.wiring import Wiring
@@ -33,9 +32,6 @@ from serve_app.ray.starting import LOCAL, connect_ray, find_address
 
 # Logical CPUs, for placement only: a pipeline uses up to one core.
 _WORKER_CPUS = 0.5
-_TASK_CPUS = 0.5
-# Ray Data's own tasks when a job is continued.
-_CHECKPOINT_CPUS = 1.0
 # Blocks that a worker answers at the same time: one begins before the last questions of another
 # are answered.
 _BLOCKS_AT_ONCE = 2
@@ -44,7 +40,6 @@ _BLOCKS_AHEAD = 1
 _LEAST_BLOCKS = 4
 _BLOCK_ROWS = 32
 _MOST_BLOCKS = 2000
-_LOGICAL_MEMORY = 64 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +48,7 @@ class Sizes:
 
     ``workers`` are the least and the most actors that answer questions, each ``questions_at_once``;
     ``block_rows`` are the most questions that are written, and repeated after an interruption,
-    together.
+    together, in a new job.
     """
 
     workers: tuple[int, int] = (1, 1)
@@ -98,28 +93,21 @@ def run_job(
     check_principals(wiring.settings, job)
     reader = ProgressReader(job)
     with _lock(job):
-        job.recover()
-        if not reader.read().is_complete:
+        if job.list_open_blocks():
             engine_cpus = 0.0 if service else sizes.engines * count_cpus(wiring)
-            with start_ray(engine_cpus + _count_cpus(sizes, 1), dashboard=dashboard):
+            least, most = (count * _WORKER_CPUS for count in sizes.workers)
+            with start_ray(engine_cpus + most, dashboard=dashboard):
                 if not service:
                     on_gpu = has_gpu() or ray.cluster_resources().get("GPU", 0) > 0
                     wiring = wiring.resolve_model(on_gpu=on_gpu)
                     _check_machines(wiring)
-                _check_cpus(engine_cpus + _count_cpus(sizes, 0), warn)
+                _check_cpus(engine_cpus + least, warn)
                 engines = () if service else start_engines(wiring, sizes.engines, build_engine)
-                plan = WorkerPlan(
-                    wiring,
-                    job.spec,
-                    sizes.questions_at_once,
-                    tuple(engines),
-                    service,
-                )
+                plan = WorkerPlan(wiring, job, sizes.questions_at_once, tuple(engines), service)
                 with _followed(reader, follow, interval_s):
-                    _run(job, plan, sizes)
+                    _run(plan, sizes)
                 for engine in engines:
                     ray.kill(engine)
-        _check(job)
     progress = reader.read()
     follow(progress)
     return progress
@@ -152,11 +140,6 @@ def start_ray(needed_cpus: float, *, dashboard: bool) -> Iterator[None]:
         ray.shutdown()
 
 
-def _count_cpus(sizes: Sizes, end: int) -> float:
-    """The logical CPUs without those of engines, for the least (0) or the most (1) workers."""
-    return sizes.workers[end] * _WORKER_CPUS + _CHECKPOINT_CPUS
-
-
 def _check_cpus(needed: float, warn: Callable[[str], None]) -> None:
     """Warns if the cluster is too small, because Ray waits for CPUs without an error."""
     present = float(ray.cluster_resources().get("CPU", 0))
@@ -177,19 +160,16 @@ def _check_machines(wiring: Wiring) -> None:
         )
 
 
-def _run(job: Job, plan: WorkerPlan, sizes: Sizes) -> None:
+def _run(plan: WorkerPlan, sizes: Sizes) -> None:
     least, most = sizes.workers
-    with _configured(job):
-        source = QuestionSource(job, sizes.choose_block_rows(job.stored.total))
-        questions = ray.data.read_datasource(
-            source, num_cpus=_TASK_CPUS, override_num_blocks=source.count_blocks()
-        )
-        questions.set_name("quorumsql-batch")
-        answered = questions.map_batches(
+    with _quiet():
+        blocks = plan.job.list_open_blocks()
+        # The workers read the questions, so that Ray needs no processes but theirs.
+        numbers = ray.data.from_numpy([np.array([number]) for number in blocks])
+        answered = numbers.map_batches(
             AnswerQuestions,
             fn_constructor_args=(plan,),
             batch_size=None,
-            batch_format="pyarrow",
             num_cpus=_WORKER_CPUS,
             compute=ActorPoolStrategy(
                 min_size=least,
@@ -199,11 +179,9 @@ def _run(job: Job, plan: WorkerPlan, sizes: Sizes) -> None:
                 enable_true_multi_threading=True,
             ),
         )
+        answered.set_name("quorumsql-batch")
         try:
-            answered.write_datasink(
-                ResultSink(job.output, job.spec.result_format),
-                ray_remote_args={"num_cpus": _TASK_CPUS},
-            )
+            answered.materialize()
         except QuorumError:
             raise
         except Exception as error:  # whatever Ray raises, complete results are kept
@@ -227,28 +205,17 @@ def find_cause(error: BaseException) -> QuorumError:
 
 
 @contextmanager
-def _configured(job: Job) -> Iterator[None]:
-    """Ray Data's settings for this job, until the block ends."""
+def _quiet() -> Iterator[None]:
+    """Keeps Ray Data from writing on the terminal until the block ends."""
     context = DataContext.get_current()
     bars = context.enable_progress_bars
-    config = CheckpointConfig(
-        "id",
-        job.checkpoint.path,
-        override_filesystem=job.checkpoint.filesystem,
-        delete_checkpoint_on_success=False,
-        checkpoint_manager_cls=StoredIds,
-    )
-    # Ids are small; the default of 1 GiB would not be free on small machines.
-    config.checkpoint_actor_memory_bytes = _LOGICAL_MEMORY
     logger = logging.getLogger("ray.data")
     level = logger.level
-    context.checkpoint_config = config
     context.enable_progress_bars = False
     logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        context.checkpoint_config = None
         context.enable_progress_bars = bars
         logger.setLevel(level)
 
@@ -288,14 +255,3 @@ def _lock(job: Job) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def _check(job: Job) -> None:
-    """Deletes what a lost attempt left. Raises Unavailable if rows are missing or repeated."""
-    job.recover()
-    missing, repeated = job.check()
-    if missing or repeated:
-        raise Unavailable(
-            f"{missing} questions have no row and {repeated} rows are repeated.",
-            hint="The same command asks the missing ones again.",
-        )

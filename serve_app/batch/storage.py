@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import posixpath
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,20 +54,11 @@ class Folder:
         """Writes a file as a whole: a reader sees all of it or nothing."""
         target = (self / name).path
         # Object stores show a file only once it is complete.
-        written = f"{target}.part" if self.local_path else target
+        written = f"{target}.{secrets.token_hex(4)}.part" if self.local_path else target
         with self.filesystem.open_output_stream(written) as stream:
             stream.write(content)
         if written != target:
             self.filesystem.move(written, target)
-
-    def delete(self, name: str) -> None:
-        """Deletes a file; it may be missing."""
-        with suppress(FileNotFoundError):
-            self.filesystem.delete_file((self / name).path)
-
-    def clear(self) -> None:
-        """Deletes all that the folder holds."""
-        self.filesystem.delete_dir_contents(self.path, missing_dir_ok=True)
 
 
 def open_folder(location: str) -> Folder:

@@ -11,15 +11,15 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
-import pyarrow as pa
+import numpy as np
 from ray.util.metrics import Counter
 
 from nl2sql.settings import Settings
 from serve_app.batch.asking import Asker, open_local, open_service
 from serve_app.batch.engines import PooledEngine
-from serve_app.batch.job import JobSpec, read_questions
+from serve_app.batch.job import Job
 from serve_app.batch.questions import BatchQuestion
-from serve_app.batch.results import Row, build_table
+from serve_app.batch.results import Row
 from serve_app.composition.wiring import Wiring
 from serve_app.service.metrics import BATCH_QUESTIONS
 from serve_app.service.question_log import configure_logging
@@ -33,7 +33,7 @@ class WorkerPlan:
     """What a worker needs: the job, and the engines or the URL of the service that answers."""
 
     wiring: Wiring
-    spec: JobSpec
+    job: Job
     questions_at_once: int
     engines: tuple[Any, ...] = ()
     service: str = ""
@@ -48,13 +48,13 @@ class WorkerPlan:
         if self.service:
             return open_service(
                 self.service,
-                self.spec,
+                self.job.spec,
                 self.settings,
                 questions_at_once=self.questions_at_once,
             )
         return open_local(
             self.wiring,
-            self.spec,
+            self.job.spec,
             PooledEngine(self.engines),
             questions_at_once=self.questions_at_once,
         )
@@ -77,10 +77,13 @@ class AnswerQuestions:
         gc.collect()
         gc.freeze()
 
-    def __call__(self, block: pa.Table) -> pa.Table:
-        """The rows of the questions in a block, in their order."""
-        rows: list[Row] = self._run(self._ask_all(read_questions(block)))
-        return build_table(rows)
+    def __call__(self, blocks: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """Answers the questions of blocks, and writes their results."""
+        job = self._plan.job
+        for number in map(int, blocks["data"]):
+            rows: list[Row] = self._run(self._ask_all(job.read_questions(number)))
+            job.write_results(number, rows)
+        return blocks
 
     async def _open(self) -> tuple[Asker, asyncio.Semaphore]:
         asker = await self._stack.enter_async_context(self._plan.open_asker())

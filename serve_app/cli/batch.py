@@ -17,7 +17,6 @@ from rich.markup import escape
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 from serve_app.batch.figures import Progress, ProgressReader, build_report, render_duration
-from serve_app.batch.inputs import describe_files, read_files
 from serve_app.batch.job import (
     Job,
     JobSpec,
@@ -27,7 +26,7 @@ from serve_app.batch.job import (
     find_job,
     open_job,
 )
-from serve_app.batch.questions import BatchQuestion
+from serve_app.batch.questions import BatchQuestion, describe_files, read_files
 from serve_app.batch.results import ResultFormat
 from serve_app.batch.running import Follow, Sizes, run_job
 from serve_app.batch.storage import Folder, open_folder
@@ -92,8 +91,8 @@ def run(
     block_rows: Annotated[
         int | None,
         typer.Option(
-            help="Most questions that are written, and repeated after an interruption, together; "
-            "default: 32, more in a job of more than 64,000.",
+            help="Most questions of a new job that are written, and repeated after an "
+            "interruption, together; default: 32, more in a job of more than 64,000.",
             min=1,
             max=100_000,
         ),
@@ -122,7 +121,7 @@ def run(
     )
     sizes = Sizes(parse_pool(workers), engines, questions_at_once, block_rows)
     try:
-        job, wiring = _prepare(settings, spec, open_folder(output), needs_model=not service)
+        job, wiring = _prepare(settings, spec, sizes, open_folder(output), needs_model=not service)
         with _show_progress() as (follow, interval_s):
             progress = run_job(
                 job,
@@ -166,7 +165,7 @@ def parse_pool(text: str) -> tuple[int, int]:
 
 
 def _prepare(
-    settings: Settings, spec: JobSpec, output: Folder, *, needs_model: bool
+    settings: Settings, spec: JobSpec, sizes: Sizes, output: Folder, *, needs_model: bool
 ) -> tuple[Job, Wiring]:
     """The job, with its questions stored, and the wiring with the databases that it asks."""
     reporter = TerminalReporter()
@@ -174,10 +173,12 @@ def _prepare(
     if job is not None:
         check_same(job, spec)
     else:
-        job = create_job(output, spec, _complete(read_files(spec.input), spec))
+        job = create_job(
+            output, spec, _complete(read_files(spec.input), spec), sizes.choose_block_rows
+        )
     check_principals(settings, job)  # before minutes of preparation
     CONSOLE.print(f"{job.stored.total:,} questions.", highlight=False)
-    if needs_model and not ProgressReader(job).read().is_complete:
+    if needs_model and job.list_open_blocks():
         asked = {name or settings.default_database for name in job.stored.databases}
         names = [name for name in settings.databases if name in asked]
         names = names or list(settings.databases)

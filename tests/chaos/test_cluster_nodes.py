@@ -29,8 +29,8 @@ from tests.chaos.service import TIMEOUT_S, Case, describe_demo
 from tests.deploy.cluster import run_cluster
 from tests.deploy.hosts import open_hosts, why_no_hosts
 from tests.deploy.manifests import find, find_settings
-from tests.deploy.test_cluster import echo
 from tests.generation.engines.loopback import Reply, serve_at
+from tests.generation.engines.test_openai_engine import complete
 from tests.oracle.demo import DATABASE
 from tests.oracle.stage import HASH_KEY
 from tests.serve_app.interfaces import build_token, describe_principal
@@ -41,6 +41,12 @@ pytestmark = [
 ]
 
 _CUT_S = 20.0
+
+
+def echo(body: dict[str, Any]) -> Reply:
+    """A model that answers a question with the question."""
+    question = body["messages"][-1]["content"].rpartition("Question: ")[2]
+    return complete(*[f"```sql\n{question}\n```"] * body.get("n", 1))
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shlex
 import shutil
 import subprocess
 import threading
@@ -15,11 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import psutil
 import yaml
 
 from tests.deploy.hosts import Hosts
-from tests.deploy.pods import BIN, MOUNT, POD, REDIS, Pod, PodBuilder
+from tests.deploy.pods import BIN, MOUNT, REDIS, Pod, PodBuilder
 
 
 @dataclass
@@ -71,26 +69,6 @@ class Cluster:
         given = self.token if token is None else token
         headers = {"Authorization": f"Bearer {given}"} if given else {}
         return httpx.get(f"{self._dashboard}{path}", headers=headers, timeout=30)
-
-    def drain(self, pod: Pod) -> None:
-        """Runs the command that a pod runs before it ends, without its waiting."""
-        nodes = self.ask_dashboard("/api/v0/nodes").json()["data"]["result"]["result"]
-        (node,) = (node for node in nodes if node["labels"].get(POD) == str(pod.number))
-        program, *arguments = shlex.split(pod.before_stop.partition(" && ")[0])
-        # In a pod it is the only node.
-        command = [str(BIN / program), *arguments, "--node-id", node["node_id"]]
-        environ = {**pod.environ, "RAY_ADDRESS": self.gcs_address}
-        subprocess.run(command, env=environ, check=True, capture_output=True)
-
-    def list_replicas(self) -> list[tuple[str, psutil.Process]]:
-        """Deployment and process of each running replica."""
-        deployments = self.read_status()["applications"]["quorumsql"]["deployments"]
-        return [
-            (name, psutil.Process(replica["pid"]))
-            for name, deployment in deployments.items()
-            for replica in deployment["replicas"]
-            if replica["state"] == "RUNNING"
-        ]
 
     def is_running(self) -> bool:
         """Whether the application runs, with all replicas of the deployed config."""

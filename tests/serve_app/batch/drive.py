@@ -38,7 +38,7 @@ def main() -> None:
         run_job(
             open_job(open_folder(sys.argv[2])),
             wiring,
-            Sizes(workers=(2, 2), engines=2, questions_at_once=4, block_rows=8),
+            Sizes(workers=(2, 2), engines=2, questions_at_once=4),
             build_engine=build_echo,
         )
     finally:

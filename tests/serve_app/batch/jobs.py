@@ -14,10 +14,14 @@ from serve_app.batch.storage import open_folder
 _TIMES = frozenset({"seconds", "stages_ms"})
 
 
-def build_job(folder: Path | str, *questions: BatchQuestion, **spec: Any) -> Job:
+def build_job(
+    folder: Path | str, *questions: BatchQuestion, block_rows: int = 8, **spec: Any
+) -> Job:
     """A new job in a folder."""
     values = {"input": "a test", "submitter": "local", **spec}
-    return create_job(open_folder(str(folder)), JobSpec(**values), questions)
+    return create_job(
+        open_folder(str(folder)), JobSpec(**values), questions, lambda total: block_rows
+    )
 
 
 def read_rows(job: Job, *columns: str) -> list[Row]:

@@ -18,10 +18,9 @@ from serve_app.batch.results import (
     Row,
     build_error_row,
     build_row,
-    build_table,
     fingerprint,
     read_table,
-    write_table,
+    render_rows,
 )
 
 QUESTION = BatchQuestion("a", "How many?", "shop")
@@ -128,10 +127,8 @@ ROWS: list[Row] = [
 
 @pytest.mark.parametrize("format_", list(ResultFormat))
 def test_rows_survive_each_format(format_: ResultFormat) -> None:
-    buffer = io.BytesIO()
-    write_table(build_table(ROWS), format_, buffer)
-    buffer.seek(0)
-    read = read_table(buffer, format_, ["id", "question", "outcome", "confidence", "reason"])
+    content = io.BytesIO(render_rows(ROWS, format_))
+    read = read_table(content, format_, ["id", "question", "outcome", "confidence", "reason"])
     assert read == [
         {
             "id": "a",
@@ -145,9 +142,7 @@ def test_rows_survive_each_format(format_: ResultFormat) -> None:
 
 
 def test_json_lines_hold_rows_and_times_as_json() -> None:
-    buffer = io.BytesIO()
-    write_table(build_table(ROWS), ResultFormat.JSONL, buffer)
-    first, second = map(json.loads, buffer.getvalue().splitlines())
+    first, second = map(json.loads, render_rows(ROWS, ResultFormat.JSONL).splitlines())
     assert list(first) == SCHEMA.names
     assert first["rows"] == [[1, "ä"]]
     assert first["stages_ms"] == {"plan": 1.5}

@@ -12,8 +12,7 @@ import pytest
 from pyarrow import parquet
 
 from nl2sql.errors import SettingsError
-from serve_app.batch.inputs import describe_files, read_files
-from serve_app.batch.questions import BatchQuestion, complete_ids
+from serve_app.batch.questions import BatchQuestion, complete_ids, describe_files, read_files
 
 ROWS: list[dict[str, Any]] = [
     {"id": "a", "question": "How many?", "database": "shop", "k": 3},
