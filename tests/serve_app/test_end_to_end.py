@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -57,50 +56,6 @@ def test_a_question_becomes_guarded_sql_and_the_right_rows(url: str) -> None:
     assert "hr.employees" in [table["table"] for table in trace["tables"]]
     generate = next(stage for stage in trace["stages"] if stage["stage"] == "generate")
     assert generate["prompt_tokens"] > 100
-
-
-def wait_until_idle() -> None:
-    """Until the engine has had nothing to do for two seconds: prompts are read ahead."""
-    engine = serve.get_deployment_handle("engine", APPLICATION)
-    idle = 0
-    while idle < 10:
-        idle = 0 if engine.requests_in_flight.remote().result() else idle + 1
-        time.sleep(0.2)
-
-
-@pytest.mark.long
-def test_two_identical_requests_with_one_seed_give_one_answer(url: str) -> None:
-    body = {"question": QUESTION, "k": 4, "seed": 7}
-    # What the engine has read already, and what else it works on, changes the last digits of what
-    # it computes; so here both times it has read the prompt, and works on nothing else.
-    ask(url, **body)
-    answers = []
-    for _ in range(2):
-        wait_until_idle()
-        answers.append(ask(url, **body))
-    for answer in answers:
-        # Likelihoods differ in their last digits even so, by where in its memory the prompt stands.
-        del answer["trace"]["stages"], answer["trace"]["features"], answer["confidence"]
-        for candidate in answer["trace"]["candidates"]:
-            del candidate["ms"], candidate["logprob"]
-    first, second = answers
-    assert first == second
-
-
-@pytest.mark.long
-def test_many_questions_at_once_are_all_answered(url: str) -> None:
-    """Together their prompts are longer than what the engine prefills in one step."""
-    topics = (
-        *("employees", "orders", "tickets", "suppliers", "projects"),
-        *("invoices", "products", "customers", "assets", "campaigns"),
-    )
-    with ThreadPoolExecutor(len(topics)) as pool:
-        answers = list(
-            pool.map(lambda each: ask(url, question=f"How many {each} are there?", k=2), topics)
-        )
-    assert {answer["outcome"] for answer in answers} <= {"answered", "clarify", "failed"}
-    assert sum(answer["outcome"] != "failed" for answer in answers) >= 7
-    assert is_ready(url)
 
 
 def test_a_client_that_leaves_frees_the_engine(url: str) -> None:

@@ -119,13 +119,6 @@ def test_an_engine_that_hangs_comes_back_under_questions(url: str) -> None:
     assert find_processes("openvino_process.py")[0].pid != process.pid
 
 
-def test_a_killed_replica_of_the_engine_comes_back_under_questions(url: str) -> None:
-    (replica,) = find_processes("quorumsql:engine")
-    outage = break_under_questions(url, replica, replica.kill)
-    assert set(outage.statuses) <= {200, 503}
-    assert len(find_processes("openvino_process.py")) == 1
-
-
 def test_an_engine_that_cannot_start_is_told_and_leaves_nothing(
     wiring: Wiring, tmp_path_factory: pytest.TempPathFactory, url: str
 ) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings import ModelSettings
 from nl2sql.settings.base_url import check_base_url
 from serve_app.composition.wiring import Wiring
 from tests.fakes import build_settings
@@ -52,7 +51,3 @@ async def test_the_wiring_opens_the_engine_that_is_configured() -> None:
         opened = wiring.models.open_engine()
         assert type(opened).__name__.lower() == f"{engine}engine"
         await opened.close()
-
-
-def test_engines_that_run_here_need_no_server() -> None:
-    assert not ModelSettings().is_remote

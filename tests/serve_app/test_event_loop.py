@@ -10,7 +10,6 @@ import gc
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,24 +17,12 @@ import pyarrow.parquet  # noqa: F401 - its first import takes a tenth of a secon
 import pytest
 from starlette.types import ASGIApp, Message
 
-from generation.conversation.answer_writer import AnswerWriter
 from nl2sql.types import Completions, SamplingRequest
-from ranking.ranker import CandidateRanker
-from serve_app.cli.reference import read_openapi
 from serve_app.composition.wiring import Wiring
 from serve_app.http.event_stream import EVENT_STREAM
 from serve_app.http.formats import MEDIA_TYPES
 from serve_app.mcp.tools import TOOLS
 from tests.event_loop_watch import EventLoopWatch
-from tests.fakes import (
-    FakeEngine,
-    FakeExecutor,
-    FakeGuard,
-    build_assessment,
-    build_question,
-    build_result,
-    build_settings,
-)
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.interfaces import build_token
@@ -61,21 +48,6 @@ HEAVY = (
 LARGE = {"wide": WIDE, "heavy": HEAVY}
 OTHER_SQL = {"wide": WIDEST, "heavy": HEAVY.replace(_NUMBER, "1")}
 
-# Routes whose answers hold no results. What they list comes in pages of at most 200 entries, and
-# their bodies are bounded.
-WITHOUT_RESULTS = frozenset(
-    {
-        "DELETE /conversations", "DELETE /conversations/{id}", "DELETE /feedback/{id}",
-        "DELETE /sessions/{session}", "GET /conversations",
-        "GET /conversations/{id}", "GET /databases", "GET /databases/{database}/definitions",
-        "GET /databases/{database}/suggestions", "GET /databases/{database}/tables",
-        "GET /databases/{database}/tables/{table}", "GET /feedback", "GET /healthz", "GET /me",
-        "GET /readyz", "GET /sign-in", "GET /sign-in/callback",
-        "GET /sign-in/provider", "GET /v1/models", "GET /v1/models/{name}",
-        "PATCH /conversations/{id}", "POST /feedback", "POST /feedback/{id}/done", "POST /format",
-        "POST /sign-in", "POST /sign-out",
-    }
-)  # fmt: skip
 FOLLOWED = "GET /queries/{name}/events"
 
 
@@ -176,15 +148,6 @@ async def service(
         gc.unfreeze()
 
 
-def test_every_route_is_measured_or_has_no_results() -> None:
-    routes = {
-        f"{method.upper()} {path}"
-        for path, methods in read_openapi()["paths"].items()
-        for method in methods
-    }
-    assert routes == WITHOUT_RESULTS | {FOLLOWED, *(asked.route for asked in list_requests())}
-
-
 @pytest.mark.long
 async def test_no_route_stops_the_event_loop(service: PageService) -> None:
     heartbeat = Heartbeat()
@@ -220,38 +183,4 @@ async def test_no_tool_stops_the_event_loop(service: PageService) -> None:
             result = await heartbeat.measure(f"{tool} {name}", work, tool, arguments)
             assert not result.is_error, result
     assert {tool for tool, _ in calls} == set(TOOLS)
-    assert not heartbeat.late, heartbeat.late
-
-
-async def test_the_check_of_a_models_sentence_does_not_stop_the_event_loop() -> None:
-    result = build_result(*(tuple(range(at, at + 100)) for at in range(1000)))
-    heartbeat, asked = Heartbeat(), build_question(answer_text="model")
-    writer = AnswerWriter(FakeEngine(*[["There are 1000 rows."]] * _TRIES), build_settings())
-    said = await heartbeat.measure("answer", writer.write, asked, "SELECT 1", result)
-    assert said.source == "model"
-    assert not heartbeat.late, heartbeat.late
-
-
-@pytest.mark.parametrize("is_mixed", [False, True], ids=["others", "same_columns"])
-async def test_the_vote_on_large_results_does_not_stop_the_event_loop(is_mixed: bool) -> None:
-    """Eight different results of 1,000 rows and 100 columns; also with the same columns each."""
-    rows = [[at * step % 97 for step in range(1, 101)] for at in range(1000)]
-    assessments = tuple(
-        build_assessment(
-            f"c{seed}",
-            rows=[
-                tuple(
-                    row[: 50 + seed] + other[50 + seed :] if is_mixed else [c + seed for c in row]
-                )
-                for row, other in zip(rows, [*rows[seed:], *rows[:seed]], strict=True)
-            ],
-        )
-        for seed in range(8)
-    )
-    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), build_settings())
-    heartbeat = Heartbeat()
-    ranking = await heartbeat.measure(
-        "vote", partial(ranker.rank, samples=8), build_question(), assessments
-    )
-    assert len({assessment.group for assessment in ranking.assessments}) == 8
     assert not heartbeat.late, heartbeat.late

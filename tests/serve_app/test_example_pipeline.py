@@ -86,9 +86,3 @@ async def test_who_sees_everything_is_not_shown_what_others_asked(stored: Wiring
     shown, prompt = await ask(stored, IDENTITY.principal())
     assert {each.question for each in shown} == {GIVEN[0][0], GIVEN[1][0]}
     assert "54321" not in prompt
-
-
-async def test_the_flag_shows_none(stored: Wiring) -> None:
-    shown, prompt = await ask(stored, MIA, examples=False)
-    assert shown == []
-    assert "LOA'" not in prompt

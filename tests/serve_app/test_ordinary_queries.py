@@ -1,8 +1,7 @@
-"""Of 300 ordinary queries on each database nearly all are answered by the whole service.
+"""Of 300 ordinary queries on each database nearly all pass the guard and have their plain result.
 
 The lists were written before it was known what passes. Each query runs plainly first, so that none
-is wrong by itself; then it is sent to ``POST /run`` and to ``run_sql``, and both have to show the
-plain result and its headings. What is refused is told in docs/explanation/threat-model.md.
+is wrong by itself. What is refused is told in docs/explanation/threat-model.md.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import datetime as dt
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -19,39 +17,27 @@ import psycopg
 import pytest
 
 from data.demo_erp import MODULES
-from execution.executor import ReadOnlyExecutor
 from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.settings import parse_settings
-from serve_app.composition.access import build_access
-from serve_app.composition.services import build_services
-from serve_app.composition.stages import CpuStages
+from nl2sql.types import Diagnostic, Principal, Violation
+from serve_app.composition.local import LocalParts
 from serve_app.composition.wiring import Wiring
-from serve_app.http.app import build_http_app
-from serve_app.mcp.tools import Services
 from tests.execution.ordinary import FIXTURES, LEAST_ANSWERED, read_ordinary
 from tests.fakes import FakeEmbedder
 from tests.serve_app.echo_engine import EchoEngine
-from tests.serve_app.interfaces import (
-    Interfaces,
-    call_tool,
-    open_interfaces,
-    read_document,
-    sign_in,
-    spell_cell,
-)
+from tests.serve_app.interfaces import open_interfaces, spell_cell
 
 pytestmark = pytest.mark.long
 
 MOST_ROWS = 1000
+ANN = Principal("ann", ("analyst",))
 
 Row = tuple[object, ...]
 Result = tuple[tuple[str, ...], list[Row]]
 
 
 @pytest.fixture
-async def interfaces(
-    embedded_server: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> AsyncIterator[Interfaces]:
+async def parts(embedded_server: EmbeddedServer, tmp_path: Path) -> AsyncIterator[LocalParts]:
     with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection:
         connection.executescript(read_schema("sqlite"))
     with closing(duckdb.connect(tmp_path / "shop.duckdb")) as connection:
@@ -72,26 +58,14 @@ async def interfaces(
             "limits": {"pool_size": 2, "duckdb_memory_mib": 512, "max_rows": MOST_ROWS},
         }
     )
-    signed = sign_in(settings, {"ann": {"roles": ["analyst"]}}, monkeypatch)
-    wiring = Wiring(signed, embedded_server.socket_folder)
+    wiring = Wiring(settings, embedded_server.socket_folder)
     embedder = FakeEmbedder(settings.index.embedder)
-    engine = EchoEngine()
-    async with open_interfaces(wiring, engine, embedder=embedder) as opened:
-        store = opened.parts.store
-        executor = ReadOnlyExecutor(wiring.build_databases())
-        stages = CpuStages.build_here(wiring, engine, store, executor)
-        access = build_access(signed, store)
-        services = build_services(
-            wiring, engine, stages, access, prepares_prompts=False, store=store
-        )
-        queries, tools = services.queries, services.tools
-        app = build_http_app(signed, queries, tools=tools, page=services.page, access=access)
-        yield replace(opened, app=app, services=Services(signed, queries, tools))
-        await executor.close()
+    async with open_interfaces(wiring, EchoEngine(), embedder=embedder) as opened:
+        yield opened.parts
 
 
 async def test_ordinary_queries_on_postgresql(
-    interfaces: Interfaces, embedded_server: EmbeddedServer
+    parts: LocalParts, embedded_server: EmbeddedServer
 ) -> None:
     url = embedded_server.url("demo_erp", READER)
     options = f"-c search_path={','.join(MODULES)}"
@@ -102,20 +76,20 @@ async def test_ordinary_queries_on_postgresql(
             columns = [tuple(column) for column in cursor.description or ()]
             return read(columns, cursor.fetchmany(MOST_ROWS))
 
-        await check(interfaces, "demo_erp", read_ordinary("postgres"), fetch)
+        await check(parts, "demo_erp", read_ordinary("postgres"), fetch)
 
 
-async def test_ordinary_queries_on_sqlite(interfaces: Interfaces, tmp_path: Path) -> None:
+async def test_ordinary_queries_on_sqlite(parts: LocalParts, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection:
 
         def fetch(sql: str) -> Result:
             cursor = connection.execute(sql)
             return read(cursor.description, cursor.fetchmany(MOST_ROWS))
 
-        await check(interfaces, "sqlite", read_ordinary("shared", "sqlite"), fetch)
+        await check(parts, "sqlite", read_ordinary("shared", "sqlite"), fetch)
 
 
-async def test_ordinary_queries_on_duckdb(interfaces: Interfaces, tmp_path: Path) -> None:
+async def test_ordinary_queries_on_duckdb(parts: LocalParts, tmp_path: Path) -> None:
     # One process cannot have the file open in two ways.
     with closing(duckdb.connect(":memory:")) as connection:
         connection.execute(read_schema("duckdb"))
@@ -125,31 +99,27 @@ async def test_ordinary_queries_on_duckdb(interfaces: Interfaces, tmp_path: Path
             columns = [tuple(column) for column in cursor.description or ()]
             return read(columns, cursor.fetchmany(MOST_ROWS))
 
-        await check(interfaces, "duckdb", read_ordinary("shared", "duckdb"), fetch)
+        await check(parts, "duckdb", read_ordinary("shared", "duckdb"), fetch)
 
 
 async def check(
-    interfaces: Interfaces, database: str, queries: list[str], fetch: Callable[[str], Result]
+    parts: LocalParts, database: str, queries: list[str], fetch: Callable[[str], Result]
 ) -> None:
     assert len(queries) == 300 == len(set(queries))
     refused, changed = [], []
-    async with interfaces.connect_mcp("ann", over_http=False) as client:
-        for sql in queries:
-            columns, plain = fetch(sql)
-            body = {"database": database, "sql": sql, "max_rows": MOST_ROWS}
-            response = await interfaces.send("ann", "/run", body)
-            tool = await call_tool(client, "run_sql", **body)
-            if response.status_code != 200:
-                problem = response.json()
-                refused.append(f"{sql}\n  {problem.get('code')}: {problem.get('detail')}")
-                assert (response.status_code, tool.outcome) == (422, "error"), (sql, problem, tool)
-                continue
-            http = read_document(response.json(), response.text)
-            if (http.columns, http.rows) != (columns, spell(plain, http.rows)):
-                changed.append(f"{sql}\n  {columns} {plain[:3]}\n  {http.columns} {http.rows[:3]}")
-            # The tool shows the first rows only.
-            if (tool.columns, tool.rows) != (http.columns, http.rows[: len(tool.rows)]):
-                changed.append(f"{sql}\n  run_sql: {tool.text[:300]}")
+    for sql in queries:
+        columns, plain = fetch(sql)
+        query = await parts.guard.guard(database, sql, ANN)
+        if isinstance(query, Violation):
+            refused.append(f"{sql}\n  {query.code}: {query.message}")
+            continue
+        result = await parts.executor.execute(query, MOST_ROWS)
+        if isinstance(result, Diagnostic):
+            refused.append(f"{sql}\n  {result.sqlstate}: {result.message}")
+            continue
+        shown = tuple(tuple(map(spell_cell, row)) for row in result.rows)
+        if (result.columns, shown) != (columns, spell(plain, shown)):
+            changed.append(f"{sql}\n  {columns} {plain[:3]}\n  {result.columns} {shown[:3]}")
     print(
         f"{database}: {len(queries) - len(refused)} of {len(queries)} answered", *refused, sep="\n"
     )

@@ -94,12 +94,6 @@ async def test_who_may_see_nothing_costs_no_model_call(guarded: Wiring) -> None:
     assert engine.requests == []
 
 
-async def test_a_missing_attribute_is_named(guarded: Wiring) -> None:
-    refused, _ = await ask(guarded, "max", "How many employees are there?", COUNT)
-    assert isinstance(refused, Refused)
-    assert "department_id" in refused.reason
-
-
 async def test_a_draft_that_names_what_is_hidden_finds_nothing_of_it(guarded: Wiring) -> None:
     flags = guarded.settings.flags.model_copy(update={"pre_sql": True})
     settings = guarded.settings.model_copy(update={"flags": flags})

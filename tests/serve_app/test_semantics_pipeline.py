@@ -7,7 +7,7 @@ from nl2sql.rendering import build_trace
 from serve_app.composition.wiring import Wiring
 from tests.conftest import ROOT
 from tests.serve_app.test_policy_pipeline import ask, guarded
-from tests.serve_app.test_values_pipeline import prompt, switch
+from tests.serve_app.test_values_pipeline import prompt
 
 __all__ = ["guarded"]
 
@@ -39,10 +39,3 @@ async def test_a_definition_reaches_whom_may_see_what_it_reads(guarded: Wiring) 
     used = {found.name: found.used for found in build_trace(boss.trace).definitions}
     assert used == {"headcount": True, "revenue": False}
     assert isinstance(boss, Answered)
-
-
-async def test_they_can_be_switched_off(guarded: Wiring) -> None:
-    plain, _ = await ask(guarded, "local", QUESTION, QUERY)
-    off, _ = await ask(switch(define(guarded), semantics=False), "local", QUESTION, QUERY)
-    assert prompt(off) == prompt(plain)
-    assert "Use these definitions" not in prompt(plain)

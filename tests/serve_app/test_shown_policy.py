@@ -24,9 +24,6 @@ from serve_app.composition.wiring import Wiring
 from tests.fakes import FakeEmbedder
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.interfaces import Interfaces, call_tool, open_interfaces, sign_in
-from tests.serve_app.page_service import PRINCIPALS as DEMO_PRINCIPALS
-from tests.serve_app.page_service import PageService, open_page_service
-from tests.serve_app.test_policy_pipeline import POLICY
 
 ENGINES = ("postgres", "sqlite", "duckdb")
 TABLES = """
@@ -173,38 +170,3 @@ async def test_what_may_be_read_is_shown(interfaces: Interfaces, database: str) 
 
 
 # -- the demo --------------------------------------------------------------------------------------
-
-# `DRF`, `TRM` and a date are constants of the demo's policy.
-DEMO_SECRETS = ("DRF", "TRM", "2025-01-01", *SECRETS[2:5])
-DEMO = {
-    **DEMO_PRINCIPALS,
-    "pia": {"roles": ["public_reporting"]},
-    "two": {"roles": ["department_member", "public_reporting"], "attributes": {"department_id": 7}},
-}
-
-
-async def test_no_principal_of_the_demo_is_shown_its_policy(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    roles = yaml.safe_load(POLICY.read_text())["roles"].values()
-    tables = sorted({table for role in roles for table in (*role["row_filters"], *role["inherit"])})
-    asked, told, leaks = 0, 0, []
-    principals = sign_in(wiring.settings, DEMO, monkeypatch).identity.model_dump()["principals"]
-    async with open_page_service(wiring, monkeypatch, tmp_path, principals=principals) as service:
-        for name in ("mia", "ravi", "pia", "two", "cleo"):
-            for table in tables[:: 1 if name == "pia" else 3]:
-                for answer in await _ask_demo(service, name, table):
-                    asked += '"rows":[[' in answer.replace(" ", "")
-                    told += answer.count(f"{table}: ")
-                    found = [secret for secret in DEMO_SECRETS if secret in answer]
-                    leaks += [(name, table, found)] * bool(found)
-    assert not leaks
-    assert asked > 30
-    assert told > 3
-
-
-async def _ask_demo(service: PageService, name: str, table: str) -> list[str]:
-    sql = f"SELECT count(*) FROM {table}"
-    body = {"question": "How many?", "picked": sql, "trace": True}
-    asked = await service.send(name, "POST", "/query", json=body)
-    return [asked.text, (await service.run(name, sql)).text]

@@ -69,33 +69,3 @@ async def test_values_of_a_filtered_table_stand_in_no_gloss(
     filtered = {"hr.employees", "hr.departments", "inventory.warehouses"}
     assert {name.rpartition(".")[0] for name in enumerated(boss)} & filtered
     assert not {name.rpartition(".")[0] for name in enumerated(mia)} & filtered
-
-
-async def test_the_parts_can_be_switched_off(
-    guarded: Wiring,
-    stranger: str,
-) -> None:
-    plain = switch(guarded, value_index=False, glosses=False)
-    answer, _ = await ask(plain, "local", f"Employees called {stranger.lower()}?", COUNT)
-    assert answer.trace.context is not None
-    assert answer.trace.context.values == ()
-    assert answer.trace.context.glosses == ()
-    assert stranger not in prompt(answer)
-
-
-async def test_a_model_that_may_get_names_only_is_told_no_value(
-    guarded: Wiring, stranger: str
-) -> None:
-    glossed = switch(guarded, glosses=True)
-    model = glossed.settings.model.model_copy(update={"send": "schema"})
-    strict = Wiring(glossed.settings.model_copy(update={"model": model}), glossed.socket_folder)
-    question = f"How many employees are called {stranger.lower()}?"
-    told, _ = await ask(glossed, "local", question, COUNT)
-    answer, engine = await ask(strict, "local", question, COUNT)
-    assert answer.trace.context is not None
-    # Retrieval finds them all the same.
-    assert stranger in {match.value for match in answer.trace.context.values}
-    assert stranger in prompt(told)
-    assert "values:" in prompt(told)
-    assert stranger not in repr(engine.requests)
-    assert "values:" not in prompt(answer)

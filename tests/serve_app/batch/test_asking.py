@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from nl2sql.errors import Busy, InvalidRequest, LimitReached, Unavailable
+from nl2sql.errors import InvalidRequest, LimitReached, Unavailable
 from nl2sql.settings import Settings
-from serve_app.batch.asking import RetryPolicy, ServiceAsker, adapt_settings
+from serve_app.batch.asking import RetryPolicy, ServiceAsker
 from serve_app.batch.job import JobSpec
 from serve_app.batch.questions import BatchQuestion
 from tests.fakes import (
@@ -47,11 +47,6 @@ class Calls:
 async def test_what_is_unavailable_is_asked_again() -> None:
     calls = Calls(Unavailable("Down."), LimitReached("Busy.", retry_after_s=0))
     assert await RetryPolicy(PAUSES_S).run("shop", calls) == 3
-
-
-async def test_what_is_busy_is_asked_until_it_is_not() -> None:
-    busy = [Busy("Busy.", retry_after_s=0), LimitReached("Slow.", retry_after_s=0)] * 3
-    assert await RetryPolicy(PAUSES_S).run("shop", Calls(*busy)) == 7
 
 
 async def test_nobody_waits_for_the_limit_of_a_day() -> None:
@@ -158,9 +153,3 @@ async def test_each_principal_asks_with_its_token(monkeypatch: pytest.MonkeyPatc
         "Bearer max's",
     ]
     assert "There is no principal 'no'" in rows[-1]["reason"]
-
-
-def test_a_job_refuses_none_of_its_own_questions() -> None:
-    serve = adapt_settings(SETTINGS, 16).serve
-    assert serve.max_ongoing_requests == 16
-    assert serve.max_slowdown > 1000 * SETTINGS.serve.max_slowdown

@@ -61,14 +61,6 @@ def test_questions_are_stored_before_anything_is_asked(config: Path) -> None:
     assert (job.spec.submitter, job.spec.k, job.spec.kept_rows) == ("mia", 3, 5)
 
 
-def test_a_complete_job_needs_nothing(config: Path) -> None:
-    _, job = start(config)
-    complete(job)
-    result, _ = start_again(config)
-    assert result.exit_code == 0, result.output
-    assert "2 of 2 · 2 answered" in result.output
-
-
 def start_again(config: Path, *arguments: str) -> tuple[Result, Job]:
     output = str(config.parent / "out")
     result = call(config, "run", str(config.parent / "in.jsonl"), output, *arguments)

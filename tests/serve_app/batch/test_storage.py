@@ -23,7 +23,7 @@ from serve_app.batch.job import find_job
 from serve_app.batch.questions import describe_files, read_files
 from serve_app.batch.results import ResultFormat
 from serve_app.batch.running import Sizes, run_job
-from serve_app.batch.storage import Folder, find_files, open_folder
+from serve_app.batch.storage import find_files, open_folder
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.batch.engines import build_echo
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
@@ -104,11 +104,6 @@ def test_files_of_a_folder(location: str) -> None:
     assert before == describe_files(location)
     folder.write("a.json", b"333")
     assert before != describe_files(location)
-
-
-def test_only_local_folders_have_a_path_on_this_machine(tmp_path: Path) -> None:
-    assert open_folder(str(tmp_path)).local_path == str(tmp_path)
-    assert Folder(fs.SubTreeFileSystem("/", fs.LocalFileSystem()), "tmp").local_path == ""
 
 
 @pytest.mark.long

@@ -49,12 +49,6 @@ def test_a_password_is_read_where_it_is_used(monkeypatch: pytest.MonkeyPatch) ->
     assert b"s3cret" not in pickle.dumps(wiring)
 
 
-def test_embedded_connections_differ_by_role() -> None:
-    wiring = Wiring(SETTINGS, "/run/pg")
-    assert wiring.indexer_url("shop") == "postgresql://quorumsql_indexer@/shop?host=%2Frun%2Fpg"
-    assert wiring.index_url() == "postgresql://quorumsql_indexer@/quorumsql?host=%2Frun%2Fpg"
-
-
 def test_the_embedder_that_is_not_installed_is_found_where_it_was_fetched(tmp_path: Path) -> None:
     entry = load_embedder()
     assert entry.file is not None

@@ -15,7 +15,7 @@ from nl2sql.deadline import ending_in, read_left_s
 from nl2sql.errors import DeadlineExceeded
 from nl2sql.types import Message, Prompt, SamplingRequest
 from serve_app.composition.wiring import Wiring
-from serve_app.ray.remote import RemoteEngine, RemoteStage
+from serve_app.ray.remote import RemoteStage
 from serve_app.ray.replicas import StageReplica
 from tests.serve_app.echo_engine import HANG
 from tests.serve_app.echo_replica import EchoReplica
@@ -68,12 +68,6 @@ async def test_a_stage_ends_in_time_though_nobody_cancels_it(stage: Any) -> None
     assert await stage.count.remote() == (1, 1)
 
 
-async def test_a_stage_does_not_begin_without_time(stage: Any) -> None:
-    with pytest.raises(DeadlineExceeded):
-        await stage.hang.remote(left_s=0.0)
-    assert await stage.count.remote() == (0, 0)
-
-
 @pytest.mark.parametrize("method", ["sample", "sample_observed"])
 async def test_the_engine_ends_in_time_though_nobody_cancels_it(method: str) -> None:
     engine = serve.run(serve.deployment(EchoReplica).bind(), _local_testing_mode=True)
@@ -88,18 +82,3 @@ async def test_the_engine_ends_in_time_though_nobody_cancels_it(method: str) -> 
     with pytest.raises(DeadlineExceeded):
         await sample()
     assert await engine.counts.remote() == (1, 1)
-
-
-async def test_the_engine_is_not_asked_without_time() -> None:
-    engine = serve.run(serve.deployment(EchoReplica).bind(), _local_testing_mode=True)
-    remote = RemoteEngine(engine)
-
-    async def ask() -> None:
-        await asyncio.sleep(0.02)
-        with pytest.raises(DeadlineExceeded):
-            await remote.sample(REQUEST)
-
-    async with ending_in(0.01):
-        late = asyncio.create_task(ask())
-    await late
-    assert await engine.counts.remote() == (0, 0)

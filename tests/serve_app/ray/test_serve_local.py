@@ -8,8 +8,7 @@ from typing import Any, Literal
 import pytest
 from ray import serve
 
-from nl2sql.answers import Answered
-from nl2sql.errors import InvalidRequest, UnknownDatabase
+from nl2sql.errors import InvalidRequest
 from nl2sql.types import Principal, TableDescriptions
 from quorumsql.contract import FeedbackRequest, QueryRequest
 from serve_app.composition.wiring import Wiring
@@ -34,15 +33,6 @@ def ask(ingress: Any, question: str, **options: Any) -> Any:
     return ingress.query.remote(request, Principal("local")).result()
 
 
-def test_a_question_passes_all_stages(ingress: Any) -> None:
-    answer = ask(ingress, "SELECT count(*) FROM employees", k=3)
-    assert isinstance(answer, Answered)
-    assert answer.result.rows != ((0,),)
-    assert answer.quorum
-    assert answer.trace.ranking is not None
-    assert answer.trace.ranking.assessments[0].candidate.samples == 3
-
-
 def test_all_replicas_share_a_session(ingress: Any) -> None:
     first = ask(ingress, "SELECT count(*) FROM employees", session="local-test")
     again = ask(ingress, "And of those?", session="local-test")
@@ -50,13 +40,6 @@ def test_all_replicas_share_a_session(ingress: Any) -> None:
     assert [each.trace.notes for each in (first, again, other)] == [(), (), ()]
     # The engine echoes what makes no whole question; without earlier turns it is not asked.
     assert [each.trace.rewriting.method for each in (first, again, other)] == ["", "kept", ""]
-
-
-def test_errors_of_ours_cross_the_handle(ingress: Any) -> None:
-    with pytest.raises(UnknownDatabase):
-        ask(ingress, "SELECT 1", database="nowhere")
-    with pytest.raises(InvalidRequest):
-        ask(ingress, "   ")
 
 
 def test_a_right_answer_is_an_example_for_the_next_question(ingress: Any) -> None:

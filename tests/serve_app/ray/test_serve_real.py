@@ -6,7 +6,6 @@ import asyncio
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from data.benchmarks.types import Benchmark, Configured, Example
 from evaluation.runs.run_folder import read_run
 from evaluation.runs.variants import build_variant
 from execution.postgres.embedded import EmbeddedServer
-from nl2sql.errors import DeadlineExceeded, Unavailable
+from nl2sql.errors import DeadlineExceeded
 from nl2sql.types import Message, Principal, Prompt, SamplingRequest
 from quorumsql.client import Client
 from quorumsql.contract import QueryRequest
@@ -34,7 +33,7 @@ from serve_app.reporting import Silence
 from serve_app.service.running_queries import UnknownQuery, build_running_queries
 from tests.fakes import build_settings
 from tests.serve_app.echo_engine import HANG
-from tests.serve_app.half_open import HALF_SENT, half_open
+from tests.serve_app.half_open import HALF_SENT
 from tests.serve_app.ray.ray_service import serving
 
 ANN = Principal("ann")
@@ -123,17 +122,6 @@ async def test_a_benchmark_runs_through_the_service(
     assert (refused.outcome, refused.correct) == ("refused", False)
 
 
-async def test_a_service_that_is_gone_ends_the_run_with_what_to_do(
-    wiring: Wiring, tmp_path: Path
-) -> None:
-    example = Example("q", "demo_erp", "SELECT 1", ("SELECT count(*) FROM employees",))
-    benchmark = Benchmark("mini", "postgres", (example,), {"demo_erp": Configured()}, "0" * 64)
-    options = MeasureOptions(tmp_path, "mini", service="http://127.0.0.1:9")
-    variant = build_variant(wiring.settings, 1, "")
-    with pytest.raises(Unavailable, match="run the same command again"):
-        await measure(ReadyBenchmark(benchmark, wiring), [variant], options, Silence())
-
-
 def test_bad_input_is_a_problem_through_the_proxy(url: str) -> None:
     for body, status, field in (
         ({"question": "x" * 2_000_000}, 413, "question"),
@@ -168,19 +156,6 @@ def test_a_question_is_followed_from_any_replica(url: str) -> None:
         assert not handle.is_alive.remote("SERVE_REPLICA::none").result()
     finally:
         serve.delete("followers")
-
-
-def test_two_databases_answer_at_once(url: str) -> None:
-    questions = [
-        ("demo_erp", "SELECT count(*) FROM tickets", "answered"),
-        ("second", "SELECT count(*) FROM orders", "answered"),
-        ("second", "SELECT count(*) FROM tickets", "failed"),
-    ] * 4
-    with ThreadPoolExecutor(len(questions)) as pool:
-        outcomes = pool.map(
-            lambda each: post(url, each[1], database=each[0]).json()["outcome"], questions
-        )
-        assert list(outcomes) == [outcome for _, _, outcome in questions]
 
 
 def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> None:
@@ -218,27 +193,6 @@ def test_the_stages_of_a_question_are_told_across_all_processes(url: str) -> Non
     assert {"stage", "candidate", "vote", "rows"} <= kinds
 
 
-def test_a_client_that_leaves_its_stream_cancels_its_request_in_the_engine(url: str) -> None:
-    engine = serve.get_deployment_handle("engine", APPLICATION)
-    waiting, cancelled = engine.counts.remote().result()
-    question = {"question": f"How many {HANG} orders?", "k": 4}
-    headers = {"accept": "text/event-stream"}
-    with httpx.stream("POST", f"{url}/query", json=question, headers=headers) as stream:
-        for line in stream.iter_lines():
-            if '"generate"' in line and engine.counts.remote().result()[0] > waiting:
-                break
-    assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
-
-
-async def test_half_open_connections_change_nothing_for_others(url: str) -> None:
-    host, port = "127.0.0.1", int(url.rpartition(":")[2])
-    async with half_open(host, port, 150), httpx.AsyncClient(base_url=url, timeout=30) as client:
-        for _ in range(20):
-            assert (await client.get("/healthz")).status_code == 200
-            question = {"question": "SELECT count(*) FROM employees"}
-            assert (await client.post("/query", json=question)).json()["outcome"] == "answered"
-
-
 async def test_whoever_sends_half_a_request_is_let_go(url: str) -> None:
     host, port = "127.0.0.1", int(url.rpartition(":")[2])
 
@@ -268,26 +222,6 @@ def test_rays_own_headers_and_foreign_hosts_through_the_proxy(url: str) -> None:
         answer = httpx.get(url + path, headers={"host": "evil.io"}, timeout=30)
         assert answer.status_code == status
         assert answer.headers.get_list("x-content-type-options") == ["nosniff"]
-
-
-def test_survives_the_death_of_its_postgres(url: str, embedded_server: EmbeddedServer) -> None:
-    sql = "SELECT count(*) FROM employees"
-    before = post(url, sql).json()["rows"]
-    control_server(embedded_server, "stop", "-m", "immediate")
-    try:
-        ready = httpx.get(f"{url}/readyz", timeout=30)
-        assert ready.status_code == 503
-        assert "does not answer" in ready.json()["parts"]["database demo_erp"]
-        response = post(url, sql)
-        assert response.status_code == 503
-        assert response.headers["content-type"] == "application/problem+json"
-        assert "does not answer" in response.json()["detail"]
-        assert httpx.get(f"{url}/healthz", timeout=30).status_code == 200
-    finally:
-        folder = embedded_server.socket_folder
-        control_server(embedded_server, "start", "-o", f'-h "" -k {folder}', "-l", "/dev/null")
-    assert wait_for(lambda: is_ready(url))
-    assert post(url, sql).json()["rows"] == before
 
 
 def control_server(server: EmbeddedServer, action: str, *options: str) -> None:

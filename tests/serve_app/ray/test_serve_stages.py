@@ -13,11 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import httpx2
 import pytest
-from mcp import Client
-from mcp.client.client import ConnectMode
-from mcp.client.streamable_http import streamable_http_client
 from ray import serve
 
 from nl2sql.deadline import ending_in
@@ -29,7 +25,6 @@ from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
 from serve_app.ray.remote import RemoteStage
 from serve_app.ray.running import APPLICATION
-from tests.serve_app.mcp.clients import MODES, call
 from tests.serve_app.ray.ray_service import serving
 
 pytestmark = pytest.mark.timeout(600)
@@ -140,32 +135,6 @@ def test_keys_and_limits_hold_behind_rays_proxy(url: str, wiring: Wiring) -> Non
     revoke(wiring, key_id)
     for wrong in (key, "", "qsql_" + "a" * 43, "other"):
         assert ask(url, wrong, "SELECT 1 AS one").status_code == 401
-
-
-@pytest.mark.parametrize("mode", MODES)
-def test_mcp_behind_rays_proxy_answers_the_same(
-    url: str, wiring: Wiring, mode: ConnectMode
-) -> None:
-    _, key = make_key(wiring, "agent")
-    answer = ask(url, key, COUNT, k=2).json()
-    asked, ran, table, models = asyncio.run(ask_over_mcp(url, key, mode))
-    assert asked["rows"] == ran["rows"] == answer["rows"]
-    assert table["tables"][0]["primary_key"] == ["employee_id"]
-    assert [found["name"] for found in models["databases"]] == ["demo_erp", "second"]
-
-
-async def ask_over_mcp(url: str, key: str, mode: ConnectMode) -> list[dict[str, Any]]:
-    """A question, a query, a table and the databases."""
-    headers = {"Authorization": f"Bearer {key}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
-        streams = streamable_http_client(f"{url}/mcp", http_client=http)
-        async with Client(streams, mode=mode) as client:
-            return [
-                await call(client, "ask", question=COUNT),
-                await call(client, "run_sql", sql=COUNT),
-                await call(client, "describe_tables", tables=["employees"]),
-                await call(client, "list_databases"),
-            ]
 
 
 def test_the_routes_of_the_page_reach_the_stages(url: str, wiring: Wiring) -> None:

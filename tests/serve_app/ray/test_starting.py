@@ -6,14 +6,7 @@ import pytest
 import ray
 
 from nl2sql.errors import Unavailable
-from serve_app.ray.starting import LOCAL, connect_ray, find_address
-
-
-def test_the_address_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    assert find_address() == LOCAL
-    monkeypatch.setenv("RAY_ADDRESS", "10.0.0.1:6379")
-    assert find_address() == "10.0.0.1:6379"
+from serve_app.ray.starting import connect_ray
 
 
 def test_what_ray_says_is_in_the_error() -> None:

@@ -14,7 +14,6 @@ import pytest
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.errors import DeadlineExceeded, IndexUnavailable, Unavailable, UnknownDatabase
 from nl2sql.protocols import Observer
-from nl2sql.settings.records import AuditSettings
 from nl2sql.types import (
     Entitlement,
     GuardedQuery,
@@ -28,7 +27,7 @@ from quorumsql.contract import QueryRequest
 from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from retrieval.index_store.store import IndexStore
 from serve_app.service.accounting import Accounting
-from serve_app.service.audit import AuditFile, AuditTable, build_sinks
+from serve_app.service.audit import AuditFile, AuditTable
 from tests.fakes import build_assessment, build_diagnostic, build_question, build_result
 
 ANN = Principal("ann", ("clerk",), (("secret", "attribute"),), Entitlement(key="key_1"))
@@ -208,13 +207,6 @@ async def test_the_table_deletes_old_rows(store: IndexStore) -> None:
     await table.add(entry)
     [read] = await log.read(most=9)
     assert (read.asked_at, list(read.executed)) == (entry.asked_at, list(entry.executed))
-
-
-def test_the_settings_say_where(store: IndexStore, tmp_path: Path) -> None:
-    log = AuditStore(store)
-    assert build_sinks(AuditSettings(), log) == ()
-    both = build_sinks(AuditSettings(file=tmp_path / "a", table=True), log)
-    assert [type(sink) for sink in both] == [AuditFile, AuditTable]
 
 
 async def test_the_rows_of_interpretations_are_counted() -> None:

@@ -64,15 +64,6 @@ async def test_every_module_is_read_once_for_each_index() -> None:
     assert len(generator.prepared) == 20
 
 
-async def test_other_roles_see_other_tables() -> None:
-    generator, turns = FakeGenerator(), FairTurns(1)
-    preparation = PromptPreparation(FakeRetriever(), generator, quiet_s=0)
-    preparation.start("shop", ANALYST, "", turns)
-    preparation.start("shop", Principal("ravi", ("manager",)), "", turns)
-    await let_work()
-    assert len(generator.prepared) == 2
-
-
 async def test_nothing_is_read_while_a_question_is_worked_on() -> None:
     generator, turns = FakeGenerator(), FairTurns(1)
     preparation = PromptPreparation(FakeRetriever(), generator, quiet_s=0)

@@ -15,7 +15,6 @@ from serve_app.service.question_log import (
     TextLines,
     configure_logging,
     log_question,
-    make_trace_id,
     read_traceparent,
 )
 
@@ -25,11 +24,6 @@ def build_record(**fields: object) -> logging.LogRecord:
     record.created = 0.0
     record.quorumsql_fields = fields
     return record
-
-
-def test_a_text_line_names_its_fields() -> None:
-    line = TextLines().format(build_record(outcome="answered", ms=12.5))
-    assert line == "1970-01-01T00:00:00.000+00:00 INFO question outcome=answered ms=12.5"
 
 
 @pytest.mark.parametrize("form", [TextLines(), JsonLines()], ids=["text", "json"])
@@ -72,7 +66,3 @@ def test_lines_go_to_standard_error_once(capsys: pytest.CaptureFixture[str]) -> 
 )
 def test_an_invalid_header_has_no_trace_id(header: str) -> None:
     assert read_traceparent(header) == ""
-
-
-def test_a_new_id_has_the_form_of_w3c() -> None:
-    assert read_traceparent(f"00-{(new := make_trace_id())}-b7ad6b7169203331-01") == new

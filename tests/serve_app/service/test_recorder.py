@@ -27,7 +27,7 @@ from quorumsql.contract import QueryRequest
 from ranking.ranker import CandidateRanker
 from serve_app.service.query_service import QueryService
 from serve_app.service.question_log import LOGGER, TRACE_ID, JsonLines
-from serve_app.service.recorder import Figures, QuestionRecorder
+from serve_app.service.recorder import QuestionRecorder
 from tests.fakes import (
     FakeExecutor,
     FakeGenerator,
@@ -170,27 +170,3 @@ def test_an_error_is_an_outcome(error: BaseException, outcome: str) -> None:
     assert meter.values["questions", outcome, ""] == 1
     assert (lines[0]["outcome"], lines[0]["code"]) == (outcome, type(error).__name__)
     assert recorder.figures.read().duration.questions == 0
-
-
-async def test_requests_that_wait_and_are_answered_are_counted() -> None:
-    service = build_service(FakeMeter())
-    async with service.admission.take():
-        figures = service.recorder.figures.read()
-    assert (figures.waiting, figures.ongoing) == (0, 1)
-    assert service.recorder.figures.read().ongoing == 0
-
-
-def test_percentiles_are_those_of_the_latest_hundred_answers() -> None:
-    figures = Figures()
-    for ms in (9000.0, *(float(number) for number in range(1, 101))):
-        figures.count("answered", ms)
-    figures.count("timeout", None)
-    told = figures.read()
-    assert told.questions == {"answered": 101, "timeout": 1}
-    duration = told.duration
-    assert (duration.questions, duration.p50_ms, duration.p95_ms) == (100, 50.0, 95.0)
-
-
-def test_without_questions_there_are_no_percentiles() -> None:
-    duration = Figures().read().duration
-    assert (duration.questions, duration.p50_ms, duration.p95_ms) == (0, None, None)

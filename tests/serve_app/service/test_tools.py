@@ -116,12 +116,6 @@ async def test_a_search_that_is_refused_or_breaks_is_recorded() -> None:
     ]
 
 
-async def test_a_search_looks_for_the_text_alone() -> None:
-    retriever = FakeRetriever()
-    await build_tools(Sink(), retriever=retriever).search_schema("shop", "late orders", MIA)
-    assert [question.text for question in retriever.questions] == ["late orders"]
-
-
 class OneLeft:
     """Limits of a principal that leave one operation; counts what is used."""
 
