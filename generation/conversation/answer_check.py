@@ -2,8 +2,8 @@
 
 A cell may contain instructions to the model, which must not get into the answer. Therefore only a
 closed set is allowed: whole cells in quotation marks, names of columns, words of the question, and
-a list of plain words; numbers must come from the rows. The list has no negations, because "there is
-no …" could be wrong without any number.
+a list of plain words; numbers must come from the rows and be written in digits. The list has no
+negations, because "there is no …" could be wrong without any number.
 
 Not covered: whether a number belongs to the name that it is said of.
 """
@@ -13,11 +13,11 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 from generation.conversation.answer_sentence import is_sayable
-from generation.conversation.number_words import SpokenNumber, find_numbers
-from nl2sql.languages.english import list_english
+from nl2sql.languages.english import NUMBER_WORDS, list_english
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
 from nl2sql.words import split_words
@@ -31,6 +31,28 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _BEFORE_YEARS = list_english("before_years")
 _QUOTED = re.compile(r"“[^“”]*”")
+_NUMBER = re.compile(
+    r"(?P<digits>[-−]?(?:\d{1,3}(?:[,\u00a0\u202f' ]\d{3})+(?!\d)|\d+)(?:\.\d+)?)"  # noqa: RUF001
+    r"(?P<percent>\s?(?:%|percent\b))?",
+    re.IGNORECASE,
+)
+_MARKS_IN_NUMBERS = re.compile(r"[,\u00a0\u202f' ]")
+_GLUED = re.compile(r"\d[^\W\d_]")
+# Words of numbers, which are not compared with the rows.
+_NUMBER_WORDS = NUMBER_WORDS.keys() | set(
+    "dozen once twice double triple hundred thousand million billion k m bn".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number in a text, from ``start`` to ``end``; ``step`` is the unit of its last digit."""
+
+    value: Decimal
+    start: int
+    end: int
+    step: Decimal
+    is_percent: bool
 
 
 def clean_text(text: str) -> str:
@@ -66,9 +88,11 @@ def check_text(text: str, question: str, result: ResultSet) -> str:
     own = _QUOTED.sub(lambda match: " " * len(match[0]), quoted)
     for date in sorted(set(dates), key=len, reverse=True):
         own = own.replace(date, " " * len(date))
-    numbers = list(find_numbers(own))
+    numbers = list(_find_numbers(own))
     if not numbers and own == quoted:
         return ""  # It mentions nothing from the rows.
+    if _GLUED.search(own):
+        return ""
     years = {date[:4] for date in dates}
     if not all(
         _is_held(number, result) or _is_year(number, own, years) or _is_asked(number, own, question)
@@ -80,6 +104,7 @@ def check_text(text: str, question: str, result: ResultSet) -> str:
     known = set(split_words(question)) | _PLAIN
     for name in result.columns:
         known.update(split_words(name))
+    known -= _NUMBER_WORDS
     return quoted if all(_is_among(word, known) for word in split_words(rest)) else ""
 
 
@@ -98,14 +123,21 @@ def quote_cells(text: str, result: ResultSet) -> str:
     return found.sub(r"“\1”", text)
 
 
-def _is_held(number: SpokenNumber, result: ResultSet) -> bool:
+def _find_numbers(text: str) -> Iterator[_Number]:
+    for match in _NUMBER.finditer(text):
+        digits = _MARKS_IN_NUMBERS.sub("", match["digits"]).replace("−", "-")  # noqa: RUF001
+        step = Decimal(1).scaleb(-len(digits.partition(".")[2]))
+        yield _Number(Decimal(digits), *match.span(), step, match["percent"] is not None)
+
+
+def _is_held(number: _Number, result: ResultSet) -> bool:
     """Whether the number is in the rows or, if they are complete, is their count or a sum."""
     if not result.truncated and number.value == len(result.rows):
         return True
     return any(_is_rounded(number, value) for value in _list_values(result))
 
 
-def _is_year(number: SpokenNumber, text: str, years: set[str]) -> bool:
+def _is_year(number: _Number, text: str, years: set[str]) -> bool:
     """Whether it is the year of a date in the rows: "in 2024", but not "2024 orders"."""
     before = split_words(text[: number.start])[-1:]
     return (
@@ -115,7 +147,7 @@ def _is_year(number: SpokenNumber, text: str, years: set[str]) -> bool:
     )
 
 
-def _is_asked(number: SpokenNumber, text: str, question: str) -> bool:
+def _is_asked(number: _Number, text: str, question: str) -> bool:
     """Whether it is in the question too, after the same word: "in 2024", "top 5"."""
     spelling = text[number.start : number.end].strip().lower()
     before = split_words(text[: number.start])[-1:]
@@ -126,7 +158,7 @@ def _is_asked(number: SpokenNumber, text: str, question: str) -> bool:
     )
 
 
-def _is_rounded(number: SpokenNumber, value: Decimal) -> bool:
+def _is_rounded(number: _Number, value: Decimal) -> bool:
     """Whether ``number`` is ``value``, perhaps rounded to the precision of ``number``."""
     if not value.is_finite():
         return False

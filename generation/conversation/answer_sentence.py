@@ -45,50 +45,12 @@ def render_sentence(result: ResultSet, language: Language = "en") -> str:
     """
     if not result.rows:
         return ""
-    said = load_sentences(language)
+    said = _load_sentences(language)
     if is_small(result):
         render = _render_row if len(result.rows) == 1 else _render_values
         if sentence := render(result, said):
             return sentence
     return _render_count(result, said)
-
-
-def say_value(value: object, unit: str = "", marks: str = ",.") -> str | None:
-    """The text of a cell for a sentence; None if it must not be in one.
-
-    A number with a unit is written with ``marks``, those between thousands and before decimals.
-
-    >>> say_value("Ann"), say_value(Decimal("12.50")), say_value(None), say_value("<b>")
-    ('“Ann”', '12.50', 'no value', None)
-    >>> say_value(Decimal("1234.50"), "EUR", ".,")
-    '1.234,50 EUR'
-    """
-    if unit and (number := read_number(value)) is not None:
-        return f"{format_number(number, marks)} {unit}"
-    if value is None:
-        return "no value"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str):
-        return f"“{value}”" if is_sayable(value) else None
-    if isinstance(value, Decimal):
-        return None if read_number(value) is None else format(value, "f")
-    if isinstance(value, int | float | dt.date | dt.time | dt.timedelta):
-        return str(to_json_value(value))
-    return None
-
-
-def read_number(cell: object) -> Decimal | None:
-    """The number in a cell; None for anything else, and for what is not finite."""
-    if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
-        return None
-    number = Decimal(str(cell))
-    return number if number.is_finite() and abs(number.adjusted()) < _MOST_DIGITS else None
-
-
-def format_number(number: Decimal, marks: str) -> str:
-    """The number with ``marks`` between thousands and before its decimals."""
-    return f"{number:,f}".translate(dict(zip(map(ord, ",."), marks, strict=True)))
 
 
 def is_sayable(text: str) -> bool:
@@ -101,14 +63,14 @@ def is_sayable(text: str) -> bool:
 
 
 @cache
-def load_sentences(language: Language) -> Mapping[str, Any]:
+def _load_sentences(language: Language) -> Mapping[str, Any]:
     """The templates of a language (``sentences.yaml``)."""
     return cast("Mapping[str, Any]", read_packaged(__package__, "sentences.yaml")[language])
 
 
 def _render_row(result: ResultSet, said: Mapping[str, Any]) -> str:
     units = result.units or ("",) * len(result.columns)
-    values = [_say_in(*cell, said) for cell in zip(result.rows[0], units, strict=True)]
+    values = [_say_value(*cell, said) for cell in zip(result.rows[0], units, strict=True)]
     names = [name if is_sayable(name) else "" for name in name_columns(result.columns)]
     if len(values) == 1:
         return said["answer"].format(value=values[0]) if values[0] else ""
@@ -120,7 +82,7 @@ def _render_row(result: ResultSet, said: Mapping[str, Any]) -> str:
 
 def _render_values(result: ResultSet, said: Mapping[str, Any]) -> str:
     values = [
-        value for row in result.rows if (value := _say_in(row[0], "".join(result.units), said))
+        value for row in result.rows if (value := _say_value(row[0], "".join(result.units), said))
     ]
     if len(values) < len(result.rows):
         return ""
@@ -141,12 +103,34 @@ def _render_count(result: ResultSet, said: Mapping[str, Any]) -> str:
     return str(said["first" if result.truncated else "all"].format(what=what))
 
 
-def _say_in(value: object, unit: str, said: Mapping[str, Any]) -> str | None:
+def _say_value(value: object, unit: str, said: Mapping[str, Any]) -> str | None:
+    """The text of a cell for a sentence; None if it must not be in one.
+
+    A number with a unit is written with the language's marks between thousands and before decimals.
+    """
     if value is None:
         return str(said["none"])
     if isinstance(value, bool):
         return str(said["true" if value else "false"])
-    return say_value(value, unit, said["marks"])
+    if isinstance(value, str):
+        return f"“{value}”" if is_sayable(value) else None
+    number = _read_number(value)
+    if unit and number is not None:
+        marks = dict(zip(map(ord, ",."), said["marks"], strict=True))
+        return f"{f'{number:,f}'.translate(marks)} {unit}"
+    if isinstance(value, Decimal):
+        return None if number is None else format(value, "f")
+    if isinstance(value, int | float | dt.date | dt.time | dt.timedelta):
+        return str(to_json_value(value))
+    return None
+
+
+def _read_number(cell: object) -> Decimal | None:
+    """The number in a cell; None for anything else, and for what is not finite."""
+    if not isinstance(cell, int | float | Decimal):
+        return None
+    number = Decimal(str(cell))
+    return number if number.is_finite() and abs(number.adjusted()) < _MOST_DIGITS else None
 
 
 def _join(names: Sequence[str], last: str) -> str:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 
 from generation.conversation.answer_check import check_text, clean_text
 from generation.conversation.answer_sentence import is_small, render_sentence
-from generation.conversation.headline import render_headline
 from nl2sql.errors import PromptTooLong, Unavailable
 from nl2sql.languages.detection import find_language
 from nl2sql.prompts import render_text
@@ -21,7 +20,7 @@ from nl2sql.protocols import Engine
 from nl2sql.results.headings import name_columns
 from nl2sql.results.json_values import to_json_value
 from nl2sql.settings import Settings
-from nl2sql.sql.threads import run_in_parser_thread, run_in_results_thread
+from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import AnswerText, Message, Prompt, Question, ResultSet, SamplingRequest
 
 _MOST_COLUMNS = 20
@@ -43,11 +42,7 @@ class AnswerWriter:
         """The text and who wrote it. A missing model is not an error."""
         if question.answer_text not in ("rule", "model"):
             return AnswerText()
-        language = find_language(question.text)
-        database = self._settings.databases.get(question.database)
-        dialect = database.dialect if database else "postgres"
-        headline = await run_in_parser_thread(render_headline, sql, result, dialect, language)
-        sentence = headline or render_sentence(result, language)
+        sentence = render_sentence(result, find_language(question.text))
         by_rule = AnswerText(sentence, "rule" if sentence else "")
         if not sentence or is_small(result) or question.answer_text == "rule":
             return by_rule

@@ -10,8 +10,13 @@ here: retrieval, which knows them all, answers them. For the thresholds see docs
 
 from __future__ import annotations
 
-from generation.conversation.commands import asks_to_change
-from generation.conversation.small_talk import Remark, is_small_talk, read_remark, reply
+from generation.conversation.remarks import (
+    Remark,
+    asks_to_change,
+    is_small_talk,
+    read_remark,
+    reply,
+)
 from generation.conversation.suggestions import describe_subjects, suggest_questions
 from nl2sql.settings import FlagSettings
 from nl2sql.types import Intent, Question, SchemaContext

@@ -12,15 +12,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
 from data.benchmarks.types import Benchmark, Example
 from evaluation.runs.variants import override
 from generation.prompts.prompt_builder import PromptBuilder
-from generation.prompts.target_queries import spell_query
+from nl2sql.catalog import Table
 from nl2sql.concurrency import gather_all
 from nl2sql.prompts import ANSWER_END, ANSWER_START
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
+from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.scopes import fold_case, name_ctes
 from nl2sql.types import Message, Question
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.operations.benchmarks import prepare_benchmark
@@ -96,8 +101,8 @@ class _PairWriter:
         )
         _, context = await self._retriever.retrieve(question)
         tables = [hit.table for hit in context.tables]
-        sql = spell_query(example.golds[0], tables, context.names, context.dialect)
-        if sql is None:
+        sql = example.golds[0].strip().rstrip(";")
+        if not _reads_only(sql, tables, context.dialect):
             return None
         plan = await self._planner.plan(question, context)
         prompt, _ = await self._builder.build(question, context, plan, "standard")
@@ -107,3 +112,13 @@ class _PairWriter:
             "database": example.database,
             "messages": [asdict(message) for message in (*prompt.messages, answer)],
         }
+
+
+def _reads_only(sql: str, shown: Iterable[Table], dialect: str) -> bool:
+    """Whether the query reads these tables and no others."""
+    try:
+        tree = parse_one(sql, dialect)
+    except (SqlglotError, RecursionError):
+        return False
+    known = name_ctes(tree, fold_case) | {table.name.lower() for table in shown}
+    return all(table.name.lower() in known for table in tree.find_all(exp.Table))

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from generation.conversation.answer_sentence import is_small, render_sentence
+from nl2sql.languages import LANGUAGES, Language
+from nl2sql.results.headings import name_columns
 from nl2sql.types import ResultSet
 
 
-def build(columns: str, *rows: tuple[Any, ...], truncated: bool = False) -> ResultSet:
+def build(columns: str, *rows: tuple[Any, ...], truncated: bool = False, **more: Any) -> ResultSet:
     names = tuple(columns.split(","))
-    return ResultSet(names, ("text",) * len(names), rows, truncated, 1.0)
+    return ResultSet(names, ("text",) * len(names), rows, truncated, 1.0, **more)
 
 
 @pytest.mark.parametrize(
@@ -92,6 +94,33 @@ def test_a_column_whose_name_is_not_plain_is_not_named() -> None:
 
 
 def test_a_cell_that_was_cut_is_not_named() -> None:
-    result = ResultSet(("a",), ("text",), (("Ann",),), False, 1.0, cut=((0, 0),))
+    result = build("a", ("Ann",), cut=((0, 0),))
     assert not is_small(result)
     assert render_sentence(result) == "1 row with a."
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_every_sentence(language: Language) -> None:
+    for result in (
+        build("n", ("a",), ("b",)),
+        build("n,m", (1, 2), (3, 4)),
+        build("n,m", (1, 2), (3, 4), truncated=True),
+        build("a,b,c,d,e,f,g", (1,) * 7),
+        build("?column?", *[(1,)] * 9),
+        build("n", (None,)),
+        build("n", (True,)),
+        build("n", (336,)),
+    ):
+        sentence = render_sentence(result, language)
+        assert sentence
+        assert "{" not in sentence
+    assert (sentence == "Answer: 336.") == (language == "en")
+
+
+def test_figures_with_a_unit_are_written_as_in_the_language() -> None:
+    revenue = build("revenue", (Decimal("-1234567.50"),), units=("EUR",))
+    assert render_sentence(revenue) == "Answer: -1,234,567.50 EUR."
+    assert render_sentence(revenue, "de") == "Antwort: -1.234.567,50 EUR."
+    assert name_columns(revenue.columns, revenue.units) == ("revenue (EUR)",)
+    # Without a unit a number may be a year.
+    assert render_sentence(build("year", (2024,))) == "Answer: 2024."

@@ -38,16 +38,20 @@ async def test_nothing_is_said_unless_asked_and_of_rows(source: str) -> None:
     assert (await write(source, result))[0] == AnswerText()
 
 
-@pytest.mark.parametrize("source", ["rule", "model"])
-async def test_what_a_sentence_tells_whole_costs_no_call(source: str) -> None:
-    told, engine = await write(source, build_result((336,)))
-    assert told == AnswerText("Answer: 336.", "rule")
-    assert engine.requests == []
-
-
-async def test_the_rule_never_asks_the_model() -> None:
-    told, engine = await write("rule", TWO_ROWS)
-    assert told == AnswerText("2 rows with customer and orders.", "rule")
+@pytest.mark.parametrize(
+    ("source", "result", "sentence"),
+    [
+        ("rule", build_result((336,)), "Answer: 336."),
+        ("model", build_result((336,)), "Answer: 336."),
+        ("rule", TWO_ROWS, "2 rows with customer and orders."),
+    ],
+    ids=["whole", "whole_though_the_model_is_wanted", "by_rule"],
+)
+async def test_what_a_rule_tells_costs_no_call(
+    source: str, result: ResultSet, sentence: str
+) -> None:
+    told, engine = await write(source, result)
+    assert told == AnswerText(sentence, "rule")
     assert engine.requests == []
 
 
@@ -128,10 +132,8 @@ def check(text: str, *rows: tuple[Any, ...], truncated: bool = False, asked: str
         "Germany has the highest revenue, 1234.56, with 12 orders.",
         "Germany has a revenue of 1,234.56.",
         "Germany has a revenue of about 1,235.",
-        "Germany has a revenue of 1.2 thousand.",
-        "Germany has twelve orders and France seven.",
         "There are 3 countries.",
-        "All three countries together have 22 orders.",
+        "All countries together have 22 orders.",
         "The last order from Germany was in 2024.",
         "The last order from Germany was on 2024-05-17.",
         "In 2024 Germany was first.",
@@ -151,7 +153,10 @@ def test_what_the_rows_hold_may_be_said(text: str) -> None:
         pytest.param("42", id="bare"),
         pytest.param("Germany has 13 orders.", id="another_number"),
         pytest.param("Germany has a revenue of 1234.65.", id="digits_swapped"),
-        pytest.param("Germany has a revenue of 1.3 thousand.", id="rounded_wrongly"),
+        pytest.param("Germany has a revenue of 1.2 thousand.", id="a_scale"),
+        pytest.param("Germany has a revenue of 1.2k.", id="a_glued_scale"),
+        pytest.param("Germany has twelve orders.", id="a_right_number_in_words"),
+        pytest.param("Germany has a revenue of 1,233.", id="rounded_wrongly"),
         pytest.param("There are 2024 orders.", id="the_question's_number_elsewhere"),
         pytest.param("There are 5 countries.", id="the_question's_number_as_a_count"),
         pytest.param("There are 17 countries.", id="a_part_of_a_date"),

@@ -1,8 +1,13 @@
-"""Recognises what is no question about data: greetings, thanks, "what can I ask?", and poems.
+"""Recognises what is no question about data: greetings, "what can I ask?", poems, and commands.
 
-Only whole, unambiguous forms, in the nine languages of ``small_talk.yaml``. The gate refuses a
-request for a poem, code or a translation only if it is far from all tables, so that a database
-about poems can be asked for one.
+Of greetings, thanks and the like only whole, unambiguous forms, in the nine languages of
+``remarks.yaml``. The gate refuses a request for a poem, code or a translation only if it is far
+from all tables, so that a database about poems can be asked for one.
+
+A command to change data gets a better answer here; protection is the task of the guard, which
+allows only queries. Therefore only forms that no question has are recognised (an SQL statement, or
+an imperative at the start of a sentence), and doubtful ones pass ("updates by month", "drop in
+sales").
 """
 
 from __future__ import annotations
@@ -34,6 +39,36 @@ _FORMS = (
     r"play (?:some|a|the) \w+.*",
 )
 _SMALL_TALK = re.compile(rf"(?:{'|'.join(_FORMS)})[\s.!?]*", re.IGNORECASE)
+_POLITE = (
+    r"(?:(?:please|now|then|and|also|kindly|just|hey|hi|hello|can|could|will|you|i|want|need|"
+    r"would|like|to|let|us|let's)[\s,]+)*"
+)
+_ALL = r"(?:all|every|each|any|the|this|that|these|those|my|our|his|her|their|its|it|them)\b"
+_THING = (
+    r"(?:table|database|schema|view|index|column|row|record|entry|entries|rows|records|tables|"
+    r"user|role|trigger|function|constraint|sequence)\b"
+)
+_ORDERS = (
+    rf"(?:drop|truncate|alter)\s+(?:{_ALL}\s+)?(?:\w+\s+)?{_THING}",
+    r"(?:drop|truncate)\s+(?:all|every|everything)\b",
+    r"truncate\s+\w+\s*$",
+    rf"(?:delete|erase|remove|wipe|purge)\s+(?:out\s+)?(?:{_ALL}|everything\b|from\b|{_THING})",
+    r"(?:delete|erase|remove|wipe|purge)\s+(?:an?\s+)?\w+\s+(?:with|where|number|#|\d)",
+    r"insert\s+(?:into\b|an?\b|the\b|this\b|new\b|\d)",
+    r"update\s+[\w.\"`]+\s+set\b",
+    rf"(?:update|change|set|modify|overwrite|replace|rename)\s+{_ALL}.*?\b(?:to|set|with|as|=)\s",
+    rf"(?:increase|decrease|raise|reduce|lower|double|halve)\s+{_ALL}.*?\bby\s+\d",
+    rf"add\s+an?\s+(?:new\s+)?{_THING}",
+    r"add\s+(?:an?\s+)?new\s+\w+",
+    r"create\s+(?:or\s+replace\s+)?(?:an?\s+)?(?:new\s+|temp\w*\s+|unique\s+)?"
+    r"(?:table|database|schema|view|index|user|role|trigger|function|sequence)\b",
+    r"grant\s+[\w\s,]+\b(?:to|on)\b",
+    r"revoke\s+[\w\s,]+\b(?:from|on)\b",
+)
+# A command may also follow another sentence or a SELECT.
+_COMMAND = re.compile(
+    rf"(?:^|[;.!?\n]\s*|\band\s+then\s+){_POLITE}(?:{'|'.join(_ORDERS)})", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +113,20 @@ def is_small_talk(text: str) -> bool:
     return _SMALL_TALK.fullmatch(text.strip()) is not None
 
 
+def asks_to_change(text: str) -> bool:
+    """Whether a sentence of the text is a command to change data.
+
+    >>> [asks_to_change(text) for text in ("DROP TABLE orders;", "Please delete all orders.")]
+    [True, True]
+    >>> [asks_to_change(text) for text in ("Updates by month", "Which orders were deleted?")]
+    [False, False]
+    """
+    return _COMMAND.search(text.strip()) is not None
+
+
 @cache
 def _load() -> dict[Language, Any]:
-    return cast("dict[Language, Any]", read_packaged(__package__, "small_talk.yaml"))
+    return cast("dict[Language, Any]", read_packaged(__package__, "remarks.yaml"))
 
 
 @cache
