@@ -1,13 +1,9 @@
-"""BIRD (Li et al. 2023, https://bird-bench.github.io): dev and mini-dev, on SQLite or PostgreSQL.
+"""BIRD (Li et al. 2023, https://bird-bench.github.io): dev and mini-dev, on SQLite.
 
 The layout is that of the published archives (README of github.com/bird-bench/mini_dev): a JSON list
-of ``{question_id, db_id, question, evidence, SQL, difficulty}``, and
-
-- SQLite (``dev.json``, ``mini_dev_sqlite.json``): ``dev_databases/<db_id>/<db_id>.sqlite`` beside
-  it or one folder above;
-- PostgreSQL (``mini_dev_postgresql.json``): the dump ``BIRD_dev.sql`` beside it, or in the folder
-  ``MINIDEV_postgresql`` beside it or one above. It contains the tables of all databases in one
-  schema, so all questions are about one database, ``bird_dev``.
+of ``{question_id, db_id, question, evidence, SQL, difficulty}`` (``dev.json``,
+``mini_dev_sqlite.json``), and ``dev_databases/<db_id>/<db_id>.sqlite`` beside it or one folder
+above.
 
 ``dev_databases/<db_id>/database_description/<table>.csv`` describes columns (and what their values
 mean) in ``original_column_name, column_name, column_description, data_format, value_description``;
@@ -18,27 +14,22 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from data.benchmarks.entries import (
-    Entry,
     build_benchmark,
     fold_name,
     peek_fields,
     read_json_entries,
 )
-from data.benchmarks.types import Benchmark, Example, PostgresFile, Source, SqliteFile
+from data.benchmarks.types import Benchmark, Example, Source, SqliteFile
 from nl2sql.errors import SettingsError
 
-LAYOUT = "a JSON list of {db_id, question, evidence, SQL}, dev_databases/ or BIRD_dev.sql near it"
+LAYOUT = "a JSON list of {db_id, question, evidence, SQL}, dev_databases/ near it"
 
-_IN_FOLDER = ("dev.json", "mini_dev_sqlite.json", "mini_dev_postgresql.json")
+_IN_FOLDER = ("dev.json", "mini_dev_sqlite.json")
 _DATABASES = "dev_databases"
-_DUMP = "BIRD_dev.sql"
-# The files on the hub are named mini_dev_pg-00000-of-00001.json.
-_POSTGRES = re.compile(r"postgres|(^|_)pg(_|-|$)")
 
 
 def find_bird(path: Path) -> Path | None:
@@ -52,77 +43,50 @@ def find_bird(path: Path) -> Path | None:
 
 def load_bird(questions: Path) -> Benchmark:
     """The benchmark of a questions file that ``find_bird`` found. Raises SettingsError."""
-    if "mysql" in questions.stem:
+    if any(word in questions.stem for word in ("mysql", "postgres", "_pg")):
         raise SettingsError(
-            f"{questions} contains MySQL queries.",
-            hint="Use mini_dev_sqlite.json or mini_dev_postgresql.json.",
+            f"{questions} contains queries for another database than SQLite.",
+            hint="Use dev.json or mini_dev_sqlite.json.",
         )
-    entries = read_json_entries(questions)
-    db_ids = tuple(dict.fromkeys(entry.file_name("db_id") for entry in entries))
     folder = _find_databases(questions)
-    if _POSTGRES.search(questions.stem):
-        dialect = "postgres"
-        names = dict.fromkeys(db_ids, "bird_dev")
-        databases, missing = _find_dump(questions)
-        texts = {key: text for db_id in db_ids for key, text in _read_descriptions(folder, db_id)}
-        descriptions = {"bird_dev": texts}
-    else:
-        dialect = "sqlite"
-        names = {db_id: f"bird_{db_id}" for db_id in db_ids}
-        databases, missing = _find_files(folder, names.items())
-        descriptions = {
-            name: dict(_read_descriptions(folder, db_id)) for db_id, name in names.items()
-        }
+    examples = []
+    databases: dict[str, Source] = {}
+    missing = {}
+    descriptions = {}
+    for entry in read_json_entries(questions):
+        db_id = entry.file_name("db_id")
+        name = f"bird_{db_id}"
+        file = folder / db_id / f"{db_id}.sqlite"
+        if not file.is_file():
+            missing[name] = f"There is no file {file}."
+        elif name not in databases:
+            databases[name] = SqliteFile(file)
+            descriptions[name] = dict(_read_descriptions(folder, db_id))
+        number = entry.optional_text("question_id") or str(entry.number)
+        examples.append(
+            Example(
+                id=f"{questions.stem}-{number}",
+                database=name,
+                question=entry.text("question"),
+                golds=(entry.query("SQL"),),
+                evidence=entry.optional_text("evidence"),
+                difficulty=entry.optional_text("difficulty"),
+            )
+        )
     return build_benchmark(
         questions,
         name=f"bird {questions.stem}",
-        dialect=dialect,
-        examples=[_build_example(entry, names[entry.file_name("db_id")]) for entry in entries],
+        dialect="sqlite",
+        examples=examples,
         databases=databases,
         missing=missing,
         descriptions=descriptions,
     )
 
 
-def _build_example(entry: Entry, database: str) -> Example:
-    number = entry.optional_text("question_id") or str(entry.number)
-    return Example(
-        id=f"{entry.path.stem}-{number}",
-        database=database,
-        question=entry.text("question"),
-        golds=(entry.query("SQL"),),
-        evidence=entry.optional_text("evidence"),
-        difficulty=entry.optional_text("difficulty"),
-    )
-
-
 def _find_databases(questions: Path) -> Path:
     above = questions.parent.parent / _DATABASES
     return above if above.is_dir() else questions.parent / _DATABASES
-
-
-def _find_files(
-    folder: Path, names: Iterable[tuple[str, str]]
-) -> tuple[dict[str, Source], dict[str, str]]:
-    databases: dict[str, Source] = {}
-    missing = {}
-    for db_id, name in names:
-        file = folder / db_id / f"{db_id}.sqlite"
-        if file.is_file():
-            databases[name] = SqliteFile(file)
-        else:
-            missing[name] = f"There is no file {file}."
-    return databases, missing
-
-
-def _find_dump(questions: Path) -> tuple[dict[str, Source], dict[str, str]]:
-    here, above = questions.parent, questions.parent.parent
-    folder = "MINIDEV_postgresql"
-    candidates = (here / _DUMP, here / folder / _DUMP, above / folder / _DUMP)
-    for file in candidates:
-        if file.is_file():
-            return {"bird_dev": PostgresFile(file)}, {}
-    return {}, {"bird_dev": f"There is none of the files {', '.join(map(str, candidates))}."}
 
 
 def _read_descriptions(folder: Path, db_id: str) -> Iterator[tuple[str, str]]:

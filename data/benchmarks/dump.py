@@ -32,7 +32,7 @@ def find_dump(path: Path) -> Path | None:
     """The questions file at ``path`` (for a folder or a dump: the one in that folder), or None."""
     folder = path if path.is_dir() else path.parent
     questions = folder / "questions.json" if path.is_dir() or path.suffix == ".dump" else path
-    if not questions.is_file() or len(_find_dumps(questions)) != 1:
+    if questions.suffix != ".json" or not questions.is_file() or len(_find_dumps(questions)) != 1:
         return None
     return questions if {"question", "query"} <= peek_fields(questions) else None
 

@@ -106,34 +106,18 @@ def test_the_first_questions_have_a_gold_or_say_what_should_come() -> None:
     assert len(examples) == sum("query" in entry for entry in FIRST) == 23
 
 
-def test_the_demo_set_has_a_name() -> None:
-    benchmark = load_benchmark("demo_erp_business", configured={"demo_erp"})
-    assert benchmark.name == "demo_erp_business"
-    assert len(benchmark.examples) == 28
-    by_path = load_benchmark(str(BUSINESS_QUESTIONS), configured={"demo_erp"})
-    assert by_path.examples == benchmark.examples
-
-
-def test_the_erp86_set_loads_beside_a_dump(tmp_path: Path) -> None:
-    (tmp_path / "erp86.dump").touch()
-    questions = tmp_path / ERP86_QUESTIONS.name
-    questions.symlink_to(ERP86_QUESTIONS)
-    benchmark = load_benchmark(str(questions), configured=())
-    assert benchmark.name == "erp86 business_questions"
-    assert len(benchmark.examples) == 20
-    assert list(benchmark.databases) == ["erp86"]
-
-
-def test_the_erp2377_set_loads_beside_a_dump_with_a_database_for_each_division(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("path", "questions", "databases"), [(ERP86_QUESTIONS, 20, 1), (ERP2377_QUESTIONS, 53, 7)]
+)
+def test_the_set_about_a_dump_loads_beside_it_with_a_database_for_each_schema(
+    path: Path, questions: int, databases: int, tmp_path: Path
 ) -> None:
-    (tmp_path / "erp2377.dump").touch()
-    questions = tmp_path / ERP2377_QUESTIONS.name
-    questions.symlink_to(ERP2377_QUESTIONS)
-    benchmark = load_benchmark(str(questions), configured=())
-    assert benchmark.name == "erp2377 business_questions"
-    assert len({example.question for example in benchmark.examples}) == 53
-    assert len(benchmark.databases) == 7
+    (tmp_path / f"{path.parent.name}.dump").touch()
+    (tmp_path / path.name).symlink_to(path)
+    benchmark = load_benchmark(str(tmp_path / path.name), configured=())
+    assert benchmark.name == f"{path.parent.name} business_questions"
+    assert len({example.question for example in benchmark.examples}) == questions
+    assert len(benchmark.databases) == databases
     for example in benchmark.examples:
         assert parse_one(example.golds[0], "postgres").find(exp.Table) is not None
 

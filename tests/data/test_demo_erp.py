@@ -10,10 +10,9 @@ from typing import Any
 import psycopg
 import pytest
 import sqlglot
-import yaml
 from sqlglot import exp
 
-from data.demo_erp import MODULES, POLICY, QUESTIONS, ROWS
+from data.demo_erp import MODULES, QUESTIONS, ROWS
 from data.demo_erp.rows import TODAY, TableRows, pack_tables, read_tables
 from execution.postgres.embedded import SUPERUSER, EmbeddedServer
 
@@ -160,44 +159,3 @@ def test_gold_answers_without_ties(
         probe = probe.limit(int(limit.expression.this) + 1)
     sort_keys = [row[width:] for row in rows(erp, probe.sql(dialect="postgres"))]
     assert len(set(sort_keys)) == len(sort_keys), "rows tie, so that their order is not determined"
-
-
-def test_policy_names_only_what_exists(erp: Connection, columns: dict[str, set[str]]) -> None:
-    policy = yaml.safe_load(POLICY.read_text())
-    keys = {
-        (child, tuple(names), parent)
-        for child, names, parent in erp.execute(
-            "SELECT c.conrelid::regclass::text, array_agg(a.attname::text ORDER BY k.i),"
-            " c.confrelid::regclass::text FROM pg_constraint c"
-            " CROSS JOIN LATERAL unnest(c.conkey) WITH ORDINALITY AS k(attnum, i)"
-            " JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = k.attnum"
-            " WHERE c.contype = 'f' GROUP BY c.oid, c.conrelid, c.confrelid"
-        )
-    }
-    assert policy["version"] == 1
-    shared = set(policy["shared"])
-    assert shared <= set(columns)
-    for name, role in policy["roles"].items():
-        visible = role["tables"]["visible"]
-        visible = set(columns) if visible == "*" else set(visible)
-        assert visible | set(role["tables"]["hidden"]) <= set(columns)
-        assert not visible & set(role["tables"]["hidden"])
-        filters, inherited = role["row_filters"], role["inherit"]
-        assert set(filters) | set(inherited) <= visible
-        assert not set(filters) & set(inherited)
-        if role["rows"] == "filtered":
-            assert visible - shared == set(filters) | set(inherited), name
-        for table, condition in filters.items():
-            tree = sqlglot.parse_one(condition, dialect="postgres")
-            assert {c.name for c in tree.find_all(exp.Column)} <= columns[table]
-            assert {p.name for p in tree.find_all(exp.Placeholder)} <= set(policy["attributes"])
-            for attribute in policy["attributes"]:
-                condition = condition.replace(f":{attribute}", "NULL")
-            rows(erp, f"SELECT 1 FROM {table} WHERE {condition} LIMIT 0")
-        for table, path in inherited.items():
-            child, parent = table.split(".")[1], path["references"].split(".")[1]
-            assert (child, tuple(path["columns"]), parent) in keys, table
-            assert path["references"] in visible
-        for masked in role["masked_columns"]:
-            table, column = masked.rsplit(".", 1)
-            assert column in columns[table]

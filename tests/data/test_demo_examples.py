@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from data.demo_erp import EXAMPLES, QUESTIONS
 from execution.executor import ReadOnlyExecutor
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import GuardedQuery, ResultSet
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.examples.files import Pair, read_pairs
+from retrieval.examples.files import read_pairs
 from retrieval.index_store.example_store import fold_question
 from serve_app.composition.examples import open_examples, seed_demo_examples
 from serve_app.composition.wiring import Wiring
@@ -28,6 +26,8 @@ def test_none_is_a_question_that_is_measured() -> None:
     assert not questions & {fold_question(pair.question) for pair in PAIRS}
     assert not queries & {normal_form(pair.sql) for pair in PAIRS}
     assert 10 <= len(PAIRS) <= 15
+    # They are for everybody.
+    assert {(pair.source, pair.roles, pair.access) for pair in PAIRS} == {("file", (), "")}
 
 
 async def test_each_gives_rows_through_the_guard(wiring: Wiring) -> None:
@@ -62,8 +62,3 @@ async def test_they_are_seeded_where_there_are_none(wiring: Wiring) -> None:
         left = await examples.list_examples("demo_erp")
         assert removed not in {example.id for example in left}
         await examples.remove("demo_erp", [example.id for example in left])
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.question[:30])
-def test_all_are_for_everybody(pair: Pair) -> None:
-    assert (pair.source, pair.roles, pair.access) == ("file", (), "")

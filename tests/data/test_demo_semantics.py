@@ -1,4 +1,4 @@
-"""The demo's definitions fit the demo's schema, the guard, the database and the policy."""
+"""The demo's definitions and synonyms fit its schema, values, guard and policy."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from data.demo_erp import DEFINITION_QUESTIONS
 from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import load_policy
 from nl2sql.types import Principal
+from retrieval.index_store.value_store import ValueStore
 from retrieval.semantics.resolution import resolve_definitions
 from retrieval.semantics.semantics_file import load_semantics
+from retrieval.vocabulary.synonyms import check_synonyms, load_synonyms
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.semantics import check_definitions
 from tests.conftest import ROOT
@@ -78,3 +80,16 @@ def test_a_role_is_shown_only_what_it_may_read(
     assert {each.name for each in resolved} - shown == hidden
     # By the other way round: a table that the role does not see hides what reads it.
     assert shown == {each.name for each in resolved if all(map(access.catalog.table, each.tables))}
+
+
+async def test_every_name_and_value_of_the_synonyms_is_there(wiring: Wiring) -> None:
+    synonyms = load_synonyms(DEMO / "synonyms.yaml")
+    check_synonyms(synonyms, wiring.source("demo_erp").read_catalog())
+    store = wiring.build_index_store()
+    stored = {
+        column.qualified: set(column.values)
+        for column in await ValueStore(store).load("demo_erp", 10**6)
+    }
+    await store.close()
+    for column, values in synonyms.values.items():
+        assert set(values) <= stored[column]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from data.benchmarks.load import load_benchmark
-from data.benchmarks.overlaps import leave_out
+from data.benchmarks.overlaps import find_overlaps, leave_out
 from data.benchmarks.types import Benchmark, Example, SqliteFile
 from nl2sql.errors import SettingsError
 
@@ -44,6 +44,24 @@ def test_something_must_be_left() -> None:
     ours = build(("shop", "How many orders?"))
     with pytest.raises(SettingsError, match="All questions of ours"):
         leave_out(ours, [ours])
+
+
+@pytest.mark.parametrize(
+    ("question", "measured", "is_same"),
+    [
+        ("How many ships are there?", "how many SHIPS are there", True),
+        ("How many ships are there?", "How many ship is are there?", True),
+        ("List the names of all Ships by age.", "By age, list the names of all ships!", True),
+        ("How many captains are there?", "How many ships are there?", False),
+        ("How many ships were built before 1900?", "How many ships are there?", False),
+    ],
+)
+def test_the_same_question_in_other_words_overlaps(
+    question: str, measured: str, is_same: bool
+) -> None:
+    found = find_overlaps(["Unrelated?", question], ["Other.", measured])
+    assert found == ({1: measured} if is_same else {})
+    assert find_overlaps([question], []) == {}
 
 
 @pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder of benchmarks")
