@@ -91,28 +91,18 @@ def test_who_leaves_the_role_reads_nothing(
     rows = applied.ask(READER, query, identity=support)
     assert isinstance(rows, list)
     assert len(rows) > 20
+    # Another role is in reach as long as its functions are.
+    assert isinstance(applied.ask(READER, _BECOME, identity=support), list)
     wrong = check_applied(applied.url(READER), applied.build_row_security())
     assert wrong == f"{READER} may read hr.employees without becoming a role of {DATABASE}."
     apply_row_security(applied.url(OWNER), applied.build_row_security())
     assert applied.ask(READER, query, identity=support) == _NO_RIGHT
 
 
-def test_another_role_is_in_reach_with_the_functions(
-    applied: RowSecurityDatabase, support: SessionIdentity
-) -> None:
-    assert isinstance(applied.ask(READER, _BECOME, identity=support), list)
-
-
-def test_another_role_is_out_of_reach_without_them(
-    revoked: RowSecurityDatabase, support: SessionIdentity
-) -> None:
-    assert revoked.ask(READER, _BECOME, identity=support) == _NO_RIGHT
-
-
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT set_config('role', 'none', true)",
+        _BECOME,
         "SELECT set_config('quorumsql.department_id', '18', true)",
         _TEXT_AS_SQL,
         "SELECT query_to_xml('SELECT 1', true, true, '')",
@@ -147,9 +137,7 @@ async def test_guarded_queries_need_none_of_these_functions(
     own = revoked.ask(SUPERUSER, "SELECT count(*) FROM hr.employees WHERE department_id = 31")
     assert list(result.rows) == own
     assert own != [(0,)]
-
-
-def test_nothing_of_the_families_is_left(revoked: RowSecurityDatabase) -> None:
+    # Nothing of the families is left.
     found = find_reachable(revoked.url(READER), READER, DATABASE)
     assert [function.name for function in found if function.family in FAMILIES] == []
 
