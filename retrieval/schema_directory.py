@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 
-import numpy as np
-
 from nl2sql.browsing import ColumnVisibility
 from nl2sql.catalog import Table
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable, PolicyError
-from nl2sql.types import FewShot, Principal, Question, TableDescriptions, Violation
+from nl2sql.types import FewShot, Principal, TableDescriptions, Violation
+from retrieval.examples.selector import ExampleSelector
 from retrieval.search.keys import find_table
-from retrieval.search.sources import ExampleSearch
+
+_MOST_EXAMPLES = 20
 
 
 class SchemaDirectory:
-    """Answers from the indexed catalogs; ``examples`` selects examples without a question."""
+    """Answers from the indexed catalogs."""
 
-    def __init__(self, visibility: ColumnVisibility, examples: ExampleSearch | None = None) -> None:
+    def __init__(
+        self, visibility: ColumnVisibility, examples: ExampleSelector | None = None
+    ) -> None:
         self._visibility = visibility
         self._examples = examples
 
@@ -90,5 +92,4 @@ class SchemaDirectory:
         visible = await self._visibility.visible_catalog(database, principal)
         if isinstance(visible, Violation):
             return ()
-        nothing = Question("", database, principal, k=1, seed=0, max_rows=1)
-        return await self._examples.select(nothing, np.zeros(0, dtype=np.float32), visible)
+        return await self._examples.list_latest(database, principal, visible, _MOST_EXAMPLES)

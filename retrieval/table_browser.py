@@ -12,19 +12,15 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from cachetools import LRUCache
-from sqlglot import exp
 
 from nl2sql.browsing import ColumnVisibility
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.concurrency import gather_all
-from nl2sql.errors import QuorumError
 from nl2sql.protocols import Executor, Guard
 from nl2sql.single_flight import SingleFlight
 from nl2sql.types import (
     ColumnDetails,
     Definition,
-    Diagnostic,
-    ExecutionLimits,
     Neighbour,
     Principal,
     TableDetails,
@@ -38,6 +34,7 @@ from retrieval.search.modules import find_modules
 from retrieval.search.table_search import TableSearch
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.values.memory import ValueMemory
+from retrieval.values.search import read_own_values
 
 MOST_VALUES = 50
 """Values of a column that are shown."""
@@ -47,10 +44,8 @@ _MOST_NEIGHBOURS = 100
 _MOST_VIEWS = 16
 # Grouping tables by their keys takes seconds for more; schemas and patterns are quick for any.
 _MOST_GROUPED = 5000
-# For columns with hidden rows: how many are queried, and the limits of each query.
+# For columns with hidden rows: how many are queried.
 _MOST_QUERIED = 8
-_VALUES_LIMITS = ExecutionLimits(timeout_ms=500, result_bytes=64 * 1024)
-_QUERY_TIMEOUT_S = 1.0
 
 _Keys = Mapping[str, Sequence[ForeignKey]]
 
@@ -222,42 +217,22 @@ class IndexedTables:
             elif len(queried) < _MOST_QUERIED:
                 queried.append(column.name)
         own = await gather_all(
-            self._query_values(table, column, visible, principal) for column in queried
+            read_own_values(
+                self._guard,
+                self._executor,
+                database=visible.database,
+                dialect=visible.dialect,
+                principal=principal,
+                table=table,
+                column=column,
+                most=MOST_VALUES,
+            )
+            for column in queried
         )
         # Whether there are other values is not said: that would count rows that are hidden.
         return found | {
             column: (values, True) for column, values in zip(queried, own, strict=True) if values
         }
-
-    async def _query_values(
-        self, table: Table, column: str, visible: Catalog, principal: Principal
-    ) -> tuple[str, ...]:
-        """Values in the rows that the principal may see; none if the query takes too long."""
-        sql = _build_query(table, column, visible.dialect)
-        try:
-            async with asyncio.timeout(_QUERY_TIMEOUT_S):
-                query = await self._guard.guard(visible.database, sql, principal)
-                if isinstance(query, Violation):
-                    return ()
-                result = await self._executor.execute(query, MOST_VALUES, _VALUES_LIMITS)
-        except (TimeoutError, QuorumError):
-            return ()
-        if isinstance(result, Diagnostic):
-            return ()
-        return tuple(str(row[0]) for row in result.rows if row[0] is not None)
-
-
-def _build_query(table: Table, column: str, dialect: str) -> str:
-    """The query for the first values of a column.
-
-    >>> from nl2sql.catalog import Column
-    >>> print(_build_query(Table("s", "Cust", (Column("city", "text"),)), "city", "postgres"))
-    SELECT DISTINCT "city" FROM "s"."Cust" ORDER BY "city" LIMIT 50
-    """
-    named = exp.column(column, quoted=True)
-    source = exp.table_(table.name, db=table.schema, quoted=True)
-    query = exp.select(named).distinct().from_(source).order_by(named.copy()).limit(MOST_VALUES)
-    return query.sql(dialect=dialect)
 
 
 def _describe_key(key: ForeignKey, direction: str) -> Neighbour:

@@ -42,9 +42,6 @@ class RetrievalSettings(Section):
     )
     max_values: int = Field(8, ge=0, le=100, description="Matched cell values for a question.")
     examples: int = Field(3, ge=0, le=20, description="Verified questions shown as examples.")
-    example_selection: Literal["similar", "random"] = Field(
-        "similar", description="The most similar, or random ones drawn with the question's seed."
-    )
     example_min_similarity: float = Field(
         0.4, ge=-1, le=1, description="Examples with a lower cosine similarity are not shown."
     )

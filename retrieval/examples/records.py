@@ -105,15 +105,12 @@ class Rejected:
 
 
 class Verifier:
-    """Guards a query as one principal and lets the database plan it, or run it (``run``)."""
+    """Guards a query as one principal, and lets the database plan it."""
 
-    def __init__(
-        self, guard: Guard, visibility: Visibility, executor: Executor, *, run: bool = False
-    ) -> None:
+    def __init__(self, guard: Guard, visibility: Visibility, executor: Executor) -> None:
         self._guard = guard
         self._visibility = visibility
         self._executor = executor
-        self._run = run
 
     async def verify(self, database: str, sql: str, principal: Principal) -> Verified | Rejected:
         """Raises IndexUnavailable, DatabaseUnavailable, PolicyError, UnknownDatabase."""
@@ -128,11 +125,7 @@ class Verifier:
         query = await self._guard.guard(database, sql, principal)
         if isinstance(query, Violation):
             return Rejected(query.message)
-        result = (
-            await self._executor.execute(query, 1)
-            if self._run
-            else await self._executor.explain(query)
-        )
+        result = await self._executor.explain(query)
         if isinstance(result, Diagnostic):
             return Rejected(result.message)
         return Verified(sql, tables, catalog.dialect)

@@ -25,7 +25,6 @@ from retrieval.embedding.embedder import Embedder
 from retrieval.examples.masking import mask_question, name_vectors
 from retrieval.index_store.example_store import (
     ExampleStore,
-    FoundExample,
     Scope,
     build_access_key,
     fold_question,
@@ -69,36 +68,55 @@ class ExampleSelector:
         see. Raises IndexUnavailable, PolicyError.
         """
         wanted = self._settings.examples
-        scope = await self._build_scope(question, catalog) if wanted else None
+        if not wanted or (scope := await self._build_scope(question, catalog)) is None:
+            return ()
+        masked = mask_question(question.text)
+        if masked != question.search_text:
+            vector = await self._questions.embed(masked)
+        return await self._choose(question, scope, catalog, vector, wanted)
+
+    async def list_latest(
+        self, database: str, principal: Principal, catalog: Catalog, most: int
+    ) -> tuple[FewShot, ...]:
+        """At most ``most`` examples that the principal may see, no two with the same query.
+
+        Raises IndexUnavailable, PolicyError.
+        """
+        question = Question("", database, principal, k=1, seed=0, max_rows=1)
+        scope = await self._build_scope(question, catalog)
         if scope is None:
             return ()
-        is_random = self._settings.example_selection == "random"
-        if not is_random:
-            vector = await self._embed_masked(question, vector)
-        chosen: list[FoundExample] = []
-        forms: set[str] = set()
+        return await self._choose(question, scope, catalog, None, most)
+
+    async def _choose(
+        self,
+        question: Question,
+        scope: Scope,
+        catalog: Catalog,
+        vector: NDArray[np.float32] | None,
+        wanted: int,
+    ) -> tuple[FewShot, ...]:
+        least = self._settings.example_min_similarity
+        chosen: dict[str, FewShot] = {}
         seen: set[str] = set()
         limit = wanted * _DEPTH
         for _ in range(_MOST_PAGES):
-            page = (
-                await self._examples.draw(scope, question.seed, limit, seen)
-                if is_random
-                else await self._examples.nearest(scope, vector, limit, seen)
-            )
+            page = await self._examples.find(scope, vector, limit, seen)
             for example in page:
                 seen.add(example.id)
-                if not is_random and example.cosine < self._settings.example_min_similarity:
-                    return _convert(chosen)
-                if example.form in forms:
+                if vector is not None and example.cosine < least:
+                    return tuple(chosen.values())
+                if example.form in chosen:
                     continue
                 if await self._verdicts.passes(question, example.sql, catalog):
-                    forms.add(example.form)
-                    chosen.append(example)
+                    chosen[example.form] = FewShot(
+                        example.question, example.sql, round(example.cosine, 4)
+                    )
                     if len(chosen) == wanted:
-                        return _convert(chosen)
+                        return tuple(chosen.values())
             if len(page) < limit:
                 break
-        return _convert(chosen)
+        return tuple(chosen.values())
 
     async def find_verified(self, question: Question, catalog: Catalog) -> VerifiedQuery | None:
         """The latest query that was given for this very question; None if there is none.
@@ -149,12 +167,6 @@ class ExampleSelector:
             self._tables[database] = read
         return read[1]
 
-    async def _embed_masked(
-        self, question: Question, vector: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        masked = mask_question(question.text)
-        return vector if masked == question.search_text else await self._questions.embed(masked)
-
 
 class _Verdicts:
     """Caches the guard's verdicts on examples' queries by access, until the catalog changes."""
@@ -181,9 +193,3 @@ class _Verdicts:
         if known is None or known[0]() is not catalog:
             known = self._known[key] = (ref(catalog), {})
         return known[1]
-
-
-def _convert(chosen: list[FoundExample]) -> tuple[FewShot, ...]:
-    return tuple(
-        FewShot(example.question, example.sql, round(example.cosine, 4)) for example in chosen
-    )

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.types import Principal, VerifiedQuery
-from retrieval.index_store.table_store import TableStore, insert
+from retrieval.index_store.table_store import TableStore, insert, read_row
 
 Source = Literal["file", "benchmark", "feedback"]
 
@@ -48,9 +48,9 @@ SELECT id, question, sql, form, 1 - (embedding::vector({dimensions:d}) <=> %(vec
  LIMIT %(limit)s
 """
 
-_DRAWN = f"""
-SELECT id, question, sql, form, 0.0 AS cosine FROM quorumsql.examples
- WHERE {_IS_VISIBLE} ORDER BY md5(%(seed)s || id), id LIMIT %(limit)s
+_LATEST = f"""
+SELECT id, question, sql, form, 0.0::float8 AS cosine FROM quorumsql.examples
+ WHERE {_IS_VISIBLE} ORDER BY created_at DESC, id LIMIT %(limit)s
 """
 
 _SAME_QUESTION = f"""
@@ -143,7 +143,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class FoundExample:
-    """A search result; ``cosine`` is 0 for an example that was drawn at random."""
+    """A search result; ``cosine`` is 0 where no vector was searched."""
 
     id: str
     question: str
@@ -157,22 +157,23 @@ class ExampleStore(TableStore):
 
     # -- searching -----------------------------------------------------------------------------
 
-    async def nearest(
+    async def find(
         self,
         scope: Scope,
-        vector: NDArray[np.float32],
+        vector: NDArray[np.float32] | None,
         limit: int,
         seen: Collection[str] = (),
     ) -> list[FoundExample]:
-        """At most ``limit`` examples of the scope, without those ``seen``, nearest first."""
-        query = _NEAREST.format(dimensions=len(vector), is_visible=_IS_VISIBLE)
-        return await self._find(query, scope, limit, seen, vector=vector)
+        """At most ``limit`` examples of the scope, without those ``seen``.
 
-    async def draw(
-        self, scope: Scope, seed: int, limit: int, seen: Collection[str] = ()
-    ) -> list[FoundExample]:
-        """At most ``limit`` examples of the scope, in an order that depends only on ``seed``."""
-        return await self._find(_DRAWN, scope, limit, seen, seed=str(seed))
+        The nearest to ``vector`` first, or without it the latest.
+        """
+        query, parameters = _LATEST, _list_parameters(scope, limit, seen)
+        if vector is not None:
+            query = _NEAREST.format(dimensions=len(vector), is_visible=_IS_VISIBLE)
+            parameters["vector"] = vector
+        rows = await self._fetch(query, parameters)
+        return [read_row(FoundExample, row) for row in rows]
 
     async def find_verified(self, scope: Scope, folded: str, principal: str) -> list[VerifiedQuery]:
         """The queries of the scope for one folded question, the latest first.
@@ -184,12 +185,6 @@ class ExampleStore(TableStore):
             _SAME_QUESTION, {**parameters, "folded": folded, "principal": principal}
         )
         return [VerifiedQuery(*row) for row in rows]
-
-    async def _find(
-        self, query: str, scope: Scope, limit: int, seen: Collection[str], **more: object
-    ) -> list[FoundExample]:
-        rows = await self._fetch(query, {**_list_parameters(scope, limit, seen), **more})
-        return [FoundExample(row[0], row[1], row[2], row[3], float(row[4])) for row in rows]
 
     async def is_empty(self, database: str) -> bool:
         """Whether the database has no example at all."""

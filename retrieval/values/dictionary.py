@@ -1,8 +1,8 @@
 """All indexed values of one database in memory, looked up by phrase.
 
-A value is found by the same words in any spelling, by a similar text (typing errors; its trigrams
-are looked up first), or by a text that begins with the phrase. Knows nothing of principals: the
-caller must check which values the principal may see.
+A value is found by the same words in any spelling, by a similar text with the same first letter
+(typing errors), or by a text that begins with the phrase. Knows nothing of principals: the caller
+must check which values the principal may see.
 """
 
 from __future__ import annotations
@@ -13,86 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.values.phrases import fold_text
 
-_Ints = NDArray[np.int64]
-
-_EDGE = "\x01"
-_LETTER_BITS = 21
-_MOST_READ = 2000
-
-
-class TrigramIndex:
-    """The trigrams of ``texts``; results are positions in ``texts``."""
-
-    def __init__(self, texts: Sequence[str]) -> None:
-        codes, owners = _cut(texts)
-        order = np.lexsort((owners, codes))
-        codes, owners = codes[order], owners[order]
-        self._vocabulary, starts = np.unique(codes, return_index=True)
-        self._starts = np.append(starts, len(codes))
-        self._owners = owners.astype(np.int32)
-        self._lengths = np.array([len(text.replace(" ", "")) for text in texts], dtype=np.int32)
-
-    def find(self, text: str, least_share: float, limit: int) -> list[int]:
-        """At most ``limit`` positions; those that share most of the rarest trigrams come first.
-
-        The shorter of both texts must have at least ``least_share`` of the longer one's length.
-
-        >>> TrigramIndex(["germany", "france", "german"]).find("germny", 0.7, 5)
-        [0, 2]
-        """
-        asked = _cut_one(text)
-        at = np.searchsorted(self._vocabulary, asked)
-        inside = at < len(self._vocabulary)
-        at, asked = at[inside], asked[inside]
-        known = at[self._vocabulary[at] == asked]
-        if not len(known):
-            return []
-        starts, ends = self._starts[known], self._starts[known + 1]
-        order = np.argsort(ends - starts, kind="stable")
-        fitting = order[np.cumsum((ends - starts)[order]) <= _MOST_READ]
-        if not len(fitting):
-            return []
-        read = np.concatenate([self._owners[starts[list_] : ends[list_]] for list_ in fitting])
-        letters = len(text.replace(" ", ""))
-        lengths = self._lengths[read]
-        read = read[(lengths >= letters * least_share) & (lengths * least_share <= letters)]
-        found, shared = np.unique(read, return_counts=True)
-        best = np.argsort(-shared, kind="stable")[:limit]
-        return found[best].tolist()  # type: ignore[no-any-return]
-
-
-def _cut_one(text: str) -> _Ints:
-    """The distinct trigrams of one text as numbers."""
-    letters = [ord(letter) for letter in f"{_EDGE}{text.replace(' ', '')}{_EDGE}"]
-    codes = {
-        (a << (2 * _LETTER_BITS)) | (b << _LETTER_BITS) | c
-        for a, b, c in zip(letters, letters[1:], letters[2:], strict=False)
-    }
-    return np.fromiter(codes, dtype=np.int64, count=len(codes))
-
-
-def _cut(texts: Sequence[str]) -> tuple[_Ints, _Ints]:
-    """The trigrams of all texts as numbers, and the position of each one's text."""
-    edged = [f"{_EDGE}{text.replace(' ', '')}{_EDGE}" for text in texts]
-    letters = np.frombuffer("".join(edged).encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
-    owners = np.repeat(np.arange(len(edged)), [len(text) for text in edged])
-    codes = (letters[:-2] << (2 * _LETTER_BITS)) | (letters[1:-1] << _LETTER_BITS) | letters[2:]
-    inside = owners[:-2] == owners[2:]
-    return codes[inside], owners[:-2][inside]
-
-
 # Letters in common, as a share of both texts: "germny" has 0.92 of Germany.
 LEAST_LETTERS = 0.84
-# The resulting limit for the lengths: 2 * shorter >= 0.84 * both.
-_LEAST_SHARE = LEAST_LETTERS / (2 - LEAST_LETTERS)
-_MOST_COMPARED = 40
 _SHORTEST_FUZZY = 5
+_MOST_SIMILAR = 40
 # If more values begin with the phrase, none of them is meant.
 _MOST_BEGINNINGS = 3
 _MOST_VISITED = 200
@@ -151,7 +81,7 @@ class ValueDictionary:
         self._owners = np.frombuffer(owners, dtype=np.int64)[order].astype(np.int32)
         self._aliases = np.frombuffer(aliases, dtype=np.int8)[order]
         self._values = [values[at] for at in order]
-        self._trigrams = TrigramIndex(self._texts)
+        self._squeezed = [text.replace(" ", "") for text in self._texts]
 
     def __len__(self) -> int:
         return sum(len(column.values) for column in self._columns)
@@ -170,17 +100,20 @@ class ValueDictionary:
         if len(folded) < _SHORTEST_FUZZY:
             return []
         digits = _digits(folded)
+        start = bisect_left(self._texts, folded[0])
+        end = bisect_left(self._texts, chr(ord(folded[0]) + 1))
+        similar = process.extract(
+            folded.replace(" ", ""),
+            self._squeezed[start:end],
+            scorer=Indel.normalized_similarity,
+            score_cutoff=LEAST_LETTERS,
+            limit=_MOST_SIMILAR,
+        )
         hits = []
-        squeezed = folded.replace(" ", "")
-        for at in self._trigrams.find(folded, _LEAST_SHARE, _MOST_COMPARED):
-            text = self._texts[at]
-            if text[0] != folded[0]:
-                continue
-            ratio = Indel.normalized_similarity(
-                squeezed, text.replace(" ", ""), score_cutoff=LEAST_LETTERS
-            )
-            if ratio and text != folded and _digits(text) == digits:
-                hits += self._hits(at, round(_FUZZY_SCORE * ratio, 3))
+        for _, ratio, at in similar:
+            text = self._texts[start + at]
+            if text != folded and _digits(text) == digits:
+                hits += self._hits(start + at, round(_FUZZY_SCORE * ratio, 3))
         return hits
 
     def find_beginnings(self, folded: str, admits: Callable[[ValueColumn], bool]) -> list[Hit]:

@@ -44,27 +44,24 @@ def bring_in(
     as_: Annotated[
         str, typer.Option("--as", help="The principal to verify as; default: the local one.")
     ] = "",
-    run: Annotated[
-        bool, typer.Option("--run", help="Run each query, which takes longer than EXPLAIN.")
-    ] = False,
 ) -> Output:
     """Verify pairs and store them. The same command again continues where it stopped."""
     cli: CliContext = context.obj
     if database not in cli.settings.databases:
         raise UnknownDatabase(database, tuple(cli.settings.databases))
-    report = asyncio.run(_bring_in(cli, database, read_pairs(file), as_, run=run))
+    report = asyncio.run(_bring_in(cli, database, read_pairs(file), as_))
     nothing = not report.stored and not report.known
     document = {"database": database, **build_json(report)}
     return Output(document, lambda: _print_left_out(report), int(nothing))
 
 
 async def _bring_in(
-    cli: CliContext, database: str, pairs: Sequence[Pair], name: str, *, run: bool
+    cli: CliContext, database: str, pairs: Sequence[Pair], name: str
 ) -> ImportReport:
     principal = cli.settings.identity.principal(name)
     reporter = TerminalReporter()
     wiring = await prepare(cli.settings, reporter, databases=[database])
-    return await add_examples(wiring, database, pairs, principal, reporter, run=run)
+    return await add_examples(wiring, database, pairs, principal, reporter)
 
 
 def _print_left_out(report: ImportReport) -> None:

@@ -60,12 +60,8 @@ async def add_examples(
     pairs: Sequence[Pair],
     principal: Principal,
     reporter: Reporter,
-    *,
-    run: bool = False,
 ) -> ImportReport:
     """Stores the pairs whose query passes the guard and EXPLAIN as ``principal``.
-
-    With ``run``, the query is run too.
 
     Raises Unavailable, PolicyError, SettingsError.
     """
@@ -77,7 +73,7 @@ async def add_examples(
                 principal,
                 dialect=wiring.settings.databases[database].dialect,
                 store=ExampleStore(parts.store),
-                verifier=Verifier(parts.guard, parts.guard, parts.executor, run=run),
+                verifier=Verifier(parts.guard, parts.guard, parts.executor),
                 embedder=wiring.models.build_embedder(),
                 progress=step.update,
             )

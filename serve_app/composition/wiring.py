@@ -57,7 +57,6 @@ from serve_app.composition.models import Models
 from serve_app.service.prompt_preparation import PromptPreparation
 
 # How many examples are listed where no question selects them.
-_LISTED_EXAMPLES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +196,7 @@ class Wiring:
         self, store: IndexStore, embedder: Embedder, guard: SqlGuard
     ) -> SchemaDirectory:
         """What principals may know of databases without a question, over the shared index."""
-        drawn = {"examples": _LISTED_EXAMPLES, "example_selection": "random", "same_question": True}
-        settings = self.settings.retrieval.model_copy(update=drawn)
-        examples = ExampleSelector(store, embedder, guard, guard, settings)
+        examples = self.build_example_search(store, embedder, guard)
         return SchemaDirectory(guard, examples if self.settings.flags.examples else None)
 
     def build_table_browser(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.cursors import write_cursor
-from nl2sql.errors import IndexUnavailable, InvalidRequest
+from nl2sql.errors import InvalidRequest
 from nl2sql.settings.conversation import SessionSettings
 from nl2sql.types import Principal, Question, Turn
 from retrieval.conversations import (
@@ -18,7 +17,7 @@ from retrieval.conversations import (
     GuardedSessions,
     WholeConversation,
 )
-from retrieval.index_store.conversation_store import ConversationStore, KeptTurn
+from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.store import IndexStore
 from tests.fakes import (
     FakeGuard,
@@ -153,15 +152,6 @@ async def test_of_a_long_conversation_the_latest_questions_are_shown(store: Inde
     assert found.conversation.title == "Question 0?"
 
 
-async def test_not_all_questions_of_a_session_are_kept(store: IndexStore) -> None:
-    kept = ConversationStore(store)
-    for number in range(4):
-        turn = KeptTurn(0, "shop", f"{number}", "", "failed", "", datetime.now(UTC))
-        await kept.add("ann", "s", turn, most=2)
-    turns = await kept.list_turns("ann", "s", SHOP, most=9)
-    assert [turn.question for turn in turns] == ["2", "3"]
-
-
 async def test_what_expires_is_deleted_of_all_owners(store: IndexStore, index_url: str) -> None:
     conversations, bob = build(store), Principal("bob")
     for session in ("a", "b"):
@@ -174,16 +164,6 @@ async def test_what_expires_is_deleted_of_all_owners(store: IndexStore, index_ur
     left = execute(index_url, "SELECT session, starred FROM quorumsql.conversations")
     assert left == [("a", True)]
     assert execute(index_url, "SELECT count(*) FROM quorumsql.conversation_turns") == [(1,)]
-
-
-async def test_without_days_nothing_is_kept_and_the_old_is_deleted(
-    store: IndexStore, index_url: str
-) -> None:
-    await build(store).record(ask(), answer(ask()))
-    without = build(store, history_days=0)
-    await without.record(ask(session="t"), answer(ask()))
-    assert execute(index_url, "SELECT count(*) FROM quorumsql.conversations") == [(0,)]
-    assert await list_sessions(without) == []
 
 
 async def test_a_session_that_is_forgotten_is_not_listed(store: IndexStore) -> None:
@@ -228,19 +208,6 @@ async def test_a_cursor_of_another_origin_is_refused(store: IndexStore, after: s
         await build(store).list_latest(ANN, SHOP, search="", starred=None, after=after, most=5)
 
 
-async def test_an_index_that_is_away_is_unavailable() -> None:
-    away = IndexStore("postgresql://nobody@127.0.0.1:1/none")
-    conversations, sessions = build(away), remember(away)
-    for attempt in (
-        conversations.record(ask(), answer(ask())),
-        list_sessions(conversations),
-        sessions.recall(ask()),
-        sessions.remember(ask(), FIRST),
-    ):
-        with pytest.raises(IndexUnavailable):
-            await attempt
-
-
 # -- turns of a session ------------------------------------------------------------------------
 
 
@@ -264,12 +231,6 @@ async def test_a_session_is_seen_by_nobody_else(store: IndexStore, other: Princi
     assert await sessions.recall(ask(principal=other)) == ()
     assert await sessions.forget(other, "s") == 0
     assert await sessions.recall(ask()) == (FIRST,)
-
-
-async def test_roles_in_another_order_are_the_same_principal(store: IndexStore) -> None:
-    sessions = remember(store)
-    await sessions.remember(ask(principal=Principal("ann", ("a", "b"))), FIRST)
-    assert await sessions.recall(ask(principal=Principal("ann", ("b", "a")))) == (FIRST,)
 
 
 async def test_only_the_last_and_no_old_turns_are_kept(store: IndexStore, index_url: str) -> None:
@@ -313,10 +274,3 @@ async def test_an_operator_clears_by_owner_by_session_or_all(store: IndexStore) 
     assert await sessions.clear(principal=bob) == 1
     assert await sessions.clear() == 1
     assert await sessions.clear() == 0
-
-
-async def test_a_table_that_is_missing_is_told(store: IndexStore, index_url: str) -> None:
-    execute(index_url, "DROP TABLE quorumsql.session_turns")
-    with pytest.raises(IndexUnavailable, match="are missing") as caught:
-        await remember(store).recall(ask())
-    assert "quorumsql.session_turns" in caught.value.said

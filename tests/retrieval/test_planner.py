@@ -52,13 +52,6 @@ async def test_columns_are_pruned_in_large_databases(
     assert not is_pruned or "c30" in dict(plan.columns)["s.wide"]
 
 
-async def test_the_model_links_and_its_tokens_are_told() -> None:
-    planner = build_planner(FakeEngine(["orders.total"]), retrieval={"linking": "full"})
-    plan = await planner.plan(build_question(), build_context())
-    assert plan.links.technique == "full"
-    assert (plan.prompt_tokens, plan.completion_tokens) == (100, 10)
-
-
 async def test_without_the_linker_no_model_is_asked() -> None:
     engine = FakeEngine()
     planner = build_planner(engine, retrieval={"linking": "full"}, flags={"schema_linker": False})

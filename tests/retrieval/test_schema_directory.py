@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexUnavailable, PolicyError
 from nl2sql.types import (
-    FewShot,
     Principal,
-    Question,
     TableDescriptions,
-    VerifiedQuery,
     Violation,
 )
 from retrieval.schema_directory import SchemaDirectory
@@ -51,21 +46,6 @@ class Visible:
         self, database: str, principal: Principal, table: str
     ) -> frozenset[str]:
         return frozenset({"total", "status"} if table == "sales.orders" else ())
-
-
-class Examples:
-    """Gives one example, and keeps the question."""
-
-    asked: Question
-
-    async def select(
-        self, question: Question, vector: NDArray[np.float32], catalog: Catalog
-    ) -> tuple[FewShot, ...]:
-        self.asked = question
-        return (FewShot("How many?", "SELECT count(*) FROM orders"),)
-
-    async def find_verified(self, question: Question, catalog: Catalog) -> VerifiedQuery | None:
-        return None
 
 
 async def describe(*names: str, catalog: Catalog = SHOP, most: int = 10) -> TableDescriptions:
@@ -117,16 +97,5 @@ async def test_without_names_all_tables_are_described_up_to_a_limit() -> None:
 
 
 async def test_nothing_is_described_to_who_may_see_nothing() -> None:
-    examples = Examples()
-    directory = SchemaDirectory(Visible(shop=REFUSED), examples)
+    directory = SchemaDirectory(Visible(shop=REFUSED))
     assert await directory.describe_tables("shop", (), MIA, 10) == REFUSED
-    assert await directory.list_examples("shop", MIA) == ()
-    assert not hasattr(examples, "asked")
-
-
-async def test_examples_are_those_of_the_principal() -> None:
-    examples = Examples()
-    (example,) = await SchemaDirectory(Visible(shop=SHOP), examples).list_examples("shop", MIA)
-    assert example.question == "How many?"
-    assert examples.asked.principal == MIA
-    assert await SchemaDirectory(Visible(shop=SHOP)).list_examples("shop", MIA) == ()

@@ -6,14 +6,13 @@ from typing import Any, cast
 
 import pytest
 
-from nl2sql.catalog import Catalog, ForeignKey
+from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.types import (
     ColumnDetails,
     Definition,
     Neighbour,
     Principal,
-    ResultSet,
     TableDetails,
     TablePage,
     Violation,
@@ -23,7 +22,7 @@ from retrieval.index_store.generations import IndexedDatabase
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import parse_semantics
-from retrieval.table_browser import MOST_VALUES, IndexedTables
+from retrieval.table_browser import IndexedTables
 from retrieval.vocabulary.synonyms import Synonyms
 from tests.fakes import (
     SHOP,
@@ -34,7 +33,6 @@ from tests.fakes import (
     FakeVisibility,
     build_diagnostic,
     build_result,
-    build_table,
     build_violation,
 )
 from tests.retrieval.values.builders import FakeMemory
@@ -118,10 +116,6 @@ async def test_an_entry_tells_what_a_table_is() -> None:
     assert page.total > 1
 
 
-async def test_synonyms_of_the_user_are_searched() -> None:
-    assert await list_tables(build(), "purchase") == ["sales.orders"]
-
-
 async def test_modules_are_those_of_the_settings() -> None:
     modules = {"shop": {"goods": ("stock.*",)}}
     page = await build(modules=modules).find_tables("shop", "products", MIA, "", 1)
@@ -136,25 +130,6 @@ async def test_what_is_hidden_is_not_found_by_any_word() -> None:
     for word in ("manager", "loyalty", "tier", "euros"):
         assert await list_tables(tables, word) == []
     assert await list_tables(build(), "euros") == ["sales.orders"]
-
-
-async def test_two_principals_are_shown_their_own_tables() -> None:
-    class ByName(FakeVisibility):
-        """Mia sees no employees."""
-
-        async def visible_catalog(self, database: str, principal: Principal) -> Any:
-            chosen = less if principal == MIA else more
-            return await FakeVisibility.visible_catalog(chosen, database, principal)
-
-    store = keep(SHOP)
-    less, more = FakeVisibility(store, ["sales.employees"]), FakeVisibility(store)
-    tables = build(visibility=ByName(store))
-    for name, expected in (("mia", 0), ("ada", 1), ("mia", 0)):
-        page = await tables.find_tables("shop", "manager", Principal(name), "", 5)
-        assert isinstance(page, TablePage)
-        assert page.total == expected
-        found = await tables.describe_table("shop", "sales.employees", Principal(name))
-        assert (found is not None) == bool(expected)
 
 
 # -- one table -------------------------------------------------------------------------------------
@@ -191,23 +166,7 @@ async def test_keys_to_what_is_hidden_are_not_told() -> None:
     assert "sales.employees" not in [neighbour.table for neighbour in found.neighbours]
 
 
-async def test_of_many_neighbours_a_page_is_shown() -> None:
-    tables = [build_table("s.hub", "id integer", key=("id",))]
-    tables += [build_table(f"s.t{number:03}", "hub_id integer") for number in range(150)]
-    keys = tuple(
-        ForeignKey("k", table.qualified, ("hub_id",), "s.hub", ("id",)) for table in tables[1:]
-    )
-    found = await describe(build(Catalog("shop", tuple(tables), keys, ("s",))), "s.hub")
-    assert (len(found.neighbours), found.neighbours_total) == (100, 150)
-
-
 # -- values ----------------------------------------------------------------------------------------
-
-
-async def test_of_many_values_some_are_shown() -> None:
-    column = pick(await describe(build(), "sales.customers"), "country")
-    assert len(column.values) == MOST_VALUES
-    assert column.has_more_values
 
 
 async def test_with_hidden_rows_a_value_is_one_of_the_principals_own_rows() -> None:
@@ -251,14 +210,6 @@ async def test_a_masked_column_is_marked_and_shows_no_value() -> None:
     status = pick(await describe(tables, "sales.orders"), "status")
     assert (status.is_masked, status.values, status.has_more_values) == (True, (), False)
     assert not pick(await describe(tables, "sales.orders"), "total").is_masked
-
-
-async def test_one_value_query_is_enough_for_each_column() -> None:
-    name: ResultSet = build_result(("Ada",))
-    tables = build(open_columns=["sales.customers.country"], results={OWN[1]: [name]})
-    found = await describe(tables, "sales.customers")
-    assert pick(found, "name").values == ("Ada",)
-    assert len(pick(found, "country").values) == MOST_VALUES
 
 
 # -- refusals, errors, definitions -----------------------------------------------------------------

@@ -33,20 +33,10 @@ def test_vectors_are_those_of_sentence_transformers(vectors: NDArray[np.float32]
     np.testing.assert_allclose(vectors, np.load(VECTORS), atol=1e-5)
 
 
-def test_vectors_have_length_one(vectors: NDArray[np.float32]) -> None:
-    assert vectors.shape == (len(TEXTS), 384)
-    assert vectors.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, rtol=1e-5)
-
-
 def test_a_text_has_the_same_vector_alone_and_among_others(vectors: NDArray[np.float32]) -> None:
     embedder = Embedder()
     for text, vector in zip(TEXTS, vectors, strict=True):
         np.testing.assert_allclose(embedder.embed([text])[0], vector, atol=1e-5)
-
-
-def test_no_texts_give_no_vectors() -> None:
-    assert Embedder().embed([]).shape == (0, 384)
 
 
 def test_a_model_that_is_not_there_is_told() -> None:

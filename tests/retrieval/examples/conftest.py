@@ -52,9 +52,9 @@ class Shop:
     open_guard: SqlGuard
     executor: ReadOnlyExecutor
 
-    def verifier(self, *, run: bool = False) -> Verifier:
+    def verifier(self) -> Verifier:
         """Verifies under the policy."""
-        return Verifier(self.guard, self.guard, self.executor, run=run)
+        return Verifier(self.guard, self.guard, self.executor)
 
 
 @pytest.fixture(scope="session")

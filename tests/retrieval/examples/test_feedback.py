@@ -9,7 +9,6 @@ import psycopg
 import pytest
 
 from execution.postgres.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
-from nl2sql.errors import UnknownDatabase
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from retrieval.examples.feedback import FeedbackRecorder, FeedbackWithdrawal
 from retrieval.index_store.example_store import build_access_key
@@ -137,11 +136,6 @@ async def test_a_wrong_answer_stays_one_when_its_correction_is_refused(shop: Sho
     assert await stored(shop) == [SQL]
 
 
-async def test_another_database_is_named(shop: Shop) -> None:
-    with pytest.raises(UnknownDatabase, match="nowhere"):
-        await say(shop, right=True, database="nowhere")
-
-
 # Sees the same as ann.
 UMA = replace(ANN, name="uma")
 
@@ -188,22 +182,6 @@ async def test_an_example_stays_while_somebody_else_of_the_same_access_gives_it(
     assert len(await stored(shop)) == 1
     await withdraw(shop, second)
     assert await stored(shop) == []
-
-
-async def test_the_same_of_another_access_is_another_example(shop: Shop) -> None:
-    note = await give(shop)
-    await give(shop, principal=FLO)
-    await withdraw(shop, note)
-    (left,) = await shop.examples.list_examples("shop")
-    assert left.given_by == "flo"
-
-
-async def test_what_gives_no_example_is_taken_back_too(shop: Shop) -> None:
-    await give(shop)
-    note = await give(shop, "SELECT 1", correction=SQL)
-    await withdraw(shop, note)
-    # The first one gives it still.
-    assert await stored(shop) == [SQL]
 
 
 async def test_a_database_that_is_no_longer_served_keeps_its_examples(shop: Shop) -> None:

@@ -18,13 +18,11 @@ BOSS = Principal("boss", ("boss",))
 GOOD = Pair(question="How many orders are there?", sql="SELECT count(*) FROM orders;")
 ALSO = Pair(question="Who sells?", sql="SELECT name FROM employees", roles=("boss", "seller"))
 BAD = Pair(question="What breaks?", sql="SELECT nothing FROM orders")
-FAILS = Pair(question="What divides by zero?", sql="SELECT 1 / (id - id) FROM orders")
 
 
 async def bring_in(
     shop: Shop,
     *pairs: Pair,
-    run: bool = False,
     embedder: Embedder | None = None,
     principal: Principal = BOSS,
 ) -> ImportReport:
@@ -34,7 +32,7 @@ async def bring_in(
         principal,
         dialect="postgres",
         store=shop.examples,
-        verifier=shop.verifier(run=run),
+        verifier=shop.verifier(),
         embedder=embedder or shop.embedder,
     )
 
@@ -50,12 +48,6 @@ async def test_what_is_verified_is_stored_and_the_rest_named(shop: Shop) -> None
     assert examples[GOOD.question].tables == ("sales.orders",)
     assert examples[ALSO.question].roles == ("boss", "seller")
     assert {(example.source, example.access) for example in examples.values()} == {("file", "")}
-
-
-async def test_only_a_run_finds_what_fails_while_running(shop: Shop) -> None:
-    report = await bring_in(shop, FAILS, run=True)
-    assert report.stored == 0
-    assert (await bring_in(shop, FAILS)).stored == 1
 
 
 async def test_the_same_file_again_verifies_and_embeds_nothing(shop: Shop) -> None:
@@ -106,14 +98,6 @@ async def test_what_was_removed_comes_back_as_it_was(shop: Shop, tmp_path: Path)
     assert sorted(after, key=lambda example: example.id) == sorted(
         before, key=lambda example: example.id
     )
-
-
-async def test_examples_are_listed_by_source(shop: Shop) -> None:
-    benchmark = GOOD.model_copy(update={"source": "benchmark"})
-    await bring_in(shop, ALSO, benchmark)
-    found = await shop.examples.list_examples("shop", sources=["benchmark"])
-    assert [example.question for example in found] == [GOOD.question]
-    assert await shop.examples.list_examples("other") == ()
 
 
 async def test_another_embedder_embeds_everything_once(shop: Shop) -> None:

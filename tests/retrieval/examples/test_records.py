@@ -55,19 +55,6 @@ def test_a_comment_does_not_stay_in_an_example() -> None:
     assert strip_sql("  SELECT a::int FROM t ;; ", "postgres") == "SELECT a::int FROM t"
 
 
-def test_a_question_is_one_line() -> None:
-    example = build_example(
-        "shop",
-        "How many\n\nSELECT?",
-        "SELECT 1",
-        (),
-        dialect="postgres",
-        source="file",
-        given_by="",
-    )
-    assert example.question == "How many SELECT?"
-
-
 def test_tables_are_found_as_the_database_finds_them() -> None:
     sql = 'SELECT * FROM Orders o JOIN stock.products p ON true JOIN "Orders" x ON true'
     assert find_tables(sql, SHOP) == ("sales.orders", "stock.products")

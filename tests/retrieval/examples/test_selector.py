@@ -5,11 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-import psycopg
 import pytest
 
 from execution.guard.guard import SqlGuard
-from execution.postgres.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
 from nl2sql.settings import RetrievalSettings
 from nl2sql.types import Feedback, FewShot, Principal, Question, Violation
 from retrieval.examples.masking import mask_question, name_vectors
@@ -68,11 +66,10 @@ async def select(
     text: str = "How many orders are there?",
     *,
     guard: SqlGuard | None = None,
-    seed: int = 0,
     **settings: Any,
 ) -> tuple[FewShot, ...]:
     guard = guard or shop.guard
-    question = build_question(text=text, principal=principal, seed=seed)
+    question = build_question(text=text, principal=principal)
     settings = {"example_min_similarity": -1, **settings}
     selector = ExampleSelector(
         shop.store, shop.embedder, guard, guard, RetrievalSettings(**settings)
@@ -80,6 +77,15 @@ async def select(
     catalog = await guard.visible_catalog("shop", principal)
     assert not isinstance(catalog, Violation)
     return await selector.select(question, shop.embedder.embed([text])[0], catalog)
+
+
+async def list_latest(shop: Shop, principal: Principal) -> list[str]:
+    """The queries of the latest examples that the principal may see."""
+    guard = shop.guard
+    selector = ExampleSelector(shop.store, shop.embedder, guard, guard, RetrievalSettings())
+    catalog = await guard.visible_catalog("shop", principal)
+    assert not isinstance(catalog, Violation)
+    return queries(await selector.list_latest("shop", principal, catalog, 9))
 
 
 async def find_verified(
@@ -117,7 +123,7 @@ async def test_no_example_reads_a_hidden_table_or_column(shop: Shop) -> None:
         example("How many employees are there?", EMPLOYEES, "sales.employees"),
         example("How many loyalty tiers are there?", TIERS, "sales.customers"),
     )
-    assert queries(await select(shop, ANN)) == [ORDERS]
+    assert queries(await select(shop, ANN)) == await list_latest(shop, ANN) == [ORDERS]
     assert set(queries(await select(shop, BOSS))) == {ORDERS, EMPLOYEES, TIERS}
     assert set(queries(await select(shop, SELLER))) == {ORDERS, EMPLOYEES}
 
@@ -135,6 +141,7 @@ async def test_feedback_is_shown_under_the_same_access_only(shop: Shop) -> None:
     assert await select(shop, AMY) == shown
     assert await select(shop, FLO) == ()
     assert await select(shop, BOSS) == ()
+    assert [len(await list_latest(shop, who)) for who in (ANN, AMY, FLO, BOSS)] == [1, 1, 0, 0]
 
 
 async def test_without_a_policy_feedback_is_everybodys(shop: Shop) -> None:
@@ -222,24 +229,6 @@ async def test_the_very_question_can_be_left_out(shop: Shop) -> None:
     text = " how many ORDERS are there "
     assert set(queries(await select(shop, BOSS, text))) == {ORDERS, CUSTOMERS}
     assert queries(await select(shop, BOSS, text, same_question=False)) == [CUSTOMERS]
-    random = await select(shop, BOSS, text, same_question=False, example_selection="random")
-    assert queries(random) == [CUSTOMERS]
-
-
-async def test_a_random_choice_hangs_on_the_seed_alone(shop: Shop) -> None:
-    many = [
-        example(f"Question {at}?", f"SELECT {at} FROM orders", "sales.orders") for at in range(30)
-    ]
-    await put(shop, *many)
-    first = await select(shop, BOSS, example_selection="random", seed=1)
-    assert len(first) == 3
-    assert await select(shop, BOSS, "Another?", example_selection="random", seed=1) == first
-    assert await select(shop, BOSS, example_selection="random", seed=2) != first
-
-
-async def test_no_examples_are_wanted(shop: Shop) -> None:
-    await put(shop, example("How many orders are there?", ORDERS, "sales.orders"))
-    assert await select(shop, BOSS, examples=0) == ()
 
 
 async def test_the_guard_is_asked_once_for_each_query_access_and_catalog(shop: Shop) -> None:
@@ -265,19 +254,6 @@ async def test_the_guard_is_asked_once_for_each_query_access_and_catalog(shop: S
     await ask(FLO)
     await ask(BOSS)
     assert len(guard.guarded) == 3
-
-
-async def test_the_search_can_use_the_hnsw_index(shop: Shop, shop_server: EmbeddedServer) -> None:
-    await put(shop, example("How many orders are there?", ORDERS, "sales.orders"))
-    with psycopg.connect(shop_server.url(INDEX_DATABASE, SUPERUSER)) as connection:
-        connection.execute("SET enable_seqscan = off; SET enable_sort = off")
-        plan = connection.execute(
-            "EXPLAIN SELECT id FROM quorumsql.examples WHERE vector_dims(embedding) = 64"
-            " AND database = 'shop'"
-            " ORDER BY embedding::vector(64) <=> array_fill(0.1::real, ARRAY[64])::vector(64)"
-            " LIMIT 5"
-        ).fetchall()
-    assert "examples_hnsw_64" in "\n".join(line for (line,) in plan)
 
 
 @pytest.mark.parametrize("question", ["'; DROP TABLE quorumsql.examples; --", "{dimensions}", "%s"])

@@ -8,13 +8,11 @@ import pytest
 
 from nl2sql.catalog import Catalog, Column
 from nl2sql.errors import IndexUnavailable
-from nl2sql.units import find_unit
 from retrieval.glosses import IndexedGlossary, build_glosses, find_mark, render_enumeration
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.vocabulary.synonyms import Synonyms
-from retrieval.vocabulary.terms import expand_name, load_codes, load_names, related_words
+from retrieval.vocabulary.terms import expand_name
 from tests.fakes import (
-    CUSTOMERS,
     ORDERS,
     PRODUCTS,
     SHOP,
@@ -62,23 +60,6 @@ def test_keys_come_before_kinds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "unit"),
-    [
-        ("net_weight_kg", "kg"),
-        ("lead_time_days", "days"),
-        ("duration_ms", "milliseconds"),
-        ("price_eur", "EUR"),
-        ("fte_pct", "percent"),
-        ("pay_month", ""),
-        ("kg", ""),
-        ("address", ""),
-    ],
-)
-def test_units(name: str, unit: str) -> None:
-    assert find_unit(name) == unit
-
-
-@pytest.mark.parametrize(
     ("name", "words"),
     [
         ("cust_no", "customer number"),
@@ -91,14 +72,6 @@ def test_units(name: str, unit: str) -> None:
 )
 def test_abbreviations(name: str, words: str) -> None:
     assert expand_name(name) == words
-
-
-def test_the_packaged_lists_are_whole() -> None:
-    assert len(load_names()) > 200
-    assert all(words and short not in words for short, words in load_names().items())
-    assert load_codes()["cxl"] == ("cancelled", "canceled")
-    assert "vendor" in related_words("supplier")
-    assert related_words("xyzzy") == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -153,11 +126,6 @@ async def test_columns_are_described_by_kind_synonyms_and_values() -> None:
         ("stock.products.category", "values: 'Bikes', 'Tyres'"),
         ("stock.products.price", "[AMT]"),
     )
-
-
-async def test_a_key_between_the_tables_is_not_told_twice() -> None:
-    described = await build_glossary().describe(build_question(), [ORDERS, CUSTOMERS], SHOP)
-    assert "sales.orders.customer_id" not in dict(described)
 
 
 async def test_values_are_told_only_of_open_columns() -> None:

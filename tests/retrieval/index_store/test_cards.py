@@ -18,12 +18,6 @@ def test_a_card_reads_as_prose() -> None:
     assert card.text == f"{card.summary} ISO 3166 code of the country"
 
 
-def test_there_is_one_card_a_table_in_the_order_of_the_catalog() -> None:
-    assert [card.table for card in build_cards(SHOP).tables] == [
-        table.qualified for table in SHOP.tables
-    ]
-
-
 def test_the_hash_changes_with_what_is_embedded_only() -> None:
     def hash_of(**changes: object) -> str:
         table = replace(CUSTOMERS, **changes)  # type: ignore[arg-type]
@@ -35,11 +29,6 @@ def test_the_hash_changes_with_what_is_embedded_only() -> None:
     assert hash_of(columns=CUSTOMERS.columns[1:]) != hash_of()
     assert hash_of(columns=other_comment) == hash_of()
     assert hash_of(columns=other_type) == hash_of()
-
-
-def test_a_table_without_columns_and_comment_has_a_card() -> None:
-    (card,) = build_cards(Catalog("shop", (build_table("s.log"),))).tables
-    assert card.text.startswith("log (")
 
 
 def test_a_gloss_of_a_table_is_embedded_and_one_of_a_column_is_read() -> None:
@@ -54,11 +43,6 @@ def test_equal_columns_share_a_card() -> None:
     assert cards["name"] == ("sales.customers.name", "sales.employees.name", "stock.products.name")
     assert cards["country. ISO 3166 code of the country"] == ("sales.customers.country",)
     assert list(cards) == sorted(cards)
-
-
-def test_a_gloss_makes_a_column_another_text() -> None:
-    cards = build_cards(SHOP, {"stock.products.name": "label"}).columns
-    assert {card.text: card.columns for card in cards}["name. label"] == ("stock.products.name",)
 
 
 def test_a_card_stays_short_however_much_there_is_to_say() -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 
-from nl2sql.errors import IndexUnavailable, SettingsError
+from nl2sql.errors import SettingsError
 from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.credentials import PREFIX, ApiKeyStore, SignIn, SignInStore
 from retrieval.index_store.store import IndexStore
@@ -98,28 +98,6 @@ async def test_a_rotated_key_ends_at_once_or_after_its_grace(
     assert await keys.find(third) is not None
 
 
-async def test_the_last_use_is_noted_once_a_minute(keys: ApiKeyStore, index_url: str) -> None:
-    _, key = await keys.create(ANN, valid_days=None)
-
-    async def use() -> datetime | None:
-        await keys.find(key)
-        return (await keys.list_all())[0].last_used_at
-
-    first = await use()
-    assert first is not None
-    assert await use() == first
-    change(index_url, "last_used_at = now() - interval '61 seconds'")
-    again = await use()
-    assert again is not None
-    assert again > first
-
-
-async def test_without_the_index_no_key_is_known() -> None:
-    keys = ApiKeyStore(IndexStore("postgresql://nobody@127.0.0.1:1/none"))
-    with pytest.raises(IndexUnavailable):
-        await keys.find("qsql_" + "a" * 43)
-
-
 SIGNED_IN = Principal(
     "ann",
     ("clerk", "analyst"),
@@ -151,15 +129,6 @@ async def test_the_cookie_is_not_stored(sign_ins: SignInStore, index_url: str) -
 async def test_other_texts_are_nobody(sign_ins: SignInStore, cookie: str) -> None:
     await sign_ins.create(SIGN_IN, lasts_s=60)
     assert await sign_ins.find(cookie) is None
-
-
-async def test_an_expired_one_is_not_found_and_deleted_later(
-    sign_ins: SignInStore, index_url: str
-) -> None:
-    cookie = await sign_ins.create(SIGN_IN, lasts_s=0)
-    assert await sign_ins.find(cookie) is None
-    await sign_ins.create(SIGN_IN, lasts_s=60)
-    assert execute(index_url, "SELECT count(*) FROM quorumsql.sign_ins") == [(1,)]
 
 
 async def test_one_ends_or_all_of_a_name(sign_ins: SignInStore) -> None:

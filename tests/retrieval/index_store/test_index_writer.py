@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, Column, Table
-from nl2sql.errors import IndexReplaced, IndexUnavailable
+from nl2sql.errors import IndexUnavailable
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import index_database
 from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder
@@ -68,43 +68,6 @@ def count_rows(url: str, table: str) -> int:
     return int(count)
 
 
-async def test_readers_see_one_whole_index_while_it_is_replaced(
-    store: IndexStore, index_url: str
-) -> None:
-    embedder = FakeEmbedder()
-    versions = [build_catalog(40, "old"), build_catalog(60, "new")]
-    await index_database(versions[0], store, embedder)
-    seen: list[int] = []
-    replaced = 0
-    is_over = False
-
-    async def read() -> None:
-        nonlocal replaced
-        reader = IndexStore(index_url)
-        vector = embedder.embed(["old1 new1"])[0]
-        while not is_over:
-            stored = await load(reader, "swapped")
-            assert stored.catalog in versions
-            assert [card.table for card in stored.cards.tables] == [
-                table.qualified for table in stored.catalog.tables
-            ]
-            try:
-                nearest = await reader.nearest_tables(stored.head, vector, 100)
-            except IndexReplaced:
-                replaced += 1
-                continue
-            assert len(nearest) == len(stored.catalog.tables)
-            seen.append(stored.head.generation)
-        await reader.close()
-
-    readers = [asyncio.create_task(read()) for _ in range(3)]
-    for round_ in range(1, 9):
-        await index_database(versions[round_ % 2], store, embedder)
-    is_over = True
-    await asyncio.gather(*readers)
-    assert len(set(seen)) > 1
-
-
 async def test_an_index_that_was_replaced_leaves_nothing_behind(
     store: IndexStore, index_url: str
 ) -> None:
@@ -154,21 +117,6 @@ async def test_a_run_that_was_killed_while_embedding_goes_on(
         FakeEmbedder().embed([card.summary for card in stored.cards.tables]),
         atol=1e-3,
     )
-
-
-async def test_a_run_that_is_cancelled_keeps_what_it_embedded(store: IndexStore) -> None:
-    catalog = build_catalog(100, "t")
-    embedder = SlowEmbedder()
-    run = asyncio.create_task(index_database(catalog, store, embedder))
-    await embedder.started.wait()
-    embedder.go_on.set()
-    await asyncio.sleep(0)
-    run.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await run
-    assert await store.head("swapped") is None
-    report = await index_database(catalog, store, FakeEmbedder())
-    assert report.changed
 
 
 async def test_a_server_that_ends_the_writer_leaves_the_old_index(
@@ -240,14 +188,3 @@ async def test_another_embedder_embeds_everything_and_may_be_wider(store: IndexS
     report = await index_database(SHOP, store, WideEmbedder("wide"))
     head = (await load(store)).head
     assert (report.embedded, head.embedder, head.dimensions) == (24, "wide", 192)
-
-
-async def test_a_dropped_index_is_gone_and_can_be_made_again(
-    store: IndexStore, index_url: str
-) -> None:
-    empty = list_tables(index_url)
-    await index(store)
-    assert await store.drop("shop")
-    assert not await store.drop("shop")
-    assert list_tables(index_url) == empty
-    assert (await index_database(SHOP, store, FakeEmbedder())).embedded == 24

@@ -62,17 +62,6 @@ async def test_catalog_and_cards_survive(store: IndexStore, catalog: Catalog) ->
     assert (await store.table_vectors(stored.head)).shape[0] == len(catalog.tables)
 
 
-async def test_columns_that_are_equal_are_one_object(store: IndexStore) -> None:
-    stored = await index(store)
-    tables = {table.name: table for table in stored.catalog.tables}
-    assert tables["customers"].column("id") is tables["orders"].column("id")
-
-
-async def test_who_loads_the_same_generation_shares_its_catalog(store: IndexStore) -> None:
-    stored = await index(store)
-    assert await IndexedCatalogs(store).catalog("shop") is stored.catalog
-
-
 async def test_the_nearest_cards_come_first(store: IndexStore) -> None:
     embedder = FakeEmbedder()
     stored = await index(store, SHOP, embedder)
@@ -121,22 +110,6 @@ async def test_a_mask_hides_and_never_starves(words_url: str, visible: str) -> N
     # Many cards are equally near: the distances are compared, not the positions.
     best = np.sort(cosines[list(seen)])[::-1][: len(found)]
     assert np.allclose([cosine for _, cosine in found], best, atol=0.02)
-
-
-async def test_a_mask_of_nothing_finds_nothing(store: IndexStore) -> None:
-    head = (await index(store)).head
-    vector = FakeEmbedder().embed(["orders"])[0]
-    assert await store.nearest_tables(head, vector, 5, build_mask([], 6)) == []
-
-
-async def test_databases_do_not_see_each_others_cards(store: IndexStore) -> None:
-    embedder = FakeEmbedder()
-    await index(store, SHOP, embedder)
-    await index_database(replace(SHOP, database="copy", tables=SHOP.tables[:1], foreign_keys=()),
-                         store, embedder)  # fmt: skip
-    head = (await load(store, "copy")).head
-    assert len(await store.nearest_tables(head, embedder.embed(["orders"])[0], 100)) == 1
-    assert [head.database for head in await store.heads()] == ["copy", "shop"]
 
 
 async def test_the_search_can_use_the_hnsw_index(store: IndexStore, index_url: str) -> None:

@@ -71,25 +71,10 @@ def test_a_change_is_told(changed: Catalog, table: str, details: list[str]) -> N
     assert found[table] == TableChange(table, "changed", tuple(details))
 
 
-def test_equal_catalogs_differ_in_nothing() -> None:
-    assert list(compare_catalogs(SHOP, replace(SHOP))) == []
-
-
-def test_another_search_path_changes_the_whole() -> None:
-    (change,) = compare_catalogs(SHOP, replace(SHOP, search_path=("stock",)))
-    assert change == TableChange("", "changed", ("search path: sales, stock → stock",))
-
-
 async def test_an_index_that_is_current_has_no_difference() -> None:
     found = compare_index(await build_live(), SHOP, build_cards(SHOP), "fake")
     assert not found
     assert found.to_embed == 0
-
-
-async def test_without_an_index_all_is_new() -> None:
-    found = compare_index(None, SHOP, build_cards(SHOP), "fake")
-    assert {change.change for change in found.changes} == {"added"}
-    assert found.to_embed == 24
 
 
 async def test_inferred_keys_are_no_difference() -> None:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-import pytest
-
 from nl2sql.catalog import Catalog
 from nl2sql.skipped import Skipped
 from retrieval.embedding.embedder import Embedder
@@ -17,18 +14,6 @@ from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder, FakeIndexStore
 from tests.retrieval.indexed import index, load
 
 
-async def test_the_first_run_embeds_every_card() -> None:
-    store, embedder = FakeIndexStore(), FakeEmbedder()
-    report = await index_database(SHOP, store, embedder)
-    assert (report.database, report.tables, report.columns) == ("shop", 6, 27)
-    assert (report.foreign_keys, report.column_cards) == (6, 18)
-    assert (report.embedded, report.changed) == (24, True)
-    assert len(embedder.texts) == 24
-    stored = await load(store)
-    assert (await store.table_vectors(stored.head)).shape == (6, 64)
-    assert stored.catalog is SHOP
-
-
 async def test_an_unchanged_database_embeds_and_writes_nothing() -> None:
     store, embedder = FakeIndexStore(), FakeEmbedder()
     await index(store, SHOP, embedder)
@@ -36,20 +21,6 @@ async def test_an_unchanged_database_embeds_and_writes_nothing() -> None:
     assert (report.embedded, report.changed) == (0, False)
     assert len(embedder.texts) == 24
     assert store.replaced == ["shop"]
-
-
-async def test_one_changed_table_embeds_one_card_and_keeps_the_other_vectors() -> None:
-    store, embedder = FakeIndexStore(), FakeEmbedder()
-    before = (await index(store, SHOP, embedder)).head
-    vectors = await store.table_vectors(before)
-    changed = replace(SHOP, tables=(replace(CUSTOMERS, comment="Buyers"), *SHOP.tables[1:]))
-    report = await index_database(changed, store, embedder)
-    after = (await load(store)).head
-    assert (report.embedded, report.changed) == (1, True)
-    assert "Buyers" in embedder.texts[-1]
-    assert before.version != after.version
-    assert before.fingerprint != after.fingerprint
-    assert np.array_equal(vectors[1:], (await store.table_vectors(after))[1:])
 
 
 async def test_another_wording_alone_is_a_new_version_of_the_same_schema() -> None:
@@ -74,14 +45,6 @@ async def test_progress_names_the_phase_and_counts_what_is_missing() -> None:
     assert phases == ["schema", "cards", "embedding", "writing"]
     embedded = [counts for phase, *counts in seen if phase == "embedding"]
     assert embedded == [[0, 0], [128, 300], [256, 300], [300, 300]]
-
-
-@pytest.mark.parametrize("runs", [1, 2])
-async def test_a_database_without_tables_can_be_indexed(runs: int) -> None:
-    store = FakeIndexStore()
-    for _ in range(runs):
-        report = await index_database(Catalog("empty", ()), store, FakeEmbedder())
-    assert (report.tables, report.embedded, report.changed) == (0, 0, runs == 1)
 
 
 async def test_a_job_is_its_phases_in_order() -> None:
@@ -121,7 +84,3 @@ def test_comments_of_the_database_stay() -> None:
     column = orders.column("id")
     assert column is not None
     assert column.comment == "number of it"
-
-
-def test_no_description_changes_nothing() -> None:
-    assert describe_catalog(SHOP, {}) is SHOP

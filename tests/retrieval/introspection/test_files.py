@@ -52,21 +52,6 @@ def path(kind: Kind, tmp_path: Path) -> Path:
     return tmp_path / f"odd.{kind.name}"
 
 
-def test_names_resolve_without_regard_to_case(kind: Kind, path: Path) -> None:
-    shop = kind.build_shop(path)
-    for name, schema in (("orders", ""), ("ORDERS", "MAIN"), ("Orders", "main")):
-        table = shop.resolve(name, schema)
-        assert table is not None
-        assert table.qualified == "main.Orders"
-    assert shop.resolve("orders", "temp") is None
-
-
-def test_short_names_are_quoted_only_where_they_must(kind: Kind, path: Path) -> None:
-    shop = kind.build_shop(path)
-    assert shop.short_names["main.Orders"] == "Orders"
-    assert shop.short_names["main.group"] == '"group"'
-
-
 def test_the_file_is_not_touched(kind: Kind, path: Path) -> None:
     kind.build_shop(path)
     before = (path.read_bytes(), path.stat().st_mtime_ns)

@@ -13,10 +13,9 @@ import duckdb
 import pytest
 
 from nl2sql.catalog import Catalog
-from nl2sql.errors import DatabaseUnavailable
 from retrieval.introspection.duckdb_file import DuckDbRows, read_duckdb_catalog
 from retrieval.introspection.postgres.source import PostgresRows
-from retrieval.introspection.source_database import Containment, SourceRows, Unreadable
+from retrieval.introspection.source_database import SourceRows, Unreadable
 from retrieval.introspection.sqlite_file import SqliteRows, read_sqlite_catalog
 from retrieval.joins.inference import infer_keys
 from serve_app.composition.wiring import Wiring
@@ -66,24 +65,6 @@ def test_keys_of_a_file_are_inferred(fill: Fill, tmp_path: Path) -> None:
     assert {(key.columns, key.target.split(".", 1)[1]) for key in keys} == KEYS
 
 
-@pytest.mark.parametrize("open_file", [SqliteRows, DuckDbRows])
-def test_a_file_that_is_not_there_is_an_error_of_ours(
-    open_file: Callable[..., SourceRows[Any]], tmp_path: Path
-) -> None:
-    with pytest.raises(DatabaseUnavailable), open_file(tmp_path / "no.db", database="x"):
-        pass
-
-
-def test_a_query_that_takes_too_long_says_nothing(tmp_path: Path) -> None:
-    endless = (
-        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
-    )
-    _, opened = fill_sqlite(tmp_path / "x.db")
-    with opened as sampler:
-        assert sampler.fetch(endless, 100) == Unreadable("took longer than 100 ms", timed_out=True)
-        assert sampler.fetch("SELECT 1", 2000) == [(1,)]
-
-
 @pytest.fixture
 def demo(wiring: Wiring) -> Iterator[tuple[Catalog, SourceRows[Any]]]:
     with PostgresRows(wiring.reader_url("demo_erp"), database="demo_erp") as sampler:
@@ -115,13 +96,3 @@ def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SourceRows[
 def test_postgres_is_not_written_to(demo: tuple[Catalog, SourceRows[Any]]) -> None:
     _, sampler = demo
     assert isinstance(sampler.fetch("CREATE TABLE evil (x integer)", 2000), Unreadable)
-
-
-def test_values_are_counted_once_and_null_is_none(tmp_path: Path) -> None:
-    catalog, opened = fill_sqlite(tmp_path / "x.db")
-    orders, stores = catalog.table("main.orders"), catalog.table("main.stores")
-    assert orders is not None
-    assert stores is not None
-    with opened as sampler:
-        found = sampler.contain(orders, ("store_no",), stores, ("store_no",))
-    assert found == Containment(sampled=2, found=2)

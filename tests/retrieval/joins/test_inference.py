@@ -175,22 +175,11 @@ def test_nearly_all_values_must_be_found(containment: Containment, is_confirmed:
     assert infer(FakeSampler(customer_id=containment)) == ["customer_id"] * is_confirmed
 
 
-def test_a_role_needs_more_values() -> None:
-    assert infer(FakeSampler(last_customer_id=Containment(2, 2))) == []
-    assert infer(FakeSampler(last_customer_id=Containment(3, 3))) == ["last_customer_id"]
-
-
 def test_another_schema_needs_many_more() -> None:
     there = build_table("t.customers", "id integer", key=("id",))
     catalog = Catalog("shop", (there, ORDERS))
     assert infer(FakeSampler(customer_id=Containment(19, 19)), catalog) == []
     assert infer(FakeSampler(customer_id=Containment(20, 20)), catalog) == ["customer_id"]
-
-
-def test_what_cannot_be_sampled_is_left_out() -> None:
-    sampler = FakeSampler()
-    assert infer(sampler) == []
-    assert sampler.asked == ["customer_id", "last_customer_id"]
 
 
 def test_a_target_without_a_key_must_be_unique() -> None:
@@ -215,9 +204,3 @@ def test_two_targets_that_fit_alike_are_none() -> None:
     )
     assert infer(both, catalog) == []
     assert infer(one, catalog) == ["place_id"]
-
-
-def test_progress_counts_the_columns() -> None:
-    seen: list[tuple[int, int]] = []
-    infer_keys(CATALOG, FakeSampler(), progress=lambda done, total: seen.append((done, total)))
-    assert seen == [(1, 2), (2, 2)]

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import sqlglot
 
-from nl2sql.catalog import Catalog, ForeignKey
+from nl2sql.catalog import Catalog
 from nl2sql.types import JoinPlan, SchemaContext, SchemaLink, ValueMatch
 from retrieval.joins.planner import plan_joins
 from retrieval.linking.rules import link_by_rules
@@ -70,18 +70,6 @@ def test_the_tables_between_are_joined_too() -> None:
     assert joins.skeleton.count("JOIN") == 3
 
 
-def test_a_tree_joins_three_tables_over_what_they_share() -> None:
-    joins = plan("sales.customers", "stock.returns", "sales.employees")
-    assert set(joins.tables) == {
-        "sales.customers",
-        "sales.employees",
-        "sales.orders",
-        "sales.order_lines",
-        "stock.returns",
-    }
-    assert len(joins.keys) == 4
-
-
 def test_a_table_that_hangs_together_with_nothing_is_left_out() -> None:
     island = build_table("sales.weather", "day date")
     catalog = Catalog("shop", (*SHOP.tables, island), SHOP.foreign_keys, SHOP.search_path)
@@ -101,13 +89,6 @@ def test_fewer_than_two_tables_need_no_join(
     assert plan(*tables) == JoinPlan(tables=planned)
 
 
-def test_no_keys_and_no_tables_are_no_joins() -> None:
-    assert plan(context=SchemaContext((), (), ())) == JoinPlan()
-    assert plan("sales.orders", "sales.customers", context=replace(CONTEXT, foreign_keys=())) == (
-        JoinPlan(tables=("sales.orders",))
-    )
-
-
 def test_a_value_names_its_table_and_a_reference_does_not() -> None:
     value = SchemaLink("germany", "sales.customers", "country", 0.95, "value")
     orders = SchemaLink("orders", "sales.orders", "", 1.0)
@@ -117,11 +98,6 @@ def test_a_value_names_its_table_and_a_reference_does_not() -> None:
 
 
 # -- several ways ------------------------------------------------------------------------------
-
-
-def test_of_equal_keys_the_first_by_name_joins() -> None:
-    joins = plan("s.people", "s.letters", context=build_context(POST))
-    assert joins.skeleton.endswith("ON letters.author_id = people.id")
 
 
 def build_ring(*inferred: int) -> SchemaContext:
@@ -145,16 +121,6 @@ def test_inferred_keys_join_only_where_declared_ones_cost_more() -> None:
     joins = plan("s.t0", "s.t3", context=build_ring(0))
     assert joins.tables == ("s.t0", "s.t5", "s.t4", "s.t3")
     assert not any(key.inferred for key in joins.keys)
-
-
-def test_cyclic_keys_and_many_of_them_end() -> None:
-    keys = tuple(
-        ForeignKey(f"k{a}{b}", f"s.t{a}", ("next_id",), f"s.t{b}", ("id",))
-        for a in range(6)
-        for b in range(6)
-    )
-    joins = plan("s.t0", "s.t3", context=replace(build_ring(), foreign_keys=keys))
-    assert joins.tables == ("s.t0", "s.t3")
 
 
 # -- roles -------------------------------------------------------------------------------------
@@ -190,11 +156,6 @@ def test_a_table_is_joined_to_itself_under_the_role_that_the_question_names() ->
     assert ask("each employee", CONTEXT).skeleton == ""
 
 
-def test_a_synonym_of_the_role_joins_too() -> None:
-    context = build_context(glosses=(("sales.employees.manager_id", "boss; superior"),))
-    assert "AS manager" in ask("employees and their boss", context).skeleton
-
-
 def test_a_role_called_like_a_table_gets_a_number() -> None:
     boss = build_table("s.manager", "id integer", key=("id",))
     staff = build_table("s.staff", "id integer", "manager_id integer", key=("id",))
@@ -208,21 +169,6 @@ def test_a_role_called_like_a_table_gets_a_number() -> None:
 
 
 # -- what the skeleton is --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
-@pytest.mark.parametrize(
-    "tables",
-    [
-        ("sales.customers", "sales.orders"),
-        ("sales.order_lines", "stock.returns"),
-        ("sales.customers", "stock.returns", "sales.employees"),
-    ],
-    ids=["two", "composite", "three"],
-)
-def test_a_skeleton_is_sql(tables: tuple[str, ...], dialect: str) -> None:
-    context = replace(CONTEXT, dialect=dialect)
-    sqlglot.parse_one(f"SELECT 1 {plan(*tables, context=context).skeleton}", dialect=dialect)
 
 
 def test_names_that_need_quotes_have_them_in_the_skeleton() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nl2sql.catalog import Catalog, Table
-from nl2sql.types import Definition, RetrievedTable, SchemaContext, SchemaLink, ValueMatch
+from nl2sql.types import RetrievedTable, SchemaContext, SchemaLink, ValueMatch
 from retrieval.linking.column_pruner import prune_columns
 from tests.fakes import build_context, build_key, build_table
 
@@ -71,18 +71,6 @@ def test_what_search_and_values_found_stays() -> None:
         replace(hit, columns=("c32",)) if hit.table is WIDE else hit for hit in context.tables
     )
     assert {"c31", "c32"} <= set(prune(context=replace(context, tables=hits))["s.wide"])
-
-
-def test_columns_of_definitions_stay() -> None:
-    made = Definition("measure", "m", "m", "", "", ("s.wide",), ("s.wide.c33",), "")
-    assert "c33" not in prune()["s.wide"]
-    assert "c33" in prune(context=build_context(CATALOG, definitions=(made,)))["s.wide"]
-
-
-def test_the_order_of_the_table_is_kept() -> None:
-    left = prune(SchemaLink("x", "s.wide", "c30", 0.5))["s.wide"]
-    order = [column.name for column in WIDE.columns]
-    assert list(left) == sorted(left, key=order.index)
 
 
 def test_nothing_is_added_that_the_table_does_not_show() -> None:

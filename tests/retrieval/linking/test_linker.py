@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.errors import EngineUnavailable, PromptTooLong, SettingsError
+from nl2sql.errors import PromptTooLong, SettingsError
 from nl2sql.types import Question, SchemaContext, SchemaLink, ValueMatch
-from retrieval.linking.linker import Linked, SchemaLinker
-from retrieval.linking.model_linker import read_names
+from retrieval.linking.linker import Linked, SchemaLinker, read_names
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
 from tests.golden import load_text, render_golden
 
@@ -84,15 +83,6 @@ async def test_scsl_scores_each_column_by_itself() -> None:
     ]
 
 
-async def test_the_prompts_of_scsl_differ_in_their_last_line_alone() -> None:
-    count = sum(len(hit.table.columns) for hit in CONTEXT.tables)
-    engine = FakeEngine(*(["0"] for _ in range(count)))
-    await link("scsl", engine)
-    texts = [request.prompt.messages[1].content for request in engine.requests]
-    assert len({text.rpartition("\n")[0] for text in texts}) == 1
-    assert len(set(texts)) == count
-
-
 @pytest.mark.parametrize(
     ("technique", "answers", "note"),
     [
@@ -118,19 +108,6 @@ async def test_values_are_linked_beside_what_the_model_named() -> None:
     assert linked.links.links[-1] == SchemaLink(
         "germany", "sales.customers", "country", 0.95, "value"
     )
-
-
-async def test_that_the_engine_is_down_is_not_hidden() -> None:
-    with pytest.raises(EngineUnavailable):
-        await link("full", FakeEngine(EngineUnavailable("Busy.")))
-
-
-@pytest.mark.parametrize("technique", ["full", "tcsl", "scsl"])
-async def test_an_empty_schema_asks_nothing(technique: str) -> None:
-    engine = FakeEngine()
-    linked = await link(technique, engine, SchemaContext((), (), ()))
-    assert linked.links.links == ()
-    assert not engine.requests
 
 
 def test_a_technique_without_a_model_is_a_wrong_setting() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from nl2sql.errors import InvalidRequest
 from nl2sql.types import SchemaContext
-from retrieval.search.keys import add_key_walk, connect_tables, find_required
+from retrieval.search.keys import add_key_walk, find_required
 from tests.fakes import SHOP, build_question, build_table
 from tests.retrieval.search.test_retriever import build_retriever, build_store
 
@@ -46,28 +46,16 @@ def test_the_bridge_between_two_good_tables_comes_before_other_neighbours() -> N
     assert {*order[3:]} == {CUSTOMERS, EMPLOYEES, CATEGORIES, RETURNS, OTHER}
 
 
-def test_a_path_of_two_tables_is_reached_from_both_ends() -> None:
-    assert {ORDERS, LINES} <= {*rank({CUSTOMERS: 1.0, PRODUCTS: 1.0})}
-
-
 def test_a_table_near_to_the_best_passes_one_that_is_not() -> None:
     weights = {ORDERS: 1.0, OTHER: 0.5, CUSTOMERS: 0.49, PRODUCTS: 0.1}
     assert rank(weights, {})[:2] == [ORDERS, OTHER]
     assert rank(weights)[:2] == [ORDERS, CUSTOMERS]
 
 
-def test_tables_that_no_key_reaches_keep_their_weight() -> None:
-    assert add_key_walk({OTHER: 0.4, ORDERS: 1.0}, NEIGHBOURS, 0.5)[OTHER] == 0.4
-
-
 def test_a_hub_brings_in_nothing() -> None:
     star = join(*((0, spoke) for spoke in range(1, 101)))
     assert add_key_walk({0: 1.0}, star, 0.5).keys() == {0}
     assert 0 in add_key_walk({1: 1.0, 2: 0.9}, star, 0.5)
-
-
-def test_nothing_found_reaches_nothing() -> None:
-    assert add_key_walk({}, NEIGHBOURS, 0.5) == {}
 
 
 FEW: dict[str, Any] = {"max_tables": 1, "whole_tables": 0, "fk_expansion_limit": 0}
@@ -119,8 +107,3 @@ async def test_a_hidden_table_is_as_unknown_as_one_that_does_not_exist() -> None
 async def test_the_most_similar_visible_name_is_a_hint() -> None:
     with pytest.raises(InvalidRequest, match=r"no table 'custmers' .* Did you mean customers"):
         await retrieve("custmers")
-
-
-def test_what_no_keys_connect_is_shown_all_the_same() -> None:
-    assert connect_tables([1, 9], {1: {2}, 2: {1}}) == [1, 9]
-    assert connect_tables([], {}) == []

@@ -56,16 +56,6 @@ def test_inferred_keys_join_tables_too() -> None:
     assert find_modules(inferred, {}) == find_modules(catalog, {})
 
 
-def test_every_table_is_in_one_module() -> None:
-    catalog = build_two_stars()
-    modules = find_modules(catalog, {"parts": ["*part1*"]})
-    assert sorted(at for tables in modules.values() for at in tables) == list(range(31))
-
-
-def test_an_empty_catalog_has_no_modules() -> None:
-    assert find_modules(Catalog("empty", ()), {}) == {}
-
-
 MODULES = {"sales": [0, 1], "stock": [2]}
 DOCUMENTS = [["order", "total"], ["customer"], ["product", "price"]]
 ROUTER = ModuleRouter(MODULES, DOCUMENTS)
@@ -93,24 +83,7 @@ def test_a_route_is_half_words_and_half_similarity(
     assert route.confidences == pytest.approx(confidences, abs=1e-3)
 
 
-def test_a_synonym_routes_too_but_less() -> None:
-    own = ROUTER.weigh(read_words("customers"), {}).words
-    related = ROUTER.weigh(read_words("clients and products"), {}).words
-    assert own.tolist() == [1.0, 0.0]
-    assert 0 < related[0] < related[1]
-
-
-def test_the_nearest_card_of_a_module_counts() -> None:
-    evidence = ROUTER.weigh(read_words("hello"), {0: 0.2, 1: 0.6, 2: -0.5})
-    assert evidence.nearest.tolist() == pytest.approx([0.6, 0.0])
-
-
 def test_three_modules_at_most() -> None:
     router = ModuleRouter({f"m{number}": [number] for number in range(5)}, [["order"]] * 5)
     route = router.route(router.weigh(read_words("orders"), {}))
     assert route.modules == ("m0", "m1", "m2")
-
-
-def test_without_modules_there_is_no_route() -> None:
-    router = ModuleRouter({}, [])
-    assert router.route(router.weigh(read_words("orders"), {})).modules == ()

@@ -61,16 +61,6 @@ async def test_an_error_reaches_all_who_wait_and_the_next_batch_runs() -> None:
         await embedder.embed("impossible")
 
 
-async def test_who_leaves_does_not_keep_the_others_waiting() -> None:
-    slow = SlowEmbedder()
-    embedder = QuestionEmbedder(slow)
-    leaving, staying = (asyncio.create_task(embedder.embed(name)) for name in ("a", "b"))
-    await asyncio.to_thread(slow.entered.wait, 10)
-    leaving.cancel()
-    slow.leave.set()
-    assert len(await staying) == 64
-
-
 async def test_a_question_asked_again_is_not_embedded_again() -> None:
     slow = SlowEmbedder()
     slow.leave.set()

@@ -26,10 +26,6 @@ def test_a_related_word_counts_less() -> None:
     assert found == {0: 0.8}
 
 
-def test_abbreviations_are_expanded() -> None:
-    assert build_names("s.cust_addr").find_named(read_words("customer address")) == {0: 1.0}
-
-
 def test_a_name_that_many_schemas_have_says_less() -> None:
     found = build_names("a.orders", "b.orders", "c.orders", "d.orders").find_named(
         read_words("orders")

@@ -25,11 +25,6 @@ def find(search: str, *tables: Table, glosses: Sequence[str] = ()) -> list[str]:
     return [tables[at].qualified for at in found.positions]
 
 
-def test_without_a_search_all_are_found_by_name() -> None:
-    names = [table.qualified for table in SHOP.tables]
-    assert find("") == find("  \n ") == sorted(names)
-
-
 @pytest.mark.parametrize(
     ("search", "expected"),
     [
@@ -90,23 +85,6 @@ def test_every_character_stands_for_itself(search: str, expected: list[str]) -> 
     assert find(search, *(Table("s", name, (Column("n", "int"),)) for name in names)) == expected
 
 
-def test_a_name_with_a_line_break_is_one_line() -> None:
-    tables = [Table("s", "a\nb", (Column("c\nd", "int"),)), Table("s", "other", ())]
-    assert find("b", *tables) == ["s.a\nb"]
-    assert find("d", *tables) == ["s.a\nb"]
-
-
-def test_texts_that_occur_often_are_found_as_rare_ones_are() -> None:
-    names = [f"table_{number:04}" for number in range(3000)]
-    tables = [Table("s", name, (Column(f"c_{name[-1]}", "int"),)) for name in names]
-    search = build(*tables)
-    assert search.find("table", "", 1).total == 3000
-    assert search.find("le_0", "", 1).total == 1000
-    assert search.find("c_7", "", 1).total == 300
-    assert search.find("table_0 c_7", "", 1).total == 100
-    assert search.find("table_0001", "", 1).total == 1
-
-
 @pytest.mark.parametrize("search", ["", "t", "id"])
 @pytest.mark.parametrize("most", [1, 2, 3, 7, 50])
 def test_pages_together_are_the_whole(search: str, most: int) -> None:
@@ -161,8 +139,3 @@ def test_a_cursor_of_another_origin_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         build(*SHOP.tables).find("", cursor, 5)
     assert caught.value.field == "after"
-
-
-def test_nothing_is_found_in_nothing() -> None:
-    assert build().find("x", "", 5) == FoundTables((), "", 0)
-    assert build().find("", "", 5) == FoundTables((), "", 0)

@@ -8,7 +8,7 @@ import pytest
 
 from nl2sql.catalog import Catalog
 from nl2sql.types import Definition
-from retrieval.semantics.layer import MOST_DEFINITIONS, SemanticLayer
+from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import SemanticsFile
 from tests.fakes import SHOP, build_question
 from tests.fakes.shop import build_table
@@ -62,17 +62,6 @@ async def find(
 )
 async def test_definitions_are_found_by_their_words(text: str, expected: list[str]) -> None:
     assert [definition.phrase for definition in await find(text)] == expected
-
-
-async def test_a_synonym_leads_to_the_definition() -> None:
-    (found,) = await find("turnover")
-    assert (found.name, found.phrase, found.source) == ("revenue", "turnover", "semantics.yaml")
-
-
-async def test_no_more_than_a_handful_are_found() -> None:
-    names = [f"kind{number}" for number in "abcdefgh"]
-    file = build_file(filters={name: f"orders.status = '{name}'" for name in names})
-    assert len(await find(" ".join(names), file=file)) == MOST_DEFINITIONS
 
 
 def hide(*names: str) -> Catalog:
@@ -135,8 +124,3 @@ async def test_what_no_longer_fits_the_catalog_is_left_out() -> None:
     assert len(await layer.find(question, catalogs.now)) == 2
     catalogs.now = hide("sales.order_lines.price")
     assert [found.name for found in await layer.find(question, catalogs.now)] == ["open orders"]
-
-
-async def test_another_database_has_none() -> None:
-    layer = SemanticLayer({"other": FILE}, Catalogs())
-    assert await layer.find(build_question(text="revenue"), SHOP) == ()

@@ -14,7 +14,7 @@ from nl2sql.types import GuardedQuery
 from retrieval.semantics.resolution import resolve_definitions
 from tests.fakes import SHOP
 from tests.fakes.shop import build_key, build_table
-from tests.retrieval.semantics.files import GERMANS, REVENUE, SPENT, build_definition, build_file
+from tests.retrieval.semantics.files import REVENUE, SPENT, build_definition, build_file
 
 
 def find_problem(catalog: Catalog = SHOP, **sections: Any) -> str:
@@ -42,23 +42,6 @@ def test_declared_keys_join_the_tables() -> None:
     }
 
 
-def test_a_table_between_two_others_is_read_too() -> None:
-    made = build_definition(
-        measures={"bought": "sum(products.price) where customers.country = 'DE'"}
-    )
-    assert set(made.tables) == {
-        "stock.products",
-        "sales.order_lines",
-        "sales.orders",
-        "sales.customers",
-    }
-
-
-def test_a_definition_of_one_table_has_no_joins() -> None:
-    assert GERMANS.joins == ""
-    assert GERMANS.query == "SELECT 1\nFROM customers\nWHERE customers.country = 'DE'"
-
-
 def test_names_are_written_as_the_catalog_resolves_them_and_the_rest_stays() -> None:
     twin = build_table("old.orders", "id integer", key=("id",))
     catalog = replace(SHOP, tables=(*SHOP.tables, twin))
@@ -81,11 +64,6 @@ def test_letters_of_any_alphabet_keep_their_places(dialect: str) -> None:
     assert made.query.replace('"', "") == (
         "SELECT sum(maße.größe + maße.x * maße.日本)\nFROM maße\nWHERE maße.x <> '🚲'"
     )
-
-
-def test_several_lines_become_one() -> None:
-    made = build_definition(measures={"m": "sum(\n  orders.total\n)\n"})
-    assert made.expression == "sum( orders.total )"
 
 
 @pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
@@ -246,14 +224,3 @@ def test_of_several_joins_the_file_names_one() -> None:
 def test_joins_that_do_not_help_are_refused(joins: list[str], expected: str) -> None:
     part = {"expression": "sum(islands.size)", "filter": "orders.id = 1", "joins": joins}
     assert expected in find_problem(ADDRESSES, measures={"m": part})
-
-
-def test_a_written_join_may_have_several_columns() -> None:
-    part = {
-        "expression": "sum(islands.size)",
-        "filter": "orders.id = 1",
-        "joins": ["islands.id = orders.id AND islands.size = orders.bill_id"],
-    }
-    assert build_definition(ADDRESSES, measures={"m": part}).joins.endswith(
-        "JOIN orders ON islands.id = orders.id AND islands.size = orders.bill_id"
-    )

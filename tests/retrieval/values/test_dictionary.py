@@ -64,14 +64,3 @@ def test_a_beginning_is_told_only_where_few_values_have_it() -> None:
     ]
     assert DICTIONARY.find_beginnings("acme", lambda _: True) == []
     assert DICTIONARY.find_beginnings("acme rocket", lambda _: False) == []
-
-
-def test_enumerations_are_the_columns_with_few_values() -> None:
-    many = ValueColumn("a.b", "c", tuple(f"value {number}" for number in range(13)))
-    assert set(ValueDictionary([COUNTRIES, many]).enumerations) == {"crm.customers.country"}
-
-
-def test_a_database_without_values_finds_nothing() -> None:
-    empty = ValueDictionary([])
-    assert (len(empty), empty.find_exact("x"), empty.find_similar("germany")) == (0, [], [])
-    assert empty.find_beginnings("germany", lambda _: True) == []

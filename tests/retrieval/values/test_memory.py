@@ -66,17 +66,3 @@ async def test_what_is_in_memory_outlives_the_index() -> None:
     assert await held(memory) == ["first"]
     with pytest.raises(IndexUnavailable):
         await ValueMemory(store, {"shop": 10}).dictionary("shop")
-
-
-async def test_a_load_that_failed_is_tried_again() -> None:
-    store = FakeValueStore()
-    memory = ValueMemory(store, {"shop": 10})
-    store.down = True
-    with pytest.raises(IndexUnavailable):
-        await held(memory)
-    store.down = False
-    assert await held(memory) == ["first"]
-
-
-async def test_a_database_without_indexed_values_has_none() -> None:
-    assert await ValueMemory(FakeValueStore(), {}).dictionary("shop") is None

@@ -11,7 +11,6 @@ from nl2sql.settings.database import ValueIndexSettings
 from retrieval.index_store.value_store import ValueStore
 from retrieval.introspection.source_database import Unreadable
 from retrieval.values.refresh import refresh_values
-from retrieval.vocabulary.synonyms import Synonyms
 from serve_app.composition.wiring import Wiring
 from tests.fakes import build_table
 from tests.retrieval.values.builders import FakeValues
@@ -68,14 +67,6 @@ async def test_only_what_has_changed_is_read_again(values: ValueStore) -> None:
     assert await values.version("values_test") != version
 
 
-async def test_new_synonyms_reach_an_unchanged_table(values: ValueStore) -> None:
-    await refresh_values(CATALOG, values, FakeValues(ROWS), SETTINGS)
-    again = FakeValues(ROWS)
-    synonyms = Synonyms(values={"s.orders.status": {"OPN": ("running",)}})
-    await refresh_values(CATALOG, values, again, SETTINGS, synonyms)
-    assert again.reads == ["s.orders.status"]
-
-
 async def test_a_column_that_cannot_be_read_is_reported_and_its_table_left(
     values: ValueStore,
 ) -> None:
@@ -106,9 +97,3 @@ async def test_what_no_store_can_hold_is_left_out(values: ValueStore) -> None:
     await refresh_values(CATALOG, values, FakeValues(rows), settings)
     (name,) = await values.load("values_test", 100)
     assert name.values == ("🙂 'quoted'",)
-
-
-async def test_the_largest_columns_are_left_out_first(values: ValueStore) -> None:
-    await refresh_values(CATALOG, values, FakeValues(ROWS), SETTINGS)
-    (only,) = await values.load("values_test", 2)
-    assert only.qualified == "s.people.name"

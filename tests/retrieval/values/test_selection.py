@@ -56,12 +56,6 @@ def test_the_words_that_name_a_value(text: str, values: list[str]) -> None:
     assert [match.value for match in match(text)] == values
 
 
-def test_a_match_says_what_was_asked_and_what_is_stored() -> None:
-    assert match("how many were Cancelled?") == (
-        ValueMatch("Cancelled", "sales.orders", "status", "CXL", 0.92),
-    )
-
-
 def test_a_value_called_like_a_table_counts_less() -> None:
     assert [match.score for match in match("how many Offers")] == [1.0]
     assert [match.score for match in match("how many offers", {"offer"})] == [0.7]
@@ -99,12 +93,6 @@ def test_a_single_word_begins_a_value_only_as_a_name() -> None:
             ValueDictionary([column]), find_phrases(text), lambda _: True, lambda _: True
         )
         assert [value.value for value in select_values(found, (), (), 8)] == values
-
-
-def test_what_is_hidden_hides_nothing_else() -> None:
-    both = match("in New York")
-    assert [match.value for match in both] == ["New York"]
-    assert match("in New York", hidden="crm.customers") == ()
 
 
 def test_the_best_few_are_kept() -> None:

@@ -33,20 +33,6 @@ def shop(path: Path) -> Catalog:
     return build_shop(path)
 
 
-def test_reads_tables_and_views_of_all_schemas_in_order(shop: Catalog) -> None:
-    assert (shop.dialect, shop.search_path, shop.database) == ("duckdb", ("main",), "shop")
-    assert [(table.qualified, table.kind) for table in shop.tables] == [
-        ("main.Orders", "table"),
-        ("main.customers", "table"),
-        ("main.group", "table"),
-        ("main.order_lines", "table"),
-        ("main.returns", "table"),
-        ("main.totals", "view"),
-        ("staff.employees", "table"),
-        ("staff.names", "view"),
-    ]
-
-
 def test_reads_columns_with_types_and_comments(shop: Catalog) -> None:
     customers = find(shop, "main.customers")
     assert customers.comment == "Who has ever bought something"
@@ -60,11 +46,6 @@ def test_reads_columns_with_types_and_comments(shop: Catalog) -> None:
     )
     contact = find(shop, "staff.employees").column("contact")
     assert contact == Column("contact", "STRUCT(email VARCHAR, phone VARCHAR)")
-
-
-def test_reads_generated_columns_and_primary_keys_in_their_order(shop: Catalog) -> None:
-    assert find(shop, "main.Orders").column("double_total") is not None
-    assert find(shop, "main.order_lines").primary_key == ("line_no", "order_id")
 
 
 def test_reads_foreign_keys_in_the_spelling_of_the_tables(shop: Catalog) -> None:
@@ -169,11 +150,6 @@ def test_a_view_on_a_file_outside_is_left_out(path: Path, tmp_path: Path) -> Non
     (tmp_path / "a.csv").write_text("x\n1\n")
     catalog = read(path, f"CREATE VIEW v AS SELECT * FROM read_csv('{tmp_path}/a.csv')")
     assert catalog.tables == ()
-
-
-def test_a_table_of_another_schema_is_named_and_found_under_it(shop: Catalog) -> None:
-    assert shop.short_names["staff.employees"] == "staff.employees"
-    assert shop.resolve("employees") is None
 
 
 def test_a_file_named_like_its_schema_is_read(tmp_path: Path) -> None:

@@ -20,19 +20,6 @@ def shop(path: Path) -> Catalog:
     return build_shop(path)
 
 
-def test_reads_tables_and_views_of_main_in_order(shop: Catalog) -> None:
-    assert (shop.dialect, shop.search_path, shop.database) == ("sqlite", ("main",), "shop")
-    assert [(table.qualified, table.kind) for table in shop.tables] == [
-        ("main.Orders", "table"),
-        ("main.customers", "table"),
-        ("main.employees", "table"),
-        ("main.group", "table"),
-        ("main.order_lines", "table"),
-        ("main.returns", "table"),
-        ("main.totals", "view"),
-    ]
-
-
 def test_reads_columns_as_they_were_declared(shop: Catalog) -> None:
     customers = shop.table("main.customers")
     assert customers is not None
@@ -46,13 +33,6 @@ def test_reads_columns_as_they_were_declared(shop: Catalog) -> None:
     employees = shop.table("main.employees")
     assert employees is not None
     assert employees.columns[-1] == Column("note", "")
-
-
-def test_reads_generated_columns_and_primary_keys_in_their_order(shop: Catalog) -> None:
-    lines = shop.table("main.order_lines")
-    assert lines is not None
-    assert lines.column("double_quantity") is not None
-    assert lines.primary_key == ("line_no", "order_id")
 
 
 def test_reads_foreign_keys_in_the_spelling_of_the_tables(shop: Catalog) -> None:
