@@ -179,21 +179,6 @@ CREATE TABLE quorumsql.conversation_turns (
     PRIMARY KEY (owner, session, number),
     FOREIGN KEY (owner, session) REFERENCES quorumsql.conversations ON DELETE CASCADE
 );
--- Queries that somebody gave a link to. Each reader runs them anew.
-CREATE TABLE quorumsql.shares (
-    id         text PRIMARY KEY,
-    shared_by  text NOT NULL,
-    database   text NOT NULL,
-    question   text NOT NULL,
-    sql        text NOT NULL,
-    shared_at  timestamptz NOT NULL DEFAULT now(),
-    confidence double precision,
-    quorum     boolean,
-    origin     text NOT NULL DEFAULT '',
-    -- A name with its roles and attributes, like that of conversations.
-    owner      text NOT NULL DEFAULT ''
-);
-CREATE INDEX shares_shared_at ON quorumsql.shares (shared_at);
 
 -- Sign-ins on the page. Only hashes of their cookies are stored. "credential" is the id of the API
 -- key, the hash of the static token, or the issuer by which somebody signed in; they end with it.

@@ -1,2 +1,0 @@
--- Queries are not shared by links.
-DROP TABLE quorumsql.shares;
