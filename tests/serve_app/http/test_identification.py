@@ -42,6 +42,11 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     )
 
 
+def add_host(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers with a host of the service, unless they name one."""
+    return headers if b"host" in dict(headers) else [HOST, *headers]
+
+
 def bearer(token: bytes) -> tuple[bytes, bytes]:
     return (b"authorization", b"Bearer " + token)
 
@@ -61,18 +66,7 @@ def bearer(token: bytes) -> tuple[bytes, bytes]:
         [(b"authorization", b"Bearer")],
         [(b"authorization", b"")],
     ],
-    ids=[
-        "none",
-        "wrong",
-        "part",
-        "twice",
-        "two",
-        "bytes",
-        "basic",
-        "no scheme",
-        "no token",
-        "empty",
-    ],
+    ids=str,
 )
 async def test_without_a_token_not_a_byte_of_the_body_is_read(
     app: Any, method: str, path: str, headers: list[tuple[bytes, bytes]]
@@ -132,28 +126,16 @@ async def test_a_token_says_who_asks(app: Any) -> None:
     assert b"s3cret" not in exchange.body
 
 
-async def test_a_token_that_is_not_set_lets_nobody_in(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ANN_TOKEN", raising=False)
-    app = build_app(build_settings(identity={"principals": {"ann": {"token_env": "ANN_TOKEN"}}}))
-    scope = build_scope("POST", "/query", [HOST, JSON, (b"authorization", b"Bearer ")])
-    assert (await Exchange([b"{}"]).send_to(app, scope)).status == 401
-
-
 async def test_probes_need_none_and_say_more_with_one(app: Any) -> None:
     for headers, expected in (
         ([], {"ready": False}),
         ([bearer(b"wrong")], {"ready": False}),
         ([bearer(b"s3cret")], {"ready": False, "parts": {"index": "down"}}),
+        ([bearer(b"s3cret"), (b"host", b"evil.io")], {"ready": False}),
     ):
-        alive = await Exchange().send_to(app, build_scope("GET", "/healthz", [HOST, *headers]))
+        alive = await Exchange().send_to(app, build_scope("GET", "/healthz", add_host(headers)))
         assert (alive.status, alive.body) == (200, b'{"status":"alive"}')
-        ready = await Exchange().send_to(app, build_scope("GET", "/readyz", [HOST, *headers]))
+        ready = await Exchange().send_to(app, build_scope("GET", "/readyz", add_host(headers)))
         told = json.loads(ready.body)
         assert (ready.status, {name: told[name] for name in expected}) == (503, expected)
         assert ("figures" in told) == ("parts" in expected) == (told != {"ready": False})
-
-
-async def test_a_foreign_host_learns_nothing_of_the_parts_with_a_token(app: Any) -> None:
-    headers = [(b"host", b"evil.io"), bearer(b"s3cret")]
-    ready = await Exchange().send_to(app, build_scope("GET", "/readyz", headers))
-    assert json.loads(ready.body) == {"ready": False}

@@ -21,7 +21,6 @@ from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.reporting import Silence
 from serve_app.service.feedback import FeedbackService
-from serve_app.service.history import SessionService
 from serve_app.service.query_service import QueryService
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.served import connect
@@ -76,10 +75,8 @@ class Service:
         assert answer["trace"]["principal"] == name
         return answer
 
-    async def judge(
-        self, name: str, question: str, sql: str, verdict: str = "right"
-    ) -> httpx.Response:
-        body = {"question": question, "sql": sql, "verdict": verdict}
+    async def judge(self, name: str, question: str, sql: str) -> httpx.Response:
+        body = {"question": question, "sql": sql, "verdict": "right"}
         return await self.send(name, "POST", "/feedback", json=body)
 
 
@@ -100,15 +97,8 @@ async def service(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
         recorder = guarded.build_feedback_recorder(
             parts.store, parts.embedder, parts.guard, parts.executor
         )
-        sessions = guarded.build_sessions(parts.store, parts.guard)
-        app = build_http_app(
-            settings,
-            queries,
-            feedback=FeedbackService(settings, recorder, queries.admission),
-            sessions=SessionService(sessions),
-        )
-        yield Service(app, engine)
-        await sessions.clear()
+        feedback = FeedbackService(settings, recorder, queries.admission)
+        yield Service(build_http_app(settings, queries, feedback=feedback), engine)
         examples = ExampleStore(parts.store)
         found = await examples.list_embedded("demo_erp")
         await examples.remove("demo_erp", list(found))
@@ -118,40 +108,24 @@ def read_rows(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in answer.get("rows", [])]
 
 
-# -- picked queries --------------------------------------------------------------------------------
-
-
 async def test_a_picked_query_gives_only_ones_own_rows(service: Service) -> None:
     rows = {
         name: set(read_rows(await service.ask(name, "Who?", picked=STAFF)))
         for name in EVERYBODY
         if name != "eve"
     }
-    assert {department for _, department in rows["mia"]} == {31}
     assert rows["mia"] == rows["max"] == {row for row in rows["ada"] if row[1] == 31}
     assert rows["noa"] == {row for row in rows["ada"] if row[1] == 7}
-    assert rows["mia"] < rows["ada"]
-    assert rows["ravi"] < rows["ada"]
     assert rows["mia"]
     assert rows["noa"]
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        f"{STAFF} WHERE department_id = 7",
-        f"{STAFF} WHERE department_id = 31 OR true",
-        "WITH employees AS (SELECT * FROM hr.employees) " + STAFF,
-        f"{STAFF} UNION ALL {STAFF}",
-        "SELECT e.employee_id, e.department_id FROM departments d JOIN LATERAL "
-        "(SELECT * FROM employees x) e ON true",
-    ],
-)
-async def test_no_wording_of_a_picked_query_gives_more(service: Service, sql: str) -> None:
-    answer = await service.ask("mia", "Who?", picked=sql)
-    assert {department for _, department in read_rows(answer)} <= {31}
-    whole = read_rows(await service.ask("ada", "Who?", picked=sql))
-    assert {department for _, department in whole} - {31}
+    assert rows["ravi"] < rows["ada"]
+    body = {"question": "Who?", "picked": STAFF, "max_rows": 1000}
+    accept = {"accept": "text/csv"}
+    for name, department in (("mia", "31"), ("noa", "7")):
+        response = await service.send(name, "POST", "/query", json=body, headers=accept)
+        lines = response.text.splitlines()[1:]
+        assert {line.rpartition(",")[2] for line in lines} == {department}
+        assert len(lines) == len(rows[name])
 
 
 async def test_a_picked_query_over_what_is_withheld_is_refused_and_says_nothing(
@@ -164,52 +138,25 @@ async def test_a_picked_query_over_what_is_withheld_is_refused_and_says_nothing(
         assert answer["outcome"] in ("refused", "failed")
         assert "rows" not in answer
         assert not [each["rows"] for each in answer["trace"]["candidates"] if each["rows"]]
+    body = {"question": "What?", "picked": sql}
     for accept in ("text/csv", "application/x-ndjson", "application/vnd.apache.parquet"):
-        body = {"question": "What?", "picked": sql}
-        response = await service.send(
-            "mia", "POST", "/query", json=body, headers={"accept": accept}
-        )
+        headers = {"accept": accept}
+        response = await service.send("mia", "POST", "/query", json=body, headers=headers)
         assert response.status_code == 422
         assert response.headers["content-type"] == "application/problem+json"
 
 
-async def test_an_export_holds_only_ones_own_rows(service: Service) -> None:
-    lines = {}
-    for name in ("mia", "max", "noa"):
-        body = {"question": "Who?", "picked": STAFF, "max_rows": 1000}
-        response = await service.send(
-            name, "POST", "/query", json=body, headers={"accept": "text/csv"}
-        )
-        assert response.headers["content-disposition"] == 'attachment; filename="rows.csv"'
-        lines[name] = response.text.splitlines()[1:]
-    assert lines["mia"] == lines["max"]
-    assert all(line.endswith(",31") for line in lines["mia"])
-    assert all(line.endswith(",7") for line in lines["noa"])
-
-
-async def test_a_masked_column_is_picked_in_vain(service: Service) -> None:
-    sql = "SELECT salary FROM employees"
-    assert set(read_rows(await service.ask("mia", "Pay?", picked=sql))) == {(None,)}
-    assert (None,) not in read_rows(await service.ask("ada", "Pay?", picked=sql))
-
-
-@pytest.mark.parametrize(
-    "more",
-    [
+async def test_nobody_but_the_token_says_who_asks(service: Service) -> None:
+    body = {"question": "Who?", "picked": COUNT}
+    for more in (
         {"principal": "ada"},
         {"roles": ["analyst"]},
         {"attributes": {"department_id": 7}},
         {"identity": {"local": {"roles": ["analyst"]}}},
-    ],
-)
-async def test_nobody_says_in_the_body_who_they_are(service: Service, more: dict[str, Any]) -> None:
-    body = {"question": COUNT, **more}
-    assert (await service.send("mia", "POST", "/query", json=body)).status_code == 422
-
-
-async def test_nobody_says_elsewhere_who_they_are(service: Service) -> None:
+    ):
+        response = await service.send("mia", "POST", "/query", json={**body, **more})
+        assert response.status_code == 422
     own = read_rows(await service.ask("mia", "Who?", picked=COUNT))
-    body = {"question": "Who?", "picked": COUNT}
     headers = {"X-Principal": "ada", "X-Forwarded-User": "ada", "Cookie": "token=token of ada"}
     response = await service.send(
         "mia", "POST", "/query?principal=ada&roles=analyst", json=body, headers=headers
@@ -218,57 +165,27 @@ async def test_nobody_says_elsewhere_who_they_are(service: Service) -> None:
     assert own != read_rows(await service.ask("ada", "Who?", picked=COUNT))
 
 
-# -- sessions --------------------------------------------------------------------------------------
+# -- questions about the database itself, which need no model --------------------------------------
 
 
-async def begin_session(service: Service, name: str = "mia") -> None:
-    question = f"{COUNT} WHERE last_name = '{SECRET}'"
-    assert (await service.ask(name, question, session="s"))["outcome"] == "answered"
-    service.engine.prompts.clear()
+@pytest.mark.parametrize("question", ["Show me all tables", "有哪些表？"])  # noqa: RUF001
+async def test_tables_are_those_that_one_may_see(service: Service, question: str) -> None:
+    names = {
+        name: {row[0] for row in read_rows(await service.ask(name, question))}
+        for name in ("ada", "mia")
+    }
+    assert service.engine.prompts == []
+    assert len(names["ada"]) == 78
+    assert "employees" in names["mia"] < names["ada"]
+    assert "customers" in names["ada"] - names["mia"]
+    answer = await service.ask("eve", question)
+    assert (answer["outcome"], answer["code"]) == ("refused", "not_permitted")
 
 
-@pytest.mark.parametrize("name", [name for name in EVERYBODY if name != "mia"])
-async def test_a_session_is_continued_by_nobody_else(service: Service, name: str) -> None:
-    await begin_session(service)
-    answer = await service.ask(name, "And of those?", session="s")
-    # An earlier turn would have been shown to the model, to complete the question.
-    assert answer["trace"]["rewriting"] == ""
-    assert answer["rewritten"] is None
-    assert SECRET not in "".join(service.engine.prompts)
-    assert SECRET not in str(answer)
-
-
-async def test_its_owner_continues_it(service: Service) -> None:
-    await begin_session(service)
-    answer = await service.ask("mia", "And of those?", session="s")
-    assert answer["trace"]["rewriting"] == "kept"
-    assert SECRET in service.engine.prompts[0]
-
-
-@pytest.mark.parametrize("name", [name for name in EVERYBODY if name != "mia"])
-async def test_a_session_is_forgotten_by_nobody_else(service: Service, name: str) -> None:
-    await begin_session(service)
-    forgotten = await service.send(name, "DELETE", "/sessions/s")
-    # The same as of a session that never was.
-    assert forgotten.json() == {"session": "s", "turns": 0}
-    assert (await service.ask("mia", "And of those?", session="s"))["trace"]["rewriting"] == "kept"
-
-
-async def test_two_sessions_of_one_name_are_two(service: Service) -> None:
-    await begin_session(service)
-    await begin_session(service, "max")
-    assert (await service.send("mia", "DELETE", "/sessions/s")).json()["turns"] == 1
-    assert (await service.ask("max", "And of those?", session="s"))["trace"]["rewriting"] == "kept"
-    assert (await service.ask("mia", "And of those?", session="s"))["trace"]["rewriting"] == ""
-
-
-async def test_a_picked_reading_in_anothers_session_changes_nothing_of_it(service: Service) -> None:
-    await begin_session(service)
-    await service.ask("noa", "Which?", session="s", picked=STAFF)
-    service.engine.prompts.clear()
-    await service.ask("mia", "And of those?", session="s")
-    assert "Which?" not in "".join(service.engine.prompts)
-    assert SECRET in service.engine.prompts[0]
+async def test_columns_of_a_table_that_one_may_not_see_are_not_listed(service: Service) -> None:
+    question = "What columns does payslips have?"
+    assert "gross_amt" in {row[0] for row in read_rows(await service.ask("ada", question))}
+    assert "gross_amt" not in repr(await service.ask("mia", question))
 
 
 # -- feedback and examples -------------------------------------------------------------------------
@@ -288,59 +205,6 @@ async def test_an_example_is_shown_to_equals_alone(service: Service) -> None:
     assert (await service.judge("mia", GIVEN, GIVEN_SQL)).json()["outcome"] == "stored"
     shown = {name: SECRET in await read_examples(service, name) for name in EVERYBODY}
     assert shown == {name: name in ("mia", "max") for name in EVERYBODY}
-
-
-async def test_whoever_sees_all_gives_an_example_to_none_who_sees_less(service: Service) -> None:
-    assert (await service.judge("ada", GIVEN, GIVEN_SQL)).json()["outcome"] == "stored"
-    shown = [name for name in EVERYBODY if SECRET in await read_examples(service, name)]
-    assert shown == ["ada"]
-
-
-async def test_feedback_does_not_tell_what_others_gave(service: Service) -> None:
-    assert (await service.judge("mia", GIVEN, GIVEN_SQL)).json()["outcome"] == "stored"
-    said = {
-        name: (await service.judge(name, GIVEN, GIVEN_SQL)).json() for name in ("max", "noa", "ada")
-    }
-    assert {name: each["outcome"] for name, each in said.items()} == {
-        "max": "known",
-        "noa": "stored",
-        "ada": "stored",
-    }
-    assert len({each["example"] for each in said.values()}) == 3
-
-
-async def test_an_example_is_taken_back_by_equals_alone(service: Service) -> None:
-    await service.judge("mia", GIVEN, GIVEN_SQL)
-    for name in ("noa", "ravi", "eve", "ada"):
-        said = (await service.judge(name, GIVEN, GIVEN_SQL, "wrong")).json()
-        assert said.pop("id")
-        assert said == {"outcome": "recorded", "example": ""}
-    assert SECRET in await read_examples(service, "mia")
-    assert (await service.judge("max", GIVEN, GIVEN_SQL, "wrong")).json()["outcome"] == "removed"
-    assert SECRET not in await read_examples(service, "mia")
-
-
-@pytest.mark.parametrize(
-    "sql",
-    [
-        "SELECT net_amt FROM payslips",
-        "SELECT 1 FROM employees WHERE 1 / (SELECT count(*) - 1 FROM payslips) > 0",
-        "SELECT pg_sleep(1) FROM employees",
-        "DELETE FROM employees",
-        "SELECT 1; SELECT 2",
-    ],
-)
-async def test_feedback_runs_no_query_that_its_sender_may_not(service: Service, sql: str) -> None:
-    for name in ("mia", "eve"):
-        response = await service.judge(name, "What is paid?", sql)
-        assert response.status_code == 422
-        assert response.json()["errors"][0]["field"] == "sql"
-        wrong = {"question": "What is paid?", "sql": COUNT, "verdict": "wrong", "correction": sql}
-        response = await service.send(name, "POST", "/feedback", json=wrong)
-        assert response.status_code == 422
-        assert response.json()["errors"][0]["field"] == "correction"
-    for name in EVERYBODY:
-        assert "What is paid?" not in await read_examples(service, name)
 
 
 async def test_an_error_of_a_fed_back_query_quotes_no_value_that_is_withheld(

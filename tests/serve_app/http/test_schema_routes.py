@@ -80,17 +80,6 @@ async def test_not_permitted_is_another_answer_than_nothing(service: PageService
     assert page == {"tables": [], "next": None, "total": 0, "schemas": page["schemas"]}
 
 
-async def test_tables_tell_their_schemas_and_how_many_there_are(service: PageService) -> None:
-    for name in ("ada", "mia"):
-        whole = await service.get(name, "/databases/demo_erp/tables", limit=200)
-        schemas = {entry["database_schema"] for entry in whole["tables"]}
-        assert all(
-            entry["table"].startswith(f"{entry['database_schema']}.") for entry in whole["tables"]
-        )
-        found = await service.get(name, "/databases/demo_erp/tables", search="employees", limit=1)
-        assert found["schemas"] == whole["schemas"] == len(schemas) > 1
-
-
 @pytest.mark.parametrize("path", ["tables", "tables/hr.employees", "definitions", "suggestions"])
 async def test_a_database_that_may_not_be_asked_is_unknown(service: PageService, path: str) -> None:
     response = await service.send("zoe", "GET", f"/databases/demo_erp/{path}")
@@ -196,18 +185,3 @@ async def test_no_character_of_a_search_is_special(service: PageService) -> None
         assert await list_tables(service, "ada", search) == []
     for search in ("%", "'"):
         assert len(await list_tables(service, "ada", search)) < len(everything) / 2
-
-
-async def test_what_is_read_is_recorded(service: PageService) -> None:
-    await service.get("mia", "/databases/demo_erp/tables", search="orders")
-    await service.send("mia", "GET", "/databases/demo_erp/tables/hr.payslips")
-    await service.send("eve", "GET", "/databases/demo_erp/suggestions")
-    entries = [
-        (entry["principal"], entry["question"], entry["outcome"], entry["code"])
-        for entry in service.read_audit()
-    ]
-    assert entries == [
-        ("mia", "find_tables: orders", "answered", ""),
-        ("mia", "describe_table: hr.payslips", "answered", ""),
-        ("eve", "suggest", "refused", "not_permitted"),
-    ]
