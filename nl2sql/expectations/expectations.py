@@ -102,11 +102,6 @@ _FROM_TOP = re.compile(rf"\btop\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _FROM_BOTTOM = re.compile(rf"\bbottom\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _OLD = re.compile(r"\b(?:oldest|earliest)\b", re.IGNORECASE)
 _YOUNG = re.compile(r"\b(?:youngest|newest|latest)\b", re.IGNORECASE)
-_PART = re.compile(
-    rf"\b(?:{_SUPERLATIVE}|top|bottom|first|last|single|any|which|common|popular|recent(?:ly)?|"
-    rf"frequent(?:ly)?|next|previous|example|sample|\w+est|\d+|{'|'.join(NUMBER_WORDS)})\b",
-    re.IGNORECASE,
-)
 # "From both airports A and B"; not "names of both authors", where either is enough.
 _BOTH = re.compile(r"\bboth\b[^,.?]*\band\b", re.IGNORECASE)
 _PATTERN = re.compile(
@@ -117,7 +112,6 @@ _PATTERN = re.compile(
     re.IGNORECASE,
 )
 _KEY = re.compile(r"id\b|ids\b|\b(?:identif\w+|codes?|numbers?|keys?|serial|isbn)\b", re.IGNORECASE)
-_TIME = re.compile(r"\b(?:recent(?:ly)?|latest|first|last|newest|earliest|oldest)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +124,8 @@ class Expectations:
     the direction of a requested order. ``extremes``: ``max`` and ``min`` if they are named.
     ``comparisons``: the comparisons with figures; ``comparisons_either_way``: those of a negated
     question, and their opposites. ``both``: two conditions that the same thing must meet.
-    ``pattern``: a part of a text is given. ``part``: possibly not all matching rows are wanted.
-    ``keyed``: a key may be asked for, by any name. ``timed``: the first or the last, which a
-    growing key may determine. ``decimals``: figures should be rounded to so many.
+    ``pattern``: a part of a text is given. ``keyed``: a key may be asked for, by any name.
+    ``decimals``: figures should be rounded to so many.
     """
 
     columns: tuple[int, ...] = ()
@@ -151,11 +144,9 @@ class Expectations:
     extremes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     comparisons_either_way: tuple[Comparison, ...] = ()
-    part: bool = False
     both: bool = False
     pattern: bool = False
     keyed: bool = False
-    timed: bool = False
     decimals: int | None = None
 
 
@@ -205,9 +196,7 @@ def read_expectations(question: str) -> Expectations:
         comparisons_either_way=tuple(map(add_opposite, compared)) if negated else (),
         both=_BOTH.search(text) is not None,
         pattern=_PATTERN.search(text) is not None,
-        part=_PART.search(text) is not None,
         keyed=_KEY.search(text) is not None,
-        timed=_TIME.search(text) is not None,
         decimals=read_decimals(text),
     )
 

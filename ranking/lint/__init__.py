@@ -16,8 +16,6 @@ from nl2sql.types import Finding
 from ranking.definition_use import DefinitionUse
 from ranking.lint.comparisons import (
     contradiction,
-    empty_range,
-    like_without_wildcard,
     not_in_with_nulls,
     null_comparison,
     number_compared_with_text,
@@ -28,7 +26,6 @@ from ranking.lint.joins import (
     join_off_keys,
     outer_column,
     self_comparison,
-    unused_cte,
     unused_join,
 )
 from ranking.lint.outputs import (
@@ -36,10 +33,8 @@ from ranking.lint.outputs import (
     count_of_single_rows,
     duplicate_column,
     group_of_one_value,
-    integer_division,
     measure_without_filter,
     select_star,
-    sum_of_key,
     ungrouped_column,
 )
 from ranking.query import Query
@@ -53,7 +48,6 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
     number_compared_with_text,
     null_comparison,
     contradiction,
-    empty_range,
     aggregate_without_group,
     count_of_single_rows,
     group_of_one_value,
@@ -61,11 +55,7 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
     # Warnings.
     ungrouped_column,
     unused_join,
-    unused_cte,
     not_in_with_nulls,
-    integer_division,
-    sum_of_key,
-    like_without_wildcard,
     duplicate_column,
     select_star,
 )

@@ -111,25 +111,6 @@ def _list_conditions(condition: exp.Expr) -> list[exp.EQ]:
     return [equality for part in parts if isinstance(equality := part.unnest(), exp.EQ)]
 
 
-def empty_range(query: Query) -> Finding | None:
-    """An error if the lower bound is above the upper one: no value is between them.
-
-    >>> from ranking.query import read_query
-    >>> empty_range(read_query("SELECT 1 FROM a WHERE x BETWEEN 9 AND 1", "sqlite")).severity
-    'error'
-    >>> empty_range(read_query("SELECT 1 FROM a WHERE x BETWEEN 1 AND 9", "sqlite"))
-    """
-    for between in query.find_all(exp.Between):
-        low, high = between.args["low"], between.args["high"]
-        if not isinstance(low, exp.Literal) or not isinstance(high, exp.Literal):
-            continue
-        if low.is_string or high.is_string:
-            continue
-        if float(low.this) > float(high.this):
-            return Finding("empty_range", "error", f"Nothing lies in {between.sql()}.")
-    return None
-
-
 # "OPN = open, CNF = confirmed".
 _CODE = re.compile(r"(?<![\w'])([A-Za-z0-9][A-Za-z0-9_-]{0,11}) = ")
 _FEWEST = 2
@@ -152,22 +133,6 @@ def unlisted_code(query: Query) -> Finding | None:
             written = exp.Literal.string(text).sql()
             message = f"{use.table.name}.{use.column.name} has the codes {listed}, not {written}."
             return Finding("unlisted_code", "error", message)
-    return None
-
-
-def like_without_wildcard(query: Query) -> Finding | None:
-    """A warning: it means ``=``, or the wildcards were forgotten.
-
-    >>> from ranking.query import read_query
-    >>> like_without_wildcard(read_query("SELECT 1 FROM a WHERE x LIKE 'Ann'", "postgres")).rule
-    'like_without_wildcard'
-    >>> like_without_wildcard(read_query("SELECT 1 FROM a WHERE x LIKE 'Ann%'", "postgres"))
-    """
-    for node in query.find_all(exp.Like, exp.ILike):
-        pattern = node.expression
-        if isinstance(pattern, exp.Literal) and not {"%", "_"} & set(pattern.this):
-            message = f"{node.sql()} has no wildcard."
-            return Finding("like_without_wildcard", "warning", message)
     return None
 
 

@@ -192,18 +192,3 @@ def _find_table(query: Query, column: exp.Column) -> str:
         return column.table.lower()
     use = query.resolve(column)
     return use.source if use else _ANY
-
-
-def unused_cte(query: Query) -> Finding | None:
-    """A warning for a CTE that is in no FROM.
-
-    >>> from ranking.query import read_query
-    >>> unused_cte(read_query("WITH c AS (SELECT 1) SELECT x FROM a", "postgres")).message
-    'Nothing reads c.'
-    >>> unused_cte(read_query("WITH c AS (SELECT 1) SELECT x FROM a, c", "postgres"))
-    """
-    read = {table.name.lower() for table in query.find_all(exp.Table) if not table.db}
-    for cte in query.find_all(exp.CTE):
-        if cte.alias.lower() not in read:
-            return Finding("unused_cte", "warning", f"Nothing reads {cte.alias}.")
-    return None

@@ -58,11 +58,6 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
         ordered = tree.find(exp.Order) is not None and tree.find(exp.Limit, exp.Fetch) is not None
         extreme = ordered or tree.find(exp.Max, exp.Min, exp.Window) is not None
         yield "order_and_limit_match" if extreme else "best_missing", 1.0
-    limit = _find_limit(query)
-    if expected.rows is not None and (
-        limit not in (None, expected.rows) or (expected.rows > 1 and _takes_extreme(tree))
-    ):
-        yield "limit_differs", 1.0
     if expected.ordered and tree.find(exp.Order) is None:
         yield "order_missing", 1.0
     counts = tree.find(exp.Count, exp.Sum, exp.Avg) is not None
@@ -74,7 +69,9 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
         yield "negation_missing", 1.0
     if expected.pattern and _compares_whole_texts(tree):
         yield "pattern_missing", 1.0
-    yield from _measure_distinct(expected, query)
+    select = query.outermost()
+    if select is not None and select.args.get("distinct") and not expected.distinct:
+        yield "distinct_unasked", 1.0
 
 
 def count_columns(query: Query) -> int | None:
@@ -86,36 +83,6 @@ def count_columns(query: Query) -> int | None:
     """
     select = query.outermost()
     return None if select is None or select.is_star else len(select.expressions)
-
-
-def _measure_distinct(expected: Expectations, query: Query) -> Iterator[Measure]:
-    select = query.outermost()
-    if select is None:
-        return
-    if not expected.distinct:
-        if select.args.get("distinct"):
-            yield "distinct_unasked", 1.0
-    elif (
-        query.tree.find(exp.Distinct) is None
-        and isinstance(query.tree, exp.Select)
-        and not select.args.get("group")
-    ):
-        yield "distinct_missing", 1.0
-
-
-def _find_limit(query: Query) -> int | None:
-    limit = query.tree.args.get("limit")
-    count = limit and (limit.args.get("expression") or limit.args.get("count"))
-    return int(count.this) if isinstance(count, exp.Literal) and count.this.isdigit() else None
-
-
-def _takes_extreme(tree: exp.Expr) -> bool:
-    """True for ``age = (SELECT max(age) …)``, which only the rows at the very end meet."""
-    return any(
-        isinstance(node.args["expression"], exp.Subquery)
-        and node.args["expression"].find(exp.Max, exp.Min) is not None
-        for node in find_all(tree, exp.EQ)
-    )
 
 
 def _names_figure(query: Query) -> bool:
@@ -190,43 +157,6 @@ def _is_either(node: exp.Expr) -> bool:
     sides = [side.unnest() for side in (node.this, node.expression)]
     columns = {column.name.lower() for side in sides for column in find_all(side, exp.Column)}
     return all(isinstance(side, exp.EQ | exp.Like) for side in sides) and len(columns) == 1
-
-
-def measure_unasked(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Yields a LIMIT where all rows are wanted, and the first row in the order of a key.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> from nl2sql.expectations.expectations import read_expectations
-    >>> from ranking.query import read_query
-    >>> pets = Table("s", "pets", (Column("pet_id", "int"), Column("age", "int")), ("pet_id",))
-    >>> query = read_query("SELECT age FROM pets ORDER BY pet_id LIMIT 1", "sqlite", [pets])
-    >>> list(measure_unasked(read_expectations("What is the age and id of all pets?"), query))
-    [('limit_unasked', 1.0)]
-    >>> list(measure_unasked(read_expectations("What is the age of the tallest pet?"), query))
-    [('best_by_key', 1.0)]
-    """
-    if not expected.columns:
-        return
-    if not expected.part and query.tree.args.get("limit"):
-        yield "limit_unasked", 1.0
-    firsts = [
-        select.args["order"].expressions[0].this
-        for select in query.selects()
-        if select.args.get("order") and select.args.get("limit")
-    ]
-    asked = expected.keyed or expected.timed
-    if not asked and any(_is_named_key(query, first) for first in firsts):
-        yield "best_by_key", 1.0
-
-
-def _is_named_key(query: Query, node: exp.Expr) -> bool:
-    """True for a column that is named like a key: some keys are names that people ask for."""
-    use = query.resolve(node)
-    return (
-        use is not None
-        and use.column.name.lower().endswith("id")
-        and (query.is_key(use) or use.table.primary_key == (use.column.name,))
-    )
 
 
 def measure_form(expected: Expectations, query: Query) -> Iterator[Measure]:

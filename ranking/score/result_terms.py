@@ -14,7 +14,7 @@ from nl2sql.types import ResultSet
 from ranking.score.points import Measure
 
 RESULT_TERMS = frozenset(
-    """one_number_differs width_differs rows_differ no_rows nulls_only zeros_only
+    """one_number_differs width_differs no_rows nulls_only zeros_only
     repeated_rows several_best""".split()
 )
 """The names of all measures of a result."""
@@ -23,13 +23,8 @@ EMPTY_TERMS = frozenset("no_rows nulls_only zeros_only".split())
 """The measures of a result that says nothing."""
 
 
-def measure_result(
-    expected: Expectations, result: ResultSet, *, is_limited: bool = False
-) -> Iterator[Measure]:
+def measure_result(expected: Expectations, result: ResultSet) -> Iterator[Measure]:
     """Measures of the result's shape. Of a truncated result, only the page is measured.
-
-    ``is_limited``: the query takes as many rows from an end of an order as were asked for, so that
-    fewer mean that there are no more.
 
     >>> from nl2sql.expectations.expectations import read_expectations
     >>> result = ResultSet(("name", "age"), ("text", "int"), (("Ann", 3), ("Ann", 3)), False, 1.0)
@@ -43,10 +38,6 @@ def measure_result(
         yield "one_number_differs", 1.0
     if expected.columns and width not in expected.columns:
         yield "width_differs", 1.0
-    if expected.rows is not None and rows:
-        most, fewest = expected.rows, 1 if is_limited else expected.rows
-        if not fewest <= len(rows) <= most:
-            yield "rows_differ", 1.0
     yield from _measure_emptiness(result)
     if expected.best and expected.rows is None and not expected.grouped and len(rows) > 1:
         yield "several_best", 1.0

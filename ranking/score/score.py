@@ -45,7 +45,6 @@ from ranking.score.question_terms import (
     measure_conjunction,
     measure_form,
     measure_shape,
-    measure_unasked,
 )
 from ranking.score.result_terms import EMPTY_TERMS, RESULT_TERMS, measure_result
 
@@ -77,7 +76,6 @@ def score_candidate(
         measured += chain(
             measure_shape(expected, query),
             measure_comparisons(expected, query),
-            measure_unasked(expected, query),
             measure_form(expected, query),
             measure_conjunction(expected, query),
             measure_conditions(question.search_text, expected, query),
@@ -102,14 +100,7 @@ def score_result(question: str, assessment: Assessment) -> Score:
     """
     terms = [term for term in assessment.score.terms if term.name not in RESULT_TERMS]
     if assessment.result is not None:
-        names = {term.name for term in terms}
-        measured = list(
-            measure_result(
-                read_expectations(question),
-                assessment.result,
-                is_limited="order_and_limit_match" in names and "limit_differs" not in names,
-            )
-        )
+        measured = list(measure_result(read_expectations(question), assessment.result))
         if EMPTY_TERMS.isdisjoint(name for name, _ in measured):
             terms = [term for term in terms if term.name != "values_unsaid"]
         terms += load_points().weigh(measured)

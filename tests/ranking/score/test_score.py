@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from nl2sql.types import (
@@ -16,8 +14,6 @@ from nl2sql.types import (
     Plan,
     SchemaLink,
     SchemaLinks,
-    Score,
-    ScoreTerm,
     ValueMatch,
 )
 from ranking.query import read_candidate
@@ -132,15 +128,11 @@ CASES: list[tuple[str, str, str]] = [
     ("order_and_limit_match", "Who is the oldest customer?",
      "SELECT name FROM customers WHERE id = (SELECT max(id) FROM customers)"),
     ("best_missing", "Who is the oldest customer?", "SELECT name FROM customers"),
-    ("limit_differs", "Show the top 5 orders.", "SELECT id FROM orders ORDER BY total LIMIT 3"),
-    ("limit_differs", "Show the five orders with the highest total.",
-     "SELECT id FROM orders WHERE total = (SELECT max(total) FROM orders) LIMIT 5"),
     ("order_missing", "Show orders sorted by total.", "SELECT id FROM orders"),
     ("count_missing", "How many orders are there?", "SELECT id FROM orders"),
     ("average_missing", "What is the average total?", "SELECT total FROM orders"),
     ("negation_missing", "Which customers have no orders?",
      "SELECT name FROM customers AS c JOIN orders AS o ON c.id = o.customer_id"),
-    ("distinct_missing", "Show the different countries.", "SELECT country FROM customers"),
     ("distinct_unasked", "Show the countries.", "SELECT DISTINCT country FROM customers"),
     ("comparison_differs", "Show the orders over 500.", "SELECT id FROM orders WHERE total < 500"),
     ("comparison_differs", "Who has at least two orders?",
@@ -152,9 +144,6 @@ CASES: list[tuple[str, str, str]] = [
     ("direction_differs", "Show the top 5 orders by total.",
      "SELECT id FROM orders ORDER BY total LIMIT 5"),
     ("extreme_missing", "What is the minimum total?", "SELECT total FROM orders"),
-    ("limit_unasked", "What is the name of all customers?", "SELECT name FROM customers LIMIT 1"),
-    ("best_by_key", "What is the name of the youngest customer?",
-     "SELECT name FROM customers ORDER BY id DESC LIMIT 1"),
     ("both_missing", "Who has both an open and a paid order?",
      "SELECT customer_id FROM orders WHERE status IN ('open', 'paid')"),
     ("both_missing", "Who has both an open and a paid order?",
@@ -315,7 +304,6 @@ def test_a_value_that_retrieval_found_counts_as_said() -> None:
         ("How many orders are there?", [(None,)], {"nulls_only": 1.0}),
         ("How many orders are there?", [(0,)], {"zeros_only": 1.0}),
         ("What is the name of all customers?", [("a", 1)], {"width_differs": 1.0}),
-        ("Show the top 2 names.", [("a",), ("b",), ("c",)], {"rows_differ": 1.0}),
         ("Show the top 2 names.", [("a",), ("b",)], {}),
         ("Anything?", [], {"no_rows": 1.0}),
         ("Anything?", [(None, None), (None, None)],
@@ -330,21 +318,6 @@ def test_the_result_has_terms_of_its_own(
     scored = score_result(question, build_assessment(rows=rows))
     found = {term.name: term.strength for term in scored.terms[1:] if term.name not in GRADUAL}
     assert found == expected
-
-
-def test_fewer_rows_than_asked_for_are_right_if_the_query_asks_for_as_many() -> None:
-    question = "Show the top 3 names."
-    few = build_assessment(rows=[("a",), ("b",)])
-    limited = dataclasses.replace(few, score=Score((ScoreTerm("order_and_limit_match", 17.7),)))
-    otherwise = dataclasses.replace(
-        few,
-        score=Score((ScoreTerm("order_and_limit_match", 17.7), ScoreTerm("limit_differs", -37.5))),
-    )
-    found = [
-        {term.name for term in score_result(question, each).terms}
-        for each in (few, limited, otherwise)
-    ]
-    assert ["rows_differ" in names for names in found] == [True, False, True]
 
 
 def test_a_result_is_scored_once_however_often_it_is_asked() -> None:
