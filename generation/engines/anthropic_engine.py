@@ -7,30 +7,16 @@ answer if it supports that; newer models refuse, which is found out once. Knows 
 
 from __future__ import annotations
 
-import logging
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from generation.engines.server import (
-    CONNECT_S,
-    OptionalFields,
-    RequestRefused,
-    ServerClient,
-    build_nonsense,
-    build_too_long,
-    choose_stops,
-    count_marks,
-    estimate_tokens,
-    extract_answer,
-    read_api_key,
-)
+from generation.engines.server import RemoteEngine, choose_stops, extract_answer
 from nl2sql.deadline import Deadline
-from nl2sql.errors import EngineUnavailable, QuorumError
+from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
-_LOG = logging.getLogger("quorumsql")
 _OWN_URL = "https://api.anthropic.com"
 # Optional parts of a request. The assistant's message at its end is treated like a field.
 _CONTINUATION, _TEMPERATURE, _STOPS = "assistant message", "temperature", "stop_sequences"
@@ -65,12 +51,15 @@ class _Counted(BaseModel):
     input_tokens: Annotated[int, Field(ge=0)]
 
 
-class AnthropicEngine:
+class _Known(BaseModel):
+    """A model that the server has."""
+
+
+class AnthropicEngine(RemoteEngine):
     """A model of Anthropic, or behind a server with the same interface."""
 
     def __init__(self, settings: ModelSettings) -> None:
         """Connects at the first request. Raises SettingsError, EngineUnavailable."""
-        key = read_api_key(settings)
         try:
             import anthropic
         except ImportError as error:
@@ -78,16 +67,10 @@ class AnthropicEngine:
                 f"The anthropic client cannot be imported: {error}",
                 hint="Install quorumsql[anthropic].",
             ) from error
-        self._settings = settings
-        client = anthropic.AsyncAnthropic(
-            base_url=settings.base_url.rstrip("/").removesuffix("/v1") or _OWN_URL,
-            # Without a key the client would search for one in the environment.
-            api_key=key or "none",
-            timeout=anthropic.Timeout(settings.timeout_ms / 1000, connect=CONNECT_S),
-            max_retries=settings.retries,
+        url = settings.base_url.rstrip("/").removesuffix("/v1") or _OWN_URL
+        super().__init__(
+            settings, anthropic, anthropic.AsyncAnthropic, url, anthropic.AnthropicError
         )
-        self._server = ServerClient(settings, client, anthropic, anthropic.AnthropicError)
-        self._fields = OptionalFields()
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions, or those that are finished at the time limit.
@@ -111,54 +94,13 @@ class AnthropicEngine:
             completion_tokens=sum(answer.usage.output_tokens for answer in answers),
         )
 
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """An upper bound for each text, since a request for each would take too long."""
-        return tuple(map(estimate_tokens, texts))
+    async def _describe_problem(self) -> str:
+        await self._read(_Known, f"/v1/models/{self._settings.served_name}", quick=True)
+        return ""
 
-    async def speed(self) -> None:
-        """Unknown: measuring a remote server may cost money."""
-
-    async def requests_in_flight(self) -> int:
-        """The number of HTTP requests that wait for an answer."""
-        return self._server.in_flight
-
-    async def probe(self) -> tuple[tuple[str, str], ...]:
-        """``(("engine", problem),)``, empty if the server has the model."""
-        try:
-            await self._server.request(f"/v1/models/{self._settings.served_name}", quick=True)
-        except RequestRefused as refusal:
-            return (("engine", str(refusal.error)),)
-        except QuorumError as error:
-            return (("engine", str(error)),)
-        return (("engine", ""),)
-
-    def check_health(self) -> None:
-        """Never raises: a restart would not help, since the server is remote."""
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        await self._server.close()
-
-    async def _find_room(self, request: SamplingRequest) -> int:
-        """The number of tokens that the answer may have. Raises PromptTooLong."""
-        messages = [message.content for message in request.prompt.messages]
-        # A token is at least one byte, so most prompts need no exact count.
-        most = sum(len(text.encode()) for text in (*messages, request.answer_start))
-        window = self._settings.max_model_len
-        if most + count_marks(messages) + request.max_tokens <= window:
-            return request.max_tokens
+    async def _count_prompt(self, request: SamplingRequest) -> int:
         body = {"model": self._settings.served_name, **_build_chat(request, continued=False)}
-        try:
-            answer = await self._server.request("/v1/messages/count_tokens", body)
-            tokens = _Counted.model_validate(answer).input_tokens
-        except RequestRefused as refusal:
-            raise refusal.error from refusal
-        except ValidationError as error:
-            raise build_nonsense(self._settings) from error
-        room = window - tokens
-        if room < 1:
-            raise build_too_long(f"The prompt has {tokens} tokens, the model may take {window}.")
-        return min(request.max_tokens, room)
+        return (await self._read(_Counted, "/v1/messages/count_tokens", body)).input_tokens
 
     async def _complete(self, request: SamplingRequest, max_tokens: int) -> _Answer:
         async def send(fields: frozenset[str]) -> _Answer:
@@ -173,11 +115,7 @@ class AnthropicEngine:
                 **_build_chat(request, continued=continued),
                 **{name: value for name, value in optional.items() if name in fields},
             }
-            answer = await self._server.request("/v1/messages", body)
-            try:
-                read = _Answer.model_validate(answer)
-            except ValidationError as error:
-                raise build_nonsense(self._settings) from error
+            read = await self._read(_Answer, "/v1/messages", body)
             if continued:
                 return read
             block = _Block(type="text", text=extract_answer(read.text, request))

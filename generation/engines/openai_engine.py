@@ -9,33 +9,25 @@ SQL.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from generation.engines.openai_answers import ModelList, Reply, Tokenized
 from generation.engines.server import (
-    CONNECT_S,
-    OptionalFields,
+    RemoteEngine,
     RequestRefused,
-    ServerClient,
     build_nonsense,
-    build_too_long,
     choose_stops,
-    count_marks,
     estimate_prompt_tokens,
-    estimate_tokens,
-    read_api_key,
+    extract_answer,
 )
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
-from nl2sql.errors import EngineUnavailable, QuorumError, SettingsError
+from nl2sql.errors import EngineUnavailable, SettingsError
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
-_LOG = logging.getLogger("quorumsql")
 # Optional fields, by the names in servers' error messages.
 _MANY, _SEED, _LOGPROBS, _TEMPERATURE = "n", "seed", "logprobs", "temperature"
 # Newer models of OpenAI use another name for the limit and refuse this one.
@@ -44,31 +36,96 @@ _MAX_TOKENS = "max_tokens"
 _CONTINUATION = "continue_final_message"
 
 
-class OpenAiEngine:
+# The parts of a server's answers that are read; all other fields are ignored.
+
+
+class _Message(BaseModel):
+    """The model's text, without thinking that the server returns separately."""
+
+    content: str | None = None
+
+
+class _TokenLogprob(BaseModel):
+    """The log-probability of one sampled token."""
+
+    logprob: float
+
+
+class _Logprobs(BaseModel):
+    """A value for each token; None if the server returns none."""
+
+    content: tuple[_TokenLogprob, ...] | None = None
+
+
+class _Choice(BaseModel):
+    """One completion."""
+
+    message: _Message
+    logprobs: _Logprobs | None = None
+
+    def mean_logprob(self) -> float | None:
+        """The mean over the tokens; None if the server returns no values."""
+        tokens = self.logprobs.content if self.logprobs else None
+        return sum(token.logprob for token in tokens) / len(tokens) if tokens else None
+
+
+class _Usage(BaseModel):
+    """The numbers of tokens read and written."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class _Reply(BaseModel):
+    """The answer to a request: one or more completions."""
+
+    choices: Annotated[tuple[_Choice, ...], Field(min_length=1)]
+    usage: _Usage = _Usage()
+
+    def cut(self, request: SamplingRequest) -> _Reply:
+        """The reply with only the part of each text that continues ``request.answer_start``."""
+        choices = []
+        for choice in self.choices:
+            text = extract_answer(choice.message.content or "", request)
+            choices.append(choice.model_copy(update={"message": _Message(content=text)}))
+        return self.model_copy(update={"choices": tuple(choices)})
+
+
+class _Tokenized(BaseModel):
+    """The answer of vLLM's ``/tokenize``."""
+
+    count: int
+    max_model_len: int
+
+
+class _Model(BaseModel):
+    """A served model."""
+
+    id: str
+
+
+class _ModelList(BaseModel):
+    """The answer of ``/models``."""
+
+    data: tuple[_Model, ...]
+
+
+class OpenAiEngine(RemoteEngine):
     """A language model behind ``model.base_url``."""
 
     def __init__(self, settings: ModelSettings) -> None:
         """Connects at the first request. Raises SettingsError, EngineUnavailable."""
-        key = read_api_key(settings)
         try:
             import openai
         except ImportError as error:
             raise EngineUnavailable(
                 f"The openai client cannot be imported: {error}", hint="Install openai."
             ) from error
-        self._settings = settings
-        client = openai.AsyncOpenAI(
-            base_url=settings.base_url,
-            # The client requires a key; a server without keys ignores it.
-            api_key=key or "none",
-            timeout=openai.Timeout(settings.timeout_ms / 1000, connect=CONNECT_S),
-            max_retries=settings.retries,
+        super().__init__(
+            settings, openai, openai.AsyncOpenAI, settings.base_url, openai.OpenAIError
         )
-        self._server = ServerClient(settings, client, openai, openai.OpenAIError)
         self._root = settings.base_url.rstrip("/").removesuffix("/v1")
-        self._fields = OptionalFields()
         self._is_vllm: bool | None = None
-        self._max_model_len = settings.max_model_len
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions, or those that are finished at the time limit.
@@ -82,7 +139,7 @@ class OpenAiEngine:
         wanted |= {_CONTINUATION} if is_vllm and request.answer_start else set()
         deadline = Deadline.after(request.time_limit_s)
         max_tokens = await self._find_room(request)
-        replies: list[Reply] = []
+        replies: list[_Reply] = []
         if request.k > 1 and self._fields.choose(frozenset({_MANY})):
             first = await self._complete(request, frozenset({*wanted, _MANY}), max_tokens)
             if len(first.choices) < request.k:
@@ -99,44 +156,25 @@ class OpenAiEngine:
             has_enough=bool(drawn),
         )
         replies += [other for other in others if other is not None]
-        return self._read(request, replies)
+        return self._join(request, replies)
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """The number of tokens of each text: the server's count, or else an upper bound."""
         if not await self._recognise():
-            return tuple(map(estimate_tokens, texts))
+            return await super().count_tokens(texts)
         bodies = [{"prompt": text, "add_special_tokens": False} for text in texts]
         return tuple(await gather_all(self._tokenize(body) for body in bodies))
 
-    async def speed(self) -> None:
-        """Unknown: measuring a remote server may cost money."""
-
-    async def requests_in_flight(self) -> int:
-        """The number of HTTP requests that wait for an answer."""
-        return self._server.in_flight
-
-    async def probe(self) -> tuple[tuple[str, str], ...]:
-        """``(("engine", problem),)``, empty if the server has the model."""
+    async def _describe_problem(self) -> str:
+        answer = await self._request("/models", None, quick=True)
         try:
-            answer = await self._server.request("/models", quick=True)
-            names = [model.id for model in ModelList.model_validate(answer).data]
+            names = [model.id for model in _ModelList.model_validate(answer).data]
         except ValidationError:
             # Some servers do not list models; this one does answer.
-            return (("engine", ""),)
-        except RequestRefused as refusal:
-            return (("engine", str(refusal.error)),)
-        except QuorumError as error:
-            return (("engine", str(error)),)
+            return ""
         name = self._settings.served_name
         known = name in names or f"{name}:latest" in names
-        return (("engine", "" if known else f"no model {name!r} there, but {', '.join(names)}"),)
-
-    def check_health(self) -> None:
-        """Never raises: a restart would not help, since the server is remote."""
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        await self._server.close()
+        return "" if known else f"no model {name!r} there, but {', '.join(names)}"
 
     # -- the server's abilities -----------------------------------------------------------------
 
@@ -153,24 +191,11 @@ class OpenAiEngine:
                 self._max_model_len = min(self._max_model_len, found.max_model_len)
         return self._is_vllm
 
-    async def _find_room(self, request: SamplingRequest) -> int:
-        """The number of tokens that the answer may have. Raises PromptTooLong."""
-        messages = [message.content for message in request.prompt.messages]
-        # A token is at least one byte, so most prompts need no exact count.
-        most = sum(len(text.encode()) for text in (*messages, request.answer_start))
-        if most + count_marks(messages) + request.max_tokens <= self._max_model_len:
-            return request.max_tokens
-        tokens = (
-            await self._tokenize(self._build_chat(request, continued=bool(request.answer_start)))
-            if self._is_vllm
-            else estimate_prompt_tokens(request)
-        )
-        room = self._max_model_len - tokens
-        if room < 1:
-            raise build_too_long(
-                f"The prompt has {tokens} tokens, the model takes {self._max_model_len}."
-            )
-        return min(request.max_tokens, room)
+    async def _count_prompt(self, request: SamplingRequest) -> int:
+        if not self._is_vllm:
+            return estimate_prompt_tokens(request)
+        chat = self._build_chat(request, continued=bool(request.answer_start))
+        return (await self._ask_tokenizer(chat)).count
 
     async def _tokenize(self, body: dict[str, Any]) -> int:
         try:
@@ -178,11 +203,11 @@ class OpenAiEngine:
         except RequestRefused as refusal:
             raise refusal.error from refusal
 
-    async def _ask_tokenizer(self, body: dict[str, Any], *, quick: bool = False) -> Tokenized:
+    async def _ask_tokenizer(self, body: dict[str, Any], *, quick: bool = False) -> _Tokenized:
         body = {"model": self._settings.served_name, **body}
-        answer = await self._server.request(f"{self._root}/tokenize", body, quick=quick)
+        answer = await self._request(f"{self._root}/tokenize", body, quick=quick)
         try:
-            return Tokenized.model_validate(answer)
+            return _Tokenized.model_validate(answer)
         except ValidationError as error:
             # Other servers may have a different /tokenize.
             raise RequestRefused(build_nonsense(self._settings)) from error
@@ -196,16 +221,12 @@ class OpenAiEngine:
         max_tokens: int,
         *,
         seed: int | None = None,
-    ) -> Reply:
-        async def send(fields: frozenset[str]) -> Reply:
+    ) -> _Reply:
+        async def send(fields: frozenset[str]) -> _Reply:
             body = self._build_body(request, fields, max_tokens)
             if seed is not None and _SEED in fields:
                 body[_SEED] = seed
-            answer = await self._server.request("/chat/completions", body)
-            try:
-                reply = Reply.model_validate(answer)
-            except ValidationError as error:
-                raise build_nonsense(self._settings) from error
+            reply = await self._read(_Reply, "/chat/completions", body)
             return reply if _CONTINUATION in fields else reply.cut(request)
 
         return await self._fields.send(wanted, send)
@@ -242,7 +263,7 @@ class OpenAiEngine:
         messages.append({"role": "assistant", "content": request.answer_start})
         return {"messages": messages, _CONTINUATION: True, "add_generation_prompt": False}
 
-    def _read(self, request: SamplingRequest, replies: Sequence[Reply]) -> Completions:
+    def _join(self, request: SamplingRequest, replies: Sequence[_Reply]) -> Completions:
         choices = [choice for reply in replies for choice in reply.choices][: request.k]
         logprobs = [choice.mean_logprob() for choice in choices]
         return Completions(

@@ -1,7 +1,7 @@
-"""Shared by the engines of remote servers.
+"""What the engines of remote servers share.
 
-Keys, errors, estimates without a tokenizer, what a server accepts, and requests through a vendor's
-client, whose number is limited and whose errors are translated.
+Keys, errors, estimates without a tokenizer, the optional fields that a server accepts, and requests
+through a vendor's client, whose number is limited and whose errors are translated.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
+
 from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, SettingsError
 from nl2sql.schema_text import MESSAGE_MARKS
 from nl2sql.settings import ModelSettings
@@ -19,7 +21,7 @@ from nl2sql.types import SamplingRequest
 # The longest part of a server's message in an error.
 _MESSAGE_CHARS = 300
 # Even a server that takes minutes for an answer accepts a connection quickly.
-CONNECT_S = 10.0
+_CONNECT_S = 10.0
 # For requests about the server itself, which it answers in milliseconds.
 _QUICK_TIMEOUT_S = 10.0
 # Texts in the messages of servers that have no error code for a long prompt.
@@ -29,6 +31,7 @@ _THINKING_END = "</think>"
 _FENCE, _FENCES_OF_ONE = "```", 2
 
 _T = TypeVar("_T")
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 def read_api_key(settings: ModelSettings, environ: Mapping[str, str] = os.environ) -> str:
@@ -241,36 +244,114 @@ class OptionalFields:
         self._taken |= taken
 
 
-class ServerClient:
-    """A server that gets at most ``model.concurrency`` requests at a time, by its vendor's client.
+class RemoteEngine:
+    """A model behind a server, which gets at most ``model.concurrency`` requests at a time.
 
     The clients ``openai`` and ``anthropic`` were made by the same generator, so their methods and
     errors have the same names. The caller passes the client's module; none is imported here.
     """
 
     def __init__(
-        self, settings: ModelSettings, client: Any, vendor: Any, base_error: type[Exception]
+        self,
+        settings: ModelSettings,
+        vendor: Any,
+        build_client: Callable[..., Any],
+        base_url: str,
+        base_error: type[Exception],
     ) -> None:
-        """``vendor`` is the client's module, ``base_error`` the base class of its errors."""
+        """``vendor`` is the client's module, ``base_error`` the base class of its errors.
+
+        Connects at the first request. Raises SettingsError for a missing key.
+        """
+        client = build_client(
+            base_url=base_url,
+            # Without a key a client would refuse, or search for one in the environment.
+            api_key=read_api_key(settings) or "none",
+            timeout=vendor.Timeout(settings.timeout_ms / 1000, connect=_CONNECT_S),
+            max_retries=settings.retries,
+        )
         self._settings = settings
         self._client = client
         self._vendor = vendor
         self._base_error = base_error
         self._quick = client.with_options(timeout=_QUICK_TIMEOUT_S, max_retries=0)
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self.in_flight = 0
+        self._in_flight = 0
+        self._fields = OptionalFields()
+        self._max_model_len = settings.max_model_len
 
-    async def request(
-        self, url: str, body: dict[str, Any] | None = None, *, quick: bool = False
-    ) -> object:
-        """The answer's JSON, or its text if it is not JSON. Without a ``body``, a GET request.
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """An upper bound for each text, since a request for each would take too long."""
+        return tuple(map(estimate_tokens, texts))
+
+    async def speed(self) -> None:
+        """Unknown: measuring a remote server may cost money."""
+
+    async def requests_in_flight(self) -> int:
+        """The number of HTTP requests that wait for an answer."""
+        return self._in_flight
+
+    async def probe(self) -> tuple[tuple[str, str], ...]:
+        """``(("engine", problem),)``, empty if the server has the model."""
+        try:
+            return (("engine", await self._describe_problem()),)
+        except RequestRefused as refusal:
+            return (("engine", str(refusal.error)),)
+        except QuorumError as error:
+            return (("engine", str(error)),)
+
+    def check_health(self) -> None:
+        """Never raises: a restart would not help, since the server is remote."""
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._client.close()
+
+    async def _describe_problem(self) -> str:
+        """Why the server cannot sample, empty if it can. Raises as ``_request``."""
+        raise NotImplementedError
+
+    async def _count_prompt(self, request: SamplingRequest) -> int:
+        """The tokens of the prompt, or an upper bound."""
+        raise NotImplementedError
+
+    async def _find_room(self, request: SamplingRequest) -> int:
+        """The number of tokens that the answer may have. Raises PromptTooLong."""
+        messages = [message.content for message in request.prompt.messages]
+        # A token is at least one byte, so most prompts need no exact count.
+        most = sum(len(text.encode()) for text in (*messages, request.answer_start))
+        if most + count_marks(messages) + request.max_tokens <= self._max_model_len:
+            return request.max_tokens
+        try:
+            tokens = await self._count_prompt(request)
+        except RequestRefused as refusal:
+            raise refusal.error from refusal
+        room = self._max_model_len - tokens
+        if room < 1:
+            raise build_too_long(
+                f"The prompt has {tokens} tokens, the model takes {self._max_model_len}."
+            )
+        return min(request.max_tokens, room)
+
+    async def _read(
+        self, kind: type[_Model], url: str, body: dict[str, Any] | None = None, quick: bool = False
+    ) -> _Model:
+        """The answer's JSON as a ``kind``. Without a ``body``, a GET request.
 
         ``quick``: a timeout of 10 s and no retries. Raises RequestRefused, PromptTooLong,
         EngineUnavailable, SettingsError.
         """
+        answer = await self._request(url, body, quick=quick)
+        try:
+            return kind.model_validate(answer)
+        except ValidationError as error:
+            raise build_nonsense(self._settings) from error
+
+    async def _request(self, url: str, body: dict[str, Any] | None, *, quick: bool) -> object:
+        """The answer's JSON, or its text if it is not JSON."""
         client, vendor = self._quick if quick else self._client, self._vendor
         async with self._slots:
-            self.in_flight += 1
+            self._in_flight += 1
             try:
                 if body is None:
                     answer: object = await client.get(url, cast_to=object)
@@ -287,11 +368,7 @@ class ServerClient:
                 # The answer claims to be JSON and is not.
                 raise build_nonsense(self._settings) from error
             finally:
-                self.in_flight -= 1
-
-    async def close(self) -> None:
-        """Closes the connections."""
-        await self._client.close()
+                self._in_flight -= 1
 
     def _translate(self, error: Any) -> Exception:
         # Only OpenAI's errors have a code and the refused field.
