@@ -1,23 +1,32 @@
 """Which registered model ``model.name: auto`` means on a machine without a GPU.
 
-The largest that answers the usual question in ten seconds and that fits the memory, by the speed
-that ``machine_speed.py`` measured; the smallest where none does.
+The largest that answers the usual question in ten seconds and that fits the memory; the smallest
+where none does. The machine's speed is measured before any weights are here: a few layers of the
+size of a small model's are timed, in the form and with the settings in which OpenVINO runs models.
+Both figures grow with the number of parameters, so that one measurement, of about three seconds,
+holds for every model. The fastest of several times counts, because other load makes the machine
+slower than it is.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from generation.engines.choice import choose_engine, read_cpu_flags
-from generation.engines.machine_speed import (
-    MachineSpeed,
-    find_machine_speed,
-    measure_machine,
-    read_machine_speed,
+from generation.engines.choice import (
+    ISA_LIMIT,
+    choose_engine,
+    choose_properties,
+    read_cpu_flags,
+    read_cpu_name,
 )
-from generation.engines.openvino_checks import measure_memory
+from generation.engines.openvino_model import measure_memory
 from generation.engines.openvino_server import check_package, check_processor
 from generation.models.registry import ModelEntry, default_gpu_model, load_registry
 from nl2sql.settings import ModelSettings
@@ -29,6 +38,105 @@ MOST_SECONDS = 10.0
 # databases and whatever else runs.
 _MEMORY_SHARE = 0.25
 _BYTES_A_BILLION = 1.3e9
+_FILE = "speed.json"
+# Those of Qwen2.5's 1.5B, of which eight are larger than any processor's cache.
+_WIDTH, _INNER_WIDTH, _PAIRS = 1536, 8960, 8
+_BILLIONS = 2 * _WIDTH * _INNER_WIDTH * _PAIRS / 1e9
+_PROMPT_ROWS, _ANSWER_ROWS = 256, 8
+_TIMES = 8
+# A step of a whole model takes longer than its matrices: attention, sampling, the passage of tokens
+# (docs/measurements.md).
+_STEP_FACTOR = 1.3
+# The usual question on a database with prepared beginnings: tokens of the prompt that are not in
+# the cache, and steps of eight answers at a time. Medians of the demo's questions.
+_PROMPT_TOKENS, _STEPS = 450, 75
+
+
+@dataclass(frozen=True, slots=True)
+class MachineSpeed:
+    """Milliseconds for a billion parameters: a token of the prompt, and a step of eight answers."""
+
+    machine: str
+    prompt_ms: float
+    step_ms: float
+
+    def estimate_seconds(self, billions: float) -> float:
+        """Seconds for the usual question with a model of that many billion parameters.
+
+        >>> MachineSpeed("", prompt_ms=4.0, step_ms=40.0).estimate_seconds(1.5)
+        7.2
+        """
+        return round((_PROMPT_TOKENS * self.prompt_ms + _STEPS * self.step_ms) * billions / 1e3, 1)
+
+
+def read_machine_speed(folder: Path, measure: Callable[[str], MachineSpeed]) -> MachineSpeed:
+    """The speed of this machine, from ``folder`` or measured and kept there."""
+    speed = find_machine_speed(folder)
+    if speed is None:
+        speed = measure(_name_machine())
+        text = json.dumps(asdict(speed), indent=1)
+        with suppress(OSError):  # such as a folder that is mounted read-only
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / _FILE).write_text(f"{text}\n", encoding="utf-8")
+    return speed
+
+
+def find_machine_speed(folder: Path) -> MachineSpeed | None:
+    """The speed that was measured on this processor and with this number of cores."""
+    try:
+        speed = MachineSpeed(**json.loads((folder / _FILE).read_text("utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    return speed if speed.machine == _name_machine() else None
+
+
+def _name_machine() -> str:
+    return f"{read_cpu_name()}, {len(os.sched_getaffinity(0))} cores"
+
+
+def measure_machine(machine: str) -> MachineSpeed:
+    """Measures this machine, in about three seconds."""
+    request = _compile().create_infer_request()
+    prompt_s = _time(request, _PROMPT_ROWS) / _PROMPT_ROWS
+    step_s = _time(request, _ANSWER_ROWS) * _STEP_FACTOR
+    return MachineSpeed(
+        machine, round(prompt_s * 1e3 / _BILLIONS, 3), round(step_s * 1e3 / _BILLIONS, 1)
+    )
+
+
+def _compile() -> Any:
+    """Layers with 8-bit weights, each of which takes what the one before it gives."""
+    import numpy as np
+    import openvino
+    from openvino import opset13 as operations
+
+    some = np.random.default_rng(0).integers(-127, 128, 100_003, dtype=np.int8)
+    start = last = operations.parameter([-1, _WIDTH], openvino.Type.f32)
+    for _ in range(_PAIRS):
+        for rows, columns in ((_INNER_WIDTH, _WIDTH), (_WIDTH, _INNER_WIDTH)):
+            weights = operations.constant(np.resize(some, (rows, columns)))
+            scale = operations.constant(np.full((rows, 1), 1e-3, np.float16))
+            unpacked = operations.multiply(operations.convert(weights, "f16"), scale)
+            last = operations.matmul(last, operations.convert(unpacked, "f32"), False, True)
+    model = openvino.Model([operations.result(last)], [start], "layers")
+    properties = choose_properties(
+        read_cpu_flags(), len(os.sched_getaffinity(0)), os.environ.get(ISA_LIMIT, "")
+    )
+    return openvino.Core().compile_model(model, "CPU", properties)
+
+
+def _time(request: Any, rows: int) -> float:
+    """Seconds for ``rows`` tokens, the least of several times."""
+    import numpy as np
+
+    values = np.ones((rows, _WIDTH), np.float32)
+    request.infer({0: values})
+    seconds = []
+    for _ in range(_TIMES):
+        start = time.perf_counter()
+        request.infer({0: values})
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from generation.engines.chat_encoder import ChatEncoder
-from generation.engines.openvino_checks import count_cache_tokens
+from generation.engines.openvino_model import OpenVinoTokenizer, count_cache_tokens
 from generation.engines.openvino_server import (
     EngineDied,
     OpenVinoArguments,
@@ -27,7 +27,6 @@ from generation.engines.openvino_server import (
     start_server,
 )
 from generation.engines.openvino_supervisor import OpenVinoSupervisor
-from generation.engines.openvino_tokenizer import OpenVinoTokenizer
 from generation.engines.server import build_too_long
 from generation.engines.speed import MeasuredSpeed
 from generation.engines.time_limit import TimeLimit

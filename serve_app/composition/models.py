@@ -13,12 +13,12 @@ from generation.engines.checked_engine import CheckedEngine
 from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags
 from generation.engines.model_choice import resolve_model
 from generation.engines.openai_engine import OpenAiEngine
-from generation.engines.openvino_checks import (
+from generation.engines.openvino_engine import OpenVinoEngine
+from generation.engines.openvino_model import (
     check_model,
     check_no_adapter,
     measure_free_memory,
 )
-from generation.engines.openvino_engine import OpenVinoEngine
 from generation.engines.openvino_server import check_processor
 from generation.engines.vllm_engine import VllmEngine
 from generation.models.adapters import check_adapter, hash_adapter

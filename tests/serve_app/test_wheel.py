@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from generation.engines.machine_speed import MachineSpeed, read_machine_speed
+from generation.engines.model_choice import MachineSpeed, read_machine_speed
 from generation.models.registry import load_embedder
 from retrieval.embedding.embedder import find_installed_weights
 from tests.conftest import ROOT

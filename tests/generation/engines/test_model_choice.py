@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from generation.engines.choice import choose_engine, has_gpu, read_gpu_names
-from generation.engines.machine_speed import MachineSpeed, find_machine_speed, measure_machine
 from generation.engines.model_choice import (
+    MachineSpeed,
     choose_cpu_model,
     choose_model,
     describe_choice,
+    find_machine_speed,
+    measure_machine,
     resolve_model,
 )
 from generation.engines.speed import measure_speed

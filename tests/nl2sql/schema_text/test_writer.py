@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from generation.engines.chat_encoder import ChatEncoder
-from generation.engines.openvino_tokenizer import OpenVinoTokenizer
+from generation.engines.openvino_model import OpenVinoTokenizer
 from generation.models.forms import OPENVINO
 from generation.models.store import ModelStore
 from nl2sql.catalog import Catalog

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from generation.engines.openvino_checks import (
+from generation.engines.openvino_model import (
     check_model,
     check_no_adapter,
     count_cache_tokens,
     measure_free_memory,
+    read_marks,
 )
-from generation.engines.openvino_tokenizer import read_marks
 from generation.models.files import Manifest, write_manifest
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings
