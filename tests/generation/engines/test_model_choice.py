@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from generation.engines.choice import choose_engine, has_gpu, read_gpu_names
+from generation.engines.choice import read_gpu_names
 from generation.engines.model_choice import (
     MachineSpeed,
     choose_cpu_model,
@@ -95,12 +95,6 @@ def test_this_machine_can_be_measured() -> None:
     speed = measure_machine("this one")
     assert speed.machine == "this one"
     assert min(speed.prompt_ms, speed.step_ms) > 0
-
-
-def test_the_default_is_openvino_where_there_is_no_gpu() -> None:
-    if not has_gpu():
-        assert choose_engine(ModelSettings()) == "openvino"
-    assert choose_engine(ModelSettings(engine="vllm")) == "vllm"
 
 
 def test_the_driver_names_the_gpus(tmp_path: Path) -> None:

@@ -123,19 +123,14 @@ def build_request(
     return SamplingRequest(prompt, k, 7, 0.8, 9, "```", (";",), time_limit_s=time_limit_s)
 
 
-async def test_marks_are_marks_in_the_template_only(folder: Path) -> None:
+async def test_a_request_has_marks_in_the_template_only(folder: Path) -> None:
     server = FakeServer()
-    await build_engine(folder, server).sample(build_request("a<s>b"))
+    found = await build_engine(folder, server).sample(build_request("a<s>b", k=3))
+    assert (found.texts, found.logprobs) == (("xxx",) * 3, (-1.0,) * 3)
+    assert found.completion_tokens == 9
     (body,) = server.history
     assert body["ids"] == [MARK, *map(ord, "a<s>b"), MARK, *map(ord, "```")]
     assert (body["seed"], body["stop"], body["max_tokens"]) == (7, [";"], 9)
-
-
-async def test_completions_come_with_their_mean_log_probability(folder: Path) -> None:
-    found = await build_engine(folder, FakeServer()).sample(build_request(k=3))
-    assert found.texts == ("xxx",) * 3
-    assert found.logprobs == (-1.0,) * 3
-    assert found.completion_tokens == 9
 
 
 async def test_a_prompt_longer_than_the_context_is_refused(folder: Path) -> None:
@@ -151,41 +146,35 @@ async def test_what_a_dead_server_was_asked_is_asked_again(folder: Path) -> None
     assert found.completion_tokens == 10
 
 
-async def test_a_request_that_ends_two_servers_is_given_up(folder: Path) -> None:
-    dying = (FakeServer(dies=True) for _ in range(2))
-    engine = build_engine(folder, *dying, FakeServer())
-    with pytest.raises(EngineUnavailable, match="died twice"):
-        await engine.sample(build_request())
-
-
-async def test_a_server_that_does_not_start_again_is_told(folder: Path) -> None:
-    engine = build_engine(folder, FakeServer(dies=True))
+async def test_what_fails_for_good_is_told(folder: Path) -> None:
+    for servers, told in (
+        ((FakeServer(dies=True), FakeServer(dies=True), FakeServer()), "died twice"),
+        ((FakeServer(dies=True),), "does not start"),
+        ((FakeServer(error="no room"),), "no room"),
+    ):
+        engine = build_engine(folder, *servers)
+        with pytest.raises(EngineUnavailable, match=told):
+            await engine.sample(build_request())
+    (folder / "openvino_model.xml").write_text("nonsense")
     with pytest.raises(EngineUnavailable, match="does not start"):
-        await engine.sample(build_request())
-    assert await engine.probe() == (("engine", "OpenVINO does not start."),)
+        start_server(OpenVinoArguments(folder, 512, 1, 1))
 
 
-async def test_what_the_server_refuses_is_told(folder: Path) -> None:
-    with pytest.raises(EngineUnavailable, match="no room"):
-        await build_engine(folder, FakeServer(error="no room")).sample(build_request())
-
-
-async def test_at_the_time_limit_there_are_the_completions_that_are_finished(folder: Path) -> None:
-    script = ((0, 1, False), (2, 2, True), (0, 1, True), (1, 1, False), None)
-    found = await build_engine(folder, FakeServer(script)).sample(
-        build_request(k=3, time_limit_s=0.1)
-    )
-    assert found.texts == ("xx", "xx")
-    # What was begun is counted: it was paid for.
-    assert found.completion_tokens == 5
-
-
-async def test_after_the_time_limit_it_goes_on_to_the_first_completion(folder: Path) -> None:
-    script = ((0, 1, False), (1, 1, False), (1, 1, True), None)
-    found = await build_engine(folder, FakeServer(script)).sample(
-        build_request(k=2, time_limit_s=0.0)
-    )
-    assert found.texts == ("xx",)
+@pytest.mark.parametrize(
+    ("script", "seconds", "texts", "tokens"),
+    [
+        # What was begun is counted: it was paid for.
+        (((0, 1, False), (2, 2, True), (0, 1, True), (1, 1, False), None), 0.1, ("xx", "xx"), 5),
+        # There is at least one completion.
+        (((0, 1, False), (1, 1, False), (1, 1, True), None), 0.0, ("xx",), 3),
+    ],
+)
+async def test_at_the_time_limit_there_are_the_completions_that_are_finished(
+    script: Sequence[Step], seconds: float, texts: tuple[str, ...], tokens: int, folder: Path
+) -> None:
+    engine = build_engine(folder, FakeServer(script))
+    found = await engine.sample(build_request(k=3, time_limit_s=seconds))
+    assert (found.texts, found.completion_tokens) == (texts, tokens)
 
 
 @pytest.mark.parametrize(
@@ -232,26 +221,17 @@ async def test_the_speed_is_measured_once(folder: Path) -> None:
     assert len(server.history) == 3
 
 
-def test_an_old_processor_is_told() -> None:
+def test_the_processor_decides_whether_and_how_openvino_computes() -> None:
     check_processor(frozenset({"sse4_2", "avx2"}))
     check_processor(frozenset())
     with pytest.raises(EngineUnavailable, match="AVX2"):
         check_processor(frozenset({"sse4_2"}))
-
-
-def test_the_processor_decides_how_openvino_computes() -> None:
     wide = frozenset({"avx2", "avx512f", "avx512_vnni", "avx512_bf16"})
     limited = choose_properties(wide, 2, "AVX2")
     assert choose_properties(frozenset({"avx2"}), 2) == limited
     assert limited["INFERENCE_PRECISION_HINT"] == "f32"
     assert choose_properties(wide - {"avx512_bf16"}, 2) == choose_properties(wide, 2, "VNNI")
     assert choose_properties(wide, 2) == {"INFERENCE_NUM_THREADS": 2}
-
-
-def test_a_folder_that_cannot_be_loaded_is_told(folder: Path) -> None:
-    (folder / "openvino_model.xml").write_text("nonsense")
-    with pytest.raises(EngineUnavailable, match="does not start"):
-        start_server(OpenVinoArguments(folder, 512, 1, 1))
 
 
 @pytest.fixture(scope="module")

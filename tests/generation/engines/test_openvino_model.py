@@ -32,30 +32,25 @@ def test_the_memory_is_that_of_weights_cache_and_process(folder: Path) -> None:
     assert room.needed_bytes(1024) == 1000 + 256 * 1024 * 4 + 300 * 2**20
 
 
-def test_too_little_memory_is_told_with_what_fits(folder: Path) -> None:
-    with pytest.raises(SettingsError, match="GiB of memory") as caught:
-        check_model(folder, SETTINGS, 1000 + 300 * 2**20 + 256 * 600 * 4)
-    assert "512 or less" in caught.value.hint
-
-
-def test_a_context_beyond_the_training_is_told(folder: Path) -> None:
-    with pytest.raises(SettingsError, match="trained for 2,048"):
-        check_model(folder, ModelSettings(max_model_len=4096), 2**40)
+@pytest.mark.parametrize(
+    ("longest", "free_bytes", "told", "hint"),
+    [
+        (1024, 1000 + 300 * 2**20 + 256 * 600 * 4, "GiB of memory", "512 or less"),
+        (4096, 2**40, "trained for 2,048", "2048 or less"),
+    ],
+    ids=["little_memory", "beyond_the_training"],
+)
+def test_a_context_that_does_not_fit_is_told_with_what_fits(
+    longest: int, free_bytes: int, told: str, hint: str, folder: Path
+) -> None:
+    with pytest.raises(SettingsError, match=told) as caught:
+        check_model(folder, ModelSettings(max_model_len=longest), free_bytes)
+    assert hint in caught.value.hint
 
 
 def test_weights_that_are_cut_off_are_told(folder: Path) -> None:
-    write_manifest(
-        folder,
-        Manifest(
-            name="m",
-            source="s",
-            sha256={},
-            dtype="d",
-            created_by="c",
-            created_at="",
-            weight_bytes=1000,
-        ),
-    )
+    told = {"name": "m", "source": "s", "dtype": "d", "created_by": "c", "created_at": ""}
+    write_manifest(folder, Manifest(**told, sha256={}, weight_bytes=1000))
     check_model(folder, SETTINGS, 2**40)
     (folder / "openvino_model.bin").write_bytes(bytes(999))
     with pytest.raises(ModelCorrupt, match="999 bytes in place of 1,000"):
