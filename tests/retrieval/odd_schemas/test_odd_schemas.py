@@ -1,48 +1,73 @@
-"""Odd schemas of each kind of database: indexed or reported, asked for, kept, shown in a prompt."""
+"""Odd schemas of each kind of database, through every stage that meets their names.
+
+Each is indexed or reported, asked for, planned, shown in a prompt, guarded and read. What the
+prompt calls a table or a column must be what the database finds: so the queries here are written in
+the prompt's own words.
+"""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import psycopg
 import pytest
 
 from execution.duckdb.database import DuckDbDatabase
 from execution.executor import Database
+from execution.guard.guard import PolicySettings, SqlGuard
+from execution.policies.policy_file import parse_policy
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, EmbeddedServer
+from execution.postgres.embedded import (
+    INDEX_DATABASE,
+    INDEXER,
+    READER,
+    EmbeddedServer,
+    grant_reader,
+)
 from execution.sqlite.database import SqliteDatabase
-from nl2sql.catalog import Catalog
-from nl2sql.schema_text import SchemaWriter, TokenCounts
-from nl2sql.settings import LimitSettings, parse_settings
-from nl2sql.types import Diagnostic
+from nl2sql.catalog import Catalog, Table
+from nl2sql.schema_text import Form, render_schema
+from nl2sql.settings import FlagSettings, LimitSettings, RetrievalSettings, parse_settings
+from nl2sql.skipped import list_remedies
+from nl2sql.sql.names import quote_name
+from nl2sql.types import (
+    NOT_PERMITTED,
+    Diagnostic,
+    GuardedQuery,
+    Plan,
+    Principal,
+    Question,
+    ResultSet,
+    SchemaContext,
+    Violation,
+)
+from nl2sql.words import split_words
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import index_database
 from retrieval.indexing.job import run_job
+from retrieval.introspection.duckdb_file import read_duckdb_catalog
+from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
+from retrieval.planner import SchemaPlanner
+from retrieval.search.retriever import HybridRetriever
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import DatabaseJob
-from tests.fakes import FakeEmbedder, FakeEngine
+from tests.fakes import FakeCatalogs, FakeEmbedder, FakeIndexStore
 from tests.retrieval.indexed import load
-from tests.retrieval.odd_schemas.building import (
-    build_file,
-    build_on_postgres,
-    find_odd,
-    list_cases,
-    read_file,
-    read_on_postgres,
-)
-from tests.retrieval.odd_schemas.odd_schema import OddSchema, build_wide
-from tests.retrieval.odd_schemas.walk import OddDatabase, list_skipped
+from tests.retrieval.odd_schemas.schemas import SCHEMAS, OddSchema
 
+_FORMS: tuple[Form, ...] = ("ddl", "names")
+ASKER = Principal("asker")
 _LIMITS = LimitSettings(pool_size=1, duckdb_memory_mib=256)
 
 # The wrapper behind it has no code.
 _UNREADABLE = {"public.far"}
-
-# An embedder reads about 256 pieces of words.
-_LONGEST_EMBEDDED = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +90,99 @@ class Made:
 
     def settings(self) -> dict[str, object]:
         """The settings of the database."""
-        schemas = list(self.odd.schemas)
         if isinstance(self.place, EmbeddedServer):
             reader, indexer = (self.place.url(self.odd.name, role) for role in (READER, INDEXER))
-            return {"reader": {"url": reader}, "indexer": {"url": indexer}, "schemas": schemas}
-        found: dict[str, object] = {"reader": {"url": f"{self.catalog.dialect}:///{self.place}"}}
-        return found | {"schemas": schemas} if self.catalog.dialect == "duckdb" else found
+            return {"reader": {"url": reader}, "indexer": {"url": indexer}}
+        return {"reader": {"url": f"{self.catalog.dialect}:///{self.place}"}}
+
+
+def make_on_postgres(server: EmbeddedServer, odd: OddSchema) -> Made:
+    """A database of the schema's name, made if it is not there yet: that takes a while."""
+    with psycopg.connect(server.url("postgres", "postgres")) as connection:
+        query = "SELECT 1 FROM pg_database WHERE datname = %s"
+        is_known = connection.execute(query, (odd.name,)).fetchone()
+    url = server.url(odd.name, "postgres")
+    if not is_known:
+        server.create_database(odd.name)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(odd.script.encode())
+            if odd.granted:
+                grant_reader(connection)
+            connection.execute(odd.after.encode())
+    catalog = read_postgres_catalog(url, database=odd.name, reader_role=READER, schemas=odd.schemas)
+    return Made(odd, catalog, server)
+
+
+def make_file(dialect: str, folder: Path, odd: OddSchema) -> Made:
+    """A new file of SQLite or DuckDB."""
+    path = folder / f"{odd.name}.{dialect}"
+    if dialect == "sqlite":
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(odd.script)
+        return Made(odd, read_sqlite_catalog(path, database=odd.name), path)
+    with duckdb.connect(path) as connection:
+        connection.execute(odd.script)
+    return Made(odd, read_duckdb_catalog(path, database=odd.name, schemas=odd.schemas), path)
+
+
+class OddDatabase:
+    """One odd schema, indexed in memory, with a real database behind it if it is to be read."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        database: Database | None = None,
+        *,
+        guard: SqlGuard | None = None,
+        asker: Principal = ASKER,
+    ) -> None:
+        self.catalog = catalog
+        self._embedder = FakeEmbedder()
+        self._guard = guard or SqlGuard(FakeCatalogs(catalog))
+        self._asker = asker
+        self._database = database
+        self._store = FakeIndexStore()
+        settings, flags = RetrievalSettings(), FlagSettings()
+        self._retriever = HybridRetriever(self._store, self._embedder, self._guard, settings, flags)
+        self._planner = SchemaPlanner(settings, flags)
+
+    async def index(self) -> None:
+        """Builds the index."""
+        await index_database(self.catalog, self._store, self._embedder)
+
+    async def ask(self, text: str) -> tuple[SchemaContext, Plan, tuple[str, ...]]:
+        """Context and plan of a question, and the schema in each form that a prompt may show."""
+        question = Question(text, self.catalog.database, self._asker, k=1, seed=0, max_rows=10)
+        _, context = await self._retriever.retrieve(question)
+        plan = await self._planner.plan(question, context)
+        texts = (render_schema(context, form=form, columns=plan.columns) for form in _FORMS)
+        return context, plan, tuple(texts)
+
+    async def run(self, sql: str) -> ResultSet | Diagnostic:
+        """The guarded query's result; the guard must let it pass."""
+        guarded = await self._guard.guard(self.catalog.database, sql, self._asker)
+        assert isinstance(guarded, GuardedQuery), (guarded, sql[:500])
+        assert self._database is not None
+        return await self._database.execute(guarded, 10)
+
+    async def read(self, table: Table) -> ResultSet | Diagnostic:
+        """The table's last columns, bare and behind its name."""
+        dialect, name = self.catalog.dialect, self.catalog.short_names[table.qualified]
+        columns = [quote_name(column.name, dialect) for column in table.columns[-300:]]
+        behind = quote_name(table.name, dialect)
+        columns += [f"{behind}.{column}" for column in columns[:30]]
+        return await self.run(f"SELECT {', '.join(columns)} FROM {name}")
+
+
+def list_cases(**names: tuple[str, ...]) -> pytest.MarkDecorator:
+    """The test's schemas: those named of each kind of database, all if none is named."""
+    cases = [
+        pytest.param((dialect, odd), id=f"{dialect}-{odd.name}")
+        for dialect, chosen in (names or dict.fromkeys(SCHEMAS, ())).items()
+        for odd in SCHEMAS[dialect]
+        if not chosen or odd.name in chosen
+    ]
+    return pytest.mark.parametrize("made", cases, indirect=True)
 
 
 @pytest.fixture(scope="module")
@@ -82,10 +194,8 @@ def made(
     """Each schema that a test has as its parameter, made and read."""
     dialect, odd = request.param
     if dialect == "postgres":
-        build_on_postgres(odd_server, odd)
-        return Made(odd, read_on_postgres(odd_server, odd), odd_server)
-    path = build_file(dialect, tmp_path_factory.mktemp(dialect), odd)
-    return Made(odd, read_file(path, odd), path)
+        return make_on_postgres(odd_server, odd)
+    return make_file(dialect, tmp_path_factory.mktemp(dialect), odd)
 
 
 @pytest.fixture
@@ -98,26 +208,26 @@ async def database(made: Made) -> AsyncIterator[OddDatabase]:
     await reader.close()
 
 
-def made_of(*names: tuple[str, str]) -> pytest.MarkDecorator:
-    """The test's schemas, each as kind of database and name."""
-    cases = [
-        pytest.param((kind, find_odd(kind, name)), id=f"{kind}-{name}") for kind, name in names
-    ]
-    return pytest.mark.parametrize("made", cases, indirect=True)
-
-
-@pytest.mark.parametrize("made", list_cases("postgres", "sqlite", "duckdb"), indirect=True)
+@list_cases()
 async def test_each_is_indexed_or_reported_and_can_be_asked_for(
     made: Made, database: OddDatabase
 ) -> None:
     odd, catalog = made.odd, made.catalog
     found = sorted(table.qualified for table in catalog.tables)
-    assert found == sorted(odd.tables) or (catalog.dialect, odd.name) == ("postgres", "keywords")
-    assert list_skipped(catalog) == sorted(odd.skipped)
-    await database.ask_for_tables()
-    walked = await database.ask("How many orders are there?")
+    assert found == sorted(odd.tables) or odd.name == "keywords"
+    assert sorted((f"{gap.kind} {gap.name}", gap.reason) for gap in catalog.skipped) == sorted(
+        odd.skipped
+    )
+    context, *_ = await database.ask("How many orders are there?")
     refusal = "" if catalog.tables else f"There is no table in {odd.name} that you may see."
-    assert walked.context.refusal == refusal
+    assert context.refusal == refusal
+    for table in catalog.tables[:8]:
+        words = [*split_words(table.name), "and", *split_words(table.columns[-1].name)]
+        context, plan, _ = await database.ask(f"How many {' '.join(words)} are there?")
+        assert context.tables
+        if plan.joins.skeleton:
+            joined = await database.run(f"SELECT count(*) {plan.joins.skeleton}")
+            assert not isinstance(joined, Diagnostic), (joined, plan.joins)
     # Each name in the prompt is one that the database finds.
     for table in catalog.tables:
         result = await database.read(table)
@@ -125,44 +235,8 @@ async def test_each_is_indexed_or_reported_and_can_be_asked_for(
         assert isinstance(result, Diagnostic) is is_unreadable, (result, table.qualified)
 
 
-# -- index -----------------------------------------------------------------------------------------
-
-
-@made_of(
-    ("postgres", "odd_names"),
-    ("postgres", "comments"),
-    ("postgres", "wide"),
-    ("postgres", "cycles"),
-    ("postgres", "dots"),
-    ("postgres", "empty"),
-    ("sqlite", "odd_names"),
-    ("sqlite", "types"),
-    ("duckdb", "comments"),
-    ("duckdb", "types"),
-)
-async def test_an_odd_schema_survives_the_index(made: Made, odd_server: EmbeddedServer) -> None:
-    store = IndexStore(odd_server.url(INDEX_DATABASE, INDEXER))
-    try:
-        first = await index_database(made.catalog, store, FakeEmbedder())
-        again = await index_database(made.catalog, store, FakeEmbedder())
-        assert (first.changed, again.changed, again.embedded) == (True, False, 0)
-        assert (await load(store, made.odd.name)).catalog == made.catalog
-        assert await store.drop(made.odd.name)
-    finally:
-        await store.close()
-
-
-@made_of(
-    *((kind, name) for kind in ("postgres", "sqlite", "duckdb") for name in ("odd_names", "types")),
-    ("postgres", "all_denied"),
-    ("postgres", "columns_denied"),
-    ("postgres", "dots"),
-    ("postgres", "empty"),
-    ("postgres", "kinds"),
-    ("postgres", "odd_values"),
-    ("postgres", "same_names_on_the_path"),
-)
-async def test_the_job_with_values_keys_and_glosses_ends_and_reports(
+@list_cases(postgres=("odd_names", "dots", "types"), sqlite=("types",), duckdb=("comments",))
+async def test_an_odd_schema_survives_the_index_and_the_whole_job(
     made: Made, odd_server: EmbeddedServer
 ) -> None:
     name = made.odd.name
@@ -172,24 +246,27 @@ async def test_the_job_with_values_keys_and_glosses_ends_and_reports(
         "index": {"connection": {"url": odd_server.url(INDEX_DATABASE, INDEXER)}},
     }
     wiring = Wiring(parse_settings(settings))
-    store = wiring.build_index_store()
+    store: IndexStore = wiring.build_index_store()
     try:
-        job = DatabaseJob(wiring, name, store, {})
-        report = await run_job(name, job.phases(), store, FakeEmbedder())
-        await store.drop(name)
+        first = await index_database(made.catalog, store, FakeEmbedder())
+        again = await index_database(made.catalog, store, FakeEmbedder())
+        assert (first.changed, again.changed, again.embedded) == (True, False, 0)
+        assert (await load(store, name)).catalog == made.catalog
+        # With values, inferred keys and glosses.
+        phases = DatabaseJob(wiring, name, store, {}).phases()
+        report = await run_job(name, phases, store, FakeEmbedder())
+        assert (report.tables, len(report.skipped)) == (
+            len(made.odd.tables),
+            len(made.odd.skipped),
+        )
+        assert await store.drop(name)
     finally:
         await store.close()
-    assert report.tables == len(made.odd.tables)
-    assert len(report.skipped) == len(made.odd.skipped)
 
 
-# -- prompt ----------------------------------------------------------------------------------------
-
-
-@made_of(("duckdb", "comments"), ("duckdb", "types"), ("sqlite", "types"))
+@list_cases(duckdb=("comments", "types"), sqlite=("types",))
 async def test_comments_and_types_stay_short_and_on_their_line(database: OddDatabase) -> None:
-    walked = await database.ask("notes")
-    ddl, _ = walked.texts
+    _, _, (ddl, _) = await database.ask("notes")
     tables = database.catalog.tables
     columns = sum(len(table.columns) for table in tables)
     assert len(ddl.splitlines()) == columns + 2 * len(tables)
@@ -198,26 +275,65 @@ async def test_comments_and_types_stay_short_and_on_their_line(database: OddData
         assert not line.startswith(("DROP", "-- and"))
 
 
-@made_of(("duckdb", "comments"), ("duckdb", "types"), ("duckdb", "wide"))
-async def test_what_is_embedded_is_cut(database: OddDatabase) -> None:
-    assert max(map(len, database.embedder.texts)) <= _LONGEST_EMBEDDED
+# -- rights ----------------------------------------------------------------------------------------
+
+BY_NAME = {odd.name: odd for odd in SCHEMAS["postgres"]}
 
 
-async def test_the_last_of_1600_columns_is_found_and_shown(tmp_path: Path) -> None:
-    decoys = "".join(f"CREATE TABLE decoy_{n} (id INT, size_{n} INT, end_ INT);" for n in range(40))
-    odd = OddSchema("among_others", decoys + build_wide("wide", 1600))
-    database = OddDatabase(read_file(build_file("duckdb", tmp_path, odd), odd))
-    await database.index()
-    walked = await database.ask("What is the average shoe size?")
-    assert walked.context.tables[0].table.name == "wide"
-    settings = parse_settings(
-        {
-            "default_database": "x",
-            "databases": {"x": {"reader": {"url": "duckdb:///x.duckdb"}}},
-            "model": {"max_model_len": 2048},
-        }
+@pytest.mark.parametrize(
+    "name", ["all_denied", "half_denied", "columns_denied", "partitions", "rights_of_views"]
+)
+def test_the_statements_that_are_given_help(name: str, odd_server: EmbeddedServer) -> None:
+    odd = replace(BY_NAME[name], name=f"{name}_granted")
+    skipped = make_on_postgres(odd_server, odd).catalog.skipped
+    with psycopg.connect(odd_server.url(odd.name, "postgres"), autocommit=True) as connection:
+        for statement in list_remedies(skipped, most=100):
+            connection.execute(statement.encode())
+    assert make_on_postgres(odd_server, odd).catalog.skipped == ()
+
+
+def test_a_view_that_is_left_out_could_not_be_read(odd_server: EmbeddedServer) -> None:
+    odd = BY_NAME["rights_of_views"]
+    skipped = make_on_postgres(odd_server, odd).catalog.skipped
+    views = [gap for gap in skipped if gap.kind == "view"]
+    assert len(views) == 5
+    with psycopg.connect(odd_server.url(odd.name, READER), autocommit=True) as connection:
+        for view in views:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(f"SELECT * FROM {view.name}".encode())
+
+
+async def test_a_policy_hides_odd_names_as_it_hides_others(odd_server: EmbeddedServer) -> None:
+    odd = OddSchema(
+        "odd_policy",
+        'CREATE TABLE "open one" (id int, "hidden col" int, "ünseen" text);'
+        'CREATE TABLE "hidden 🙈" (id int, "open one" int);'
+        'CREATE TABLE "a.b" (id int, "secret x" int); CREATE VIEW peek AS TABLE "hidden 🙈"',
     )
-    writer = SchemaWriter(TokenCounts(FakeEngine()), settings)
-    written = await writer.write(walked.context, beside=(), answer_tokens=256, plan=walked.plan)
-    assert "shoe_size" in written.text
-    assert len(written.left_out) > 1000
+    catalog = make_on_postgres(odd_server, odd).catalog
+    clerk_policy = {
+        "tables": {"visible": ["public.open one", "public.a.b"]},
+        "row_filters": {"public.open one": "id < 10"},
+        "hidden_columns": ["public.open one.hidden col", "public.a.b.secret x"],
+    }
+    policy = parse_policy(
+        {"version": 1, "shared": ["public.a.b"], "roles": {"clerk": clerk_policy}}
+    )
+    guard = SqlGuard(FakeCatalogs(catalog), {odd.name: PolicySettings(policy)})
+    clerk = Principal("clerk", ("clerk",))
+    database = OddDatabase(catalog, guard=guard, asker=clerk)
+    await database.index()
+    context, _, texts = await database.ask("hidden 🙈 open one hidden col secret x ünseen peek a b")
+    assert {hit.table.qualified for hit in context.tables} == {"public.open one", "public.a.b"}
+    for text in texts:
+        assert '"ünseen"' in text
+        for hidden in ("hidden", "🙈", "secret", "peek"):
+            assert hidden not in text
+    for sql in (
+        'SELECT "hidden col" FROM "open one"',
+        'SELECT id FROM "hidden 🙈"',
+        'SELECT "secret x" FROM "a.b"',
+    ):
+        refused = await guard.guard(odd.name, sql, clerk)
+        assert isinstance(refused, Violation)
+        assert refused.code == NOT_PERMITTED

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-# ruff: noqa: RUF001
 import json
 import os
 from collections.abc import Iterator
@@ -27,28 +26,15 @@ FORMS = {
     "tables": [
         "Show me all tables",
         "please list the tables in this database!",
-        "What tables are there?",
         "How many tables do you have?",
         "Zeig mir bitte alle Tabellen",
-        "Welche Tabellen gibt es in der Datenbank?",
-        "Welche Tabellen gibt es?",
         "Montre-moi toutes les tables",
-        "Quelles tables y a-t-il ?",
         "Muéstrame todas las tablas",
-        "¿Qué tablas hay en la base de datos?",
-        "¿Qué tablas hay?",
         "Mostre todas as tabelas",
-        "Quais tabelas existem?",
         "Mostrami tutte le tabelle",
-        "Quali tabelle ci sono nel database?",
-        "Quali tabelle ci sono?",
         "显示所有表",
-        "数据库里有哪些表？",
-        "有哪些表？",
         "テーブルをすべて見せて",
-        "どんなテーブルがありますか？",
         "اعرض جميع الجداول",
-        "ما هي الجداول الموجودة في قاعدة البيانات؟",
     ],
     "columns": [
         "What columns does orders have?",
@@ -165,11 +151,6 @@ def add(*columns: str, name: str = "sales.halls") -> Catalog:
     return replace(SHOP, tables=(*SHOP.tables, build_table(name, *columns)))
 
 
-def test_texts_of_the_schema_stay_texts() -> None:
-    query = write("Show me all tables", add("id integer", name="sales.o'brien"))
-    assert "('sales.\"o''brien\"', 1, '')" in query or "('\"o''brien\"', 1, '')" in query
-
-
 @pytest.mark.parametrize(
     ("question", "catalog"),
     [
@@ -185,12 +166,6 @@ def test_texts_of_the_schema_stay_texts() -> None:
 )
 def test_a_name_of_the_schema_wins(question: str, catalog: Catalog) -> None:
     assert write(question, catalog) == ""
-
-
-def test_a_name_elsewhere_does_not() -> None:
-    """Rows of another table's column; a word that the question does not say."""
-    assert write("How many rows are in orders?", add("num_rows integer"))
-    assert write("How many rows are in orders?", add(name="sales.time_entries"))
 
 
 def test_a_table_may_be_called_by_its_words() -> None:

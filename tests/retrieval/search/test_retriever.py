@@ -92,25 +92,18 @@ async def test_tables_come_with_both_ranks_and_their_names() -> None:
     assert set(route.modules) <= {"sales", "stock"}
 
 
-async def test_neighbours_are_inside_the_budget() -> None:
-    _, context = await retrieve(
-        "customer country", max_tables=2, whole_tables=0, fk_expansion_limit=1
-    )
+@pytest.mark.parametrize(
+    ("text", "cosine", "via"),
+    [("customer country", True, "hit"), ("country", False, "foreign_key")],
+)
+async def test_neighbours_are_inside_the_budget(text: str, cosine: bool, via: str) -> None:
+    few: dict[str, Any] = {"max_tables": 2, "whole_tables": 0, "fk_expansion_limit": 1}
+    _, context = await retrieve(text, **few, cosine=cosine)
     assert [(hit.table.name, hit.via) for hit in context.tables] == [
         ("customers", "hit"),
-        ("orders", "hit"),
+        ("orders", via),
     ]
     assert context.foreign_keys == SHOP.foreign_keys[:1]
-
-
-async def test_a_table_that_nothing_found_comes_over_a_foreign_key() -> None:
-    _, context = await retrieve(
-        "country", max_tables=2, whole_tables=0, fk_expansion_limit=1, cosine=False
-    )
-    assert [(hit.table.name, hit.via) for hit in context.tables] == [
-        ("customers", "hit"),
-        ("orders", "foreign_key"),
-    ]
 
 
 async def test_only_the_best_tables_are_shown_in_full() -> None:
@@ -120,16 +113,6 @@ async def test_only_the_best_tables_are_shown_in_full() -> None:
     _, context = await retrieve("customer country", full_tables=0)
     assert context.is_whole
     assert not any(hit.short for hit in context.tables)
-
-
-async def test_a_table_that_the_question_requires_is_not_short() -> None:
-    store = await build_store()
-    retriever = build_retriever(store, max_tables=3, full_tables=1, whole_tables=0)
-    question = replace(build_question(text="customer country"), tables=("returns",))
-    _, context = await retriever.retrieve(question)
-    short = {hit.table.name: hit.short for hit in context.tables}
-    assert short["returns"] is False
-    assert any(short.values())
 
 
 @pytest.mark.parametrize(
@@ -209,12 +192,6 @@ async def test_the_tables_of_the_module_count_to_those_that_are_shown(
     assert len(shown) == len(context.shared) + others == 4 + others
 
 
-async def test_a_module_that_is_too_large_is_not_shown_whole() -> None:
-    _, context = await retrieve("customer country", max_tables=2, whole_tables=0, module_tables=3)
-    assert len(context.tables) == 2
-    assert context.shared == ()
-
-
 async def test_what_prompts_begin_with_is_each_module_as_far_as_it_may_be_seen() -> None:
     retriever = build_retriever(
         await build_store(), hidden={"sales.customers"}, whole_tables=0, module_tables=4
@@ -226,32 +203,12 @@ async def test_what_prompts_begin_with_is_each_module_as_far_as_it_may_be_seen()
     assert context.shared in (one.shared, other.shared)
 
 
-async def test_prompts_on_a_small_database_begin_with_all_of_it() -> None:
-    retriever = build_retriever(await build_store())
-    (whole,) = await retriever.list_beginnings("shop", build_question().principal)
-    assert whole.is_whole
-    assert set(whole.foreign_keys) == set(SHOP.foreign_keys)
-
-
 async def test_who_may_see_nothing_has_no_prompts_and_is_told_why() -> None:
     refusal = Violation("not_permitted", "eve", "eve has no role here.")
     retriever = build_retriever(await build_store(), refusal=refusal)
     assert await retriever.list_beginnings("shop", build_question().principal) == ()
     _, context = await retriever.retrieve(build_question())
     assert (context.tables, context.refusal) == ((), "eve has no role here.")
-
-
-async def test_inferred_keys_connect_tables_too() -> None:
-    catalog = replace(SHOP, foreign_keys=(), inferred_keys=SHOP.foreign_keys[:1])
-    retriever = build_retriever(await build_store(catalog), max_tables=6)
-    _, context = await retriever.retrieve(build_question(text="customer country"))
-    assert context.foreign_keys == SHOP.foreign_keys[:1]
-
-
-async def test_columns_that_search_found_are_named() -> None:
-    _, context = await retrieve("loyalty tier", max_tables=3)
-    (customers,) = (hit for hit in context.tables if hit.table == CUSTOMERS)
-    assert customers.columns[0] == "Loyalty Tier"
 
 
 async def test_a_related_word_finds_a_table_but_is_no_keyword_hit() -> None:
@@ -264,16 +221,14 @@ async def test_nothing_is_told_of_a_hidden_table() -> None:
     _, context = await retrieve("customer country", hidden={"sales.customers"}, max_tables=20)
     names = {hit.table.qualified for hit in context.tables}
     assert names == {table.qualified for table in SHOP.tables} - {"sales.customers"}
+    _, drafted = await retrieve("orders", "SELECT * FROM customers", hidden={"sales.customers"})
+    assert "customers" not in {hit.table.name for hit in drafted.tables}
+    stock = {table.qualified for table in SHOP.tables if table.schema == "stock"}
+    route, _ = await retrieve("stock products category", hidden=stock)
+    assert "stock" not in route.modules
     # The best of what is left ranks first in both rankings: no gap tells of another.
     assert min(hit.cosine_rank or 99 for hit in context.tables) == 1
     assert not any("sales.customers" in (key.table, key.target) for key in context.foreign_keys)
-
-
-async def test_a_module_of_which_nothing_may_be_seen_is_no_route() -> None:
-    hidden = {table.qualified for table in SHOP.tables if table.schema == "stock"}
-    route, context = await retrieve("stock products category", hidden=hidden)
-    assert "stock" not in route.modules
-    assert all(hit.table.schema == "sales" for hit in context.tables)
 
 
 @pytest.mark.parametrize("cosine", [True, False])
@@ -298,24 +253,11 @@ async def test_a_hidden_column_does_not_make_its_table_rank(cosine: bool) -> Non
         )
 
 
-async def test_a_database_of_which_no_table_may_be_seen_says_so() -> None:
-    hidden = {table.qualified for table in SHOP.tables}
-    _, context = await retrieve("orders", hidden=hidden)
-    assert context.tables == ()
-    assert context.refusal == "There is no table in shop that you may see."
-
-
 async def test_names_of_a_draft_come_first() -> None:
     draft = "SELECT reason FROM returns JOIN nowhere USING (id)"
     _, context = await retrieve("customer country", draft, max_tables=4)
     assert (context.tables[0].table.name, context.tables[0].via) == ("returns", "draft")
     assert context.tables[1].table == CUSTOMERS
-
-
-async def test_a_draft_names_nothing_that_is_hidden() -> None:
-    draft = "SELECT reason FROM stock.returns"
-    _, context = await retrieve("orders", draft, hidden={"stock.returns"})
-    assert "returns" not in {hit.table.name for hit in context.tables}
 
 
 VERIFIED = VerifiedQuery("SELECT 1", "mia", datetime(2026, 3, 1, tzinfo=UTC), "feedback")
@@ -412,36 +354,13 @@ async def test_a_new_version_is_noticed() -> None:
     assert "sales.buyers" in {hit.table.qualified for hit in after.tables}
 
 
-async def test_a_database_that_was_never_indexed_is_unavailable() -> None:
+async def test_without_a_fitting_index_a_database_is_unavailable() -> None:
     with pytest.raises(IndexUnavailable, match="has not been indexed") as caught:
         await build_retriever(FakeIndexStore()).retrieve(build_question())
     assert "quorumsql index build shop" in caught.value.hint
-    with pytest.raises(IndexUnavailable, match="has not been indexed"):
-        await IndexedCatalogs(FakeIndexStore()).catalog("shop")
-
-
-async def test_an_index_that_was_dropped_is_unavailable() -> None:
     store = await build_store()
-    retriever = build_retriever(store)
-    await retriever.retrieve(build_question())
+    with pytest.raises(IndexUnavailable, match="with the embedder 'fake'"):
+        await build_retriever(store, FakeEmbedder("other")).retrieve(build_question())
     await store.drop("shop")
     with pytest.raises(IndexUnavailable, match="has not been indexed"):
-        await retriever.retrieve(build_question())
-
-
-async def test_an_index_of_another_embedder_is_unavailable() -> None:
-    retriever = build_retriever(await build_store(), FakeEmbedder("other"))
-    with pytest.raises(IndexUnavailable, match="with the embedder 'fake'"):
-        await retriever.retrieve(build_question())
-
-
-async def test_two_databases_are_searched_apart() -> None:
-    store = await build_store()
-    half = replace(SHOP, database="half", tables=SHOP.tables[4:], foreign_keys=())
-    await index_database(half, store, FakeEmbedder())
-    retriever = build_retriever(store)
-    sizes = [
-        len((await retriever.retrieve(build_question(database=name)))[1].tables)
-        for name in ("shop", "half", "shop")
-    ]
-    assert sizes == [6, 2, 6]
+        await build_retriever(store).retrieve(build_question())
