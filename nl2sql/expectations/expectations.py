@@ -21,21 +21,11 @@ _SUPERLATIVE = (
     r"earliest|newest|longest|shortest|best|worst|heaviest|lightest|cheapest|tallest|fastest|"
     r"slowest|maximum|minimum|max|min)"
 )
-_HOW_MANY = re.compile(
-    r"(?:^|\b(?:find|show|list|tell|me|compute|state)\s+)(?:how many\b|count\b|"
-    r"(?:what|what's|find|show|give|return|list|tell me)?\s*(?:is|was|are|me)?\s*(?:the\s+)?"
-    r"(?:total\s+)?(?:number|count)\s+of\b)",
-    re.IGNORECASE,
-)
 _GROUPED = re.compile(
     r"\b(?:for|of|in|by|from|at|to|on|with|does|do|did|have|has)\s+each\b"
     # "Miles per gallon" is one figure, of a row.
     r"|\bper\b(?!\s+(?:second|minute|hour|week|gallon|mile|head|capita|square)\b)|\bgrouped by\b",
     re.IGNORECASE,
-)
-# "Revenue by region"; not "sorted by", "by the end of" or "by 2024".
-_BY = re.compile(
-    r"(?<!sorted )(?<!ordered )(?<!order )(?<!sort )\bby\s+(?!the\b|how\b|\d)\w", re.IGNORECASE
 )
 _FIGURE = re.compile(
     rf"\b(?:numbers? of|count|average|mean|total|sum|how many|{_SUPERLATIVE})\b", re.IGNORECASE
@@ -50,13 +40,6 @@ _TOP = re.compile(
 _ONE_BEST = re.compile(
     rf"\bthe\s+(?:single\s+)?{_SUPERLATIVE}\b|\bwith\s+the\s+{_SUPERLATIVE}\b"
     rf"|\bthe\s+{_SUPERLATIVE}\s+(?:number|amount|count)\b",
-    re.IGNORECASE,
-)
-# "Products ordered" were bought.
-_ORDERED = re.compile(
-    r"\b(?:order(?:ed)?\s+by|ordered\s+(?:from|according)|sort(?:ed)?\s+by|in\s+(?:\w+\s+)?(?:alphabetical|ascending|descending|"
-    r"lexicographical|increasing|decreasing|chronological)\s+order|in\s+the\s+order\s+of|"
-    r"ascending|descending|alphabetically|sorted)\b",
     re.IGNORECASE,
 )
 _DISTINCT = re.compile(r"\b(?:distinct|different|unique)\b", re.IGNORECASE)
@@ -104,13 +87,6 @@ _OLD = re.compile(r"\b(?:oldest|earliest)\b", re.IGNORECASE)
 _YOUNG = re.compile(r"\b(?:youngest|newest|latest)\b", re.IGNORECASE)
 # "From both airports A and B"; not "names of both authors", where either is enough.
 _BOTH = re.compile(r"\bboth\b[^,.?]*\band\b", re.IGNORECASE)
-_PATTERN = re.compile(
-    r"\b(?:start|begin|end)(?:s|ing|ning)?\s+with\b|\b(?:prefix|suffix|substring)\b"
-    r"|\b(?:contain|includ|start|begin)\w*\s+(?:from\s+|by\s+|in\s+)?(?:the\s+)?"
-    r"(?:(?:word|letter|phrase|string|character)s?\b|[\"'\u2018\u201c])"
-    r"|\bha(?:s|ve|ving)\s+the\s+(?:word|letter|phrase|string)\b",
-    re.IGNORECASE,
-)
 _KEY = re.compile(r"id\b|ids\b|\b(?:identif\w+|codes?|numbers?|keys?|serial|isbn)\b", re.IGNORECASE)
 
 
@@ -124,17 +100,15 @@ class Expectations:
     the direction of a requested order. ``extremes``: ``max`` and ``min`` if they are named.
     ``comparisons``: the comparisons with figures; ``comparisons_either_way``: those of a negated
     question, and their opposites. ``both``: two conditions that the same thing must meet.
-    ``pattern``: a part of a text is given. ``keyed``: a key may be asked for, by any name.
+    ``keyed``: a key may be asked for, by any name.
     ``decimals``: figures should be rounded to so many.
     """
 
     columns: tuple[int, ...] = ()
     rows: int | None = None
     one_number: bool = False
-    count: bool = False
     average: bool = False
     grouped: bool = False
-    ordered: bool = False
     best: bool = False
     distinct: bool = False
     negated: bool = False
@@ -145,7 +119,6 @@ class Expectations:
     comparisons: tuple[Comparison, ...] = ()
     comparisons_either_way: tuple[Comparison, ...] = ()
     both: bool = False
-    pattern: bool = False
     keyed: bool = False
     decimals: int | None = None
 
@@ -171,7 +144,6 @@ def read_expectations(question: str) -> Expectations:
     text = _UP_FIRST.sub("", _DOWN_FIRST.sub("", text))
     columns = count_columns(text)
     grouped = _GROUPED.search(text) is not None
-    counts = _HOW_MANY.search(text) is not None
     rows = _read_rows(text)
     negated = _NEGATED.search(text) is not None
     compared = tuple(list_comparisons(text))
@@ -180,10 +152,8 @@ def read_expectations(question: str) -> Expectations:
         columns=columns,
         rows=rows,
         one_number=text.lower().startswith(("how many", "count ")) and columns == (1,),
-        count=counts,
         average=_AVERAGE.search(text) is not None,
         grouped=grouped and _FIGURE.search(text) is not None,
-        ordered=is_down or is_up or _ORDERED.search(text) is not None,
         best=best,
         distinct=_DISTINCT.search(text) is not None,
         negated=negated,
@@ -195,22 +165,9 @@ def read_expectations(question: str) -> Expectations:
         comparisons=() if negated else compared,
         comparisons_either_way=tuple(map(add_opposite, compared)) if negated else (),
         both=_BOTH.search(text) is not None,
-        pattern=_PATTERN.search(text) is not None,
         keyed=_KEY.search(text) is not None,
         decimals=read_decimals(text),
     )
-
-
-def asks_for_groups(question: str) -> bool:
-    """True if a figure that the question names is wanted for each of several things.
-
-    >>> asks_for_groups("Revenue by region"), asks_for_groups("Revenue for each year")
-    (True, True)
-    >>> asks_for_groups("Revenue sorted by year"), asks_for_groups("Revenue until 2024")
-    (False, False)
-    """
-    text = " ".join(question.split())
-    return _GROUPED.search(text) is not None or _BY.search(text) is not None
 
 
 def _find_direction(text: str, *, is_down: bool, is_up: bool) -> bool | None:

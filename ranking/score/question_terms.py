@@ -5,7 +5,6 @@ Each measure has a name and a strength between 0 and 1; one that does not apply 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -16,27 +15,9 @@ from nl2sql.sql.nodes import find_all
 from ranking.query import Query
 from ranking.score.points import Measure
 
-_FIGURE_NAME = re.compile(
-    r"(?:^|_)(?:num|number|total|count|amount|average|avg|mean|sum)s?(?:_|$)", re.IGNORECASE
-)
-
-# What compares a part of a text.
-_PARTS = (
-    exp.Like,
-    exp.ILike,
-    exp.Glob,
-    exp.RegexpLike,
-    exp.RegexpILike,
-    exp.Substring,
-    exp.Left,
-    exp.Right,
-    exp.StartsWith,
-    exp.StrPosition,
-)
-
 
 def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Measures of columns, aggregates, grouping, order, distinct rows and negation.
+    """Measures of columns, averages, the best rows, distinct rows and negation.
 
     >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
@@ -48,27 +29,14 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
     width = count_columns(query)
     if expected.columns and width is not None and width not in expected.columns:
         yield "columns_differ", 1.0
-    if expected.grouped:
-        grouped = any(select.args.get("group") for select in query.selects())
-        if grouped:
-            yield "group_by_matches", 1.0
-        elif not _names_figure(query):
-            yield "group_by_missing", 1.0
     if expected.best:
         ordered = tree.find(exp.Order) is not None and tree.find(exp.Limit, exp.Fetch) is not None
         extreme = ordered or tree.find(exp.Max, exp.Min, exp.Window) is not None
         yield "order_and_limit_match" if extreme else "best_missing", 1.0
-    if expected.ordered and tree.find(exp.Order) is None:
-        yield "order_missing", 1.0
-    counts = tree.find(exp.Count, exp.Sum, exp.Avg) is not None
-    if expected.count and not counts and not _names_figure(query):
-        yield "count_missing", 1.0
     if expected.average and tree.find(exp.Avg) is None and not _names_average(query):
         yield "average_missing", 1.0
     if expected.negated and not _is_negated(tree):
         yield "negation_missing", 1.0
-    if expected.pattern and _compares_whole_texts(tree):
-        yield "pattern_missing", 1.0
     select = query.outermost()
     if select is not None and select.args.get("distinct") and not expected.distinct:
         yield "distinct_unasked", 1.0
@@ -85,22 +53,10 @@ def count_columns(query: Query) -> int | None:
     return None if select is None or select.is_star else len(select.expressions)
 
 
-def _names_figure(query: Query) -> bool:
-    """True if a column's name says that it is a number of something: it is counted already."""
-    return any(_FIGURE_NAME.search(column.name) for column in query.find_all(exp.Column))
-
-
 def _names_average(query: Query) -> bool:
     """True if a column's name says that it is an average, so that AVG is not needed."""
     names = [column.name.lower() for column in query.find_all(exp.Column)]
     return any(word in name for word in ("average", "avg", "mean") for name in names)
-
-
-def _compares_whole_texts(tree: exp.Expr) -> bool:
-    """True for texts in conditions, and no LIKE, regular expression or part of a text."""
-    if tree.find(*_PARTS):
-        return False
-    return any(literal.is_string for literal in find_all(tree, exp.Literal))
 
 
 def _is_negated(tree: exp.Expr) -> bool:

@@ -7,10 +7,9 @@ It weighs candidates within a vote and decides if there is none. The points are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 
-from nl2sql.expectations.expectations import asks_for_groups, read_expectations
+from nl2sql.expectations.expectations import read_expectations
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -69,10 +68,6 @@ def score_candidate(
     measured += measure_origin(candidate)
     if query is not None:
         expected = read_expectations(question.english)
-        if asks_for_groups(question.english) and any(
-            each.kind == "measure" for each in context.definitions
-        ):
-            expected = replace(expected, grouped=True)
         measured += chain(
             measure_shape(expected, query),
             measure_comparisons(expected, query),

@@ -16,8 +16,6 @@ from ranking.score.result_terms import EMPTY_TERMS
 
 # Terms of the score that show a failure, whatever the question means.
 _FAILURES = EMPTY_TERMS | {"rounding_missing", "nulls_first"}
-# Without its condition a query finds something, but answers another question.
-_NEVER_MENDS = "dropped_conditions"
 
 
 def find_contradicting(assessments: Sequence[Assessment], samples: int) -> frozenset[str]:
@@ -59,8 +57,9 @@ def is_quorum(agreeing: int, samples: int) -> bool:
 def _mends(guess: Assessment, failures: frozenset[str], definitions: frozenset[str]) -> bool:
     """True if it fails in nothing else and, of what the samples fail in, in less."""
     remaining = _list_failures(guess)
-    finds = remaining < failures and guess.candidate.rule != _NEVER_MENDS
-    return finds or (remaining <= failures and definitions < frozenset(guess.definitions))
+    return remaining < failures or (
+        remaining <= failures and definitions < frozenset(guess.definitions)
+    )
 
 
 def _list_failures(assessment: Assessment) -> frozenset[str]:

@@ -18,17 +18,16 @@ from nl2sql.sql.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect import write_query
 from repair.autocorrect.table_lookup import TableLookup
-from repair.derive.conditions import both_conditions, dropped_conditions
+from repair.derive.conditions import both_conditions
 from repair.derive.defined_measures import defined_measures
 from repair.derive.original import Original
 from repair.derive.outputs import (
     asked_rounding,
     fewer_outputs,
     nulls_last,
-    reversed_order,
     shown_names,
 )
-from repair.derive.tables import counted_groups, counted_tables, dropped_joins, unrelated_rows
+from repair.derive.tables import counted_tables, dropped_joins, unrelated_rows
 from repair.derive.values import grounded_values
 from repair.limits import MOST_CHARS
 
@@ -44,11 +43,8 @@ RULES: tuple[Rule, ...] = (
     unrelated_rows,
     both_conditions,
     fewer_outputs,
-    counted_groups,
     counted_tables,
     dropped_joins,
-    reversed_order,
-    dropped_conditions,
     grounded_values,
 )
 

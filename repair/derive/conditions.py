@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from nl2sql.expectations.said_texts import is_said
-from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
-from repair.derive.original import Original, drop_condition, has_aggregate
+from repair.derive.original import Original, has_aggregate
 
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.NEQ)
 
@@ -52,27 +50,3 @@ def _split(node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
     if isinstance(node, exp.And) and sides[0].this != sides[1].this:
         return None
     return sides
-
-
-def dropped_conditions(original: Original) -> Iterator[exp.Expr]:
-    """Leaves out one of the conditions of WHERE or HAVING that AND connects."""
-    for scope in original.scopes:
-        for part in ("where", "having"):
-            clause = scope.select.args.get(part)
-            if clause is None:
-                continue
-            for condition in list_conjuncts(clause.this):
-                if _is_said(condition, original.question):
-                    continue
-                draft = original.draft()
-                if condition is clause.this:
-                    draft.of(scope.select).set(part, None)
-                else:
-                    drop_condition(draft.of(condition))
-                yield draft.tree
-
-
-def _is_said(condition: exp.Expr, question: str) -> bool:
-    """True if the question contains what a column is compared with."""
-    literals = list(find_all(condition, exp.Literal))
-    return bool(literals) and all(is_said(literal.this, question) for literal in literals)

@@ -8,14 +8,13 @@ from sqlglot import exp
 
 from nl2sql.catalog import Table
 from nl2sql.expectations.said_texts import is_said
-from nl2sql.languages.english import NUMBER_WORDS
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
 from repair.autocorrect.missing_tables import add_join
 from repair.autocorrect.select_scopes import SelectScope, Source, read_scopes
 from repair.autocorrect.table_lookup import Neighbour
-from repair.derive.original import Original, add_condition, drop_condition, has_aggregate, name_head
+from repair.derive.original import Original, add_condition, name_head
 
 
 def find_node(select: exp.Select, source: Source) -> exp.Table | None:
@@ -191,110 +190,6 @@ def _list_referring(original: Original, scope: SelectScope) -> Iterator[tuple[So
         if not any(neighbour.table.qualified in joined for neighbour in referring):
             for neighbour in referring:
                 yield source, neighbour
-
-
-_NEAR = 4
-_OPERATORS: dict[str, type[exp.Binary]] = {
-    ">": exp.GT,
-    ">=": exp.GTE,
-    "<": exp.LT,
-    "<=": exp.LTE,
-}
-_COMPARISONS: tuple[type[exp.Binary], ...] = (exp.EQ, *_OPERATORS.values())
-
-
-def counted_groups(original: Original) -> Iterator[exp.Expr]:
-    """``WHERE stars >= 3`` becomes ``GROUP BY … HAVING count(*) >= 3`` for "at least 3 movies".
-
-    The groups are the outputs, and the key of their table where others are joined. Only if the
-    number stands before the name of a table.
-    """
-    if not original.expected.comparisons:
-        return
-    for version in list_with_fewer_joins(original):
-        yield from _count_all(version)
-
-
-def _count_all(original: Original) -> Iterator[exp.Expr]:
-    for scope in original.scopes:
-        select = scope.select
-        where = select.args.get("where")
-        if where is None or select.args.get("group") is not None or select.is_star:
-            continue
-        if any(map(has_aggregate, select.expressions)):
-            continue
-        for node in list_conjuncts(where.this):
-            if not isinstance(node, _COMPARISONS):
-                continue
-            if (operator := _find_operator(original, node)) is not None:
-                yield _count(original, scope, node, operator)
-
-
-def _find_operator(original: Original, node: exp.Expr) -> type[exp.Binary] | None:
-    """The operator with which the question compares the literal of the condition."""
-    literal = node.expression
-    if not isinstance(literal, exp.Literal):
-        return None
-    if not _asks_for_rows(original, literal.this):
-        return None
-    for pairs in original.expected.comparisons:
-        operators = [operator for operator, figure in pairs if figure == literal.this]
-        if operators:
-            return _OPERATORS[operators[0]]
-    return None
-
-
-def _asks_for_rows(original: Original, figure: str) -> bool:
-    """True if the question has the figure, or an equal one, before the name of a table."""
-    names = {word for table in original.visible.tables for word in split_words(table.name)}
-    numbers = {figure} | {
-        other
-        for pairs in original.expected.comparisons
-        if any(figure == number for _, number in pairs)
-        for _, other in pairs
-    }
-    words = [NUMBER_WORDS.get(word, word) for word in split_words(original.question)]
-    return any(
-        str(word) in numbers
-        and any(str(follower) in names for follower in _list_followers(words[at + 1 :]))
-        for at, word in enumerate(words)
-    )
-
-
-def _list_followers(words: list[int | str]) -> list[int | str]:
-    """The words of the same phrase: in "3 or more different movies" the next four."""
-    ends = [at for at, word in enumerate(words) if word in ("and", "with", "in", "of")]
-    return words[: min([_NEAR, *ends])]
-
-
-def _count(
-    original: Original, scope: SelectScope, node: exp.Expr, operator: type[exp.Binary]
-) -> exp.Expr:
-    draft = original.draft()
-    select = draft.of(scope.select)
-    condition = draft.of(node)
-    figure = condition.expression.copy()
-    if condition.parent is select.args["where"]:
-        select.set("where", None)
-    else:
-        drop_condition(condition)
-    groups = [output.unalias().copy() for output in scope.select.expressions]
-    owners = {
-        id(owner): owner
-        for output in scope.select.expressions
-        for column in find_all(output, exp.Column)
-        if (owner := original.find_owner(column, scope)) is not None
-    }
-    if len(scope.sources) > 1 and len(owners) == 1:
-        (owner,) = owners.values()
-        key = original.find_key(owner.table) if owner.table is not None else None
-        if key is not None and (column := original.build_column(owner, key)) not in groups:
-            groups.append(column)
-    select.set("distinct", None)
-    select.set("group", exp.Group(expressions=groups))
-    count = operator(this=exp.Count(this=exp.Star()), expression=figure)
-    select.set("having", exp.Having(this=count))
-    return draft.tree
 
 
 NEGATIONS = frozenset("not no never without neither nor except exclude excluding t".split())

@@ -29,15 +29,13 @@ from repair.normalize.clauses import (
 from repair.normalize.dates import date_formats, date_parts, date_shifts, date_spans
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_foreign, read_query, write_query
-from repair.normalize.spelling import aliases, bare_joins, operators, parentheses
+from repair.normalize.spelling import aliases, bare_joins, operators
 from repair.normalize.tokens import join_tokens, split_tokens
 from repair.normalize.values import (
     booleans,
-    concatenation,
     double_quoted_text,
     null_text,
     numbers,
-    partial_dates,
     text_numbers,
     texts,
 )
@@ -45,7 +43,7 @@ from repair.normalize.values import (
 TextRule = Callable[[str, Facts], str]
 TreeRule = Callable[[exp.Expr, Facts], bool]
 
-TEXT_RULES: tuple[TextRule, ...] = (operators, aliases, parentheses, bare_joins)
+TEXT_RULES: tuple[TextRule, ...] = (operators, aliases, bare_joins)
 """Each takes a query, which may not parse, and returns it, changed if the rule applies."""
 
 TREE_RULES: tuple[TreeRule, ...] = (
@@ -58,13 +56,11 @@ TREE_RULES: tuple[TreeRule, ...] = (
     date_parts,
     date_formats,
     date_shifts,
-    concatenation,
     texts,
     numbers,
     booleans,
     null_text,
     text_numbers,
-    partial_dates,
     distinct_order,
 )
 """Each changes the tree in place and returns whether it did; applied in this order."""

@@ -120,16 +120,11 @@ def test_agreement_with_the_planned_join_is_a_term(
 
 CASES: list[tuple[str, str, str]] = [
     ("columns_differ", "What is the name and country of customers?", "SELECT name FROM customers"),
-    ("group_by_matches", "How many orders are there per status?",
-     "SELECT status, count(*) FROM orders GROUP BY status"),
-    ("group_by_missing", "How many orders are there per status?", "SELECT count(*) FROM orders"),
     ("order_and_limit_match", "Who is the oldest customer?",
      "SELECT name FROM customers ORDER BY id LIMIT 1"),
     ("order_and_limit_match", "Who is the oldest customer?",
      "SELECT name FROM customers WHERE id = (SELECT max(id) FROM customers)"),
     ("best_missing", "Who is the oldest customer?", "SELECT name FROM customers"),
-    ("order_missing", "Show orders sorted by total.", "SELECT id FROM orders"),
-    ("count_missing", "How many orders are there?", "SELECT id FROM orders"),
     ("average_missing", "What is the average total?", "SELECT total FROM orders"),
     ("negation_missing", "Which customers have no orders?",
      "SELECT name FROM customers AS c JOIN orders AS o ON c.id = o.customer_id"),
@@ -158,7 +153,6 @@ CASES: list[tuple[str, str, str]] = [
      "HAVING count(*) > 2"),
     ("comparison_differs", "Show the orders after the year 2014.",
      "SELECT id FROM orders WHERE year >= 2014"),
-    ("pattern_missing", "Whose name starts with A?", "SELECT id FROM customers WHERE name = 'A'"),
     ("keys_compared", "Who has only 1 order?", "SELECT name FROM customers WHERE id = 1"),
     ("flags_unsaid", "Who bought something?", "SELECT name FROM customers WHERE id = 1"),
     ("flags_unsaid", "Who bought something?", "SELECT name FROM visits WHERE is_paid = true"),
@@ -244,7 +238,6 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
 def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) -> None:
     # The last two are guesses: "Italian" for Italy, a column that stands for the thing itself.
     harmless = {
-        "group_by_matches",
         "order_and_limit_match",
         "figures_misplaced",
     }

@@ -37,7 +37,6 @@ from tests.fakes import (
 )
 
 QUESTION, CONTEXT = build_question(), build_context()
-DROPPED = "dropped_conditions"
 FITTED = load_calibration("auto", "qwen2.5-coder-0.5b-instruct")
 FATES: tuple[dict[str, Any], ...] = (
     *({"rows": rows} for rows in ([], [(0,)], [(None,)], [(1,)], [(2,)], [(2,)])),
@@ -61,7 +60,7 @@ def draw_candidates(draw: st.DrawFn) -> tuple[Assessment, ...]:
             samples=0 if is_derived else draw(st.integers(0, 4)),
             origin=origin,
             derived_from="c1" if is_derived else "",
-            rule=draw(st.sampled_from(["dropped_joins", DROPPED])) if is_derived else "",
+            rule="dropped_joins" if is_derived else "",
         )
         terms = [ScoreTerm("base", draw(st.floats(-200, 300)))]
         if draw(st.integers(0, 5)) == 0:
@@ -109,7 +108,6 @@ async def test_no_guess_beats_agreement_and_no_answer_is_below_the_threshold(
     if has_vote and agreed and winner and winner.group != agreed.group:
         assert says_nothing(agreed.result)
         assert not says_nothing(winner.result)
-        assert winner.candidate.rule != DROPPED
 
 
 GUESS = Candidate("d1", "SELECT 'd1'", 0, "derived", derived_from="c1", rule="dropped_joins")
@@ -124,11 +122,10 @@ FINE = Score((ScoreTerm("base", 200.0),))
         ({"definitions": ("revenue",)}, {}, False),
         ({}, {"definitions": ("revenue",)}, True),
         ({"score": FAULTY}, {}, True),
-        ({"score": FAULTY}, {"candidate": replace(GUESS, rule=DROPPED)}, False),
         ({}, {"definitions": ("revenue",), "score": FAULTY}, False),
         ({"diagnostic": build_diagnostic(), "result": None}, {}, True),
     ],
-    ids=["plain", "less", "definition", "fault", "dropped", "definition_with_a_fault", "failed"],
+    ids=["plain", "less", "definition", "fault", "definition_with_a_fault", "failed"],
 )
 def test_a_guess_wins_where_it_mends_a_failure(
     samples: dict[str, Any], guess: dict[str, Any], wins: bool
