@@ -109,14 +109,3 @@ async def test_a_probe_waits_for_no_query(shared: Shared) -> None:
         assert await database.probe() == ""
         assert not any(task.done() for task in long)
     await database.close()
-
-
-async def test_a_waiting_statement_begins_when_another_ends(shared: Shared) -> None:
-    database = shared.open(1)
-    async with ending_in(30.0), shared.running(database, "first", 1) as (first,):
-        waiting = asyncio.create_task(shared.run(database, "second", "SELECT 2"))
-        await asyncio.sleep(0.2)
-        assert not waiting.done()
-        first.cancel()
-        assert expect(ResultSet, await waiting).rows == ((2,),)
-    await database.close()

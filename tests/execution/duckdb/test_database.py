@@ -5,7 +5,6 @@ Queries are put into a GuardedQuery by hand.
 
 from __future__ import annotations
 
-import datetime as dt
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
 from tests.execution.duckdb.shop import TABLES, query, run, write
 from tests.execution.expecting import expect
+from tests.golden import load_changes
 
 
 async def test_gives_rows_with_names_and_types(database: DuckDbDatabase) -> None:
@@ -51,41 +51,11 @@ async def test_parameters_are_bound(database: DuckDbDatabase) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "value"),
-    [
-        ("170141183460469231731687303715884105727::HUGEINT", 2**127 - 1),
-        ("'99999999999999999999999999999999999999999999'::BIGNUM", 10**44 - 1),
-        ("12.30::DECIMAL(10, 2)", Decimal("12.30")),
-        ("0.1::DOUBLE", 0.1),
-        ("'inf'::DOUBLE", float("inf")),
-        ("true", True),
-        ("DATE '9999-12-31'", dt.date(9999, 12, 31)),
-        ("DATE 'infinity'", "infinity"),
-        ("DATE '0044-03-15 (BC)'", "0044-03-15 (BC)"),
-        ("TIMESTAMP '2020-01-01 01:02:03.5'", dt.datetime(2020, 1, 1, 1, 2, 3, 500_000)),
-        ("TIMESTAMP '-infinity'", "-infinity"),
-        ("TIMESTAMP_NS '2020-01-01 01:02:03.123456789'", "2020-01-01 01:02:03.123456789"),
-        ("TIMESTAMP_NS '2020-01-01 01:02:03'", dt.datetime(2020, 1, 1, 1, 2, 3)),
-        ("TIMESTAMPTZ '2020-01-01 00:00:00+02'", dt.datetime(2019, 12, 31, 22, tzinfo=dt.UTC)),
-        ("TIME '10:11:12.5'", dt.time(10, 11, 12, 500_000)),
-        ("INTERVAL '14 months -3 days 90 minutes'", Interval(14, -3, 5_400_000_000)),
-        ("INTERVAL '-1.5 seconds'", Interval(0, 0, -1_500_000)),
-        ("'\\x00\\xFF'::BLOB", b"\x00\xff"),
-        ("'{\"a\": 1}'::JSON", '{"a": 1}'),
-        ("[1, NULL]", [1, None]),
-        ("{'a': 1, 'b': ['x']}", {"a": 1, "b": ["x"]}),
-        ("MAP {'a': 1}", {"a": 1}),
-        ("[INTERVAL '1 month']", "[1 month]"),
-        ("[TIMESTAMPTZ '2020-01-01 00:00:00+02']", "['2019-12-31 22:00:00+00']"),
-    ],
+    ("sql", "value"), [case[1:] for case in load_changes("values") if case[0] == "duckdb"]
 )
-async def test_a_value_keeps_its_meaning(sql: str, value: object, database: DuckDbDatabase) -> None:
+async def test_a_value_keeps_its_meaning(sql: str, value: str, database: DuckDbDatabase) -> None:
     ((found,),) = (await run(database, f"SELECT {sql}")).rows
-    assert found == value
-    assert type(found) is type(value)
-    if isinstance(value, Interval):
-        assert isinstance(found, Interval)
-        assert found.parts == value.parts
+    assert repr(found.parts if isinstance(found, Interval) else found) == value
 
 
 async def test_a_long_cell_is_cut_and_told(path: Path) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from execution.allowlists import load_allowlist
+from execution.duckdb.second_check import _Reading, parse_statement
 from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.guard.guard import _check_again, guard_query
 from execution.guard_dialects import parse_statements
@@ -172,3 +174,36 @@ def test_what_one_role_expands_takes_no_filter_from_another() -> None:
     access = find_access("clerk", "seller", compiled=compiled)
     verdict = expect(GuardedQuery, guard_query("SELECT id FROM open_orders", access))
     assert verdict.predicates == ('sales.open_orders: _0."total" > 5',)
+
+
+def put(node: Any, key: str, value: object) -> int:
+    """Puts the value wherever the key stands; gives how often."""
+    if isinstance(node, list):
+        return sum(put(child, key, value) for child in node)
+    if not isinstance(node, dict):
+        return 0
+    found = sum(put(child, key, value) for child in node.values())
+    if key in node:
+        node[key] = value
+    return found + (key in node)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("limit_type", "NEW"),
+        ("ref_type", "DEPENDENT"),
+        ("syntax_type", "LAMBDA_KEYWORD"),
+        ("nearest_count", 2),
+        ("nearest_order_type", "DESCENDING"),
+    ],
+)
+def test_a_value_that_nobody_thought_of_is_refused(key: str, value: object) -> None:
+    """As a later version of DuckDB may write it."""
+    pair = "sales.orders AS o JOIN sales.orders AS p ON true"
+    tree = parse_statement(f"SELECT o.id -> '$.a' FROM {pair} LIMIT 5")
+    reading = _Reading(load_allowlist("duckdb"), None)
+    assert reading.check(tree) is None
+    assert put(tree, key, value) > 0
+    refused = expect(Violation, reading.check(tree))
+    assert (refused.code, refused.fragment) == ("node_not_allowed", key)

@@ -114,11 +114,3 @@ def test_a_star_leaves_out_no_star() -> None:
 
 def test_what_is_no_query_is_refused() -> None:
     assert resolve(exp.Exists(this=exp.select("1"))) == "node_not_allowed"
-
-
-def test_a_recursive_query_may_begin_with_values() -> None:
-    tree = parse("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
-    union = tree.find(exp.Union)
-    assert union is not None
-    union.set("this", exp.values([(1,)]))
-    assert resolve(tree) == ""

@@ -159,25 +159,6 @@ def test_the_plain_spelling_is_refused_for_its_size(dialect: str, name: str) -> 
     assert verdict.code in ("too_much_text", "too_many_rows"), verdict.message
 
 
-@pytest.mark.parametrize(
-    ("dialect", "call"),
-    [
-        ("postgres", "generate_series(1, 2, 3, 4)"),
-        ("postgres", "lpad('a', 2, 'b', 'c')"),
-        ("postgres", "regexp_replace('a', 'b', 'c', 1, 2, 'g', 'i')"),
-        ("postgres", "repeat('a', 2, 3)"),
-        ("postgres", "replace('a', 'b', 'c', 'd')"),
-        ("sqlite", "replace('a', 'b', 'c', 'd')"),
-        ("duckdb", "range(1, 2, 3, 4)"),
-        ("duckdb", "rpad('a', 2, 'b', 'c')"),
-        ("duckdb", "regexp_replace('a', 'b', 'c', 'g', 'i')"),
-    ],
-)
-def test_no_argument_is_left_out(dialect: str, call: str) -> None:
-    for sql in (f"SELECT {call}", f"SELECT * FROM {call} AS g"):
-        expect(Violation, guard(sql, dialect))
-
-
 _LIST = "('[' || repeat('1,', 9000) || '1]')"
 # What takes a long text apart into rows, with the text.
 _TAKEN_APART = {
@@ -226,60 +207,3 @@ def test_rows_that_are_taken_out_of_a_long_text_count(dialect: str, call: str) -
 def test_every_function_that_takes_apart_is_tried() -> None:
     for dialect, calls in _TAKEN_APART.items():
         assert calls.keys() == SPREADING & load_allowlist(dialect).functions
-
-
-def test_a_call_in_from_stands_under_postgresqls_schema_or_none() -> None:
-    for schema in ("pg_catalog", '"pg_catalog"', "PG_CATALOG"):
-        verdict = guard(f"SELECT 1 FROM {schema}.generate_series(1, 3) AS g", "postgres")
-        assert isinstance(verdict, GuardedQuery), verdict
-        assert verdict.sql == "SELECT 1 FROM GENERATE_SERIES(1, 3) AS g(g)"
-    for schema in ("public", '"PG_CATALOG"'):
-        verdict = guard(f"SELECT 1 FROM {schema}.generate_series(1, 3) AS g", "postgres")
-        assert isinstance(verdict, Violation)
-        assert verdict.code == "function_not_allowed"
-
-
-def test_a_table_under_postgresqls_schema_is_no_other_table() -> None:
-    verdict = expect(Violation, guard("SELECT a FROM pg_catalog.t", "postgres"))
-    assert verdict.code == "unknown_table"
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        "nothing[1]",
-        "(nothing)",
-        "(nothing || a)",
-        "(nothing::text)",
-        "{'a': nothing}.a",
-        "[nothing]",
-        "a[nothing]",
-        "(CASE WHEN nothing THEN 1 END)",
-    ],
-)
-def test_a_name_in_what_stands_before_a_call_is_a_column(value: str) -> None:
-    verdict = expect(Violation, guard(f"SELECT {value}.lower() FROM main.t", "duckdb"))
-    assert verdict.code == "unknown_column"
-    known = guard(f"SELECT {value.replace('nothing', 'a')}.lower() FROM main.t", "duckdb")
-    assert isinstance(known, GuardedQuery), known
-
-
-@pytest.mark.parametrize(
-    ("dialect", "collation"), [("postgres", '"C"'), ("sqlite", '"NOCASE"'), ("duckdb", '"nocase"')]
-)
-def test_the_name_of_a_collation_is_no_column(dialect: str, collation: str) -> None:
-    expect(GuardedQuery, guard(f"SELECT a FROM main.t ORDER BY a COLLATE {collation}", dialect))
-
-
-@pytest.mark.parametrize(
-    ("dialect", "call"),
-    [
-        ("postgres", "make_interval(days => 5)"),
-        ("postgres", 'make_interval("days" => 5)'),
-        ("postgres", "make_interval(days := 5)"),
-        ("duckdb", "struct_pack(b := a)"),
-        ("duckdb", "(struct_pack(b := a)).b.lower()"),
-    ],
-)
-def test_the_name_of_an_argument_is_no_column(dialect: str, call: str) -> None:
-    expect(GuardedQuery, guard(f"SELECT {call} FROM main.t", dialect))

@@ -91,19 +91,6 @@ async def test_a_query_that_is_cancelled_while_it_is_planned(
         assert await backends.wait_until_free() < 1
 
 
-async def test_a_caller_that_is_cancelled_twice_leaves_at_once(
-    database: PostgresDatabase, backends: Backends
-) -> None:
-    running = asyncio.create_task(database.execute(query(SLOW), 1))
-    await backends.wait_until_busy()
-    for _ in range(3):
-        running.cancel()
-        await asyncio.sleep(0)
-    with pytest.raises(asyncio.CancelledError):
-        await running
-    assert await backends.wait_until_free() < 1
-
-
 async def test_a_caller_that_waits_for_a_connection_can_leave(
     open_database: Opener, backends: Backends
 ) -> None:

@@ -14,7 +14,6 @@ import psycopg
 import pytest
 
 from execution.postgres.embedded import INDEXER, READER, EmbeddedServer, build_failure
-from nl2sql.errors import DatabaseUnavailable
 
 
 @dataclass(frozen=True)
@@ -141,15 +140,6 @@ def find_postmaster(folder: Path) -> psutil.Process | None:
         return None
 
 
-def test_it_stops_with_its_last_user_though_another_was_killed(folder: Path) -> None:
-    killed, first, last = User(folder), User(folder), User(folder)
-    killed.kill()
-    first.leave()
-    assert find_postmaster(folder) is not None
-    last.leave()
-    assert find_postmaster(folder) is None
-
-
 def test_what_a_killed_user_left_running_is_stopped(folder: Path) -> None:
     server = EmbeddedServer(folder)
     assert not server.stop_if_unused()  # there is none
@@ -164,12 +154,6 @@ def test_what_a_killed_user_left_running_is_stopped(folder: Path) -> None:
     # It starts again, and stops as ever.
     User(folder).leave()
     assert find_postmaster(folder) is None
-
-
-def test_a_server_that_was_not_started_has_no_url(embedded_server: EmbeddedServer) -> None:
-    idle = EmbeddedServer(embedded_server.folder.parent / "other")
-    with pytest.raises(DatabaseUnavailable, match="not started"):
-        idle.url("x", READER)
 
 
 def test_a_full_disk_is_told_whatever_broke_first(tmp_path: Path) -> None:

@@ -21,16 +21,10 @@ LEAKS = (
     ("SELECT salary::smallint FROM lab.people WHERE id = 3", "22003", "numeric value out of range"),
     ("SELECT salary + 1 FROM lab.people", "22003", "numeric value out of range"),
     ("SELECT name::date FROM lab.people", "22007", "invalid datetime format"),
-    ("SELECT ('2025-' || id || '-77')::date FROM lab.people", "22008", "datetime field overflow"),
-    ("SELECT name::jsonb FROM lab.people", "22P02", "invalid text representation"),
-    ("SELECT name::boolean FROM lab.people", "22P02", "invalid text representation"),
     ("SELECT 'x' ~ ('(' || name) FROM lab.people", "2201B", "invalid regular expression"),
     ("SELECT now() AT TIME ZONE name FROM lab.people", "22023", "invalid parameter value"),
     ("SELECT to_number(name, name) FROM lab.people", "22P02", "invalid text representation"),
     ("SELECT name::regclass FROM lab.people", "42P01", "undefined table"),
-    ("SELECT name::regtype FROM lab.people", "42704", "undefined object"),
-    ("SELECT name::regproc FROM lab.people", "42883", "undefined function"),
-    ("SELECT name::regnamespace FROM lab.people", "3F000", "invalid schema name"),
     ("SELECT to_tsquery(name || ' &') FROM lab.people", "42601", "syntax error"),
     ("SELECT (SELECT name FROM lab.people)", "21000", "cardinality violation"),
     ("SELECT lab.complain(name) FROM lab.people", "42703", "undefined column"),
@@ -61,15 +55,6 @@ async def test_no_error_carries_a_cell_to_a_restricted_principal(
     assert closed.message.startswith(said)
     assert closed.hint == ""
     assert not any(secret in f"{closed.message}{closed.hint}" for secret in SECRETS)
-
-
-async def test_many_of_these_would_have_carried_one(open_database: Opener) -> None:
-    database = open_database()
-    telling = 0
-    for sql, *_ in LEAKS:
-        error = await fail(database, sql, restricted=False)
-        telling += any(secret in f"{error.message}{error.hint}" for secret in SECRETS)
-    assert telling >= 8
 
 
 @pytest.mark.parametrize(
@@ -122,12 +107,6 @@ async def test_what_cannot_be_sent_is_an_error_of_the_query(
     for answer in (await database.execute(asked, 1), await database.explain(asked)):
         assert isinstance(answer, Diagnostic)
         assert answer.sqlstate == "22021"
-
-
-async def test_a_placeholder_without_a_value_is_an_error_of_the_query(
-    open_database: Opener,
-) -> None:
-    assert (await fail(open_database(), "SELECT $1::text", restricted=False)).sqlstate == "08P01"
 
 
 @pytest.mark.parametrize(

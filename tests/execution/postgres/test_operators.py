@@ -124,10 +124,10 @@ async def test_an_operator_of_ones_own_runs_only_if_it_is_allowed(
 async def test_a_function_of_ones_own_is_not_even_called_while_planning(
     server: EmbeddedServer,
 ) -> None:
+    """Planning calls an immutable function of constants."""
     shop = Shop(server, "own_operator", allowlist=None)
     query = shop.guard("SELECT cosine_distance('a', 'b') FROM item")
     try:
-        # Planning calls an immutable function of constants.
         refusals = [await shop.database.explain(query), await shop.database.execute(query, 10)]
     finally:
         await shop.database.close()

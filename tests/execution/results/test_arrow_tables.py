@@ -114,7 +114,7 @@ def test_what_is_left_out_and_where_it_came_from_stays_with_the_rows() -> None:
 
 async def test_whatever_postgresql_gives_can_be_exported(open_database: Opener) -> None:
     database = open_database()
-    outputs = ", ".join(f"{sql} AS v{at}" for at, (sql, *_) in enumerate(VALUES))
+    outputs = ", ".join(f"{sql} AS v{at}" for at, (_, sql, *_) in enumerate(VALUES))
     result = await run(database, f"SELECT {outputs}")
     for table in (read_parquet(render_parquet(result)), read_stream(render_arrow_stream(result))):
         assert (table.num_columns, table.num_rows) == (len(VALUES), 1)

@@ -171,17 +171,13 @@ async def test_only_the_tables_of_the_query_are_read(database: SqliteDatabase) -
     assert (await fail(database, "SELECT * FROM totals", "main.Orders")).sqlstate == "42501"
 
 
-async def test_a_view_may_read_and_call_what_a_query_may_not(database: SqliteDatabase) -> None:
+async def test_a_view_may_read_and_call_what_a_query_may_not(
+    path: Path, database: SqliteDatabase
+) -> None:
     result = await database.execute(query("SELECT shown FROM totals", "main.totals"), 10)
-    assert isinstance(result, ResultSet), result
-    assert result.rows[0] == ("30.50",)
-
-
-async def test_a_view_of_the_schema_stays_closed(path: Path, database: SqliteDatabase) -> None:
+    assert expect(ResultSet, result).rows[0] == ("30.50",)
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE VIEW peek AS SELECT sql FROM sqlite_master")
         connection.execute("CREATE VIEW broken AS SELECT x FROM gone")
-    assert (await fail(database, "SELECT * FROM peek", "main.peek")).sqlstate == "42501"
     assert (await fail(database, "SELECT * FROM broken", "main.broken")).sqlstate == "42P01"
 
 

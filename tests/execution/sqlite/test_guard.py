@@ -79,15 +79,6 @@ async def test_a_harmless_query_keeps_its_meaning(pair: Pair, catalog: Catalog, 
     assert await run(path, query) == read_raw(path, pair.before)
 
 
-async def test_names_are_listed_as_the_catalog_spells_them(catalog: Catalog) -> None:
-    query = await guard(
-        catalog, "SELECT NAME FROM customers JOIN ORDERS ON customer_id = Orders.ID"
-    )
-    assert query.dialect == "sqlite"
-    assert query.tables == ("main.Orders", "main.customers")
-    assert query.columns == ("Name", "customer_id", "id")
-
-
 async def test_column_names_of_the_result_stay_what_they_were(catalog: Catalog, path: Path) -> None:
     query = await guard(catalog, "SELECT NAME, id AS \"Number\", country AS 'From' FROM customers")
     database = SqliteDatabase("shop", path, LimitSettings())
