@@ -23,7 +23,7 @@ from nl2sql.types.question import AS_ASKED, PASSED
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class FailedAttempt:
     """One query that did not work. ``error_class`` is empty where the error was not classified."""
 
     sql: str
@@ -134,7 +134,7 @@ class Failed:
 
     reason: str
     trace: Trace
-    attempts: tuple[Attempt, ...] = ()
+    attempts: tuple[FailedAttempt, ...] = ()
 
 
 Answer = Answered | Refused | Clarify | Failed

@@ -30,7 +30,7 @@ TRANSLATED = {f"demo_erp_{language}": language for language in LANGUAGES if lang
 
 
 @dataclass(frozen=True, slots=True)
-class Format:
+class BenchmarkFormat:
     """One format: its prefix, a description of its files, and functions to find and load it.
 
     ``load`` also gets the names of the databases in the settings file.
@@ -42,12 +42,16 @@ class Format:
     load: Callable[[Path, Collection[str]], Benchmark]
 
 
-FORMATS: tuple[Format, ...] = (
-    Format("spider", spider.LAYOUT, spider.find_spider, lambda path, _: spider.load_spider(path)),
-    Format("bird", bird.LAYOUT, bird.find_bird, lambda path, _: bird.load_bird(path)),
-    Format("defog", defog.LAYOUT, defog.find_defog, lambda path, _: defog.load_defog(path)),
-    Format("dump", dump.LAYOUT, dump.find_dump, lambda path, _: dump.load_dump(path)),
-    Format("jsonl", jsonl.LAYOUT, jsonl.find_jsonl, jsonl.load_jsonl),
+FORMATS: tuple[BenchmarkFormat, ...] = (
+    BenchmarkFormat(
+        "spider", spider.LAYOUT, spider.find_spider, lambda path, _: spider.load_spider(path)
+    ),
+    BenchmarkFormat("bird", bird.LAYOUT, bird.find_bird, lambda path, _: bird.load_bird(path)),
+    BenchmarkFormat(
+        "defog", defog.LAYOUT, defog.find_defog, lambda path, _: defog.load_defog(path)
+    ),
+    BenchmarkFormat("dump", dump.LAYOUT, dump.find_dump, lambda path, _: dump.load_dump(path)),
+    BenchmarkFormat("jsonl", jsonl.LAYOUT, jsonl.find_jsonl, jsonl.load_jsonl),
 )
 """In the order in which they are tried."""
 

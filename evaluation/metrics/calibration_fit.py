@@ -63,7 +63,7 @@ _STEPS = 50
 _Numbers = npt.NDArray[np.float64]
 
 
-class Asked(Protocol):
+class AskedQuestion(Protocol):
     """What belongs to a question about a database."""
 
     @property
@@ -171,9 +171,9 @@ def cross_fit(
     ]
 
 
-def assign_folds(cases: Sequence[Asked], folds: int, *, by_database: bool) -> list[int]:
+def assign_folds(cases: Sequence[AskedQuestion], folds: int, *, by_database: bool) -> list[int]:
     """The fold of each case: groups by falling size, each into the smallest fold so far."""
-    name_of: Callable[[Asked], str] = lambda case: (  # noqa: E731 - chosen once
+    name_of: Callable[[AskedQuestion], str] = lambda case: (  # noqa: E731 - chosen once
         case.database if by_database else case.question
     )
     sizes: dict[str, int] = {}

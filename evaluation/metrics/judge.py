@@ -36,7 +36,7 @@ _PREVIEW_CELL = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class SystemResponse:
     """The response of the system under test to one question.
 
     ``answer`` has its trace; ``results`` holds the results by candidate, with the database's own
@@ -86,7 +86,7 @@ class Judge:
         return self._golds[key]
 
     async def judge(
-        self, example: Example, response: Response, *, evidence: bool, seconds: float
+        self, example: Example, response: SystemResponse, *, evidence: bool, seconds: float
     ) -> QuestionRecord:
         """The record of one question. Raises Unavailable."""
         gold = await self.gold(example)

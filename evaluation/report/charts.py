@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluation.metrics.figures import Estimate
-from evaluation.report.sections import Section
+from evaluation.report.sections import ReportSection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,13 +71,13 @@ def clean_label(text: str) -> str:
     return f" {line}" if line.startswith("_") else line
 
 
-def build_charts(section: Section) -> tuple[Chart, ...]:
+def build_charts(section: ReportSection) -> tuple[Chart, ...]:
     """All charts that this section has data for."""
     charts = (_chart_curve(section), _chart_selective(section), _chart_reliability(section))
     return tuple(chart for chart in charts if chart is not None)
 
 
-def _chart_curve(section: Section) -> Chart | None:
+def _chart_curve(section: ReportSection) -> Chart | None:
     """Accuracy over K: vote, oracle, majority, first sample; the baseline as a line."""
     runs, baseline = section.curve, section.baseline
     if len(runs) < 2:
@@ -127,7 +127,7 @@ def _chart_curve(section: Section) -> Chart | None:
     )
 
 
-def _chart_selective(section: Section) -> Chart | None:
+def _chart_selective(section: ReportSection) -> Chart | None:
     """Accuracy over coverage, from the most confident answer down."""
     found = [
         (system, figures)
@@ -163,7 +163,7 @@ def _chart_selective(section: Section) -> Chart | None:
     )
 
 
-def _chart_reliability(section: Section) -> Chart | None:
+def _chart_reliability(section: ReportSection) -> Chart | None:
     """The accuracy of answers by bins of their confidence."""
     featured = section.featured
     figures = featured.summary.confidence

@@ -15,9 +15,9 @@ import yaml
 
 from evaluation.metrics.figures import PairedComparison
 from evaluation.report.charts import Chart, build_charts, save_chart
-from evaluation.report.sections import Run, Section, build_sections
-from evaluation.report.tables import Table, build_tables
-from evaluation.runs.manifest import Manifest, find_differences
+from evaluation.report.sections import ReportSection, Run, build_sections
+from evaluation.report.tables import ReportTable, build_tables
+from evaluation.runs.manifest import AnswerManifest, find_differences
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.variants import name_count
 
@@ -84,7 +84,7 @@ def escape_markdown(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def render_table(table: Table) -> Iterator[str]:
+def render_table(table: ReportTable) -> Iterator[str]:
     """The lines of a table under its title."""
     yield from (f"### {escape_markdown(table.title)}", "")
     yield _render_row(table.columns)
@@ -109,7 +109,7 @@ def _render_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(map(escape_markdown, cells))} |"
 
 
-def _render_section(section: Section) -> Iterator[str]:
+def _render_section(section: ReportSection) -> Iterator[str]:
     yield from (f"## {escape_markdown(section.title)}", "")
     for note in section.notes:
         yield from (f"> **Note:** {escape_markdown(note)}", "")
@@ -160,7 +160,7 @@ def find_status(record: QuestionRecord) -> str:
     return "wrong"
 
 
-def _render_method(sections: Sequence[Section]) -> Iterator[str]:
+def _render_method(sections: Sequence[ReportSection]) -> Iterator[str]:
     """How the figures were made: the settings once, those of other runs as differences."""
     yield "## How this was measured"
     yield from (line for text in _METHOD for line in ("", text))
@@ -180,7 +180,7 @@ def _render_method(sections: Sequence[Section]) -> Iterator[str]:
     yield from ("</details>", "")
 
 
-def _list_facts(manifest: Manifest) -> Iterator[tuple[str, str]]:
+def _list_facts(manifest: AnswerManifest) -> Iterator[tuple[str, str]]:
     drawn = f", drawn with seed {manifest.sample_seed}" if manifest.sample else ""
     yield "questions", f"{len(manifest.question_ids):,}{drawn}"
     yield "questions file", f"{manifest.benchmark_path}, SHA-256 {manifest.benchmark_sha256}"

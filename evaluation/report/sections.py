@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evaluation.metrics.figures import PairedComparison, Summary
-from evaluation.runs.manifest import Manifest
+from evaluation.runs.manifest import AnswerManifest
 from evaluation.runs.records import QuestionRecord
 
 
@@ -17,14 +17,14 @@ class Run:
     """One run, under the ``name`` that comparisons use; its ``label`` is unique in its section."""
 
     name: str
-    manifest: Manifest
+    manifest: AnswerManifest
     records: tuple[QuestionRecord, ...]
     summary: Summary
     label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ReportSection:
     """All runs over one benchmark: the baseline, then K ascending, then ablations."""
 
     title: str
@@ -93,7 +93,7 @@ class Section:
 
 def build_sections(
     runs: Sequence[Run], comparisons: Iterable[PairedComparison]
-) -> tuple[Section, ...]:
+) -> tuple[ReportSection, ...]:
     """The sections in the order in which their benchmarks first appear."""
     groups: dict[tuple[str, bool], list[Run]] = {}
     for run in runs:
@@ -103,7 +103,7 @@ def build_sections(
     for at, ((benchmark, evidence), group) in enumerate(groups.items()):
         names = {run.name for run in group}
         sections.append(
-            Section(
+            ReportSection(
                 f"{benchmark}, with evidence" if evidence else benchmark,
                 f"benchmark-{at}",
                 _label_runs(group),
@@ -123,11 +123,11 @@ def _label_runs(group: Sequence[Run]) -> tuple[Run, ...]:
     return tuple(sorted(labelled, key=lambda run: (_rank(run.manifest), run.manifest.k)))
 
 
-def _rank(manifest: Manifest) -> int:
+def _rank(manifest: AnswerManifest) -> int:
     return 0 if manifest.baseline else 2 if manifest.is_ablated else 1
 
 
-def _describe_but_k(manifest: Manifest) -> str:
+def _describe_but_k(manifest: AnswerManifest) -> str:
     """Everything that determines the run's answers except K, as text."""
     described = manifest.model_dump(
         mode="json",
@@ -142,5 +142,5 @@ def _describe_but_k(manifest: Manifest) -> str:
     return json.dumps(described, sort_keys=True)
 
 
-def _questions(manifest: Manifest) -> tuple[str, frozenset[str]]:
+def _questions(manifest: AnswerManifest) -> tuple[str, frozenset[str]]:
     return manifest.benchmark_sha256, frozenset(manifest.question_ids)

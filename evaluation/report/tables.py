@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from evaluation.metrics.figures import Estimate, Percentiles
 from evaluation.metrics.metrics import MODEL_STAGES
-from evaluation.report.sections import Run, Section
+from evaluation.report.sections import ReportSection, Run
 
 NONE = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """The first column names the row; all others are figures."""
 
     title: str
@@ -73,7 +73,7 @@ def show_ms(value: Percentiles | None) -> str:
     return f"{p50} ({p95})"
 
 
-def build_tables(section: Section) -> tuple[Table, ...]:
+def build_tables(section: ReportSection) -> tuple[ReportTable, ...]:
     """All tables that there are figures for."""
     tables = (
         _build_accuracy_table(section),
@@ -88,7 +88,7 @@ def build_tables(section: Section) -> tuple[Table, ...]:
     return tuple(table for table in tables if table.rows)
 
 
-def _build_accuracy_table(section: Section) -> Table:
+def _build_accuracy_table(section: ReportSection) -> ReportTable:
     """Accuracy, with that of samples, of the oracle and by BIRD's comparison."""
     figures: dict[str, Callable[[Run], Estimate | None]] = {
         "accuracy": lambda run: run.summary.accuracy,
@@ -103,10 +103,10 @@ def _build_accuracy_table(section: Section) -> Table:
         (run.label, *(show_estimate(pick(run)) for pick in figures.values()))
         for run in section.runs
     )
-    return Table("Accuracy", ("run", *figures), rows)
+    return ReportTable("Accuracy", ("run", *figures), rows)
 
 
-def _build_outcome_table(section: Section) -> Table:
+def _build_outcome_table(section: ReportSection) -> ReportTable:
     """The numbers of questions by outcome."""
     names = dict.fromkeys(name for run in section.runs for name in run.summary.outcomes)
     rows = tuple(
@@ -121,10 +121,10 @@ def _build_outcome_table(section: Section) -> Table:
         for run in section.runs
     )
     columns = ("run", "questions", "counted", "gold failing", "gold empty", *names)
-    return Table("Questions and outcomes", columns, rows)
+    return ReportTable("Questions and outcomes", columns, rows)
 
 
-def _build_speed_table(section: Section) -> Table:
+def _build_speed_table(section: ReportSection) -> ReportTable:
     """Time and tokens; no speed if samples were read from a file."""
     rows = tuple(
         (
@@ -153,10 +153,10 @@ def _build_speed_table(section: Section) -> Table:
         "prompt tokens",
         "completion tokens",
     )
-    return Table("Time, p50 (p95), and tokens per question", columns, rows)
+    return ReportTable("Time, p50 (p95), and tokens per question", columns, rows)
 
 
-def _build_confidence_table(section: Section) -> Table:
+def _build_confidence_table(section: ReportSection) -> ReportTable:
     """The quality of each run's confidence."""
     rows = tuple(
         (
@@ -180,10 +180,10 @@ def _build_confidence_table(section: Section) -> Table:
         "answered above it",
         "accuracy of those",
     )
-    return Table("Confidence", columns, rows)
+    return ReportTable("Confidence", columns, rows)
 
 
-def _build_repair_table(section: Section) -> Table:
+def _build_repair_table(section: ReportSection) -> ReportTable:
     """The results of repairs: by run and method, then by rule and class of error.
 
     A repair by several rules counts for each of them.
@@ -205,7 +205,7 @@ def _build_repair_table(section: Section) -> Table:
         for name, figures in found.items()
     )
     columns = ("repair", "tried", "executes after", "right after", "right before, wrong after")
-    return Table("Repairs", columns, rows)
+    return ReportTable("Repairs", columns, rows)
 
 
 BREAKDOWNS: Mapping[str, Callable[[Run], Mapping[str, Estimate]]] = {
@@ -214,7 +214,7 @@ BREAKDOWNS: Mapping[str, Callable[[Run], Mapping[str, Estimate]]] = {
 }
 
 
-def _build_breakdown_table(section: Section, title: str) -> Table:
+def _build_breakdown_table(section: ReportSection, title: str) -> ReportTable:
     """Accuracy by difficulty or database, of the baseline and the featured run."""
     pick = BREAKDOWNS[title]
     shown = [run for run in section.systems if run in (section.baseline, section.featured)]
@@ -228,10 +228,10 @@ def _build_breakdown_table(section: Section, title: str) -> Table:
         for name in names
     )
     columns = (title, "questions", *(run.label for run in shown))
-    return Table(f"Accuracy by {title}", columns, rows)
+    return ReportTable(f"Accuracy by {title}", columns, rows)
 
 
-def _build_stage_table(section: Section) -> Table:
+def _build_stage_table(section: ReportSection) -> ReportTable:
     """The time of each stage; without the model's if samples came from a file."""
     shown = {
         run.label: {
@@ -245,10 +245,10 @@ def _build_stage_table(section: Section) -> Table:
     rows = tuple(
         (name, *(show_ms(stages.get(name)) for stages in shown.values())) for name in names
     )
-    return Table("Stages, p50 (p95)", ("stage", *shown), rows)
+    return ReportTable("Stages, p50 (p95)", ("stage", *shown), rows)
 
 
-def _build_comparison_table(section: Section) -> Table:
+def _build_comparison_table(section: ReportSection) -> ReportTable:
     """The runs compared question by question, with the questions that flipped."""
     rows = tuple(
         (
@@ -262,7 +262,7 @@ def _build_comparison_table(section: Section) -> Table:
         for pair in section.comparisons
     )
     columns = ("runs", "shared", "difference in points", "gained", "lost", "McNemar p")
-    return Table("Run against run", columns, rows)
+    return ReportTable("Run against run", columns, rows)
 
 
 def show_difference(difference: Estimate) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evaluation.metrics.figures import Estimate, Percentiles
 from evaluation.metrics.statistics import estimate, percentile
-from evaluation.retrieval.records import Finding, RetrievalManifest, RetrievalRecord
+from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord, SearchFinding
 
 RECALL_AT = (1, 3, 5, 8, 12)
 
@@ -53,7 +53,7 @@ def summarize(manifest: RetrievalManifest, records: Sequence[RetrievalRecord]) -
     )
 
 
-def recall(record: RetrievalRecord, finding: Finding, k: int | None = None) -> float:
+def recall(record: RetrievalRecord, finding: SearchFinding, k: int | None = None) -> float:
     """The share of gold tables among the first ``k``, or among those shown."""
     names = [table.table for table in finding.tables[:k]]
     return len({*names} & {*record.gold_tables}) / len(record.gold_tables)
@@ -95,7 +95,7 @@ def _measure(name: str, records: Sequence[RetrievalRecord]) -> VariantFigures:
     )
 
 
-def _column_recall(record: RetrievalRecord, finding: Finding) -> float | None:
+def _column_recall(record: RetrievalRecord, finding: SearchFinding) -> float | None:
     """The share of gold columns kept in shown gold tables; None if no such table is shown."""
     shown = {table.table for table in finding.tables}
     inside = [column for column in record.gold_columns if _table_of(column, record) in shown]

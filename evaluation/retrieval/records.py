@@ -38,7 +38,7 @@ class ShownTable(Record):
     bm25_rank: int | None = None
 
 
-class Finding(Record):
+class SearchFinding(Record):
     """The result of one variant.
 
     ``missed_tables`` are gold tables that are not shown, ``missed_columns`` gold columns that
@@ -73,7 +73,7 @@ class RetrievalRecord(Record):
     gold_tables: tuple[str, ...] = ()
     gold_columns: tuple[str, ...] = ()
     embed_ms: float = 0.0
-    findings: dict[str, Finding] = Field(default_factory=dict)
+    findings: dict[str, SearchFinding] = Field(default_factory=dict)
 
     @property
     def counts(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evaluation.report.markdown import escape_markdown, render_facts, render_failures, render_table
-from evaluation.report.tables import Table, show_estimate, show_ms, show_percent
+from evaluation.report.tables import ReportTable, show_estimate, show_ms, show_percent
 from evaluation.retrieval.measures import RECALL_AT, RetrievalFigures
 from evaluation.retrieval.records import RetrievalManifest
 
@@ -22,7 +22,7 @@ _METHOD = (
 _MOST_MISSED, _MOST_QUESTIONS = 20, 5
 
 
-def build_tables(figures: RetrievalFigures) -> tuple[Table, ...]:
+def build_tables(figures: RetrievalFigures) -> tuple[ReportTable, ...]:
     """Recall with the amount shown, recall among the first k, and the time of each stage."""
     recall = tuple(
         (
@@ -57,9 +57,11 @@ def build_tables(figures: RetrievalFigures) -> tuple[Table, ...]:
         for variant in figures.variants
     )
     return (
-        Table("Recall", columns, recall),
-        Table("Gold tables among the first k", ("variant", *(f"k={k}" for k in RECALL_AT)), first),
-        Table("Time a question, p50 (p95)", ("variant", *stages), times),
+        ReportTable("Recall", columns, recall),
+        ReportTable(
+            "Gold tables among the first k", ("variant", *(f"k={k}" for k in RECALL_AT)), first
+        ),
+        ReportTable("Time a question, p50 (p95)", ("variant", *stages), times),
     )
 
 
@@ -77,7 +79,7 @@ def render_section(manifest: RetrievalManifest, figures: RetrievalFigures) -> It
         )
         if rows:
             columns = ("table", "questions", "for example")
-            yield from render_table(Table(f"Missed by {variant.variant}", columns, rows))
+            yield from render_table(ReportTable(f"Missed by {variant.variant}", columns, rows))
     failures = [("not counted", name, reason) for name, reason in figures.not_counted]
     failures += [
         ("error, counted as finding nothing", f"{variant.variant}, {name}", reason)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from evaluation.retrieval.records import Finding, ShownTable
+from evaluation.retrieval.records import SearchFinding, ShownTable
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.protocols import Planner, Retriever
@@ -37,7 +37,7 @@ class Target:
     catalog: Catalog
 
 
-async def search(question: Question, system: SearchSystem, target: Target) -> Finding:
+async def search(question: Question, system: SearchSystem, target: Target) -> SearchFinding:
     """The finding of ``system``, including errors of the question. Raises Unavailable."""
     try:
         cpu, start = time.process_time(), time.perf_counter()
@@ -48,10 +48,10 @@ async def search(question: Question, system: SearchSystem, target: Target) -> Fi
     except Unavailable:
         raise
     except QuorumError as error:
-        return Finding(missed_tables=target.tables, error=str(error))
+        return SearchFinding(missed_tables=target.tables, error=str(error))
     shown = [hit.table.qualified for hit in context.tables]
     left = dict(plan.columns)
-    return Finding(
+    return SearchFinding(
         tables=tuple(_describe(hit) for hit in context.tables),
         modules=route.modules,
         missed_tables=tuple(name for name in target.tables if name not in shown),

@@ -41,7 +41,7 @@ class RunManifest(Record):
         return self.model_dump(mode="json", exclude=set(_PER_SESSION))
 
 
-class Manifest(RunManifest):
+class AnswerManifest(RunManifest):
     """Everything that the figures of an ``eval run`` depend on.
 
     ``configuration`` holds all settings, ``variant`` is the run's name in reports (``K=4``,

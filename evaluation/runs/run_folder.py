@@ -23,7 +23,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import ValidationError
 
 from evaluation.runs.journal_files import append_line, drop_torn_line, hold_lock, read_lines
-from evaluation.runs.manifest import Manifest, RunManifest, find_differences
+from evaluation.runs.manifest import AnswerManifest, RunManifest, find_differences
 from evaluation.runs.records import QuestionRecord, Record
 from nl2sql.errors import SettingsError
 
@@ -129,12 +129,12 @@ def read_records(folder: Path, kind: type[_M], record_kind: type[_R]) -> tuple[_
     return manifest.model_copy(update=clock), ordered
 
 
-def read_run(folder: Path) -> tuple[Manifest, tuple[QuestionRecord, ...]]:
+def read_run(folder: Path) -> tuple[AnswerManifest, tuple[QuestionRecord, ...]]:
     """The manifest and the records of an ``eval run``. Raises SettingsError."""
-    return read_records(folder, Manifest, QuestionRecord)
+    return read_records(folder, AnswerManifest, QuestionRecord)
 
 
-def find_runs(folder: Path, kind: type[RunManifest] = Manifest) -> Sequence[Path]:
+def find_runs(folder: Path, kind: type[RunManifest] = AnswerManifest) -> Sequence[Path]:
     """The runs of one kind in a folder, by name."""
     return sorted(path.parent for path in folder.glob(f"*/{kind.FILE}"))
 

@@ -10,8 +10,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 from data.benchmarks.types import Example
-from evaluation.metrics.judge import Judge, Response
-from evaluation.runs.manifest import Manifest
+from evaluation.metrics.judge import Judge, SystemResponse
+from evaluation.runs.manifest import AnswerManifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
 from nl2sql.concurrency import gather_all
@@ -19,7 +19,7 @@ from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.outage import Outage
 from nl2sql.types import Question
 
-Ask = Callable[[Question], Awaitable[Response]]
+Ask = Callable[[Question], Awaitable[SystemResponse]]
 Progress = Callable[[int, int, int], None]
 
 
@@ -27,7 +27,7 @@ async def run_questions(
     examples: Sequence[Example],
     ask: Ask,
     judge: Judge,
-    run: RunFolder[Manifest],
+    run: RunFolder[AnswerManifest],
     *,
     max_rows: int,
     outage: Outage | None = None,
@@ -60,7 +60,7 @@ async def _ask_one(
     example: Example,
     ask: Ask,
     judge: Judge,
-    run: RunFolder[Manifest],
+    run: RunFolder[AnswerManifest],
     max_rows: int,
     outage: Outage | None,
 ) -> QuestionRecord:
@@ -81,7 +81,7 @@ async def _ask_one(
     )
     start = time.perf_counter()
 
-    async def attempt() -> Response:
+    async def attempt() -> SystemResponse:
         nonlocal start
         start = time.perf_counter()  # excludes waiting for an outage
         return await ask(question)

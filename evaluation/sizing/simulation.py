@@ -33,7 +33,7 @@ Action = Callable[[], None]
 WARM_UP = 0.2
 
 
-class Load(Protocol):
+class LoadLimit(Protocol):
     """What bounds the questions in a replica: ``serve_app.service.admission.Load``."""
 
     def measure(self, seconds: float, present: int) -> None:
@@ -56,7 +56,7 @@ class Deployment:
     replicas: int
     engines: int
     profile: EngineProfile
-    build_load: Callable[[], Load]
+    build_load: Callable[[], LoadLimit]
     max_ongoing: int = 64
     max_waiting: int = 256
 
@@ -174,7 +174,7 @@ class SharedServer:
         done()
 
 
-class EngineReplica:
+class SimulatedEngine:
     """Answers requests with continuous batching; ``present`` counts those that wait or run."""
 
     def __init__(self, clock: Clock, profile: EngineProfile) -> None:
@@ -234,7 +234,7 @@ class EngineReplica:
         done()
 
 
-class Ingress:
+class SimulatedIngress:
     """Admits or refuses questions as ``serve_app/service`` does; they share one core."""
 
     def __init__(self, clock: Clock, deployment: Deployment) -> None:
@@ -297,8 +297,8 @@ def simulate(
     """
     clock = Clock()
     drawing, routing = Random(f"questions {seed}"), Random(f"routes {seed}")
-    ingresses = [Ingress(clock, deployment) for _ in range(deployment.replicas)]
-    engines = [EngineReplica(clock, deployment.profile) for _ in range(deployment.engines)]
+    ingresses = [SimulatedIngress(clock, deployment) for _ in range(deployment.replicas)]
+    engines = [SimulatedEngine(clock, deployment.profile) for _ in range(deployment.engines)]
     latencies: list[tuple[float, float]] = []
     refused: list[float] = []
     shares: list[float] = []
@@ -321,7 +321,7 @@ def simulate(
             refused.append(clock.now)
         expect(number + 1)
 
-    def answer(number: int, cost: QuestionCost, ingress: Ingress, leave: Action) -> None:
+    def answer(number: int, cost: QuestionCost, ingress: SimulatedIngress, leave: Action) -> None:
         def ask_model() -> None:
             _route(engines, routing).sample(cost.sampling, assess)
 
@@ -356,7 +356,7 @@ def simulate(
     )
 
 
-_Replica = TypeVar("_Replica", Ingress, EngineReplica)
+_Replica = TypeVar("_Replica", SimulatedIngress, SimulatedEngine)
 
 
 def _route(replicas: Sequence[_Replica], routing: Random) -> _Replica:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from nl2sql.answers import Answer, Answered, Attempt, Clarify, Failed, Refused, Trace
+from nl2sql.answers import Answer, Answered, Clarify, Failed, FailedAttempt, Refused, Trace
 from nl2sql.types import NOT_PERMITTED, Ranking, Repair, SchemaContext, Violation
 
 
@@ -61,7 +61,7 @@ def _find_withheld(ranking: Ranking) -> str:
     return ""
 
 
-def _describe_failure(ranking: Ranking, attempts: tuple[Attempt, ...]) -> str:
+def _describe_failure(ranking: Ranking, attempts: tuple[FailedAttempt, ...]) -> str:
     if not ranking.assessments:
         return "The model wrote no query."
     too_large = sum(assessment.unrun == "estimate" for assessment in ranking.assessments)
@@ -74,7 +74,7 @@ def _describe_failure(ranking: Ranking, attempts: tuple[Attempt, ...]) -> str:
     )
 
 
-def list_attempts(ranking: Ranking, repairs: tuple[Repair, ...]) -> tuple[Attempt, ...]:
+def list_attempts(ranking: Ranking, repairs: tuple[Repair, ...]) -> tuple[FailedAttempt, ...]:
     """The failed queries in the ranking's order, with the error classes found by the repairs.
 
     The error of a failed repair has a class only if its repair was attempted in turn.
@@ -90,7 +90,7 @@ def list_attempts(ranking: Ranking, repairs: tuple[Repair, ...]) -> tuple[Attemp
         else:
             cause = assessment.diagnostic.message if assessment.diagnostic else ""
         attempts.append(
-            Attempt(
+            FailedAttempt(
                 sql=assessment.candidate.sql,
                 origin=assessment.candidate.origin,
                 cause=cause,
@@ -101,10 +101,10 @@ def list_attempts(ranking: Ranking, repairs: tuple[Repair, ...]) -> tuple[Attemp
     return tuple(attempts)
 
 
-def describe_attempts(attempts: tuple[Attempt, ...]) -> str:
+def describe_attempts(attempts: tuple[FailedAttempt, ...]) -> str:
     """Counts the error classes and adds the advice for the commonest; empty without classes.
 
-    >>> wrong = Attempt("SELECT x", "sample", "There is no x.", "unknown_column", "Use columns.")
+    >>> wrong = FailedAttempt("SELECT x", "sample", "No x.", "unknown_column", "Use columns.")
     >>> describe_attempts((wrong, wrong))
     'What went wrong: unknown column (2). Use columns.'
     """

@@ -12,7 +12,7 @@ from functools import reduce
 from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
-from nl2sql.sql.normal_form import FormWriter, Unresolved
+from nl2sql.sql.normal_form import FormWriter, UnresolvedForm
 
 NameColumn = Callable[[exp.Column], str | None]
 """``schema.table.column`` of a column; None if it is unknown."""
@@ -41,7 +41,7 @@ def write_form(node: exp.Expr, name_column: NameColumn, dialect: str) -> str | N
         return None
     try:
         return FormWriter(dialect).write(exp.Select(expressions=[_rewrite(node, named)]))
-    except (Unresolved, RecursionError):
+    except (UnresolvedForm, RecursionError):
         return None
 
 

@@ -26,7 +26,7 @@ from nl2sql.sql.parsing import read_tree
 from nl2sql.sql.scopes import find_name
 
 
-class Unresolved(Exception):
+class UnresolvedForm(Exception):
     """The query's names cannot be resolved, so its form is its own text."""
 
 
@@ -69,10 +69,10 @@ def list_sources(select: exp.Select) -> Iterator[exp.Expr]:
         plain = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
         nested = isinstance(source, exp.Subquery) and isinstance(source.this, exp.Query)
         if not (plain or nested) or source.args.get("joins"):
-            raise Unresolved
+            raise UnresolvedForm
         yield source
     if select.args.get("laterals"):
-        raise Unresolved
+        raise UnresolvedForm
 
 
 def name_source(source: exp.Expr, dialect: str) -> str:
@@ -141,7 +141,7 @@ class FormWriter:
     def _column(self, node: exp.Expr, scope: FormScope) -> str:
         column, table = node.this, node.args.get("table")
         if node.args.get("db") or node.args.get("catalog"):
-            raise Unresolved
+            raise UnresolvedForm
         if not isinstance(column, exp.Identifier):
             if not isinstance(table, exp.Identifier):
                 return self._plain(node, scope)
@@ -164,7 +164,7 @@ class FormWriter:
     def _number(self, table: exp.Identifier, scope: FormScope) -> str:
         number = scope.tables.get(fold(table, self._dialect))
         if number is None:
-            raise Unresolved
+            raise UnresolvedForm
         return number
 
     # -- commutative nodes ---------------------------------------------------------------------
@@ -245,7 +245,7 @@ class FormWriter:
             fold(expression.args["alias"].this, self._dialect) for expression in with_.expressions
         ]
         if len(set(names)) < len(names):
-            raise Unresolved
+            raise UnresolvedForm
         numbers = {name: f"@{self._take_number()}" for name in names}
         # A recursive CTE sees itself; in SQLite, every CTE can be recursive.
         sees_all = bool(with_.args.get("recursive")) or self._dialect == "sqlite"
@@ -267,7 +267,7 @@ class FormWriter:
             name: f"#{self._take_number()}" for source in sources if (name := self._name(source))
         }
         if len(own) < len(sources):
-            raise Unresolved
+            raise UnresolvedForm
         outputs = {
             fold(expression.args["alias"], self._dialect): expression.this
             for expression in node.expressions
@@ -410,7 +410,7 @@ def normal_form(sql: str, dialect: str = "postgres") -> str:
         tree = read_tree(sql, dialect)
         try:
             return FormWriter(dialect).write(tree)
-        except Unresolved:
+        except UnresolvedForm:
             return fold_identifiers(tree.copy()).sql(dialect, comments=False, copy=False)
     except (SqlglotError, RecursionError):
         return " ".join(sql.split())

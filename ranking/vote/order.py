@@ -38,7 +38,7 @@ def vote(
     """
     grouped = group_assessments(assessments)
     weights = weigh_groups(grouped)
-    shown = _Forms(
+    shown = _ShownForms(
         find_bare(grouped), weigh_groups([replace(each, group=each.form) for each in grouped])
     )
     votes: dict[int, int] = {}
@@ -74,7 +74,7 @@ def _find_class(assessment: Assessment, contradicting: Set[str]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Forms:
+class _ShownForms:
     """The forms that show bare keys, and the weight of each form."""
 
     bare: Set[int]
@@ -82,7 +82,7 @@ class _Forms:
 
 
 def _rank_key(
-    contradicting: Set[str], shown: _Forms, assessment: Assessment
+    contradicting: Set[str], shown: _ShownForms, assessment: Assessment
 ) -> tuple[int, float, bool, bool, float, float, float, float, str]:
     logprob = assessment.candidate.logprob
     return (

@@ -7,8 +7,14 @@ from sqlglot import exp
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import find_name
 from repair.autocorrect.missing_tables import add_join, build_condition
-from repair.autocorrect.select_scopes import SelectScope, Source, find_fault, point_at, read_scopes
-from repair.autocorrect.table_lookup import Neighbour, TableLookup
+from repair.autocorrect.select_scopes import (
+    SelectScope,
+    SelectSource,
+    find_fault,
+    point_at,
+    read_scopes,
+)
+from repair.autocorrect.table_lookup import KeyNeighbour, TableLookup
 
 
 def join_keys(tree: exp.Expr, visible: TableLookup) -> bool:
@@ -67,8 +73,8 @@ def _join_over_key(join: exp.Join, scope: SelectScope) -> bool:
 
 
 def _find_bridge(
-    before: list[Source], join: exp.Join, joined: Source, scope: SelectScope
-) -> tuple[Source, Neighbour] | None:
+    before: list[SelectSource], join: exp.Join, joined: SelectSource, scope: SelectScope
+) -> tuple[SelectSource, KeyNeighbour] | None:
     """Joins the only table between the earlier sources and the joined one, and returns it."""
     visible = scope.visible
     around = {id(table) for _, table in scope.list_tables()}
@@ -101,7 +107,7 @@ def _is_plain(condition: exp.Expr) -> bool:
     )
 
 
-def _list_before(join: exp.Join, scope: SelectScope) -> list[Source]:
+def _list_before(join: exp.Join, scope: SelectScope) -> list[SelectSource]:
     """The sources before the join."""
     nodes = [scope.select.args["from_"].this] if scope.select.args.get("from_") else []
     for other in scope.select.args["joins"]:
@@ -143,7 +149,7 @@ def _leave_out(join: exp.Join, scope: SelectScope) -> bool:
     ):
         return False
     others = [source for source in scope.sources.values() if source is not joined]
-    moved: list[tuple[exp.Column, Source, str]] = []
+    moved: list[tuple[exp.Column, SelectSource, str]] = []
     for column in find_all(select, exp.Column):
         if id(column) in inside or not isinstance(column.this, exp.Identifier):
             continue

@@ -11,19 +11,19 @@ from nl2sql.catalog import Table
 from nl2sql.words import split_words
 from repair.autocorrect.select_scopes import (
     SelectScope,
-    Source,
+    SelectSource,
     find_clause,
     find_fault,
     list_faults,
     point_at,
     read_scopes,
 )
-from repair.autocorrect.table_lookup import Neighbour, TableLookup
+from repair.autocorrect.table_lookup import KeyNeighbour, TableLookup
 
 
 def add_join(
-    scope: SelectScope, source: Source, neighbour: Neighbour, side: str = ""
-) -> Source | None:
+    scope: SelectScope, source: SelectSource, neighbour: KeyNeighbour, side: str = ""
+) -> SelectSource | None:
     """Joins a neighbour of ``source``, in place; None if its name is used or a ``*`` would grow.
 
     ``side`` is that of the join, such as LEFT. Unqualified columns that the new table has too are
@@ -37,7 +37,7 @@ def add_join(
         return None
     columns = frozenset(visible.list_columns(table))
     _qualify(scope, columns)
-    added = Source(visible.build_identifier(table.name), table, columns)
+    added = SelectSource(visible.build_identifier(table.name), table, columns)
     condition = build_condition(source, added, neighbour, visible)
     join = exp.Join(this=visible.build_table(table), on=condition, side=side or None)
     select.append("joins", join)
@@ -46,7 +46,7 @@ def add_join(
 
 
 def build_condition(
-    source: Source, added: Source, neighbour: Neighbour, visible: TableLookup
+    source: SelectSource, added: SelectSource, neighbour: KeyNeighbour, visible: TableLookup
 ) -> exp.Expr:
     """The condition that joins a source with a neighbour of its table."""
     pairs = (
@@ -56,7 +56,7 @@ def build_condition(
     return exp.and_(*(exp.EQ(this=left, expression=right) for left, right in pairs), copy=False)
 
 
-def find_ways(scope: SelectScope, table: Table) -> list[tuple[Source, Neighbour]]:
+def find_ways(scope: SelectScope, table: Table) -> list[tuple[SelectSource, KeyNeighbour]]:
     """All ways to join the table over one key to what is in FROM."""
     return [
         (source, neighbour)
@@ -77,7 +77,7 @@ def _qualify(scope: SelectScope, columns: frozenset[str]) -> None:
                 column.set("table", owners[0].identifier.copy())
 
 
-def _build_column(source: Source, name: str, visible: TableLookup) -> exp.Column:
+def _build_column(source: SelectSource, name: str, visible: TableLookup) -> exp.Column:
     return exp.Column(this=visible.build_identifier(name), table=source.identifier.copy())
 
 
@@ -193,7 +193,7 @@ def _build_test(asked: list[exp.Column], scope: SelectScope) -> _Fits:
     return fits
 
 
-def _add_bridge(scope: SelectScope, fits: _Fits) -> Source | None:
+def _add_bridge(scope: SelectScope, fits: _Fits) -> SelectSource | None:
     """Joins the only fitting table that is two keys away, and the one between."""
     visible = scope.visible
     joined = [table for _, table in scope.list_tables()]
@@ -212,7 +212,7 @@ def _add_bridge(scope: SelectScope, fits: _Fits) -> Source | None:
     return add_join(scope, bridge, second) if bridge else None
 
 
-def _find_ways(scope: SelectScope, fits: _Fits) -> list[tuple[Source, Neighbour]]:
+def _find_ways(scope: SelectScope, fits: _Fits) -> list[tuple[SelectSource, KeyNeighbour]]:
     return [
         (source, neighbour)
         for source, table in scope.list_tables()
@@ -228,7 +228,7 @@ def named_neighbours(tree: exp.Expr, visible: TableLookup) -> bool:
     """
     changed = False
     for scope in read_scopes(tree, visible):
-        joined: dict[str, tuple[Source, str]] = {}
+        joined: dict[str, tuple[SelectSource, str]] = {}
         for column, _ in list_faults(scope, "owner", "column"):
             if find_clause(column) == "joins":
                 continue
@@ -245,7 +245,9 @@ def named_neighbours(tree: exp.Expr, visible: TableLookup) -> bool:
     return changed
 
 
-def _find_named(name: str, scope: SelectScope) -> list[tuple[tuple[Source, Neighbour], str]]:
+def _find_named(
+    name: str, scope: SelectScope
+) -> list[tuple[tuple[SelectSource, KeyNeighbour], str]]:
     """The joins to a table not joined yet, each with its column of that name."""
     joined = [table for _, table in scope.list_tables()]
     words = split_words(name)

@@ -16,7 +16,7 @@ from nl2sql.sql.scopes import name_ctes
 from nl2sql.words import split_words
 from repair.autocorrect.select_scopes import (
     SelectScope,
-    Source,
+    SelectSource,
     compares_itself,
     list_faults,
     point_at,
@@ -250,7 +250,7 @@ def find_column(invented: str, table: Table) -> str | None:
     return best[0] if len(best) == 1 else None
 
 
-def _find_column(column: exp.Column, scope: SelectScope) -> tuple[Source, str] | None:
+def _find_column(column: exp.Column, scope: SelectScope) -> tuple[SelectSource, str] | None:
     """The only column of a joined table that can be meant; None if a source is unknown."""
     if any(source.table is None for source in scope.sources.values()):
         return None

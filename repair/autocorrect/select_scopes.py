@@ -14,8 +14,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
-from nl2sql.sql.scopes import Source as NamedSource
-from nl2sql.sql.scopes import find_name, find_outer, list_outputs, read_sources
+from nl2sql.sql.scopes import Source, find_name, find_outer, list_outputs, read_sources
 from repair.autocorrect.table_lookup import TableLookup
 
 Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
@@ -30,7 +29,7 @@ _OUTPUT_CLAUSES = {
 
 
 @dataclass(eq=False, slots=True)
-class Source:
+class SelectSource:
     """A source in FROM. ``columns`` are folded names; None if they are unknown."""
 
     identifier: exp.Identifier
@@ -51,17 +50,17 @@ class SelectScope:
 
     select: exp.Select
     visible: TableLookup
-    sources: dict[str, Source] = field(default_factory=dict)
+    sources: dict[str, SelectSource] = field(default_factory=dict)
     outputs: dict[str, exp.Expr] = field(default_factory=dict)
     columns: list[exp.Column] = field(default_factory=list)
     merged: frozenset[str] = frozenset()
     outer: SelectScope | None = None
 
-    def owners(self, name: str) -> list[Source]:
+    def owners(self, name: str) -> list[SelectSource]:
         """The sources that have the column."""
         return [source for source in self.sources.values() if source.has(name)]
 
-    def find_owners(self, name: str) -> list[Source]:
+    def find_owners(self, name: str) -> list[SelectSource]:
         """The sources that have the column, here, or else in the nearest outer SELECT."""
         here: SelectScope | None = self
         while here is not None:
@@ -70,7 +69,7 @@ class SelectScope:
             here = here.outer
         return []
 
-    def find_source(self, qualifier: str) -> Source | None:
+    def find_source(self, qualifier: str) -> SelectSource | None:
         """The source of that name, here or in an outer SELECT."""
         here: SelectScope | None = self
         while here is not None:
@@ -79,7 +78,7 @@ class SelectScope:
             here = here.outer
         return None
 
-    def list_tables(self) -> list[tuple[Source, Table]]:
+    def list_tables(self) -> list[tuple[SelectSource, Table]]:
         """The sources that are visible tables."""
         return [
             (source, source.table) for source in self.sources.values() if source.table is not None
@@ -155,14 +154,16 @@ def list_faults(scope: SelectScope, *kinds: Fault) -> Iterator[tuple[exp.Column,
             yield column, scope.visible.spell(column.this)
 
 
-def point_at(column: exp.Column, source: Source, name: str, visible: TableLookup) -> None:
+def point_at(column: exp.Column, source: SelectSource, name: str, visible: TableLookup) -> None:
     """Makes the column refer to the source's column of that folded name, in place."""
     column.set("table", source.identifier.copy())
     if source.table is not None and visible.spell(column.this) != name:
         column.set("this", visible.build_identifier(visible.list_columns(source.table)[name]))
 
 
-def compares_itself(column: exp.Column, source: Source, name: str, visible: TableLookup) -> bool:
+def compares_itself(
+    column: exp.Column, source: SelectSource, name: str, visible: TableLookup
+) -> bool:
     """True if the column would be compared with itself after ``point_at``.
 
     Such a condition would join every row with every row.
@@ -179,7 +180,7 @@ def compares_itself(column: exp.Column, source: Source, name: str, visible: Tabl
     )
 
 
-def may_mean(column: exp.Column, name: str, source: Source, scope: SelectScope) -> bool:
+def may_mean(column: exp.Column, name: str, source: SelectSource, scope: SelectScope) -> bool:
     """Whether the column can belong to the source, judging by what it is compared with.
 
     No column is compared with itself, and a join compares the joined source with earlier ones.
@@ -201,21 +202,23 @@ def may_mean(column: exp.Column, name: str, source: Source, scope: SelectScope) 
     return sum(name == target for name in spelled) == 1
 
 
-def _all_told(owners: list[Source]) -> bool:
+def _all_told(owners: list[SelectSource]) -> bool:
     return all(owner.columns is not None for owner in owners)
 
 
-def _read_source(name: str, source: NamedSource, visible: TableLookup) -> Source:
+def _read_source(name: str, source: Source, visible: TableLookup) -> SelectSource:
     identifier = source.identifier or exp.to_identifier(name)
     if source.bracketed:
         # The rules change only the joins of the SELECT itself.
-        return Source(identifier, None, None)
+        return SelectSource(identifier, None, None)
     if source.query is not None:
-        return Source(identifier, None, _read_columns(source.query, source.renamed, visible))
+        return SelectSource(identifier, None, _read_columns(source.query, source.renamed, visible))
     if source.table is None or source.renamed:
-        return Source(identifier, None, None)
+        return SelectSource(identifier, None, None)
     table = visible.find_table(source.table)
-    return Source(identifier, table, frozenset(visible.list_columns(table)) if table else None)
+    return SelectSource(
+        identifier, table, frozenset(visible.list_columns(table)) if table else None
+    )
 
 
 def _read_columns(

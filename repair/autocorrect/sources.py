@@ -12,14 +12,14 @@ from repair.autocorrect.groups import list_aggregates
 from repair.autocorrect.names import rename_table
 from repair.autocorrect.select_scopes import (
     SelectScope,
-    Source,
+    SelectSource,
     compares_itself,
     list_faults,
     may_mean,
     point_at,
     read_scopes,
 )
-from repair.autocorrect.table_lookup import Neighbour, TableLookup
+from repair.autocorrect.table_lookup import KeyNeighbour, TableLookup
 
 _Asked = tuple[exp.Column, str]
 
@@ -46,7 +46,7 @@ def unknown_aliases(tree: exp.Expr, visible: TableLookup) -> bool:
     return changed
 
 
-def _find_meant(columns: list[_Asked], scope: SelectScope) -> Source | None:
+def _find_meant(columns: list[_Asked], scope: SelectScope) -> SelectSource | None:
     """The source that these columns' alias means, here or else in the nearest outer SELECT."""
     here: SelectScope | None = scope
     while here is not None:
@@ -68,7 +68,7 @@ def _find_meant(columns: list[_Asked], scope: SelectScope) -> Source | None:
     return None
 
 
-def _is_asked(source: Source, scope: SelectScope) -> bool:
+def _is_asked(source: SelectSource, scope: SelectScope) -> bool:
     """Whether some column of the SELECT is qualified with the source's name."""
     visible = scope.visible
     name = visible.spell(source.identifier)
@@ -133,11 +133,11 @@ def wrong_from(tree: exp.Expr, visible: TableLookup) -> bool:
     return changed
 
 
-def _fold_pairs(neighbour: Neighbour, visible: TableLookup) -> set[tuple[str, str]]:
+def _fold_pairs(neighbour: KeyNeighbour, visible: TableLookup) -> set[tuple[str, str]]:
     return {(visible.fold(own), visible.fold(other)) for own, other in neighbour.pairs}
 
 
-def are_equal(scope: SelectScope, owners: list[Source], name: str) -> bool:
+def are_equal(scope: SelectScope, owners: list[SelectSource], name: str) -> bool:
     """True if the SELECT equates the owners' columns of that name, directly or indirectly."""
     visible = scope.visible
     groups: list[set[tuple[str, str]]] = []

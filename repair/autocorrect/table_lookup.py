@@ -117,7 +117,7 @@ _NO_PLAN = Plan()
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class KeyNeighbour:
     """A table that is one key away; ``pairs`` are the columns to join by: (own, neighbour's)."""
 
     table: Table
@@ -186,7 +186,7 @@ class TableLookup:
         """True if all columns of the table begin with the same letters."""
         return table.qualified in self._prefixed
 
-    def list_neighbours(self, table: Table) -> tuple[Neighbour, ...]:
+    def list_neighbours(self, table: Table) -> tuple[KeyNeighbour, ...]:
         """The other tables that are one key away; a table twice if two keys lead there."""
         by_name = {table.qualified: table for table in self.tables}
         found = []
@@ -195,10 +195,10 @@ class TableLookup:
             for (own, columns), (other, others) in (ends, ends[::-1]):
                 if own == table.qualified and other != own and other in by_name:
                     pairs = tuple(zip(columns, others, strict=True))
-                    found.append(Neighbour(by_name[other], key, pairs))
+                    found.append(KeyNeighbour(by_name[other], key, pairs))
         return tuple(found)
 
-    def choose(self, ways: Sequence[tuple[Way, Neighbour]]) -> tuple[Way, Neighbour] | None:
+    def choose(self, ways: Sequence[tuple[Way, KeyNeighbour]]) -> tuple[Way, KeyNeighbour] | None:
         """The only join, or of several the only one in the join plan."""
         if len(ways) > 1:
             ways = [way for way in ways if way[1].key in self._planned]

@@ -10,7 +10,7 @@ from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import Definition
-from repair.autocorrect.select_scopes import SelectScope, Source
+from repair.autocorrect.select_scopes import SelectScope, SelectSource
 from repair.derive.original import Original, add_condition
 from repair.derive.outputs import asked_rounding
 
@@ -61,7 +61,7 @@ def _add_conditions(original: Original) -> Iterator[exp.Expr]:
 
 
 def _computes(
-    scope: SelectScope, source: Source, definition: Definition, original: Original
+    scope: SelectScope, source: SelectSource, definition: Definition, original: Original
 ) -> bool:
     """Whether it has the aggregates of the measure, and its columns, whatever it makes of them."""
     expression = parse_one(definition.expression, original.visible.dialect)

@@ -14,11 +14,11 @@ from nl2sql.catalog import Table
 from nl2sql.expectations.expectations import Expectations, read_expectations
 from nl2sql.sql.nodes import Node, find_all
 from nl2sql.words import split_words
-from repair.autocorrect.select_scopes import SelectScope, Source, read_scopes
+from repair.autocorrect.select_scopes import SelectScope, SelectSource, read_scopes
 from repair.autocorrect.table_lookup import TableLookup
 
 
-class Draft:
+class QueryDraft:
     """A copy of a query that may be changed. ``of`` finds the copy of a node of the original."""
 
     def __init__(self, tree: exp.Expr) -> None:
@@ -71,7 +71,7 @@ class Original:
                     found[id(source)].append(column)
         return found
 
-    def find_owner(self, column: exp.Column, scope: SelectScope) -> Source | None:
+    def find_owner(self, column: exp.Column, scope: SelectScope) -> SelectSource | None:
         """The only source that the column can belong to."""
         qualifier = column.args.get("table")
         if qualifier is not None:
@@ -79,9 +79,9 @@ class Original:
         owners = scope.find_owners(self.visible.spell(column.this))
         return owners[0] if len(owners) == 1 else None
 
-    def draft(self) -> Draft:
+    def draft(self) -> QueryDraft:
         """A copy of the query, to be changed."""
-        return Draft(self.tree)
+        return QueryDraft(self.tree)
 
     def says(self, name: str) -> bool:
         """True if the question contains all words of a name."""
@@ -91,7 +91,7 @@ class Original:
         """The folded name of the table's only key column."""
         return self.visible.fold(table.primary_key[0]) if len(table.primary_key) == 1 else None
 
-    def build_column(self, source: Source, name: str) -> exp.Column:
+    def build_column(self, source: SelectSource, name: str) -> exp.Column:
         """The source's column of that folded name."""
         stored = self.visible.list_columns(source.table)[name] if source.table else name
         return exp.Column(

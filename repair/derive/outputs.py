@@ -16,8 +16,8 @@ from nl2sql.labels import find_label
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from repair.autocorrect.missing_tables import add_join
-from repair.autocorrect.select_scopes import SelectScope, Source, read_scopes
-from repair.autocorrect.table_lookup import Neighbour
+from repair.autocorrect.select_scopes import SelectScope, SelectSource, read_scopes
+from repair.autocorrect.table_lookup import KeyNeighbour
 from repair.derive.original import Original
 
 _KEYS = frozenset({"id", "ids", "code", "number", "identifier", "key"})
@@ -70,7 +70,7 @@ def _is_used(original: Original, output: exp.Expr, scope: SelectScope) -> bool:
 
 
 def _is_fixed_in_groups(
-    original: Original, column: exp.Column, owner: Source, scope: SelectScope
+    original: Original, column: exp.Column, owner: SelectSource, scope: SelectScope
 ) -> bool:
     """True if no row of the result is of several rows with different keys."""
     group = scope.select.args.get("group")
@@ -86,7 +86,7 @@ def _is_fixed_in_groups(
 
 
 def _show(
-    original: Original, scope: SelectScope, output: exp.Expr, owner: Source
+    original: Original, scope: SelectScope, output: exp.Expr, owner: SelectSource
 ) -> Iterator[exp.Expr]:
     visible, table = original.visible, owner.table
     assert table is not None
@@ -124,7 +124,9 @@ def _show_column(output: exp.Expr, column: exp.Column, scope: SelectScope) -> No
         group.append("expressions", column.copy())
 
 
-def _find_joined(scope: SelectScope, own: Source, neighbour: Neighbour) -> Source | None:
+def _find_joined(
+    scope: SelectScope, own: SelectSource, neighbour: KeyNeighbour
+) -> SelectSource | None:
     """The source of the neighbour's table that is joined by this very key."""
     ends = {(id(own), scope.visible.fold(neighbour.pairs[0][0]))}
     for source, table in scope.list_tables():

@@ -12,12 +12,12 @@ from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from nl2sql.words import split_words
 from repair.autocorrect.missing_tables import add_join
-from repair.autocorrect.select_scopes import SelectScope, Source, read_scopes
-from repair.autocorrect.table_lookup import Neighbour
+from repair.autocorrect.select_scopes import SelectScope, SelectSource, read_scopes
+from repair.autocorrect.table_lookup import KeyNeighbour
 from repair.derive.original import Original, add_condition, name_head
 
 
-def find_node(select: exp.Select, source: Source) -> exp.Table | None:
+def find_node(select: exp.Select, source: SelectSource) -> exp.Table | None:
     """The table in FROM or in a join that has the source's name."""
     clauses = [select.args.get("from_"), *(select.args.get("joins") or ())]
     for clause in clauses:
@@ -38,7 +38,7 @@ def find_join(column: exp.Column, select: exp.Select) -> exp.Join | None:
 
 
 def list_pairs(
-    original: Original, scope: SelectScope, join: exp.Join, source: Source
+    original: Original, scope: SelectScope, join: exp.Join, source: SelectSource
 ) -> dict[str, exp.Column]:
     """Folded name of a column of the source → the column of another that the join equals it to."""
     found: dict[str, exp.Column] = {}
@@ -67,7 +67,7 @@ def list_equal_columns(condition: exp.Expr | None) -> list[tuple[exp.Column, exp
     ]
 
 
-def _is_named(node: exp.Table, source: Source) -> bool:
+def _is_named(node: exp.Table, source: SelectSource) -> bool:
     alias = node.args.get("alias")
     return (alias.this if alias is not None else node.this) is source.identifier
 
@@ -108,7 +108,7 @@ def _drop_one(original: Original) -> Iterator[exp.Expr]:
                     yield changed
 
 
-def _drop(original: Original, scope: SelectScope, source: Source) -> exp.Expr | None:
+def _drop(original: Original, scope: SelectScope, source: SelectSource) -> exp.Expr | None:
     select = scope.select
     node = find_node(select, source)
     joins = select.args["joins"]
@@ -175,7 +175,9 @@ def _counts_rows(select: exp.Select) -> bool:
     )
 
 
-def _list_referring(original: Original, scope: SelectScope) -> Iterator[tuple[Source, Neighbour]]:
+def _list_referring(
+    original: Original, scope: SelectScope
+) -> Iterator[tuple[SelectSource, KeyNeighbour]]:
     """The tables that refer to one of the SELECT's to which none of its others refers.
 
     Of two tables that refer to the same one, each would repeat the other's rows.
@@ -245,7 +247,7 @@ def _list_bases(original: Original, select: exp.Select, before: list[str]) -> li
 
 
 def _build_unrelated(
-    original: Original, select: exp.Select, base: Table, neighbour: Neighbour
+    original: Original, select: exp.Select, base: Table, neighbour: KeyNeighbour
 ) -> exp.Expr:
     visible = original.visible
     own, other = neighbour.pairs[0]

@@ -22,10 +22,10 @@ from typing import Any
 import httpx
 
 from data.benchmarks.types import Benchmark, Example
-from evaluation.metrics.judge import Judge, Response
+from evaluation.metrics.judge import Judge, SystemResponse
 from evaluation.runs.environment import collect_versions, describe_machine, find_revision
 from evaluation.runs.kept_samples import KeptSamples
-from evaluation.runs.manifest import Manifest, RunManifest
+from evaluation.runs.manifest import AnswerManifest, RunManifest
 from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, Progress, run_questions
 from evaluation.runs.variants import Variant, override
@@ -79,9 +79,9 @@ def build_manifest(
     examples: Sequence[Example],
     variant: Variant,
     options: MeasureOptions,
-) -> Manifest:
+) -> AnswerManifest:
     """All that the figures of this run depend on."""
-    return Manifest(
+    return AnswerManifest(
         benchmark=benchmark.name,
         benchmark_path=options.benchmark_path,
         benchmark_sha256=benchmark.sha256,
@@ -105,7 +105,7 @@ def build_manifest(
     )
 
 
-def name_run(manifest: Manifest) -> str:
+def name_run(manifest: AnswerManifest) -> str:
     """A readable folder name, made unique by a hash over the identity of the run."""
     return make_run_name(
         manifest,
@@ -203,7 +203,7 @@ def _open_run(
     examples: Sequence[Example],
     variant: Variant,
     options: MeasureOptions,
-) -> RunFolder[Manifest]:
+) -> RunFolder[AnswerManifest]:
     manifest = build_manifest(benchmark, examples, variant, options)
     run = RunFolder(options.output / name_run(manifest), manifest)
     if options.fresh:
@@ -229,10 +229,10 @@ async def _open_system(
         parts.build_baseline(settings) if variant.baseline else parts.build_pipeline(settings)
     )
 
-    async def ask(question: Question) -> Response:
+    async def ask(question: Question) -> SystemResponse:
         answer = await pipeline.answer(question)
         ranking = answer.trace.ranking
-        return Response(
+        return SystemResponse(
             build_response(answer, trace=True),
             {
                 assessment.candidate.id: assessment.result
@@ -244,7 +244,7 @@ async def _open_system(
     yield ask
 
 
-async def _ask_service(client: httpx.AsyncClient, question: Question) -> Response:
+async def _ask_service(client: httpx.AsyncClient, question: Question) -> SystemResponse:
     body = {
         "question": question.text,
         "evidence": question.evidence,
@@ -257,7 +257,9 @@ async def _ask_service(client: httpx.AsyncClient, question: Question) -> Respons
     try:
         while True:
             try:
-                return Response(read_answer(read_json(await client.post("/query", json=body))))
+                return SystemResponse(
+                    read_answer(read_json(await client.post("/query", json=body)))
+                )
             except Busy as busy:
                 await asyncio.sleep(busy.retry_after_s)
     except httpx.HTTPError as error:

@@ -9,7 +9,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from evaluation.metrics.judge import Judge, Response
+from evaluation.metrics.judge import Judge, SystemResponse
 from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import run_questions
 from nl2sql.types import Question, ResultSet
@@ -38,11 +38,11 @@ class OneExecutor(QueuedExecutor):
 async def run(folder: Path, pause_s: float) -> None:
     """Asks what is left; every third answer is wrong."""
 
-    async def ask(question: Question) -> Response:
+    async def ask(question: Question) -> SystemResponse:
         await asyncio.sleep(pause_s)
         value = 0 if question.text.endswith(("0?", "3?", "6?")) else 1
         body = build_body(build_candidate("c1", f"SELECT {value}"))
-        return Response(body, {"c1": build_result((value,))})
+        return SystemResponse(body, {"c1": build_result((value,))})
 
     judge = Judge(FakeCatalogs(SHOP), FakeGuard(), OneExecutor())
     written = RunFolder(folder, MANIFEST)

@@ -17,7 +17,7 @@ from evaluation.metrics.pairing import compare_runs
 from evaluation.report import Run, render_markdown, write_report
 from evaluation.report.charts import build_charts, clean_label
 from evaluation.report.markdown import escape_markdown, find_status
-from evaluation.report.sections import Section, build_sections
+from evaluation.report.sections import ReportSection, build_sections
 from evaluation.report.tables import build_tables, show_estimate, show_points
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from tests.evaluation.builders import build_manifest, build_record
@@ -76,13 +76,13 @@ def build_rich_records(k: int, *, right: int = 6, text: str = "") -> tuple[Quest
     )
 
 
-def build_section(*runs: Run, comparisons: Sequence[PairedComparison] = ()) -> Section:
+def build_section(*runs: Run, comparisons: Sequence[PairedComparison] = ()) -> ReportSection:
     """The only section of these runs."""
     (section,) = build_sections(runs, comparisons)
     return section
 
 
-def read_table(section: Section, title: str) -> list[dict[str, str]]:
+def read_table(section: ReportSection, title: str) -> list[dict[str, str]]:
     """The rows of a table by column."""
     (table,) = (table for table in build_tables(section) if table.title.startswith(title))
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]

@@ -27,9 +27,9 @@ from evaluation.sizing.search import Targets, find_smallest, predict
 from evaluation.sizing.simulation import (
     Clock,
     Deployment,
-    EngineReplica,
-    Ingress,
     SharedServer,
+    SimulatedEngine,
+    SimulatedIngress,
     simulate,
 )
 from nl2sql.errors import SettingsError
@@ -68,11 +68,11 @@ def time_jobs(load: float, seconds: Sequence[float], start: Start) -> float:
 
 def start_in_engine(profile: EngineProfile) -> Start:
     """Jobs are requests without a prompt; a token takes a second."""
-    engines: list[EngineReplica] = []
+    engines: list[SimulatedEngine] = []
 
     def start(clock: Clock, job: float, done: Callable[[], None]) -> None:
         if not engines:
-            engines.append(EngineReplica(clock, profile))
+            engines.append(SimulatedEngine(clock, profile))
         engines[0].sample(SamplingCost(0, job, 1), done)
 
     return start
@@ -132,7 +132,7 @@ def test_two_choices_are_between_separate_queues_and_one_queue() -> None:
 
 def test_prompt_is_read_once_and_answers_share_the_steps() -> None:
     clock, ends = Clock(), list[float]()
-    engine = EngineReplica(clock, PROFILE)
+    engine = SimulatedEngine(clock, PROFILE)
 
     # Half of 200 tokens is cached: 0.1 s; four sequences of 10 tokens at 17.5 ms.
     engine.sample(SamplingCost(200, 10.0, 4), lambda: ends.append(clock.now))
@@ -147,7 +147,7 @@ def test_prompt_is_read_once_and_answers_share_the_steps() -> None:
 def test_request_without_room_waits(limits: dict[str, int]) -> None:
     profile = PROFILE.model_copy(update=limits)
     clock, ends = Clock(), list[float]()
-    engine = EngineReplica(clock, profile)
+    engine = SimulatedEngine(clock, profile)
 
     for _ in range(2):
         engine.sample(SamplingCost(200, 10.0, 4), lambda: ends.append(clock.now))
@@ -159,7 +159,7 @@ def test_request_without_room_waits(limits: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("patience", [0, 1])
 def test_replica_refuses_what_neither_runs_nor_waits(patience: int) -> None:
-    ingress = Ingress(Clock(), Deployment(1, 1, PROFILE, lambda: Load(5.0), 1, patience))
+    ingress = SimulatedIngress(Clock(), Deployment(1, 1, PROFILE, lambda: Load(5.0), 1, patience))
     leaving: list[Callable[[], None]] = []
 
     entered = [ingress.enter(number, leaving.append) for number in range(3)]

@@ -14,7 +14,7 @@ from evaluation.metrics.pairing import compare_runs
 from evaluation.report import Run, write_report
 from evaluation.retrieval.records import RetrievalManifest
 from evaluation.retrieval.report import render_section
-from evaluation.runs.manifest import Manifest
+from evaluation.runs.manifest import AnswerManifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import find_runs, read_run
 from evaluation.runs.variants import FULL
@@ -114,7 +114,7 @@ def load_run(folder: Path) -> Run:
     return Run(folder.name, manifest, records, summary)
 
 
-def _find_threshold(manifest: Manifest, records: Sequence[QuestionRecord]) -> float:
+def _find_threshold(manifest: AnswerManifest, records: Sequence[QuestionRecord]) -> float:
     """The confidence below which the run did not answer: as set, or as calibrated."""
     value = manifest.configuration["ranking"]["min_confidence"]
     if value is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.metrics.judge import MOST_ROWS, Judge, Response, has_top_level_order
+from evaluation.metrics.judge import MOST_ROWS, Judge, SystemResponse, has_top_level_order
 from evaluation.runs.records import QuestionRecord
 from nl2sql.types import Diagnostic, ResultSet, Violation
 from quorumsql.contract import QueryResponse
@@ -52,7 +52,7 @@ async def judge(
     judge, _ = build_judge(golds)
     results = {name: build_result((value,)) for name, value in given.items()}
     example = build_example(golds=tuple(golds))
-    return await judge.judge(example, Response(body, results), evidence=False, seconds=1.5)
+    return await judge.judge(example, SystemResponse(body, results), evidence=False, seconds=1.5)
 
 
 async def test_the_answer_and_each_candidate_are_compared() -> None:
@@ -85,7 +85,7 @@ async def test_incomplete_results_are_fetched_again() -> None:
     made, executor = build_judge({GOLD: whole, "SELECT x": whole, "SELECT y": [build_result((9,))]})
     record = await made.judge(
         build_example(golds=(GOLD,)),
-        Response(body, {"c1": build_result((1,), truncated=True)}),
+        SystemResponse(body, {"c1": build_result((1,), truncated=True)}),
         evidence=False,
         seconds=0,
     )
@@ -106,7 +106,7 @@ async def test_row_order_counts_where_the_gold_orders() -> None:
     gold = "SELECT id FROM orders ORDER BY id"
     made, _ = build_judge({gold: [build_result((1,), (2,))]})
     body = build_body(build_candidate("c1", "SELECT b"))
-    response = Response(body, {"c1": build_result((2,), (1,))})
+    response = SystemResponse(body, {"c1": build_result((2,), (1,))})
     record = await made.judge(build_example(golds=(gold,)), response, evidence=False, seconds=0)
     assert not record.correct
     assert record.bird_ex

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from evaluation.retrieval.records import Finding, RetrievalManifest, RetrievalRecord, ShownTable
+from evaluation.retrieval.records import (
+    RetrievalManifest,
+    RetrievalRecord,
+    SearchFinding,
+    ShownTable,
+)
 
 
 def build_manifest(*ids: str, **overrides: Any) -> RetrievalManifest:
@@ -24,7 +29,7 @@ def build_manifest(*ids: str, **overrides: Any) -> RetrievalManifest:
     return RetrievalManifest(**{**values, **overrides})
 
 
-def build_finding(*shown: str, missed: tuple[str, ...] = (), **overrides: Any) -> Finding:
+def build_finding(*shown: str, missed: tuple[str, ...] = (), **overrides: Any) -> SearchFinding:
     """What found these tables."""
     values: dict[str, Any] = {
         "tables": tuple(ShownTable(table=name, via="hit") for name in shown),
@@ -33,10 +38,10 @@ def build_finding(*shown: str, missed: tuple[str, ...] = (), **overrides: Any) -
         "tokens": 20 * len(shown),
         "stages_ms": {"route and retrieve": 2.0, "link and plan": 1.0},
     }
-    return Finding(**{**values, **overrides})
+    return SearchFinding(**{**values, **overrides})
 
 
-def build_record(name: str, finding: Finding, **overrides: Any) -> RetrievalRecord:
+def build_record(name: str, finding: SearchFinding, **overrides: Any) -> RetrievalRecord:
     """A question whose gold reads two columns of ``s.orders`` and one of ``s.lines``."""
     values: dict[str, Any] = {
         "id": name,

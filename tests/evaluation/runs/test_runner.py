@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from data.benchmarks.types import Example
-from evaluation.metrics.judge import Judge, Response
+from evaluation.metrics.judge import Judge, SystemResponse
 from evaluation.metrics.metrics import summarize
-from evaluation.runs.manifest import Manifest
+from evaluation.runs.manifest import AnswerManifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
 from evaluation.runs.runner import Progress, run_questions
@@ -38,7 +38,7 @@ class FakeSystem:
         self.in_flight = 0
         self.most_in_flight = 0
 
-    async def ask(self, question: Question) -> Response:
+    async def ask(self, question: Question) -> SystemResponse:
         self.questions.append(question)
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
@@ -46,10 +46,12 @@ class FakeSystem:
         self.in_flight -= 1
         if error := self._errors.pop(question.text, None):
             raise error
-        return Response(build_body(build_candidate("c1", "SELECT 1")), {"c1": build_result((1,))})
+        return SystemResponse(
+            build_body(build_candidate("c1", "SELECT 1")), {"c1": build_result((1,))}
+        )
 
 
-def build_run(folder: Path, **overrides: object) -> RunFolder[Manifest]:
+def build_run(folder: Path, **overrides: object) -> RunFolder[AnswerManifest]:
     return RunFolder(folder, build_manifest(*(example.id for example in EXAMPLES), **overrides))
 
 
@@ -58,7 +60,7 @@ def build_judge() -> Judge:
 
 
 async def ask_all(
-    run: RunFolder[Manifest],
+    run: RunFolder[AnswerManifest],
     system: FakeSystem,
     examples: tuple[Example, ...] = EXAMPLES,
     *,

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from nl2sql.answers import (
     Answer,
     Answered,
-    Attempt,
     Clarify,
     Failed,
+    FailedAttempt,
     Refused,
     Trace,
 )
@@ -31,7 +31,7 @@ ANSWERS: tuple[Answer, ...] = (
     Answered("SELECT 1", build_result((None, HALF, {"a": None})), 0.5, True, TRACE),
     Refused("off_topic", HALF, TRACE, ("How many orders?",)),
     Clarify("Which?", 0.3, (Interpretation("SELECT 1", HALF, 0.5),), TRACE),
-    Failed("None ran.", TRACE, (Attempt("SELECT x", "sample", HALF),)),
+    Failed("None ran.", TRACE, (FailedAttempt("SELECT x", "sample", HALF),)),
 )
 
 
