@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 from nl2sql.errors import DatabaseUnavailable, EngineUnavailable
-from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import Generated
 from tests.fakes import (
     FakeGenerator,
@@ -54,23 +53,23 @@ async def post(body: Any, *answers: Generated | Exception, **options: Any) -> ht
     ("body", "status", "field"),
     [
         pytest.param({}, 422, "question", id="no question"),
-        pytest.param({"question": ""}, 422, "question", id="empty question"),
         pytest.param({"question": "  \n "}, 422, "question", id="blank question"),
         pytest.param({"question": "x" * 5000}, 422, "question", id="long question"),
         pytest.param({"question": "x" * 2_000_000}, 413, "question", id="2 MB question"),
-        pytest.param({"question": 7}, 422, "question", id="question is a number"),
-        pytest.param({"question": None}, 422, "question", id="question is null"),
         pytest.param({"question": "q", "database": "no"}, 404, "database", id="unknown database"),
-        pytest.param({"question": "q", "database": 1}, 422, "database", id="database is a number"),
-        pytest.param({"question": "q", "k": -1}, 422, "k", id="k is -1"),
         pytest.param({"question": "q", "k": 1000}, 422, "k", id="k is 1000"),
-        pytest.param({"question": "q", "k": "4"}, 422, "k", id="k is text"),
-        pytest.param({"question": "q", "k": 1.5}, 422, "k", id="k is a fraction"),
         pytest.param({"question": "q", "k": True}, 422, "k", id="k is a boolean"),
-        pytest.param({"question": "q", "seed": -1}, 422, "seed", id="seed is negative"),
         pytest.param({"question": "q", "max_rows": 0}, 422, "max_rows", id="max_rows is 0"),
         pytest.param({"question": "q", "max_rows": 10**6}, 422, "max_rows", id="too many rows"),
         pytest.param({"question": "q", "sql": "x"}, 422, "sql", id="unknown key"),
+        *(
+            ({"question": "q", "session": value}, 422, "session")
+            for value in ("", "a b", "x" * 65, "ü", "a/b", "s\n")
+        ),
+        *(
+            ({"question": "q", "answer_text": value}, 422, "answer_text")
+            for value in ("loud", True)
+        ),
         pytest.param(["q"], 422, "body", id="body is a list"),
         pytest.param(b'{"question": ', 422, "body", id="body is no JSON"),
     ],
@@ -143,18 +142,6 @@ async def test_openapi_shows_the_four_kinds_of_answer_and_the_trace() -> None:
     assert schemas["QueryRequest"]["examples"]
 
 
-async def test_alive_is_not_ready() -> None:
-    probe = FakeProbe(("index", ""), ("engine", "still loading"))
-    async with build_client(probe=probe) as client:
-        assert (await client.get("/healthz")).json() == {"status": "alive"}
-        ready = await client.get("/readyz")
-    assert ready.status_code == 503
-    told = ready.json()
-    assert told["ready"] is False
-    assert told["parts"] == {"index": "ok", "engine": "still loading"}
-    assert told["pace"] is None
-
-
 DATABASES = {name: {"reader": {"url": "embedded"}} for name in ("shop", "crm", "wiki")}
 
 
@@ -184,16 +171,6 @@ async def test_it_is_ready_while_a_question_can_be_answered(
     assert response.json()["parts"] == {part: problem or "ok" for part, problem in told}
 
 
-PACE = Pace(EngineSpeed(90.0, 36.0), 67.0, "small", "small takes about 2 s for a question")
-TOLD = {
-    "prompt_tokens_per_s": 90.0,
-    "answer_tokens_per_s": 36.0,
-    "sampling_timeout_ms": 67_000,
-    "model": "small",
-    "model_choice": "small takes about 2 s for a question",
-}
-
-
 async def test_the_figures_since_the_start_are_told() -> None:
     generator = FakeGenerator(build_generated(build_candidate("SELECT 1")))
     app = build_app(generator=generator, results={"SELECT 1": [build_result((1,))]})
@@ -205,12 +182,3 @@ async def test_the_figures_since_the_start_are_told() -> None:
     assert (figures["waiting"], figures["ongoing"]) == (0, 0)
     assert figures["duration"]["questions"] == 1
     assert 0 < figures["duration"]["p50_ms"] <= figures["duration"]["p95_ms"]
-
-
-async def test_the_pace_and_how_sampling_ended_travel_into_the_trace() -> None:
-    generator = FakeGenerator(build_generated(build_candidate("SELECT 1"), wanted=4), pace=PACE)
-    app = build_app(generator=generator, results={"SELECT 1": [build_result((1,))]})
-    async with connect(app) as client:
-        answer = await client.post("/query", json={"question": "How many?", "trace": True})
-    trace = answer.json()["trace"]
-    assert (trace["pace"], trace["wanted"], trace["ended_early"]) == (TOLD, 4, False)

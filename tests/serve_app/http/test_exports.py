@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from nl2sql.types import ResultSet
-from serve_app.cli.ask import OutputFormat
 from serve_app.http.formats import FORMATS, MEDIA_TYPES, choose_media_type
 from tests.fakes import FakeGenerator, FakeGuard, build_candidate, build_generated, build_guarded
 from tests.serve_app.served import build_app, connect
@@ -87,10 +86,6 @@ async def test_what_nobody_serves_is_a_problem_that_names_what_is() -> None:
     assert response.status_code == 406
     assert response.headers["content-type"] == "application/problem+json"
     assert all(media_type in response.json()["detail"] for media_type in MEDIA_TYPES)
-
-
-def test_the_command_line_offers_the_same_formats() -> None:
-    assert [each.value for each in OutputFormat] == ["table", "json", *(f.name for f in FORMATS)]
 
 
 # -- formats -----------------------------------------------------------------------------------

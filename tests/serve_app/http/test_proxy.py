@@ -18,7 +18,6 @@ from serve_app.http.middleware import (
     pick_middleware_settings,
     read_middleware_settings,
 )
-from tests.conftest import ROOT
 from tests.fakes import FakeGenerator, build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.served import build_app
@@ -91,37 +90,24 @@ async def test_other_responses_pass(status: int, content_type: str) -> None:
     assert response.headers.get("content-type", "") == content_type
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        b"x-request-timeout-seconds",
-        b"X-Request-Disconnect-Disabled",
-        b"serve_multiplexed_model_id",
-        b"serve-multiplexed-model-id",
-        b"x-session-id",
-        b"x_session_id",
-    ],
-)
-async def test_headers_of_rays_own_are_not_for_clients(name: bytes) -> None:
-    assert await pass_through((name, b"\xff"), (b"accept", b"\xff")) == [(b"accept", b"\xff")]
+OWN_NAMES = (
+    "x-request-timeout-seconds X-Request-Disconnect-Disabled serve_multiplexed_model_id "
+    "serve-multiplexed-model-id x-session-id x_session_id"
+).split()
 
 
-async def test_an_id_that_is_none_gives_way_to_a_new_one() -> None:
-    for value in (b"\xff", b"a b", b"", b"a" * 129):
-        assert await pass_through((b"x-request-id", value)) == []
-    plain = (b"x-request-id", b"3f-7.b_C")
-    assert await pass_through(plain) == [plain]
-
-
-async def test_a_trace_that_rays_proxy_cannot_read_is_dropped() -> None:
-    for value in (b"\xff", b"", TRACEPARENT[1] + b"-more", TRACEPARENT[1].upper()):
-        assert await pass_through((b"traceparent", value)) == []
-
-
-async def test_a_trace_is_sampled_whatever_the_client_says() -> None:
+async def test_headers_that_only_ray_sets_or_cannot_read_are_dropped() -> None:
     name, value = TRACEPARENT
-    for flags in (b"00", b"01", b"ff"):
+    kept = [(b"accept", b"\xff"), (b"x-request-id", b"3f-7.b_C"), TRACEPARENT]
+    assert await pass_through(*kept) == kept
+    # Sampled, whatever the client says.
+    for flags in (b"00", b"ff"):
         assert await pass_through((name, value[:-2] + flags)) == [TRACEPARENT]
+    dropped = [(each.encode(), b"\xff") for each in OWN_NAMES]
+    dropped += [(b"x-request-id", each) for each in (b"\xff", b"a b", b"", b"a" * 129)]
+    dropped += [(name, each) for each in (b"\xff", b"", value + b"-more", value.upper())]
+    for header in dropped:
+        assert await pass_through(header) == []
 
 
 def test_ray_is_told_of_the_callback_and_the_callback_of_the_settings(tmp_path: Path) -> None:
@@ -139,11 +125,6 @@ def test_ray_is_told_of_the_callback_and_the_callback_of_the_settings(tmp_path: 
     callback = environ["RAY_SERVE_HTTP_PROXY_CALLBACK_IMPORT_PATH"]
     assert import_from_string(callback) is proxy.build_middlewares
     assert read_middleware_settings(Path(environ["QUORUMSQL_SETTINGS"])) == settings
-
-
-def test_a_whole_settings_file_will_do() -> None:
-    front = read_middleware_settings(ROOT / "deploy" / "base" / "quorumsql.yaml")
-    assert front.serve.host == "0.0.0.0"
 
 
 def drop_durations(body: bytes) -> bytes:

@@ -77,19 +77,6 @@ async def test_who_words_the_answer_is_the_requests_choice(
     assert (answer["text"], answer["text_source"]) == told
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        *(("session", value) for value in ("", " ", "a b", "x" * 65, "ü", "a/b", "s\n")),
-        *(("answer_text", value) for value in ("loud", True, 1)),
-    ],
-)
-async def test_an_invalid_session_or_answer_text_is_named(field: str, value: Any) -> None:
-    response = await post({"question": "Q?", field: value})
-    assert response.status_code == 422
-    assert response.json()["errors"][0]["field"] == field
-
-
 # -- forgetting ------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from serve_app.http.trace_ids import HEADER, TraceIds
 from serve_app.service.question_log import TRACE_ID
-from tests.serve_app.served import build_app, connect
+from tests.serve_app.served import connect
 
 SENT = "0af7651916cd43dd8448eb211c80319c"
 TRACEPARENT = {"traceparent": f"00-{SENT}-b7ad6b7169203331-01"}
@@ -35,9 +35,3 @@ async def test_the_id_is_that_of_the_trace_or_of_the_client_or_new() -> None:
         response = await ask(current, headers)
         assert re.fullmatch(expected, response.text)
         assert response.headers[HEADER] == response.text
-
-
-async def test_every_answer_of_the_service_has_one() -> None:
-    async with connect(build_app()) as client:
-        response = await client.get("/healthz", headers=TRACEPARENT)
-    assert response.headers[HEADER] == SENT
