@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -31,10 +32,10 @@ from tests.serve_app.identity_provider import (
     build_claims,
     build_rsa_key,
     describe_key,
+    serve_provider,
     sign,
 )
 from tests.serve_app.mcp.clients import call
-from tests.serve_app.mcp.test_endpoint import build as build_without_tokens
 from tests.serve_app.mcp.test_endpoint import post
 from tests.serve_app.served import build_app, connect, serve
 
@@ -92,42 +93,27 @@ async def test_a_401_names_the_address_of_the_metadata(
 
 
 async def test_the_public_address_comes_before_that_of_the_request() -> None:
-    settings = build_jwt_settings(serve={"public_url": "https://sql.example.com"})
+    settings = build_jwt_settings(
+        serve={"public_url": "https://sql.example.com", "allowed_origins": ["https://app.example"]}
+    )
     async with connect(build(settings)) as client:
         found = (await client.get(f"{ROOT}/mcp")).json()
     assert found["resource"] == "https://sql.example.com/mcp"
-    challenge = (await post(build(settings), {})).headers["www-authenticate"]
-    assert f'"https://sql.example.com{ROOT}/mcp"' in challenge
+    headers = (await post(build(settings), {"origin": "https://app.example"})).headers
+    assert f'"https://sql.example.com{ROOT}/mcp"' in headers["www-authenticate"]
+    # A page of an allowed origin may read the address.
+    assert headers["access-control-allow-origin"] == "https://app.example"
+    assert "WWW-Authenticate" in headers["access-control-expose-headers"]
 
 
-async def test_a_page_of_an_allowed_origin_may_read_the_address() -> None:
-    settings = build_jwt_settings(serve={"allowed_origins": ["https://app.example"]})
-    response = await post(build(settings), {"origin": "https://app.example"})
-    assert response.headers["access-control-allow-origin"] == "https://app.example"
-    assert "WWW-Authenticate" in response.headers["access-control-expose-headers"]
-
-
-async def test_other_routes_still_ask_for_a_token_alone() -> None:
+async def test_only_what_a_client_needs_is_told_without_a_token(tmp_path: Path) -> None:
     async with connect(build(build_jwt_settings())) as client:
         assert (await client.post(ROOT)).status_code == 401
         assert (await client.get(f"{ROOT}/query")).status_code == 401
-        response = await client.get("/v1/models")
-    assert response.status_code == 401
-    assert response.headers["www-authenticate"] == "Bearer"
-
-
-@pytest.mark.parametrize("host", ["evil.example", 'localhost"'])
-async def test_the_metadata_is_not_shown_under_foreign_names(host: str) -> None:
-    async with connect(build(build_jwt_settings())) as client:
-        assert (await client.get(ROOT, headers={"host": host})).status_code == 421
-
-
-async def test_without_an_issuer_there_is_no_metadata() -> None:
-    async with connect(build_without_tokens()) as client:
-        assert (await client.get(ROOT)).status_code == 404
-
-
-async def test_an_issuer_that_is_no_address_is_not_named(tmp_path: Any) -> None:
+        assert (await client.get("/v1/models")).headers["www-authenticate"] == "Bearer"
+        for host in ("evil.example", 'localhost"'):
+            assert (await client.get(ROOT, headers={"host": host})).status_code == 421
+    # An issuer that is no address is not named.
     jwt = {"issuer": "acme", "audience": AUDIENCE, "jwks_file": str(tmp_path / "keys.json")}
     app = build(build_settings(identity={"jwt": jwt}))
     async with connect(app) as client:
@@ -135,27 +121,26 @@ async def test_an_issuer_that_is_no_address_is_not_named(tmp_path: Any) -> None:
     assert (await post(app, {})).headers["www-authenticate"] == "Bearer"
 
 
-# -- a client that logs in -------------------------------------------------------------------------
+class Memory:
+    """Keeps the tokens of a client, whom the provider knows already."""
+
+    tokens: OAuthToken | None = None
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self.tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        raise AssertionError(client_info)
 
 
-@pytest.fixture
-def issuer() -> Iterator[str]:
-    """An identity provider with the client ``agent``, whose password is ``secret``."""
-
-    async def discover(request: Request) -> Response:
-        return JSONResponse(
-            {
-                "issuer": url,
-                "authorization_endpoint": f"{url}/authorize",
-                "token_endpoint": f"{url}/token",
-                "jwks_uri": f"{url}/keys",
-                "response_types_supported": ["code"],
-                "token_endpoint_auth_methods_supported": ["client_secret_basic"],
-            }
-        )
-
-    async def list_keys(request: Request) -> Response:
-        return JSONResponse({"keys": [describe_key(KEY, "1")]})
+async def test_the_official_client_logs_in_at_the_issuer() -> None:
+    """It knows the address of the service alone, and its own name and secret."""
 
     async def issue(request: Request) -> Response:
         form = await request.form()
@@ -164,44 +149,27 @@ def issuer() -> Iterator[str]:
         assert form["grant_type"] == "client_credentials"
         # RFC 8707: the token is asked for the address that the metadata names.
         assert str(form["resource"]).endswith("/mcp")
-        token = sign(build_claims(url), KEY)
+        token = sign(build_claims(provider.url), KEY)
         return JSONResponse({"access_token": token, "token_type": "Bearer", "expires_in": 600})
 
-    routes = [
-        Route("/.well-known/openid-configuration", discover),
-        Route("/keys", list_keys),
-        Route("/token", issue, methods=["POST"]),
-    ]
-    with serve(Starlette(routes=routes)) as url:
-        yield url
-
-
-class Memory:
-    """Keeps the tokens of a client."""
-
-    tokens: OAuthToken | None = None
-
-    async def get_tokens(self) -> OAuthToken | None:
-        """The tokens, if there are any."""
-        return self.tokens
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Keeps them."""
-        self.tokens = tokens
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """The client is known to the provider already."""
-        return None
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """See ``get_client_info``."""
-
-
-async def test_the_official_client_logs_in_at_the_issuer(issuer: str) -> None:
-    memory = Memory()
-    with serve(build(build_jwt_settings(issuer))) as url:
+    with (
+        serve_provider() as provider,
+        serve(Starlette(routes=[Route("/token", issue, methods=["POST"])])) as tokens,
+        serve(build(build_jwt_settings(provider.url))) as url,
+    ):
+        provider.keys = [describe_key(KEY, "1")]
+        methods = ["client_secret_basic"]
+        provider.metadata = {
+            "token_endpoint": f"{tokens}/token",
+            "token_endpoint_auth_methods_supported": methods,
+            "response_types_supported": ["code"],
+        }
         login = ClientCredentialsOAuthProvider(
-            f"{url}/mcp", memory, client_id="agent", client_secret="secret", issuer=issuer
+            f"{url}/mcp",
+            Memory(),
+            client_id="agent",
+            client_secret="secret",
+            issuer=provider.url,
         )
         async with (
             httpx2.AsyncClient(auth=login, timeout=60) as http,
@@ -209,4 +177,3 @@ async def test_the_official_client_logs_in_at_the_issuer(issuer: str) -> None:
         ):
             found = await call(client, "list_databases")
     assert found["databases"][0]["name"] == "shop"
-    assert memory.tokens is not None

@@ -132,15 +132,6 @@ async def test_without_elicitation_the_interpretations_are_listed(
     assert answer["rows"] == [["a"], ["b"]]
 
 
-async def test_a_translation_asks_nobody() -> None:
-    user = User()
-    async with connect(user) as client:
-        document = await call(client, "translate", question="Who has id 1?")
-    assert [found["sql"] for found in document["interpretations"]] == [FIRST, SECOND]
-    assert all(found["rows"] for found in document["interpretations"])
-    assert user.forms == []
-
-
 async def test_a_forged_choice_is_guarded() -> None:
     """The choice comes from the client, so it may be any text."""
     async with connect(User()) as client:

@@ -54,8 +54,8 @@ def connect(mode: ConnectMode = "auto", transport: str = "http", **parts: Any) -
     parts = {
         "guard": guard,
         "schemas": SchemaDirectory(guard),
-        "generator": FakeGenerator(build_generated(build_candidate(ORDERS), samples=1)),
-        "results": {guarded(ORDERS): [build_result((1,), (2,))] * 3},
+        "generator": FakeGenerator(*[build_generated(build_candidate(ORDERS), samples=1)] * 2),
+        "results": {guarded(ORDERS): [build_result((1,), (2,))] * 5},
         **parts,
     }
     if transport == "http":
@@ -88,15 +88,6 @@ async def test_the_tools_are_listed_with_described_arguments(
         assert "run_sql" in client.instructions
 
 
-async def test_a_question_is_answered(opened: Opened) -> None:
-    async with opened as client:
-        document = await call(client, "ask", question="Which orders are there?")
-        assert document["outcome"] == "answered"
-        assert document["sql"] == ORDERS
-        assert document["rows"] == [[1], [2]]
-        assert not document["truncated"]
-
-
 async def test_progress_is_reported(opened: Opened) -> None:
     said: list[tuple[float, str | None]] = []
 
@@ -110,59 +101,41 @@ async def test_progress_is_reported(opened: Opened) -> None:
     assert all(message for _, message in said)
 
 
-async def test_text_and_structured_content_are_the_same(
-    opened: Opened,
-) -> None:
+async def test_each_tool_gives_its_document(opened: Opened) -> None:
     async with opened as client:
-        result = await client.call_tool("run_sql", {"sql": ORDERS})
-        assert json.loads(read_text(result)) == result.structured_content
-
-
-async def test_a_translation_has_no_rows(opened: Opened) -> None:
-    async with opened as client:
-        document = await call(client, "translate", question="Which orders are there?")
-        assert document["sql"] == ORDERS
-        assert "rows" not in document
-
-
-async def test_tables_are_described(opened: Opened) -> None:
-    async with opened as client:
-        document = await call(
-            client, "describe_tables", tables=["orders", "Stock.Products", "nowhere"]
-        )
-        orders, products = document["tables"]
+        asked = await call(client, "ask", question="Which orders are there?")
+        assert (asked["outcome"], asked["sql"]) == ("answered", ORDERS)
+        assert (asked["rows"], asked["truncated"]) == ([[1], [2]], False)
+        translated = await call(client, "translate", question="Which orders are there?")
+        assert (translated["sql"], "rows" in translated) == (ORDERS, False)
+        ran = await client.call_tool("run_sql", {"sql": ORDERS})
+        assert json.loads(read_text(ran)) == ran.structured_content
+        names = ["orders", "Stock.Products", "nowhere"]
+        described = await call(client, "describe_tables", tables=names)
+        orders, products = described["tables"]
         assert orders["name"] == "orders"
-        assert {"name": "total", "type": "numeric(12,2)", "comment": "in euros"} in orders[
-            "columns"
-        ]
+        total = {"name": "total", "type": "numeric(12,2)", "comment": "in euros"}
+        assert total in orders["columns"]
         assert "(customer_id) references sales.customers(id)" in orders["foreign_keys"]
         assert products["comment"] == "What can be bought"
-        assert document["notes"] == ["There is no table 'nowhere' that you may see."]
-
-
-async def test_a_search_returns_tables(opened: Opened) -> None:
-    async with opened as client:
-        document = await call(client, "search_schema", text="orders of a customer")
-        assert "orders" in [table["name"] for table in document["tables"]]
+        assert described["notes"] == ["There is no table 'nowhere' that you may see."]
+        found = await call(client, "search_schema", text="orders of a customer")
+        assert "orders" in [table["name"] for table in found["tables"]]
 
 
 @pytest.mark.parametrize(
     ("sql", "code"),
     [
-        ("SELECT * FROM pg_read_file('/etc/passwd')", ""),
         ("SELECT pg_read_file('/etc/passwd')", ""),
         ("DELETE FROM orders", "not_a_query"),
-        ("INSERT INTO orders (id) VALUES (1)", "not_a_query"),
-        ("WITH gone AS (DELETE FROM orders RETURNING id) SELECT id FROM gone", ""),
         ("SELECT 1; SELECT 2", "multiple_statements"),
         ("SELECT id FROM secrets", "unknown_table"),
-        ("DO $$ BEGIN EXECUTE 'DROP TABLE orders'; END $$", ""),
         ("not sql at all (", "unparsable"),
     ],
 )
-@pytest.mark.parametrize("mode", MODES)
-async def test_what_is_no_query_is_refused(mode: ConnectMode, sql: str, code: str) -> None:
-    async with connect(mode) as client:
+async def test_what_is_no_query_is_refused(sql: str, code: str) -> None:
+    """Attacks are written at the guard; ``run_sql`` has no way past it."""
+    async with connect() as client:
         message = await fail(client, "run_sql", sql=sql)
     assert message.startswith(f"The query was not run ({code}")
 
@@ -194,24 +167,26 @@ async def test_bad_arguments_are_errors_of_the_tool(
         assert part in await fail(client, tool, **arguments)
 
 
-async def test_what_does_not_answer_is_an_error_of_the_tool() -> None:
-    generator = FakeGenerator(EngineUnavailable("The engine is down.", hint="Try later."))
-    async with connect(generator=generator) as client:
-        assert await fail(client, "ask", question="q") == "The engine is down. Try later."
-
-
-async def test_an_unexpected_error_is_not_described() -> None:
-    async with connect(generator=FakeGenerator(RuntimeError("the password is 123"))) as client:
-        message = await fail(client, "ask", question="q")
-    assert message == "The service failed unexpectedly; its log has the details."
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            EngineUnavailable("The engine is down.", hint="Wait."),
+            "The engine is down. Wait.",
+        ),
+        (RuntimeError("secret"), "The service failed unexpectedly; its log has the details."),
+    ],
+    ids=["unavailable", "unexpected"],
+)
+async def test_an_error_is_one_of_the_tool(error: Exception, message: str) -> None:
+    async with connect(generator=FakeGenerator(error)) as client:
+        assert await fail(client, "ask", question="q") == message
 
 
 async def test_an_error_of_the_database_is_an_error_of_the_tool() -> None:
-    services = build_services(build_settings())
-    diagnostic = Diagnostic("22012", "division by zero")
-    services.tools._executor = FakeExecutor({"SELECT 1": [diagnostic]})
-    async with connect_directly(services, principal=LOCAL) as client:
-        message = await fail(client, "run_sql", sql="SELECT 1")
+    executor = FakeExecutor({guarded(ORDERS): [Diagnostic("22012", "division by zero")]})
+    async with connect(executor=executor) as client:
+        message = await fail(client, "run_sql", sql=ORDERS)
     assert message == "The query was not run (22012): division by zero"
 
 
@@ -223,10 +198,28 @@ async def run(result: ResultSet, **arguments: Any) -> dict[str, Any]:
         return await call(client, "run_sql", sql=ORDERS, **arguments)
 
 
-async def test_further_rows_are_reported() -> None:
-    document = await run(build_result((1,), (2,), truncated=True))
-    assert document["truncated"]
-    assert "more rows than the 2 fetched" in document["notes"][0]
+TOO_LONG = "Some cells are null because their values are too long to be returned."
+
+
+@pytest.mark.parametrize(
+    ("result", "rows", "note"),
+    [
+        (build_result((1,), (2,), truncated=True), [[1], [2]], "more rows than the 2 fetched"),
+        (replace(build_result((None, 1)), cut=((0, 0),)), [[None, 1]], TOO_LONG),
+        (build_result((None, 1)), [[None, 1]], ""),
+        (build_result(("y" * 5000,)), [["y" * 499 + "…"]], "longer than 500 characters"),
+        (build_result(("a\ud800b",)), [["a?b"]], ""),
+    ],
+    ids=["more", "withheld", "null", "long", "half a character"],
+)
+async def test_what_a_result_leaves_out_is_told(
+    result: ResultSet, rows: list[Any], note: str
+) -> None:
+    document = await run(result)
+    assert document["rows"] == rows
+    assert document["truncated"] == result.truncated
+    assert note in " ".join(document["notes"])
+    assert bool(document["notes"]) == bool(note)
 
 
 async def test_a_result_has_a_limited_size_and_says_so() -> None:
@@ -238,23 +231,6 @@ async def test_a_result_has_a_limited_size_and_says_so() -> None:
     assert f"{shown} of 1000 fetched rows are shown" in document["notes"][0]
 
 
-async def test_a_long_cell_is_cut_and_says_so() -> None:
-    document = await run(build_result(("y" * 5000,), ("short",)))
-    assert document["rows"][0][0].endswith("y…")
-    assert len(document["rows"][0][0]) == 500
-    assert document["rows"][1] == ["short"]
-    assert "longer than 500 characters" in document["notes"][0]
-    assert not document["truncated"]
-
-
-async def test_a_withheld_cell_is_reported() -> None:
-    document = await run(replace(build_result((None, 1), (None, 2)), cut=((1, 0),)))
-    assert document["notes"] == [
-        "Some cells are null because their values are too long to be returned."
-    ]
-    assert (await run(build_result((None, 1))))["notes"] == []
-
-
 async def test_a_wide_table_says_which_part_of_it_is_described() -> None:
     wide = build_table("sales.wide", *(f"column_{number} integer" for number in range(1000)))
     guard = SqlGuard(FakeCatalogs(replace(SHOP, tables=(wide,), foreign_keys=())))
@@ -262,7 +238,3 @@ async def test_a_wide_table_says_which_part_of_it_is_described() -> None:
         (table,) = (await call(client, "describe_tables", tables=["wide"]))["tables"]
     assert len(table["columns"]) + table["columns_left_out"] == 1000
     assert len(json.dumps(table)) < MOST_CHARS
-
-
-async def test_a_lone_surrogate_does_not_break_the_result() -> None:
-    assert (await run(build_result(("a\ud800b",))))["rows"] == [["a?b"]]
