@@ -76,7 +76,8 @@ async def test_a_token_is_needed_once_a_principal_has_one(monkeypatch: pytest.Mo
 
 
 async def test_what_is_no_message_of_the_protocol_is_refused() -> None:
-    for body in ({"jsonrpc": "2.0"}, [], {"id": 1, "method": "x"}):
+    bodies: list[Any] = [{"jsonrpc": "2.0"}, [], {"id": 1, "method": "x"}]
+    for body in bodies:
         assert (await post(build(), {}, body)).status_code == 400
     async with connect(build()) as client:
         # There are no sessions to listen to or to end.
