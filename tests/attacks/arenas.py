@@ -21,8 +21,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 
 from execution.postgres.embedded import SUPERUSER, EmbeddedServer, grant_reader
-from tests.attacks import scratch
-from tests.attacks.attack import FOLDER, Attack, Endless, Outcome, Row
+from tests.attacks.attack import FIXTURES, FOLDER, QUERY_CANCELED, Attack, Outcome, Row
 
 # PostgreSQL's databases: the one that others are copied from, the one for the guarded way, and the
 # one that gets row-level security.
@@ -64,7 +63,8 @@ class PostgresArena:
             admin.execute("SELECT pg_reload_conf()")
         server.create_database(_TEMPLATE)
         with psycopg.connect(server.url(_TEMPLATE, SUPERUSER)) as connection:
-            connection.execute(scratch.POSTGRES_SCRIPT.encode())
+            connection.execute("CREATE SCHEMA main; SET search_path = main")
+            connection.execute(_read_scripts("scratch", "scratch_postgres").encode())
             grant_reader(connection)
             connection.execute("ANALYZE")
         self._copy(UNTOUCHED)
@@ -84,7 +84,7 @@ class PostgresArena:
         connection.autocommit = not attack.in_transaction
         scope = "LOCAL" if attack.in_transaction else "SESSION"
         connection.execute(f"SET {scope} statement_timeout = {_limit(attack)}".encode())
-        outcome = self._run_on(connection, attack)
+        outcome = _observe(attack, self._folder, lambda sql: self._fetch(connection, sql))
         if keeps_session and self._is_fresh:
             connection.rollback()
         else:
@@ -103,30 +103,25 @@ class PostgresArena:
             admin.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
             admin.execute(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}".encode())
 
-    def _run_on(self, connection: psycopg.Connection[Any], attack: Attack) -> Outcome:
+    def _fetch(self, connection: psycopg.Connection[Any], sql: str) -> list[Row]:
         rows: list[Row] = []
-        if not attack.in_transaction:
-            connection.add_notify_handler(lambda note: rows.append((note.channel, note.payload)))
-        error = ""
-        start = time.perf_counter()
+        connection.add_notify_handler(lambda note: rows.append((note.channel, note.payload)))
         try:
-            cursor = connection.execute(_fill(attack.sql, self._folder).encode())
+            cursor = connection.execute(sql.encode())
             while True:
                 if cursor.description:
                     rows += cursor.fetchall()
                 if not cursor.nextset():
-                    break
-        except psycopg.Error as problem:
-            kind = "timeout" if problem.sqlstate == "57014" else problem.sqlstate
-            error = f"{kind} {problem}"
-        ms = (time.perf_counter() - start) * 1000
-        # Whatever is no longer inside the transaction is there to stay.
-        open_ = (TransactionStatus.INTRANS, TransactionStatus.INERROR, TransactionStatus.UNKNOWN)
-        self._is_fresh = connection.info.transaction_status in open_
-        probed: list[Row] = []
-        if attack.works.probe and not error:
-            probed = connection.execute(attack.works.probe.encode()).fetchall()
-        return Outcome(tuple(rows), error, tuple(probed), ms, self._folder)
+                    return rows
+        finally:
+            # Whatever is no longer inside the transaction is there to stay.
+            status = connection.info.transaction_status
+            inside = (
+                TransactionStatus.INTRANS,
+                TransactionStatus.INERROR,
+                TransactionStatus.UNKNOWN,
+            )
+            self._is_fresh = self._is_fresh and status in inside
 
 
 class SqliteArena:
@@ -137,7 +132,7 @@ class SqliteArena:
         self._scratch = folder / "scratch.sqlite"
         self._folder = folder
         with closing(sqlite3.connect(self.pristine)) as connection:
-            connection.executescript(scratch.SQLITE_SCRIPT)
+            connection.executescript(_read_scripts("scratch", "scratch_files"))
 
     def close(self) -> None:
         """Nothing is open between attacks."""
@@ -149,9 +144,8 @@ class SqliteArena:
             connection.create_function("readfile", 1, lambda path: Path(path).read_bytes())
             deadline = time.monotonic() + _limit(attack) / 1000
             connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
-            sql = _fill(attack.sql, self._folder)
 
-            def run() -> list[Row]:
+            def fetch(sql: str) -> list[Row]:
                 try:
                     return connection.execute(sql).fetchall()
                 except sqlite3.ProgrammingError as error:
@@ -160,14 +154,7 @@ class SqliteArena:
                     connection.executescript(sql)
                     return []
 
-            return _time(
-                run,
-                lambda probe: connection.execute(probe).fetchall(),
-                attack,
-                self._folder,
-                (sqlite3.Error,),
-                "interrupted",
-            )
+            return _observe(attack, self._folder, fetch)
 
 
 class DuckDbArena:
@@ -179,7 +166,8 @@ class DuckDbArena:
         self._folder = folder
         self._kept: duckdb.DuckDBPyConnection | None = None
         with closing(duckdb.connect(str(self.pristine))) as connection:
-            connection.execute(scratch.DUCKDB_SCRIPT)
+            connection.execute(_read_scripts("scratch", "scratch_files"))
+            connection.execute("CREATE SEQUENCE order_number START 4711")
 
     def run(self, attack: Attack) -> Outcome:
         if not attack.in_transaction:
@@ -188,11 +176,19 @@ class DuckDbArena:
             shutil.copy(self.pristine, self._scratch)
             self._kept = duckdb.connect(str(self._scratch), config={"threads": "1"})
         connection = self._kept
+
+        def fetch(sql: str) -> list[Row]:
+            answer = connection.execute(sql)
+            return answer.fetchall() if answer.description else []
+
+        timer = threading.Timer(_limit(attack) / 1000, connection.interrupt)
         try:
             if attack.in_transaction:
                 connection.execute("BEGIN")
-            return self._run_on(connection, attack)
+            timer.start()
+            return _observe(attack, self._folder, fetch)
         finally:
+            timer.cancel()
             if attack.in_transaction:
                 connection.execute("ROLLBACK")
             else:
@@ -204,52 +200,31 @@ class DuckDbArena:
             self._kept.close()
             self._kept = None
 
-    def _run_on(self, connection: duckdb.DuckDBPyConnection, attack: Attack) -> Outcome:
-        timer = threading.Timer(_limit(attack) / 1000, connection.interrupt)
-        timer.start()
-        sql = _fill(attack.sql, self._folder)
 
-        def run() -> list[Row]:
-            answer = connection.execute(sql)
-            return answer.fetchall() if answer.description else []
-
-        try:
-            return _time(
-                run,
-                lambda probe: connection.execute(probe).fetchall(),
-                attack,
-                self._folder,
-                (duckdb.Error,),
-                "INTERRUPT",
-            )
-        finally:
-            timer.cancel()
-
-
-def _time(
-    run: Callable[[], list[Row]],
-    ask: Callable[[str], list[Row]],
-    attack: Attack,
-    folder: Path,
-    errors: tuple[type[Exception], ...],
-    interrupted: str,
-) -> Outcome:
+def _observe(attack: Attack, folder: Path, fetch: Callable[[str], list[Row]]) -> Outcome:
     rows: list[Row] = []
     error = ""
     start = time.perf_counter()
     try:
-        rows = run()
-    except errors as problem:
-        kind = "timeout" if interrupted in str(problem) else type(problem).__name__
-        error = f"{kind} {problem}"
+        rows = fetch(attack.sql.replace(FOLDER, str(folder)))
+    except (psycopg.Error, sqlite3.Error, duckdb.Error) as problem:
+        error = f"{_name_error(problem)} {problem}"
     ms = (time.perf_counter() - start) * 1000
-    probed = ask(attack.works.probe) if attack.works.probe and not error else []
+    probed = fetch(attack.works.probe) if attack.works.probe and not error else []
     return Outcome(tuple(rows), error, tuple(probed), ms, folder)
 
 
+def _name_error(error: Exception) -> str:
+    state = error.sqlstate if isinstance(error, psycopg.Error) else None
+    if state == QUERY_CANCELED or any(word in str(error) for word in ("interrupted", "INTERRUPT")):
+        return "timeout"
+    return state or type(error).__name__
+
+
 def _limit(attack: Attack) -> int:
-    return _ENDLESS_MS if isinstance(attack.works, Endless) else _PATIENCE_MS
+    return _ENDLESS_MS if attack.works.kind == "endless" else _PATIENCE_MS
 
 
-def _fill(sql: str, folder: Path) -> str:
-    return sql.replace(FOLDER, str(folder))
+def _read_scripts(*names: str) -> str:
+    scripts = ((FIXTURES / f"{name}.sql").read_text(encoding="utf-8") for name in names)
+    return "\n".join(scripts)

@@ -1,20 +1,24 @@
-"""What an attack is: a statement, what shows that it works unguarded, what must come of it guarded.
+"""The attacks of ``tests/fixtures/attacks``: what works unguarded, what must come of it guarded.
 
-Knows no database: ``arenas.py`` runs attacks and says what happened.
+Each file has groups of families. A family says, with the fields of ``Attack`` as keys, what its
+attacks have in common; every other key of it is the title of an attack, with its SQL. Rows are
+lists, or single values where they have one column.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Literal, get_args
+
+import yaml
 
 Row = tuple[object, ...]
-
-_Rest = ParamSpec("_Rest")
-_Built = TypeVar("_Built")
+Engine = Literal["postgres", "sqlite", "duckdb"]
+ENGINES: tuple[Engine, ...] = get_args(Engine)
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "attacks"
 
 # In a statement: the folder that holds SECRET_FILE, and that may be written to.
 FOLDER = "<folder>"
@@ -24,6 +28,11 @@ SECRET = "a-secret-on-the-servers-disk"
 HARMLESS = "harmless"
 # The SQLSTATE of what a time limit ended.
 QUERY_CANCELED = "57014"
+
+# Names of employees: those of department 1, and all.
+OURS = (("Ada",), ("Ben",), ("Cleo",))
+EVERYBODY = (*OURS, ("Dora",), ("Emil",), ("Fay",), ("Gus",))
+_NAMED_ROWS = {"ours": OURS, "everybody": EVERYBODY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,128 +51,55 @@ class Outcome:
     folder: Path
 
 
-class Evidence(Protocol):
-    """What shows that an attack worked. ``probe`` is a query to ask afterwards, or empty."""
-
-    @property
-    def probe(self) -> str: ...
-
-    def holds(self, outcome: Outcome) -> bool: ...
+EvidenceKind = Literal[
+    "shows",  # exactly these rows come back, in any order
+    "carries",  # this text stands in some cell that comes back
+    "answers",  # something comes back that is not NULL
+    "fails",  # it fails, and this stands in the error: its code, or a value that nobody should see
+    "absent",  # as `fails`: this build of the engine lacks the function, which is all to be shown
+    "leaves",  # afterwards the probe gives these rows
+    "writes",  # afterwards this file stands in the folder
+    "runs",  # it is carried out, and leaves no other trace
+    "lasts",  # it keeps the server for at least so many milliseconds
+    "endless",  # it still runs when the short time limit of the arena ends it
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Shows:
-    """Exactly these rows come back, in any order."""
+class Evidence:
+    """What shows that an attack worked: ``expected`` are rows, a text or a number."""
 
-    rows: tuple[Row, ...]
+    kind: EvidenceKind
+    expected: Any
     probe: str = ""
 
     def holds(self, outcome: Outcome) -> bool:
-        return not outcome.error and equal_rows(outcome.rows, self.rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Carries:
-    """This text stands in some cell that comes back."""
-
-    text: str
-    probe: str = ""
-
-    def holds(self, outcome: Outcome) -> bool:
-        return not outcome.error and self.text in repr(outcome.rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """Something comes back that is not NULL."""
-
-    probe: str = ""
-
-    def holds(self, outcome: Outcome) -> bool:
-        return not outcome.error and any(any(c is not None for c in row) for row in outcome.rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Fails:
-    """It fails, and this stands in the error: its code, or a value that nobody should see."""
-
-    text: str
-    probe: str = ""
-
-    def holds(self, outcome: Outcome) -> bool:
-        return self.text in outcome.error
-
-
-@dataclass(frozen=True, slots=True)
-class Absent:
-    """This build of the engine lacks the function: the error says so, with this text.
-
-    All that can be shown without it; the guarded half stands as everywhere.
-    """
-
-    text: str
-    probe: str = ""
-
-    def holds(self, outcome: Outcome) -> bool:
-        return self.text in outcome.error
-
-
-@dataclass(frozen=True, slots=True)
-class Leaves:
-    """Afterwards ``probe`` gives these rows."""
-
-    probe: str
-    rows: tuple[Row, ...]
-
-    def holds(self, outcome: Outcome) -> bool:
-        return not outcome.error and equal_rows(outcome.probed, self.rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Writes:
-    """Afterwards this file stands in the folder."""
-
-    file: str
-    probe: str = ""
-
-    def holds(self, outcome: Outcome) -> bool:
-        return not outcome.error and (outcome.folder / self.file).exists()
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """It is carried out. For what leaves no other trace."""
-
-    probe: str = ""
-
-    def holds(self, outcome: Outcome) -> bool:
-        return not outcome.error
-
-
-@dataclass(frozen=True, slots=True)
-class Lasts:
-    """It keeps the server for at least this long."""
-
-    ms: float
-    probe: str = ""
-
-    def holds(self, outcome: Outcome) -> bool:
-        return not outcome.error and outcome.ms >= self.ms
-
-
-@dataclass(frozen=True, slots=True)
-class Endless:
-    """It is still running when the short time limit of the arena ends it."""
-
-    probe: str = ""
-
-    def holds(self, outcome: Outcome) -> bool:
-        return outcome.error.startswith("timeout")
+        """True if the attack worked."""
+        if self.kind in ("fails", "absent"):
+            return str(self.expected) in outcome.error
+        if self.kind == "endless":
+            return outcome.error.startswith("timeout")
+        if outcome.error:
+            return False
+        match self.kind:
+            case "shows":
+                return equal_rows(outcome.rows, self.expected)
+            case "carries":
+                return str(self.expected) in repr(outcome.rows)
+            case "answers":
+                return any(any(cell is not None for cell in row) for row in outcome.rows)
+            case "leaves":
+                return equal_rows(outcome.probed, self.expected)
+            case "writes":
+                return (outcome.folder / str(self.expected)).exists()
+            case "lasts":
+                return outcome.ms >= float(self.expected)
+        return True
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One line of the table.
+    """One attack on one engine.
 
     ``refused_as`` is the code of the guard's Violation, the SQLSTATE under which the executor
     refuses or ends the guarded query, or ``harmless``: it runs, and ``yields`` are the rows that
@@ -171,7 +107,7 @@ class Attack:
     False for what runs in none.
     """
 
-    engine: str
+    engine: Engine
     group: str
     name: str
     sql: str
@@ -191,36 +127,6 @@ class Attack:
         return f"{self.engine}-{self.group}-{self.name}"
 
 
-def build_attack(
-    engine: str,
-    group: str,
-    name: str,
-    sql: str,
-    works: Evidence,
-    yields: tuple[Row, ...] | None = None,
-    *,
-    refused_as: str = HARMLESS,
-    role: str = "manager",
-) -> Attack:
-    """An attack for tables in which most guarded queries run: ``yields`` comes first."""
-    return Attack(engine, group, name, sql, works, refused_as, yields, role)
-
-
-def spread(
-    build: Callable[Concatenate[str, str, _Rest], _Built],
-    texts: Mapping[str, str],
-    *args: _Rest.args,
-    **kwargs: _Rest.kwargs,
-) -> list[_Built]:
-    """What ``build`` makes of each text (name → SQL) with the same further arguments."""
-    return [build(name, sql, *args, **kwargs) for name, sql in texts.items()]
-
-
-def one_column(*values: object) -> tuple[Row, ...]:
-    """Rows of one column."""
-    return tuple((value,) for value in values)
-
-
 def equal_rows(left: tuple[Row, ...], right: tuple[Row, ...]) -> bool:
     """True for the same rows in any order; 1 and 1.0 are the same, 1 and '1' are not."""
     return Counter(map(_key, left)) == Counter(map(_key, right))
@@ -234,3 +140,54 @@ def _to_number(value: object) -> object:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     return value
+
+
+def read_fixture(name: str) -> dict[str, list[dict[str, Any]]]:
+    """The families of one file, by their heading."""
+    families: dict[str, list[dict[str, Any]]] = yaml.safe_load(
+        (FIXTURES / f"{name}.yaml").read_text(encoding="utf-8")
+    )
+    return families
+
+
+def _read_attacks(file: str) -> Iterator[Attack]:
+    every = list(ENGINES) if file == "everywhere" else [file]
+    for group, families in read_fixture(file).items():
+        for family in families:
+            texts = dict(family)
+            engines = texts.pop("engines", every)
+            works = _take_evidence(texts)
+            rest: dict[str, Any] = {
+                key: texts.pop(key) for key in ("refused_as", "role") if key in texts
+            }
+            if "yields" in texts:
+                rest["yields"] = _read_rows(texts.pop("yields"))
+            in_transaction = texts.pop("in_transaction", True)
+            for name, sql in texts.items():
+                for engine in engines:
+                    # Some statements of DuckDB's run in no transaction.
+                    inside = in_transaction and (engine, group) != ("duckdb", "statements")
+                    yield Attack(engine, group, name, sql, works, in_transaction=inside, **rest)
+
+
+def _take_evidence(texts: dict[str, Any]) -> Evidence:
+    (kind,) = (kind for kind in get_args(EvidenceKind) if kind in texts)
+    expected = texts.pop(kind)
+    if kind == "shows":
+        return Evidence(kind, _read_rows(expected))
+    if kind == "leaves":
+        ((probe, rows),) = expected.items()
+        return Evidence(kind, _read_rows(rows), probe)
+    return Evidence(kind, expected)
+
+
+def _read_rows(rows: str | list[Any]) -> tuple[Row, ...]:
+    if isinstance(rows, str):
+        return _NAMED_ROWS[rows]
+    return tuple(tuple(row) if isinstance(row, list) else (row,) for row in rows)
+
+
+ATTACKS = tuple(attack for file in ("everywhere", *ENGINES) for attack in _read_attacks(file))
+"""All of them."""
+# PostgreSQL: ``alias.name`` calls the function ``name`` where the alias has no such column.
+CALLS = tuple(attack for attack in ATTACKS if attack.group == "calls")

@@ -16,12 +16,13 @@ from execution.executor import Database
 from execution.postgres.database import PostgresDatabase
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from execution.sqlite.database import SqliteDatabase
+from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.attacks.arenas import UNTOUCHED, Arena, DuckDbArena, PostgresArena, SqliteArena
-from tests.attacks.attack import SECRET, SECRET_FILE
+from tests.attacks.attack import SECRET, SECRET_FILE, Engine
 from tests.attacks.guarded import GuardedWay
 
 _DATABASE = "scratch"
@@ -53,9 +54,9 @@ def server(folder: Path) -> Iterator[EmbeddedServer]:
 
 
 @pytest.fixture(scope="session")
-def arenas(server: EmbeddedServer, folder: Path) -> Iterator[Mapping[str, Arena]]:
+def arenas(server: EmbeddedServer, folder: Path) -> Iterator[Mapping[Engine, Arena]]:
     """Without the guard, by engine."""
-    built: dict[str, Arena] = {
+    built: dict[Engine, Arena] = {
         "postgres": PostgresArena(server, folder),
         "sqlite": SqliteArena(folder),
         "duckdb": DuckDbArena(folder),
@@ -75,13 +76,13 @@ def hash_key() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def guarded(
-    arenas: Mapping[str, Arena], server: EmbeddedServer, folder: Path, hash_key: None
-) -> Iterator[Mapping[str, GuardedWay]]:
+    arenas: Mapping[Engine, Arena], server: EmbeddedServer, folder: Path, hash_key: None
+) -> Iterator[Mapping[Engine, GuardedWay]]:
     """With the guard, by engine, on databases that no attack has touched."""
     url = server.url(UNTOUCHED, SUPERUSER)
     reader = server.url(UNTOUCHED, READER)
     sqlite, duckdb = folder / "pristine.sqlite", folder / "pristine.duckdb"
-    catalogs = {
+    catalogs: dict[Engine, Catalog] = {
         "postgres": read_postgres_catalog(
             url, database=_DATABASE, reader_role=READER, schemas=("main",)
         ),
@@ -89,7 +90,7 @@ def guarded(
         "duckdb": read_duckdb_catalog(duckdb, database=_DATABASE),
     }
 
-    def build_database(engine: str, limits: LimitSettings) -> Database:
+    def build_database(engine: Engine, limits: LimitSettings) -> Database:
         if engine == "postgres":
             return PostgresDatabase(_DATABASE, reader, limits, search_path=("main",))
         if engine == "sqlite":

@@ -7,11 +7,20 @@ from pathlib import Path
 
 from execution.executor import Database
 from execution.guard.guard import PolicySettings, SqlGuard
+from execution.policies.policy_file import load_policy
 from nl2sql.catalog import Catalog
 from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violation
-from tests.attacks.attack import FOLDER
-from tests.attacks.scratch import load_scratch_policy
+from tests.attacks.attack import FIXTURES, FOLDER
 from tests.fakes import FakeCatalogs
+
+POLICY = FIXTURES / "policy.yaml"
+# Who attacks: all work in department 1. Roles are those of the policy.
+PRINCIPALS = {
+    name: Principal(f"a {name}", tuple(name.split(" and ")), (("department_id", 1),))
+    for name in ("member", "manager", "auditor", "member and auditor")
+}
+# What stands in rows of other departments only: no answer to anybody but the auditor may hold it.
+WITHHELD = ("Dora", "Emil", "Fay", "Gus", "7770", "6100", "9900", "gold", "theirs")
 
 _MOST_ROWS = 1000
 
@@ -31,7 +40,7 @@ class GuardedWay:
         runner: asyncio.Runner,
         folder: Path,
     ) -> None:
-        policy = load_scratch_policy()
+        policy = load_policy(POLICY)
         self._guards = {
             barrier: SqlGuard(
                 FakeCatalogs(catalog), {catalog.database: PolicySettings(policy, barrier=barrier)}
@@ -43,12 +52,10 @@ class GuardedWay:
         self._runner = runner
         self._folder = folder
 
-    def guard(
-        self, sql: str, principal: Principal, *, barrier: bool = True
-    ) -> GuardedQuery | Violation:
+    def guard(self, sql: str, role: str, *, barrier: bool = True) -> GuardedQuery | Violation:
         """The guard's answer."""
         filled = sql.replace(FOLDER, str(self._folder))
-        return self._runner.run(self._guards[barrier].guard(self._name, filled, principal))
+        return self._runner.run(self._guards[barrier].guard(self._name, filled, PRINCIPALS[role]))
 
     def execute(self, query: GuardedQuery, *, hasty: bool = False) -> ResultSet | Diagnostic:
         """The reader's answer."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,27 +22,23 @@ from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import parse_settings
 from serve_app.composition.wiring import Wiring
 from tests.attacks.arenas import UNTOUCHED, Arena
-from tests.attacks.attack import FOLDER, HARMLESS, QUERY_CANCELED, Attack
-from tests.attacks.everywhere import ENGINES
-from tests.attacks.injections.injection import EMPLOYEES, Injection
-from tests.attacks.injections.obeying_engine import ObeyingEngine
-from tests.attacks.scratch import PRINCIPALS, WITHHELD
-from tests.attacks.table import ATTACKS
+from tests.attacks.attack import ATTACKS, ENGINES, FOLDER, HARMLESS, QUERY_CANCELED, Attack, Engine
+from tests.attacks.guarded import POLICY, PRINCIPALS, WITHHELD
+from tests.attacks.injections.injection import EMPLOYEES, Injection, ObeyingEngine
 from tests.attacks.test_attacks import QUICK_GROUPS
+from tests.attacks.ways import MOST_ROWS, WAYS_TO_ROWS
 from tests.conftest import ROOT
 from tests.fakes import FakeEmbedder
 from tests.oracle.grants import read_policy
 from tests.serve_app.interfaces import (
     Interfaces,
     Reply,
-    call_tool,
     describe_principal,
     open_interfaces,
     sign_in,
 )
 from tests.serve_app.leaks import find_internals, hide_own_numbers
 
-_MOST_ROWS = 1000
 _Result = TypeVar("_Result")
 
 
@@ -62,7 +58,7 @@ class Target:
 
 @pytest.fixture(scope="session")
 def target(
-    arenas: Mapping[str, Arena], server: EmbeddedServer, folder: Path, hash_key: None
+    arenas: Mapping[Engine, Arena], server: EmbeddedServer, folder: Path, hash_key: None
 ) -> Iterator[Target]:
     home = folder / "service"
     home.mkdir()
@@ -72,7 +68,7 @@ def target(
         readers[engine] = {"url": f"{engine}:///{path}"}
     databases: dict[str, dict[str, Any]] = {}
     for engine, reader in readers.items():
-        policy = {**read_policy(Path(__file__).with_name("policy.yaml")), "database": engine}
+        policy = {**read_policy(POLICY), "database": engine}
         file = home / f"{engine}.yaml"
         file.write_text(yaml.safe_dump(policy, allow_unicode=True), encoding="utf-8")
         databases[engine] = {"reader": reader, "policy": str(file)}
@@ -85,7 +81,7 @@ def target(
             "flags": {"intent_gate": False},
             # No doubt keeps an attack from its rows.
             "ranking": {"min_confidence": 0.0},
-            "limits": {"pool_size": 2, "rows": _MOST_ROWS, "statement_timeout_ms": 3000},
+            "limits": {"pool_size": 2, "rows": MOST_ROWS, "statement_timeout_ms": 3000},
         }
     )
     described = {name: describe_principal(who) for name, who in PRINCIPALS.items()}
@@ -99,48 +95,7 @@ def target(
         runner.run(stack.aclose())
 
 
-# -- the ways --------------------------------------------------------------------------------------
-
-
-async def run_sql(target: Target, attack: Attack, sql: str) -> Reply:
-    async with target.interfaces.connect_mcp(attack.role) as client:
-        return await call_tool(
-            client, "run_sql", sql=sql, database=attack.engine, max_rows=_MOST_ROWS
-        )
-
-
-async def ask(target: Target, attack: Attack, sql: str) -> Reply:
-    async with target.interfaces.connect_mcp(attack.role, over_http=False) as client:
-        return await call_tool(
-            client, "ask", question=EMPLOYEES, database=attack.engine, max_rows=_MOST_ROWS
-        )
-
-
-async def chat(target: Target, attack: Attack, sql: str) -> Reply:
-    return await target.interfaces.chat(attack.role, EMPLOYEES, model=attack.engine)
-
-
-async def stream_chat(target: Target, attack: Attack, sql: str) -> Reply:
-    return await target.interfaces.chat(attack.role, EMPLOYEES, model=attack.engine, stream=True)
-
-
-async def stream_trace(target: Target, attack: Attack, sql: str) -> Reply:
-    """All events of a question, with the trace in the last one."""
-    return await target.interfaces.stream(
-        attack.role, EMPLOYEES, database=attack.engine, trace=True, max_rows=_MOST_ROWS
-    )
-
-
-WAYS: dict[str, Callable[[Target, Attack, str], Awaitable[Reply]]] = {
-    "run_sql": run_sql,
-    "ask": ask,
-    "chat": chat,
-    "streamed chat": stream_chat,
-    "events with trace": stream_trace,
-}
-
-
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", WAYS_TO_ROWS)
 @pytest.mark.parametrize(
     ("engine", "group"),
     [
@@ -150,7 +105,7 @@ WAYS: dict[str, Callable[[Target, Attack, str], Awaitable[Reply]]] = {
     ],
 )
 def test_an_attack_gets_the_rows_of_the_policy_or_none(
-    target: Target, engine: str, group: str, way: str
+    target: Target, engine: Engine, group: str, way: str
 ) -> None:
     attacks = [attack for attack in ATTACKS if (attack.engine, attack.group) == (engine, group)]
 
@@ -158,8 +113,11 @@ def test_an_attack_gets_the_rows_of_the_policy_or_none(
         faults = []
         for attack in attacks:
             sql = attack.sql.replace(FOLDER, str(target.folder))
-            target.model.obey(Injection(attack.name, "question", EMPLOYEES, sql))
-            reply = await WAYS[way](target, attack, sql)
+            injection = Injection(
+                attack.name, "question", EMPLOYEES, sql, attack.role, database=engine
+            )
+            target.model.obey(injection)
+            reply = await WAYS_TO_ROWS[way](target.interfaces, injection)
             faults += [
                 f"{attack.id}: {fault}\n  {sql[:300]}\n  {reply.text[:2000]}"
                 for fault in find_faults(attack, sql, reply, is_run=way == "run_sql")

@@ -1,7 +1,13 @@
-"""Each text of ``refusals``, refused by the guard of each database, without a policy."""
+"""Each text of ``fixtures/attacks/refusals.yaml``, refused by the guard of each database.
+
+They are about the shop of ``tests/fixtures``, without a policy, so that nothing but the guard's own
+rules can be why. What a principal's policy withholds is in the attacks beside it, each of which is
+shown to work first.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,9 +20,7 @@ from execution.guard.guard import SqlGuard
 from nl2sql.catalog import Catalog
 from nl2sql.types import Principal, Violation
 from retrieval.schema_directory import SchemaDirectory
-from tests.attacks.everywhere import ENGINES
-from tests.attacks.refusals import REFUSALS
-from tests.attacks.refusals.refusal import ANY, Refusal
+from tests.attacks.attack import ENGINES, Engine, read_fixture
 from tests.conftest import ROOT
 from tests.execution.duckdb.shop import ExposedShop, open_exposed
 from tests.execution.sqlite.shop import build_shop
@@ -25,18 +29,51 @@ from tests.serve_app.leaks import find_internals
 from tests.serve_app.mcp.clients import connect_directly, fail
 from tests.serve_app.served import build_services
 
+# Refused, by whichever check is the first to notice.
+ANY = "any code"
 # With these codes a message says which name is meant.
 _NAMING = ("function_not_allowed", "type_not_allowed", "unknown_table")
 
-
 _NOT_RUN = ("The query was not run (", "The sql ")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A text, and the codes of the engines that refuse it; elsewhere it is harmless.
+
+    ``works`` says that DuckDB runs it if there is no guard.
+    """
+
+    name: str
+    sql: str
+    codes: Mapping[Engine, str]
+    works: bool
+
+
+def read_refusals() -> Iterator[Refusal]:
+    """Those of the file: families under their code, in which an engine may have another, or none.
+
+    Every other key of a family is the name of a text; ``{60 * x}`` in it is sixty times x.
+    """
+    for code, families in read_fixture("refusals").items():
+        for family in families:
+            texts = dict(family)
+            codes = {engine: texts.pop(engine, code) for engine in ENGINES}
+            codes = {engine: code for engine, code in codes.items() if code is not None}
+            works = texts.pop("works", False)
+            for name, sql in texts.items():
+                full = re.sub(r"\{(\d+) \* ([^}]*)\}", lambda match: int(match[1]) * match[2], sql)
+                yield Refusal(f"{code}-{name}", full, codes, works)
+
+
+REFUSALS = tuple(read_refusals())
 
 
 @dataclass(frozen=True, slots=True)
 class Shops:
     """The shop under each engine."""
 
-    catalogs: Mapping[str, Catalog]
+    catalogs: Mapping[Engine, Catalog]
     exposed: ExposedShop
 
     def aim(self, refusal: Refusal) -> str:
@@ -62,7 +99,7 @@ def shops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shops]:
     ],
 )
 async def test_it_is_refused_for_its_own_reason(
-    engine: str, refusal: Refusal, shops: Shops
+    engine: Engine, refusal: Refusal, shops: Shops
 ) -> None:
     catalogs = FakeCatalogs(shops.catalogs[engine])
     verdict = await SqlGuard(catalogs).guard("shop", shops.aim(refusal), Principal("tester"))
@@ -74,7 +111,7 @@ async def test_it_is_refused_for_its_own_reason(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-async def test_all_are_refused_over_mcp(engine: str, shops: Shops) -> None:
+async def test_all_are_refused_over_mcp(engine: Engine, shops: Shops) -> None:
     guard = SqlGuard(FakeCatalogs(shops.catalogs[engine]))
     services = build_services(build_settings(), guard=guard, schemas=SchemaDirectory(guard))
     messages = {}

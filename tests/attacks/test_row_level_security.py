@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from execution.policies.access import Access, CompiledPolicy
+from execution.policies.policy_file import load_policy
 from execution.policies.row_level_security.apply import (
     apply_row_security,
     read_own_security,
@@ -26,9 +27,8 @@ from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, ResultSet
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.attacks.arenas import SECURED, Arena
-from tests.attacks.attack import HARMLESS, Attack, equal_rows
-from tests.attacks.scratch import PRINCIPALS, WITHHELD, load_scratch_policy
-from tests.attacks.table import ATTACKS
+from tests.attacks.attack import ATTACKS, HARMLESS, Attack, Engine, equal_rows
+from tests.attacks.guarded import POLICY, PRINCIPALS, WITHHELD
 from tests.execution.trusted import trust
 
 _GROUPS = ("scopes", "oracles", "masks", "names", "rows", "spellings", "errors")
@@ -71,11 +71,11 @@ class SecuredAttack:
 
 @pytest.fixture(scope="module")
 def secured(
-    arenas: Mapping[str, Arena], server: EmbeddedServer, hash_key: None
+    arenas: Mapping[Engine, Arena], server: EmbeddedServer, hash_key: None
 ) -> Iterator[SecuredAttack]:
     url = server.url(SECURED, SUPERUSER)
     catalog = read_postgres_catalog(url, database=SECURED, reader_role=READER, schemas=("main",))
-    policy = load_scratch_policy().model_copy(update={"database": SECURED})
+    policy = load_policy(POLICY).model_copy(update={"database": SECURED})
     compiled = CompiledPolicy(policy, catalog, row_level_security=True)
     apply_row_security(
         url,

@@ -36,7 +36,7 @@ def open_questions(server: EmbeddedServer, home: Path) -> tuple[list[KnownQuesti
         stage = open_demo(server)
         questions = list_questions(stage)
         policy = home / "policy.yaml"
-        policy.write_text(yaml.safe_dump(dict(stage.subjects[0].policy)), encoding="utf-8")
+        policy.write_text(yaml.safe_dump(dict(stage.subject.policy)), encoding="utf-8")
         stage.close()
     return questions, policy
 
@@ -49,7 +49,7 @@ def list_questions(stage: PostgresStage) -> list[KnownQuestion]:
     found = []
     for principal in ASKING:
         copy = stage.copy(principal)
-        for _, sql in stage.subjects[0].golds:
+        for _, sql in stage.subject.golds:
             outcome = copy.run(sql)
             if outcome.sqlstate or not 0 < len(outcome.rows) <= MOST_ROWS:
                 continue

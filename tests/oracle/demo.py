@@ -64,7 +64,7 @@ PRINCIPALS = (
 )
 
 
-def open_demo(server: EmbeddedServer, *, timeout_ms: int = 3000) -> PostgresStage:
+def open_demo(server: EmbeddedServer) -> PostgresStage:
     """The stage over the demo ERP, loaded if it is not there. Raises DatabaseUnavailable."""
     schema = data.demo_erp.SCHEMA_SQL.read_text(encoding="utf-8")
     views = (_FOLDER / "demo_views.sql").read_text(encoding="utf-8")
@@ -79,7 +79,7 @@ def open_demo(server: EmbeddedServer, *, timeout_ms: int = 3000) -> PostgresStag
     )
     derived = read_policy(_ROLES)["derived"]
     subject = Subject(DATABASE, catalog, read_demo_policy(), read_demo_golds(), derived)
-    return PostgresStage(server, DATABASE, [subject], timeout_ms=timeout_ms)
+    return PostgresStage(server, subject)
 
 
 def read_demo_policy() -> dict[str, Any]:

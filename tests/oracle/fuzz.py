@@ -1,13 +1,15 @@
 """Random statements thrown at the guard: what passes runs, with nothing but the guard in the way.
 
-Each statement goes to the guard as each principal. What it lets through runs on a connection that
-may write, and is held against the principal's copy. Trouble is: an exception of the guard's, a mark
-of something hidden in a result or in an error's text (see ``marked_database.py``), another result
-than the copy's, and whatever has changed in what the caller describes before and after.
+Each statement goes to the guard as one or more principals. What it lets through runs on a
+connection that may write, and is held against the principal's copy. Trouble is: an exception of the
+guard's, a mark of something hidden in a result or in an error's text (see ``marked_database.py``),
+another result than the copy's, and whatever has changed in what the caller describes before and
+after.
 """
 
 from __future__ import annotations
 
+import random
 import re
 import time
 import traceback
@@ -16,8 +18,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from nl2sql.catalog import Catalog
 from nl2sql.types import GuardedQuery, Violation
 from tests.oracle.corpus import Query
+from tests.oracle.grammar.dialect import load_dialect
+from tests.oracle.grammar.queries import QueryGrammar
 from tests.oracle.marked_database import has_mark
 from tests.oracle.outcomes import Outcome
 from tests.oracle.tally import Finding, Tally
@@ -84,6 +89,39 @@ class Target:
 
 Aimed = Iterator[tuple[Sequence[Target], str, str]]
 """(targets, kind, statement)."""
+
+
+def aim_grammar(
+    catalog: Catalog,
+    targets: Sequence[Target],
+    list_visible: Callable[[str], set[str]],
+    rng: random.Random,
+) -> Aimed:
+    """Statements by the grammar over what one target sees, for it and for another at random.
+
+    The other one mostly sees other rows. ``list_visible`` gives the qualified names of what a
+    principal of that name sees. The grammar is calibrated with the first target's guard.
+    """
+
+    def accepts(statement: str) -> bool:
+        return not isinstance(targets[0].guard(statement), Violation)
+
+    dialect = load_dialect(catalog.dialect)
+    grammars = [QueryGrammar(dialect, catalog, rng, list_visible(who.name)) for who in targets]
+    rare = grammars[0].find_rare(accepts)
+    streams = []
+    for grammar in grammars:
+        grammar.set_rare(rare)
+        streams.append(grammar.iterate())
+    while True:
+        at = rng.randrange(len(targets))
+        kind, statement = next(streams[at])
+        yield list(dict.fromkeys((targets[at], rng.choice(targets)))), kind, statement
+
+
+def aim_at_all(targets: Sequence[Target], statements: Statements) -> Aimed:
+    """Each statement for each target."""
+    return ((targets, kind, statement) for kind, statement in statements)
 
 
 @dataclass
@@ -153,11 +191,6 @@ class FuzzReport:
                 self.troubles.append(f"mark in the result\n{finding.render()}")
         if verdict.kind is Kind.MISMATCH:
             self.troubles.append(finding.render())
-
-
-def aim_at_all(targets: Sequence[Target], statements: Statements) -> Aimed:
-    """Each statement for each target."""
-    return ((targets, kind, statement) for kind, statement in statements)
 
 
 def throw_statements(

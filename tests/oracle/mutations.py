@@ -1,4 +1,4 @@
-"""Queries broken at random: parts of one put into another, tokens moved, odd characters let in.
+"""Queries broken at random: parts of one put into another, names and tokens moved, odd characters.
 
 Most of what comes out is no SQL any more; the rest is SQL that no person would write.
 """
@@ -13,8 +13,13 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.sql.parsing import parse_one
+from tests.oracle.grammar.dialect import load_dialect
 
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*\n|/\*.*?\*/|\w+|\s+|.""", re.DOTALL)
+
+# Lower case: words of SQL are mostly in upper case.
+_NAME = re.compile(r"\b[a-z_][a-z0-9_]+\b")
+_DANGEROUS = 0.5
 
 # Kinds of nodes that may take one another's place.
 _KINDS: tuple[tuple[type[exp.Expr], ...], ...] = (
@@ -99,8 +104,30 @@ def insert_signs(query: str, other: str, rng: random.Random, dialect: str) -> st
     return "".join(text)
 
 
+def swap_names(query: str, other: str, rng: random.Random, dialect: str) -> str:
+    """A name becomes that of a dangerous function, or another of the two queries', everywhere."""
+    names = _NAME.findall(query)
+    if not names:
+        return ""
+    dangerous = load_dialect(dialect).dangerous
+    new = rng.choice(dangerous if rng.random() < _DANGEROUS else [*names, *_NAME.findall(other)])
+    return re.sub(rf"\b{rng.choice(names)}\b", new, query)
+
+
+def qualify_names(query: str, other: str, rng: random.Random, dialect: str) -> str:
+    """A name gets another one, of a source or of a dangerous function, before or behind it."""
+    names = _NAME.findall(query)
+    if not names:
+        return ""
+    name, added = rng.choice(names), rng.choice((*names, *load_dialect(dialect).dangerous))
+    qualified = f"{name}.{added}" if rng.random() < 0.5 else f"{added}.{name}"
+    return re.sub(rf"\b{name}\b", qualified, query, count=1)
+
+
 _RULES: tuple[tuple[str, Callable[[str, str, random.Random, str], str], int], ...] = (
     ("splice", splice_queries, 6),
+    ("names", swap_names, 3),
+    ("qualify", qualify_names, 2),
     ("tokens", edit_tokens, 3),
     ("signs", insert_signs, 1),
 )

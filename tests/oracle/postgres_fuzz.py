@@ -8,29 +8,30 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from itertools import repeat
 
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Principal
+from tests.oracle.corpus import list_queries, load_seeds
 from tests.oracle.effects import WatchedSession, narrow_functions
-from tests.oracle.engines import ENGINES, aim_statements
 from tests.oracle.fuzz import (
     Aimed,
     FuzzReport,
-    Statements,
     Target,
     aim_at_all,
+    aim_grammar,
     throw_statements,
 )
 from tests.oracle.marked_database import build_marked
 from tests.oracle.mutations import iterate_mutations
 from tests.oracle.postgres_copies import list_relations, open_superuser
-from tests.oracle.runs import cut_catalog, list_queries
-from tests.oracle.sqlsmith import PROGRAM, iterate_statements, prepare_database
+from tests.oracle.runs import cut_catalog
 from tests.oracle.stage import PostgresStage, build_guarding, build_rereading
 
+ENGINES = ("corpus", "grammar")
+"""Where statements come from."""
+
 _TIMEOUT_MS = 1000
-# sqlsmith's statements are long: each takes as long as several others.
-_MUTATIONS_TO_ONE_OF_SQLSMITH = 4
 _OBJECTS = """
 SELECT md5(string_agg(name, ',' ORDER BY name)) FROM (
   SELECT relname || relkind::text AS name FROM pg_class
@@ -57,7 +58,8 @@ class PostgresFuzzer:
         """Raises PolicyError, psycopg.Error."""
         self.server = server
         self.stage = stage
-        subject = stage.subjects[0]
+        self.principals = principals
+        subject = stage.subject
         self._sessions: list[WatchedSession] = []
         self.targets: list[Target] = []
         for principal in principals:
@@ -129,41 +131,18 @@ class PostgresFuzzer:
         return str(row)
 
 
-def aim_engine(
-    engine: str, fuzzer: PostgresFuzzer, principals: Sequence[Principal], rng: random.Random
-) -> Aimed:
-    """The statements of the corpus, at all targets, or those of one of ``ENGINES``."""
-    if engine == "corpus":
-        statements = build_statements(fuzzer.server, fuzzer.stage, principals, rng)
-        return aim_at_all(fuzzer.targets, statements)
-    return aim_statements(ENGINES[engine](fuzzer.stage, principals, fuzzer.targets, rng), rng)
+def aim_engine(engine: str, fuzzer: PostgresFuzzer, rng: random.Random) -> Aimed:
+    """The statements of one of ``ENGINES``, over what the fuzzer's principals see, without end.
 
-
-def build_statements(
-    server: EmbeddedServer,
-    stage: PostgresStage,
-    principals: Sequence[Principal],
-    rng: random.Random,
-) -> Statements:
-    """Statements of all kinds over what some principal sees, without end.
-
-    Changed queries of the corpus, and where sqlsmith is installed its statements over the tables
-    of a principal's copy; so that not nearly all are refused for a table that nobody may read.
+    ``corpus`` are the corpus of what each of them sees, so that not nearly all are refused for a
+    table that nobody may read, and the seeds, changed at random.
     """
-    subject = stage.subjects[0]
-    sources: list[tuple[Statements, int]] = []
-    for principal in principals:
-        visible = cut_catalog(subject.catalog, stage.list_visible(principal))
-        queries = [query.sql for query in list_queries(visible, subject.golds)]
-        sources.append((iterate_mutations(queries, rng), _MUTATIONS_TO_ONE_OF_SQLSMITH))
-        if PROGRAM:
-            name = f"{subject.name}_{principal.name}_smith"
-            prepare_database(server, stage.source, name, stage.list_grants(principal))
-            sources.append((iterate_statements(server, name, rng), 1))
-    return _mix(sources, rng)
-
-
-def _mix(sources: Sequence[tuple[Statements, int]], rng: random.Random) -> Statements:
-    statements, weights = zip(*sources, strict=True)
-    while True:
-        yield next(rng.choices(statements, weights)[0])
+    subject = fuzzer.stage.subject
+    visible = {who.name: fuzzer.stage.list_visible(who) for who in fuzzer.principals}
+    if engine == "grammar":
+        return aim_grammar(subject.catalog, fuzzer.targets, visible.__getitem__, rng)
+    streams = [iterate_mutations(load_seeds(), rng)]
+    for tables in visible.values():
+        queries = list_queries(cut_catalog(subject.catalog, tables), subject.golds)
+        streams.append(iterate_mutations([query.sql for query in queries], rng))
+    return aim_at_all(fuzzer.targets, (next(rng.choice(streams)) for _ in repeat(None)))

@@ -52,7 +52,8 @@ class PostgresSession:
         self._connection = psycopg.connect(self._url, autocommit=True, cursor_factory=RawCursor)
         for name in (*_AS_TEXT, _RECORD_ARRAY):
             self._connection.adapters.register_loader(name, TextLoader)
-        self.set_search_path(self._search_path)
+        path = sql.SQL(", ").join(map(sql.Identifier, self._search_path))
+        self._connection.execute(sql.SQL("SET search_path = {}").format(path))
         for setting, value in (
             ("default_transaction_read_only", "on" if self._is_reader else "off"),
             ("statement_timeout", str(self._timeout_ms)),
@@ -62,12 +63,6 @@ class PostgresSession:
             self._connection.execute(
                 sql.SQL("SET {} = {}").format(sql.Identifier(setting), sql.Literal(value))
             )
-
-    def set_search_path(self, schemas: Sequence[str]) -> None:
-        """Names without a schema are looked up in these."""
-        self._search_path = schemas
-        path = sql.SQL(", ").join(map(sql.Identifier, schemas))
-        self._connection.execute(sql.SQL("SET search_path = {}").format(path))
 
     def run(
         self, statement: str, params: Sequence[object] = (), *, planner: Sequence[str] = ()

@@ -15,10 +15,8 @@ from nl2sql.types import Principal
 from tests.execution.duckdb import shop as duckdb_shop
 from tests.execution.sqlite import shop as sqlite_shop
 from tests.golden import load_pairs
-from tests.oracle.engines import aim_statements, build_grammars
 from tests.oracle.file_stage import FileStage
-from tests.oracle.fuzz import FuzzReport, throw_statements
-from tests.oracle.grammar.dialect import load_dialect
+from tests.oracle.fuzz import FuzzReport, aim_grammar, throw_statements
 from tests.oracle.grants import read_policy
 from tests.oracle.stage import Subject
 
@@ -76,8 +74,5 @@ def fuzz_shop(
         catalog = stage.subject.catalog
         targets = [stage.build_target(principal) for principal in PRINCIPALS[dialect]]
         tables = {table.qualified for table in catalog.tables}
-        streams = build_grammars(load_dialect(dialect), catalog, targets, lambda _: tables, rng)
-        statements = aim_statements(streams, rng)
-        return throw_statements(
-            statements, seconds=seconds, describe=stage.describe, progress=progress
-        )
+        aimed = aim_grammar(catalog, targets, lambda _: tables, rng)
+        return throw_statements(aimed, seconds=seconds, describe=stage.describe, progress=progress)

@@ -18,7 +18,7 @@ from execution.policies.policy_file import parse_policy
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.catalog import Catalog
 from nl2sql.types import GuardedQuery, Principal, Violation
-from tests.oracle.grants import Grant, Grants, list_grants
+from tests.oracle.grants import Grants, list_grants
 from tests.oracle.outcomes import Outcome
 from tests.oracle.postgres_copies import FORWARD, ORDERS, build_copy, copy_database
 from tests.oracle.postgres_session import PostgresSession
@@ -87,15 +87,12 @@ class PostgresCopy:
         name: str,
         roles: Sequence[Grants],
         search_path: Sequence[str],
-        *,
-        timeout_ms: int,
     ) -> None:
         self._server = server
         self._source = source
         self._name = name
         self._roles = roles
         self._search_path = search_path
-        self._timeout_ms = timeout_ms
         self._sessions: dict[str, PostgresSession] = {}
 
     def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
@@ -118,16 +115,8 @@ class PostgresCopy:
             build_copy(
                 self._server, self._source, name, self._roles, order=order, hash_key=HASH_KEY
             )
-            self._sessions[order] = PostgresSession(
-                self._server, name, self._search_path, timeout_ms=self._timeout_ms
-            )
+            self._sessions[order] = PostgresSession(self._server, name, self._search_path)
         return self._sessions[order]
-
-    def set_search_path(self, schemas: Sequence[str]) -> None:
-        """Sets the search path of all statements from now on."""
-        self._search_path = schemas
-        for session in self._sessions.values():
-            session.set_search_path(schemas)
 
     def close(self) -> None:
         """Drops what was made."""
@@ -141,8 +130,9 @@ class PostgresCopy:
 class Subject:
     """What is asked about: tables, their policy, and queries over them (identifier, SQL).
 
-    ``catalog`` has the search path under which the queries resolve. ``derived`` is, by role and
-    table, the inheritance that the policy does not name, since the guard has to find it out.
+    ``name`` is that of the database or file. ``catalog`` has the search path under which the
+    queries resolve. ``derived`` is, by role and table, the inheritance that the policy does not
+    name, since the guard has to find it out.
     """
 
     name: str
@@ -153,34 +143,22 @@ class Subject:
 
 
 class PostgresStage:
-    """One database that holds ``subjects``; ``judge`` gives the judge of a principal."""
+    """The database of one subject; ``judge`` gives the judge of a principal."""
 
-    def __init__(
-        self,
-        server: EmbeddedServer,
-        database: str,
-        subjects: Sequence[Subject],
-        *,
-        timeout_ms: int = 3000,
-    ) -> None:
-        """Raises psycopg.Error when ``database`` has connections."""
-        self.subjects = tuple(subjects)
+    def __init__(self, server: EmbeddedServer, subject: Subject) -> None:
+        """Raises psycopg.Error when the database, called as the subject, has connections."""
+        self.subject = subject
+        self.source = subject.name
         self._server = server
-        self.source = database
-        self._timeout_ms = timeout_ms
-        self._live = f"{database}_live"
-        copy_database(server, database, self._live)
-        self.full = PostgresSession(
-            server, self._live, subjects[0].catalog.search_path, timeout_ms=timeout_ms
-        )
+        self._live = f"{self.source}_live"
+        copy_database(server, self.source, self._live)
+        self.full = PostgresSession(server, self._live, subject.catalog.search_path)
         self._copies: dict[str, PostgresCopy] = {}
 
-    def judge(self, principal: Principal, subject: Subject) -> Judge:
-        """Judges until the next call, which may set another search path. Raises PolicyError."""
+    def judge(self, principal: Principal) -> Judge:
+        """Raises PolicyError."""
+        parts = (self.subject.policy, self.subject.catalog, principal)
         copy = self.copy(principal)
-        for side in (self.full, copy):
-            side.set_search_path(subject.catalog.search_path)
-        parts = (subject.policy, subject.catalog, principal)
         return Judge(build_guarding(*parts), self.full, copy, reread=build_rereading(*parts))
 
     def copy(self, principal: Principal) -> PostgresCopy:
@@ -191,8 +169,7 @@ class PostgresStage:
                 self.source,
                 f"{self.source}_{principal.name}",
                 self.list_grants(principal),
-                self.subjects[0].catalog.search_path,
-                timeout_ms=self._timeout_ms,
+                self.subject.catalog.search_path,
             )
         return self._copies[principal.name]
 
@@ -208,16 +185,7 @@ class PostgresStage:
         return set[str]().union(*self.list_grants(principal))
 
     def list_grants(self, principal: Principal) -> list[Grants]:
-        """What the principal's roles see, over the tables of all subjects."""
-        merged: list[dict[str, Grant]] = [{} for _ in principal.roles]
-        for subject in self.subjects:
-            found = list_grants(
-                subject.policy,
-                principal,
-                subject.catalog.tables,
-                "postgres",
-                derived=subject.derived,
-            )
-            for grants, more in zip(merged, found, strict=True):
-                grants |= more
-        return [*merged]
+        """What the principal's roles see."""
+        subject = self.subject
+        tables = subject.catalog.tables
+        return list_grants(subject.policy, principal, tables, "postgres", derived=subject.derived)

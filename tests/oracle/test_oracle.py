@@ -1,55 +1,113 @@
-"""Guarded on the whole database, a query gives what it gives on the principal's own copy."""
+"""Guarded on the whole database, a query gives what it gives on the principal's own copy.
+
+``python -m tests.oracle corpus`` judges the whole corpus over the demo.
+"""
 
 from __future__ import annotations
 
-import os
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
+import postgast
 import pytest
 
-from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import GuardedQuery, Principal, Violation
-from tests.oracle import generated_policies
-from tests.oracle.benchmarks import NAMES, open_benchmark
+from tests.fakes import SHOP
+from tests.oracle.corpus import (
+    PROBES,
+    TREE_PROBES,
+    WRAPPERS,
+    Query,
+    build_gold_queries,
+    build_table_queries,
+    list_queries,
+    mutate_query,
+)
 from tests.oracle.demo import PRINCIPALS
-from tests.oracle.runs import judge_generated, judge_queries, judge_subjects, list_queries
-from tests.oracle.stage import PostgresStage
+from tests.oracle.mutations import iterate_mutations
+from tests.oracle.runs import judge_corpus, judge_queries
+from tests.oracle.shop import PRINCIPALS as SHOP_PRINCIPALS
+from tests.oracle.shop import open_shop_file
+from tests.oracle.spellings import RULES, respell_query
+from tests.oracle.stage import PostgresStage, Subject
 from tests.oracle.tally import Tally
 from tests.oracle.verdicts import Guarding, Judge, Kind
 
-BENCH = os.environ.get("QUORUMSQL_BENCH", "")
-
-# Of some 17,000 queries (`python -m tests.oracle corpus` judges them all) so many for each of the
-# principals, the gold ones always among them.
-QUERIES_EACH = 250
-MOST_REFUSED = 0.02
-MOST_UNSETTLED = 0.01
-EXAMPLES = 300
-
 LOGISTICS = PRINCIPALS[0]
+# Queries for each principal: of the corpus over the demo, some 17,000, the golds always among them.
+_FEW, _MANY = 100, 250
+
+# A column that is masked has to compare as it did: as what it was declared.
+AFFINITIES = [
+    ("text_with_number", "SELECT id FROM orders WHERE placed_at > 2023"),
+    ("number_with_text", "SELECT id FROM orders WHERE total > '7'"),
+    ("text_is_number", "SELECT id, placed_at < 3000 AS x, total = '20' AS y FROM orders"),
+]
 
 
-def check(tally: Tally) -> None:
-    """No mismatch; few harmless queries refused, few set aside."""
+def check(tally: Tally, *, least_telling: int) -> None:
+    """No mismatch; few harmless queries refused, few set aside.
+
+    And the guard had something to do: without it, some had been other results.
+    """
     assert not tally.mismatches, tally.render()
-    assert tally.refused_share < MOST_REFUSED, tally.render()
-    assert tally.unsettled_share < MOST_UNSETTLED, tally.render()
+    assert tally.refused_share <= 0.05, tally.render()
+    assert tally.unsettled_share <= 0.05, tally.render()
+    assert tally.telling >= least_telling, tally.render()
 
 
-def test_the_corpus_over_the_demo_erp(stage: PostgresStage) -> None:
-    tally = judge_subjects(stage, PRINCIPALS, random.Random(7), most=QUERIES_EACH)
-    check(tally)
-    assert tally.total == QUERIES_EACH * len(PRINCIPALS) >= 2000
-    # The guard had something to do: without it, these had been other results.
-    assert tally.telling >= 500
+@pytest.mark.parametrize(
+    ("principals", "most"),
+    [
+        pytest.param(PRINCIPALS[:1], _FEW, marks=pytest.mark.quick, id="few"),
+        pytest.param(PRINCIPALS, _MANY, id="many"),
+    ],
+)
+def test_the_corpus_over_the_demo_erp(
+    stage: PostgresStage, principals: Sequence[Principal], most: int
+) -> None:
+    tally = judge_corpus(stage, principals, random.Random(7), most=most)
+    check(tally, least_telling=len(principals) * most // 6)
+    assert tally.total == most * len(principals)
+    assert tally.refused_share < 0.02, tally.render()
 
 
-def test_queries_that_hypothesis_makes_up(stage: PostgresStage) -> None:
-    tally = judge_generated(stage, PRINCIPALS, examples=EXAMPLES, random_seed=7)
-    assert not tally.mismatches, tally.render()
-    assert tally.count(Kind.EQUAL) > EXAMPLES / 2
-    assert tally.count(Kind.REFUSED) <= MOST_REFUSED * tally.total
+@pytest.mark.parametrize(
+    ("dialect", "principals", "most"),
+    [
+        pytest.param("sqlite", SHOP_PRINCIPALS["sqlite"][:3:2], _FEW, marks=pytest.mark.quick),
+        pytest.param("duckdb", SHOP_PRINCIPALS["duckdb"][:2], _FEW, marks=pytest.mark.quick),
+        ("sqlite", (*SHOP_PRINCIPALS["sqlite"], Principal("owner", ("owner",))), 2 * _MANY),
+    ],
+    ids=["sqlite", "duckdb", "sqlite_many"],
+)
+def test_the_corpus_over_the_shop(
+    dialect: str, principals: Sequence[Principal], most: int, tmp_path: Path
+) -> None:
+    rng, tally = random.Random(7), Tally()
+    with open_shop_file(dialect, tmp_path) as stage:
+        queries = list_shop_queries(stage.subject)
+        for who in principals:
+            chosen = rng.sample(queries, min(most, len(queries)))
+            judge_queries(stage.judge(who), who, chosen, tally)
+    check(tally, least_telling=most // 5)
+    # DuckDB reads whatever the guard reads.
+    assert dialect == "sqlite" or not tally.count(Kind.LENIENT), tally.render()
+
+
+def list_shop_queries(subject: Subject) -> list[Query]:
+    """The golds on DuckDB, whose grammar writes what the fuzzers judge there; else the corpus."""
+    if subject.catalog.dialect == "duckdb":
+        return [Query(title, "gold", sql) for title, sql in subject.golds]
+    return list_queries(subject.catalog, [*subject.golds, *AFFINITIES])
+
+
+def test_nothing_is_seen_without_a_role(stage: PostgresStage) -> None:
+    nobody, tally = Principal("nobody"), Tally()
+    queries = list_queries(stage.subject.catalog, stage.subject.golds)
+    judge_queries(stage.judge(nobody), nobody, random.Random(7).sample(queries, 50), tally)
+    assert tally.count(Kind.FORBIDDEN) + tally.count(Kind.REFUSED) == 50
 
 
 # -- the oracle would notice -------------------------------------------------------------------
@@ -68,6 +126,11 @@ def refuse(statement: str) -> Violation:
     return Violation("not_a_query", "", "No.")
 
 
+def reverse(statement: str) -> GuardedQuery:
+    """Another one of the rows that any LIMIT may give."""
+    return let_pass("SELECT holiday_dt FROM public_holidays ORDER BY holiday_dt DESC LIMIT 1")
+
+
 @pytest.mark.parametrize(
     ("guard", "statement", "kind"),
     [
@@ -80,6 +143,8 @@ def refuse(statement: str) -> Violation:
         (filter_outside, "SELECT last_name FROM employees WHERE fte_pct > 1", Kind.MISMATCH),
         (refuse, "SELECT count(*) FROM employees", Kind.REFUSED),
         (refuse, "SELECT count(*) FROM payslips", Kind.FORBIDDEN),
+        (reverse, "SELECT holiday_dt FROM public_holidays LIMIT 1", Kind.UNSETTLED),
+        (reverse, "SELECT holiday_dt FROM public_holidays ORDER BY 1 LIMIT 1", Kind.MISMATCH),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -90,38 +155,59 @@ def test_a_guard_that_does_nothing_of_use_is_found_out(
     assert judge.judge(statement).kind is kind
 
 
-def test_a_result_that_depends_on_the_order_of_rows_is_set_aside(stage: PostgresStage) -> None:
-    def reverse(statement: str) -> GuardedQuery:
-        return let_pass("SELECT holiday_dt FROM public_holidays ORDER BY holiday_dt DESC LIMIT 1")
+# -- the corpus --------------------------------------------------------------------------------
 
-    judge = Judge(reverse, stage.full, stage.copy(LOGISTICS))
-    statement = "SELECT holiday_dt FROM public_holidays LIMIT 1"
-    assert judge.judge(statement).kind is Kind.UNSETTLED
-    ordered = "SELECT holiday_dt FROM public_holidays ORDER BY holiday_dt LIMIT 1"
-    assert judge.judge(ordered).kind is Kind.MISMATCH
+GOLD = "SELECT o.id, o.total FROM orders AS o JOIN customers AS c ON c.id = o.customer_id"
 
 
-# -- benchmarks --------------------------------------------------------------------------------
+def test_every_template_and_every_spelling_makes_queries_of_postgresql() -> None:
+    queries = list_queries(SHOP, [("x", GOLD)])
+    assert not [query for query in queries if len(postgast.parse(query.sql).stmts) != 1]
+    kinds = {query.kind for query in mutate_query(SHOP, "x", GOLD)}
+    assert kinds == set(WRAPPERS["postgres"]) | (set(RULES) - {"qualified_columns"})
+    kinds = {query.kind.split("/")[0] for query in build_table_queries(SHOP)}
+    assert kinds == set(PROBES["postgres"]) | set(TREE_PROBES)
+    assert next(build_gold_queries(SHOP, [("x", "SELECT 1;")])).sql == "SELECT 1"
 
 
-@pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder of benchmarks")
-@pytest.mark.parametrize(("name", "most"), list(zip(NAMES, (200, 10), strict=True)))
-def test_a_sample_of_a_benchmark(
-    embedded_server: EmbeddedServer, stage: PostgresStage, name: str, most: int
-) -> None:
-    bench = open_benchmark(embedded_server, Path(BENCH), name)
-    # Of spider_pg 40 schemas of 145: the copies alone take seconds each.
-    principals = generated_policies.PRINCIPALS[::3]
-    tally = judge_subjects(bench, principals, random.Random(7), most=most, subjects=40)
-    bench.close()
-    check(tally)
-    assert tally.telling > tally.total / 10
+@pytest.mark.parametrize(
+    ("rule", "sql", "expected"),
+    [
+        ("upper_case", "SELECT id FROM orders o", "SELECT ID FROM ORDERS O"),
+        ("quoted", "SELECT ID FROM orders", 'SELECT "id" FROM "orders"'),
+        ("qualified", "SELECT id FROM orders", 'SELECT id FROM "sales".orders AS orders'),
+        ("qualified_columns", "SELECT orders.id FROM orders", "SELECT sales.orders.id FROM orders"),
+        (
+            "alias_shadows",
+            "SELECT o.id FROM orders AS o",
+            'SELECT "customers".id FROM orders AS "customers"',
+        ),
+        (
+            "cte_shadows",
+            "SELECT id FROM orders",
+            'WITH orders AS (SELECT * FROM "sales".orders) SELECT id FROM orders',
+        ),
+        (
+            "cte_shadows_itself",
+            "WITH w AS (SELECT 1) SELECT id FROM orders, w",
+            "WITH orders AS (SELECT * FROM orders), w AS (SELECT 1) SELECT id FROM orders, w",
+        ),
+        ("line_comments", "SELECT id", "SELECT -- */ '\nid"),
+    ],
+)
+def test_spellings(rule: str, sql: str, expected: str) -> None:
+    assert dict(respell_query(sql, SHOP))[rule] == expected
 
 
-def test_nothing_is_seen_without_a_role(stage: PostgresStage) -> None:
-    nobody = Principal("nobody")
-    subject = stage.subjects[0]
-    tally = Tally()
-    queries = random.Random(7).sample(list_queries(subject.catalog, subject.golds), 50)
-    judge_queries(stage.judge(nobody, subject), nobody, queries, tally)
-    assert tally.count(Kind.FORBIDDEN) + tally.count(Kind.REFUSED) == 50
+def test_mutations_are_the_same_for_the_same_seed_and_of_every_kind() -> None:
+    queries = [query.sql for query in build_table_queries(SHOP)]
+
+    def draw() -> list[tuple[str, str]]:
+        source = iterate_mutations(queries, random.Random(5))
+        return [next(source) for _ in range(300)]
+
+    first = draw()
+    assert first == draw()
+    kinds = {word for kind, _ in first for word in kind.split()}
+    assert kinds == {"splice", "names", "qualify", "tokens", "signs"}
+    assert sum(text in queries for _, text in first) < 30

@@ -23,10 +23,9 @@ from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import DatabaseJob
 from serve_app.reporting import Silence
-from tests.attacks.injections.obeying_engine import ObeyingEngine
+from tests.attacks.injections.injection import SAID, STORED, ObeyingEngine
 from tests.attacks.injections.planted import DATABASE, PRINCIPALS, build_settings, open_stage
 from tests.attacks.injections.service import Service
-from tests.attacks.injections.stored import SAID, STORED
 from tests.fakes import FakeEmbedder
 from tests.oracle.stage import PostgresStage
 

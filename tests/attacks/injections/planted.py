@@ -67,7 +67,7 @@ def open_stage(server: EmbeddedServer, injections: Iterable[Injection]) -> Postg
         server.url(DATABASE, SUPERUSER), database=DATABASE, reader_role=READER, schemas=MODULES
     )
     subject = Subject(DATABASE, catalog, _read_policy(), ())
-    return PostgresStage(server, DATABASE, [subject])
+    return PostgresStage(server, subject)
 
 
 def _plant(

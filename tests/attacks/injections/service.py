@@ -14,8 +14,7 @@ from nl2sql.protocols import Answerer
 from nl2sql.results.cell_values import normalize_value
 from nl2sql.types import Principal, Question, SamplingRequest, Violation
 from serve_app.composition.local import LocalParts
-from tests.attacks.injections.injection import Injection
-from tests.attacks.injections.obeying_engine import ObeyingEngine
+from tests.attacks.injections.injection import Injection, ObeyingEngine
 from tests.attacks.injections.planted import DATABASE, PRINCIPALS
 from tests.oracle.outcomes import Outcome
 from tests.oracle.stage import PostgresStage
@@ -89,7 +88,7 @@ class Service:
             k=2,
             seed=0,
             max_rows=_MOST_ROWS,
-            evidence=injection.text if injection.place == "evidence" else "",
+            evidence=injection.evidence,
             session=session,
             picked=picked,
             answer_text="model",
@@ -121,7 +120,7 @@ class Service:
         shown = {table.qualified for table in visible.tables}
         names = {
             table.name
-            for table in self._stage.subjects[0].catalog.tables
+            for table in self._stage.subject.catalog.tables
             if table.qualified not in shown
         }
         return {name for name in names if "_" in name or name == "payslips"}

@@ -10,15 +10,11 @@ import pytest
 from generation.conversation.answer_sentence import render_sentence
 from nl2sql.answers import Answer, Answered
 from nl2sql.types import Principal
-from tests.attacks.injections.asked import ASKED
-from tests.attacks.injections.injection import Injection
+from tests.attacks.injections.injection import INJECTIONS, SAID, STORED, Injection
 from tests.attacks.injections.planted import PRINCIPALS, SECRETS
 from tests.attacks.injections.service import Service, count_rows, list_results
-from tests.attacks.injections.stored import SAID, STORED
 from tests.conftest import ROOT
 from tests.oracle.outcomes import describe_difference
-
-INJECTIONS = (*ASKED, *STORED)
 
 each_injection = pytest.mark.parametrize(
     "injection", INJECTIONS, ids=lambda injection: injection.id

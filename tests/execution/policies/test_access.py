@@ -53,8 +53,9 @@ def test_only_who_sees_everything_is_not_restricted() -> None:
     assert not find_access("boss", "clerk").restricted
 
 
-def test_who_has_no_role_of_the_policy_sees_nothing() -> None:
-    verdict = expect(Violation, compile_shop().access(Principal("eve", ("admin",))))
+@pytest.mark.parametrize("roles", [(), ("",), ("admin",), ("CLERK",), ("clerk ",), ("boss,clerk",)])
+def test_who_has_no_role_of_the_policy_sees_nothing(roles: tuple[str, ...]) -> None:
+    verdict = expect(Violation, compile_shop().access(Principal("eve", roles)))
     assert (verdict.code, verdict.fragment) == ("not_permitted", "eve")
 
 

@@ -9,8 +9,7 @@ from execution.postgres.names import check_names
 from execution.postgres.plan_verification import read_names
 from execution.postgres.trees import name_output
 from nl2sql.catalog import Catalog
-from tests.attacks.attack import Attack
-from tests.attacks.postgres_calls import ATTACKS
+from tests.attacks.attack import CALLS, Attack
 from tests.fakes import SHOP, build_table
 from tests.golden import load_changes
 
@@ -29,7 +28,7 @@ def read(sql: str, catalog: Catalog = SHOP) -> str:
     return violation.fragment if violation else ""
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.id)
+@pytest.mark.parametrize("attack", CALLS, ids=lambda attack: attack.id)
 def test_a_call_by_attribute_notation_is_refused_by_this_reader_alone(attack: Attack) -> None:
     assert read(attack.sql.replace("currencies", "main.currencies"), CURRENCIES)
 

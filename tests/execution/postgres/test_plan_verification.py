@@ -15,7 +15,7 @@ from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant
 from execution.postgres.plan_verification import READINGS_DISAGREE
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
-from tests.attacks.postgres_calls import ATTACKS
+from tests.attacks.attack import CALLS
 
 _DATABASE = "third_reading"
 _SCHEMA = f"""
@@ -130,7 +130,7 @@ async def test_whatever_else_the_database_finds_is_refused_logged_and_counted(
 
 @pytest.mark.parametrize(
     "attack",
-    [attack for attack in ATTACKS if "currencies" not in attack.sql],
+    [attack for attack in CALLS if "currencies" not in attack.sql],
     ids=lambda attack: attack.id,
 )
 async def test_a_call_by_attribute_notation_shows_in_the_plan(attack, database) -> None:  # type: ignore[no-untyped-def]

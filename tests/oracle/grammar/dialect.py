@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 
 from nl2sql.yaml_file import read_yaml
 
-_FOLDER = Path(__file__).parent
+GRAMMARS = Path(__file__).parent
 
 
 class FunctionSource(BaseModel):
@@ -82,4 +82,4 @@ class Dialect(BaseModel):
 @cache
 def load_dialect(name: str) -> Dialect:
     """The dialect of ``NAME.yaml``. Raises SettingsError, ValidationError."""
-    return Dialect.model_validate(read_yaml(_FOLDER / f"{name}.yaml", called="grammar"))
+    return Dialect.model_validate(read_yaml(GRAMMARS / f"{name}.yaml", called="grammar"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from nl2sql.catalog import Catalog
 from nl2sql.sql.names import quote_name
@@ -18,6 +18,8 @@ from tests.oracle.grammar.sources import Sources, list_tables
 
 _SETS = ("UNION", "UNION ALL", "INTERSECT", "EXCEPT")
 _MOST_DEPTH = 3
+# How often a template is tried.
+_TRIES = 6
 _COLUMN = re.compile(r"[a-z_]\w*(\.\w+)?")
 
 
@@ -60,21 +62,22 @@ class QueryGrammar:
         self._sources.ctes = []
         return self.write_query(None, self._rng.randint(0, _MOST_DEPTH))[0]
 
-    def list_templates(self) -> Iterator[str]:
-        """All templates and literals of expressions."""
-        return self._expressions.list_templates()
+    def find_rare(self, accepts: Callable[[str], bool]) -> frozenset[str]:
+        """The templates and literals of which the guard accepts no query.
 
-    def write_example(self, template: str) -> str:
-        """A short query that holds the template."""
-        self._names.restart()
-        self._expressions.slips = 0
-        scope = Scope()
-        text, source = self._sources.write_table(scope)
-        scope.sources.append(source)
-        return f"SELECT {self._expressions.expand(template, scope, 1)} AS x FROM {text}"
+        A query of twenty expressions would nearly always hold one, and show nothing but that.
+        """
+        return frozenset(
+            template
+            for template in dict.fromkeys(self._expressions.list_templates())
+            if not any(accepts(self._write_example(template)) for _ in range(_TRIES))
+        )
 
     def set_rare(self, templates: frozenset[str]) -> None:
-        """Lets few queries hold these templates from now on."""
+        """Lets few queries hold these templates from now on.
+
+        Should the guard let one through by mistake, it is seen.
+        """
         self._expressions.rare = templates
 
     def write_query(self, parent: Scope | None, depth: int) -> tuple[str, Columns]:
@@ -102,6 +105,15 @@ class QueryGrammar:
         return self.write_query(scope, min(depth, 1))[0]
 
     # -- SELECT --------------------------------------------------------------------------------
+
+    def _write_example(self, template: str) -> str:
+        """A short query that holds the template."""
+        self._names.restart()
+        self._expressions.slips = 0
+        scope = Scope()
+        text, source = self._sources.write_table(scope)
+        scope.sources.append(source)
+        return f"SELECT {self._expressions.expand(template, scope, 1)} AS x FROM {text}"
 
     def _write_select(
         self, parent: Scope | None, depth: int, families: Sequence[str] | None, most: str

@@ -15,7 +15,6 @@ import duckdb
 
 from execution.duckdb.database import DuckDbDatabase
 from execution.sqlite.database import SqliteDatabase
-from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
@@ -67,12 +66,12 @@ class FilePairs(Pairs):
         _write_file(self._left, dialect, self._rows)
         read = read_duckdb_catalog if dialect == "duckdb" else read_sqlite_catalog
         catalog = read(self._left, database=warehouse.NAME)
-        super().__init__([Subject(warehouse.NAME, catalog, warehouse.POLICY, warehouse.GOLDS)])
+        super().__init__(Subject(warehouse.NAME, catalog, warehouse.POLICY, warehouse.GOLDS))
 
-    def _list_corpus(self, subject: Subject) -> Sequence[Query]:
-        return [Query(name, "gold", text) for name, text in subject.golds]
+    def _list_corpus(self) -> Sequence[Query]:
+        return [Query(name, "gold", text) for name, text in self.subject.golds]
 
-    def _read_values(self, catalog: Catalog) -> Values:
+    def _read_values(self) -> Values:
         return {}
 
     def _iterate_changes(self, principal: Principal, changes: Sequence[Change]) -> Iterator[Change]:
@@ -86,7 +85,7 @@ class FilePairs(Pairs):
                 self._right.unlink()
 
     @contextmanager
-    def _open_sides(self, subject: Subject) -> Iterator[tuple[Side, Side, Settling]]:
+    def _open_sides(self) -> Iterator[tuple[Side, Side, Settling]]:
         kind = DuckDbDatabase if self._dialect == "duckdb" else SqliteDatabase
         left, right = (
             Side(kind(warehouse.NAME, path, LIMITS), self._runner)

@@ -76,8 +76,8 @@ class Pairs(ABC):
     A principal's queries are guarded and run on the first database once, then on each changed one.
     """
 
-    def __init__(self, subjects: Sequence[Subject]) -> None:
-        self.subjects = subjects
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
         self._runner = asyncio.Runner()
 
     def judge(
@@ -89,41 +89,31 @@ class Pairs(ABC):
         changes: Sequence[Change] = tuple(Change),
         progress: Callable[[str, PairTally], None] = lambda name, tally: None,
     ) -> PairTally:
-        """About ``pairs`` pairs, the same share for each principal, subject and change.
+        """About ``pairs`` pairs, the same share for each principal and change.
 
         Raises as ``judge_queries`` does.
         """
-        tally = PairTally()
-        parts = len(principals) * len(self.subjects) * len(changes)
-        most = -(-pairs // parts)
-        corpora = [self._list_corpus(subject) for subject in self.subjects]
-        values = [self._read_values(subject.catalog) for subject in self.subjects]
+        tally, subject = PairTally(), self.subject
+        most = -(-pairs // (len(principals) * len(changes)))
+        corpus, values = self._list_corpus(), self._read_values()
         for principal in principals:
-            queries = [
-                choose_queries(
-                    corpus,
-                    subject.catalog,
-                    known,
-                    build_guarding(subject.policy, subject.catalog, principal),
-                    rng,
-                    most=most,
-                    tally=tally,
-                )
-                for subject, corpus, known in zip(self.subjects, corpora, values, strict=True)
-            ]
+            guard = build_guarding(subject.policy, subject.catalog, principal)
+            queries = choose_queries(
+                corpus, subject.catalog, values, guard, rng, most=most, tally=tally
+            )
             self.judge_queries(principal, queries, tally, changes=changes, progress=progress)
         return tally
 
     def judge_queries(
         self,
         principal: Principal,
-        queries: Sequence[Guarded],
+        queries: Guarded,
         tally: PairTally,
         *,
         changes: Sequence[Change] = tuple(Change),
         progress: Callable[[str, PairTally], None] = lambda name, tally: None,
     ) -> None:
-        """Adds the verdicts on the queries of each subject, guarded for ``principal``.
+        """Adds the verdicts on queries that are guarded for ``principal``.
 
         A change that leaves everything as it is makes no pairs. Raises the errors of the drivers,
         DatabaseUnavailable, InsecureRole, and AssertionError where the principal could see a
@@ -131,19 +121,18 @@ class Pairs(ABC):
         """
         seen: dict[GuardedQuery, Observation] = {}
         for change in self._iterate_changes(principal, changes):
-            for subject, guarded in zip(self.subjects, queries, strict=True):
-                with self._open_sides(subject) as (left, right, is_open):
-                    judge = PairJudge(left, right, is_open)
-                    for query, asked in guarded:
-                        if asked not in seen:
-                            seen[asked] = left.observe(asked)
-                        usual = seen[asked]
-                        pair = Pair(query.name, principal.name, change, query.sql, asked)
-                        answer = usual.result
-                        state = answer.sqlstate if isinstance(answer, Diagnostic) else ""
-                        tally.add(Finding(pair, *judge.judge(asked, usual)), state)
-                    left.close()
-                    right.close()
+            with self._open_sides() as (left, right, is_open):
+                judge = PairJudge(left, right, is_open)
+                for query, asked in queries:
+                    if asked not in seen:
+                        seen[asked] = left.observe(asked)
+                    usual = seen[asked]
+                    pair = Pair(query.name, principal.name, change, query.sql, asked)
+                    answer = usual.result
+                    state = answer.sqlstate if isinstance(answer, Diagnostic) else ""
+                    tally.add(Finding(pair, *judge.judge(asked, usual)), state)
+                left.close()
+                right.close()
             progress(f"{principal.name} {change}", tally)
 
     def close(self) -> None:
@@ -151,10 +140,10 @@ class Pairs(ABC):
         self._runner.close()
 
     @abstractmethod
-    def _list_corpus(self, subject: Subject) -> Sequence[Query]: ...
+    def _list_corpus(self) -> Sequence[Query]: ...
 
     @abstractmethod
-    def _read_values(self, catalog: Catalog) -> Values:
+    def _read_values(self) -> Values:
         """A few values of each column, whoever may see them."""
 
     @abstractmethod
@@ -162,5 +151,5 @@ class Pairs(ABC):
         """Makes the second database by one change after another, where it changes anything."""
 
     @abstractmethod
-    def _open_sides(self, subject: Subject) -> AbstractContextManager[tuple[Side, Side, Settling]]:
+    def _open_sides(self) -> AbstractContextManager[tuple[Side, Side, Settling]]:
         """Both databases as they are now, and whether the first answers in several ways."""

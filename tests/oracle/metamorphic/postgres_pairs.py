@@ -7,11 +7,10 @@ from contextlib import closing, contextmanager
 
 from execution.postgres.database import PostgresDatabase
 from execution.postgres.embedded import READER, EmbeddedServer
-from nl2sql.catalog import Catalog
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import quote_name
 from nl2sql.types import GuardedQuery, Principal
-from tests.oracle.corpus import Query
+from tests.oracle.corpus import Query, list_queries
 from tests.oracle.metamorphic.error_probes import Values
 from tests.oracle.metamorphic.observations import MOST_ROWS, Side
 from tests.oracle.metamorphic.pairs import Pairs
@@ -25,8 +24,7 @@ from tests.oracle.metamorphic.verdicts import Settling
 from tests.oracle.outcomes import describe_difference
 from tests.oracle.postgres_copies import copy_database
 from tests.oracle.postgres_session import PostgresSession
-from tests.oracle.runs import list_queries
-from tests.oracle.stage import HASH_KEY, PLANS, PostgresStage, Subject
+from tests.oracle.stage import HASH_KEY, PLANS, PostgresStage
 from tests.oracle.verdicts import may_order
 
 LIMITS = LimitSettings(statement_timeout_ms=3000, explain_timeout_ms=2000, pool_size=1)
@@ -35,11 +33,11 @@ _WITH_VALUES = ("text", "character", "int", "numeric")
 
 
 class PostgresPairs(Pairs):
-    """Judges pairs over the subjects of one stage, whose source must have no connections."""
+    """Judges pairs over the subject of a stage, whose source must have no connections."""
 
     def __init__(self, server: EmbeddedServer, stage: PostgresStage) -> None:
         """Raises psycopg.Error."""
-        super().__init__(stage.subjects)
+        super().__init__(stage.subject)
         self._server = server
         self._stage = stage
         self._base = f"{stage.source}_base"
@@ -54,8 +52,8 @@ class PostgresPairs(Pairs):
         for name in (self._right, self._left, self._base):
             self._server.drop_database(name)
 
-    def _list_corpus(self, subject: Subject) -> Sequence[Query]:
-        return list_queries(subject.catalog, subject.golds)
+    def _list_corpus(self) -> Sequence[Query]:
+        return list_queries(self.subject.catalog, self.subject.golds)
 
     def _iterate_changes(self, principal: Principal, changes: Sequence[Change]) -> Iterator[Change]:
         roles = self._stage.list_grants(principal)
@@ -69,8 +67,8 @@ class PostgresPairs(Pairs):
             yield change
 
     @contextmanager
-    def _open_sides(self, subject: Subject) -> Iterator[tuple[Side, Side, Settling]]:
-        path = subject.catalog.search_path
+    def _open_sides(self) -> Iterator[tuple[Side, Side, Settling]]:
+        path = self.subject.catalog.search_path
         with (
             closing(PostgresSession(self._server, self._left, path)) as one,
             closing(PostgresSession(self._server, self._right, path)) as other,
@@ -86,8 +84,8 @@ class PostgresPairs(Pairs):
         opened = PostgresDatabase(database, url, LIMITS, search_path=search_path)
         return Side(opened, self._runner)
 
-    def _read_values(self, catalog: Catalog) -> Values:
-        found = {}
+    def _read_values(self) -> Values:
+        found, catalog = {}, self.subject.catalog
         for table in catalog.tables:
             for column in table.columns:
                 if not column.type.startswith(_WITH_VALUES):

@@ -1,7 +1,7 @@
 """What is hidden may change: no answer, error or type that a principal sees does.
 
 `python -m tests.oracle metamorphic` judges many more pairs, and how long they take. Without the
-fence, and with one that does not keep statistics back, the same check finds what they tell.
+security barrier, and with one that does not keep statistics back, the check finds what they tell.
 """
 
 from __future__ import annotations
@@ -77,34 +77,34 @@ def test_files_change_unseen(dialect: str, tmp_path: Path) -> None:
 
 
 def test_statistics_tell_nothing(pairs: PostgresPairs, stock: PostgresStage) -> None:
-    check(judge_telling(pairs, stock.subjects[0], "fence"), len(TELLING))
+    check(judge_telling(pairs, stock.subject, "barrier"), len(TELLING))
 
 
-@pytest.mark.parametrize("fence", ["none", "offset"])
-def test_without_the_fence_statistics_tell(
-    fence: str, pairs: PostgresPairs, stock: PostgresStage
+@pytest.mark.parametrize("barrier", ["none", "offset"])
+def test_without_the_barrier_statistics_tell(
+    barrier: str, pairs: PostgresPairs, stock: PostgresStage
 ) -> None:
-    tally = judge_telling(pairs, stock.subjects[0], fence)
+    tally = judge_telling(pairs, stock.subject, barrier)
     told = {finding.pair.name.split()[0]: finding for finding in tally.list_kept(Kind.DIFFERENT)}
     assert set(told) == set(TELLING), tally.render()
     assert "22025" in told["ilike"].detail
     assert "22003" in told["ranges"].detail
 
 
-def judge_telling(pairs: PostgresPairs, subject: Subject, fence: str) -> PairTally:
-    """The verdicts on ``TELLING`` behind the fence, behind half of it, or behind none."""
-    guard = build_guarding(subject.policy, subject.catalog, ZED, barrier=fence != "none")
+def judge_telling(pairs: PostgresPairs, subject: Subject, barrier: str) -> PairTally:
+    """The verdicts on ``TELLING`` behind the security barrier, half of it, or none."""
+    guard = build_guarding(subject.policy, subject.catalog, ZED, barrier=barrier != "none")
     queries = []
     for name, text in TELLING.items():
         guarded = guard(text)
         assert isinstance(guarded, GuardedQuery), guarded
-        if fence == "offset":
+        if barrier == "offset":
             halved = replace(guarded, sql=_SECOND_PART.sub("", guarded.sql))
             assert halved != guarded
             guarded = halved
         queries.append((Query(name, "telling", text), guarded))
     tally = PairTally()
-    pairs.judge_queries(ZED, [queries], tally, changes=(Change.ODD,))
+    pairs.judge_queries(ZED, queries, tally, changes=(Change.ODD,))
     return tally
 
 

@@ -135,4 +135,4 @@ def open_warehouse(server: EmbeddedServer) -> PostgresStage:
         server.url(NAME, SUPERUSER), database=NAME, reader_role=READER, schemas=("main",)
     )
     subject = Subject(NAME, catalog, POLICY, GOLDS)
-    return PostgresStage(server, NAME, [subject])
+    return PostgresStage(server, subject)
