@@ -1,26 +1,21 @@
 """Extracts the query from a model's answer.
 
-Models reason aloud, use code fences and JSON, and explain before and after. The rules, in order:
+Models reason aloud, use code fences, and explain before and after. The rules, in order:
 
 1. Reasoning (``<think>`` and similar tags) is dropped, even if one of the tags is missing.
 2. The last closed block in fences counts whose query parses; if none does, the last with a query.
    Else, if the answer begins with a query, it is taken up to a fence; else the first block with a
-   query; else the first JSON value under a usual key; else the prose itself is searched.
+   query; else the prose itself is searched.
 3. Of several statements, the first SELECT or WITH that parses is chosen; if none does, the first.
 4. An explanation after the query is removed if the query does not parse with it.
-5. Escapes, entities and typographic marks around a query are replaced, but not
-   inside quotes, dollar quotes or comments.
 
 Does not judge what a query does; the guard does. Never raises.
 """
 
 from __future__ import annotations
 
-import html
-import json
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -158,145 +153,6 @@ def is_query(sql: str, dialect: str) -> bool:
     )
 
 
-_ENTITY = r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,6}|#x[0-9a-f]{1,5});"
-_SPACES = "\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
-_NOTHING = "\u00ad\u200b-\u200d\u2060\ufeff"
-# Full-width ! % ( ) * + , - . / ; < = >, in the order of ASCII; letters and digits may be names.
-_WIDE = "\uff01\uff05\uff08-\uff0f\uff1b-\uff1e"
-_WIDE_OFFSET = 0xFF01 - ord("!")
-_QUOTES, _DOUBLE = "\u2018\u2019\u201a\u2032\u00b4", "\u201c\u201d\u201e\u2033"
-_SIGNS = {"\u2265": ">=", "\u2264": "<=", "\u2260": "<>", "\u2212": "-", "\u2013": "-"}
-_ODD = re.compile(
-    rf"(?P<escape>\\[nrt])|(?P<entity>{_ENTITY})|(?P<space>[{_SPACES}])|(?P<nothing>[{_NOTHING}])"
-    rf"|(?P<wide>[{_WIDE}])|(?P<sign>[\u2265\u2264\u2260\u2212]|\u2013(?=\s*\d))"
-    rf"|[{_QUOTES}](?P<text>[^{_QUOTES}]*)[{_QUOTES}]|[{_DOUBLE}](?P<name>[^{_DOUBLE}]*)[{_DOUBLE}]",
-    re.IGNORECASE,
-)
-_TOKEN = re.compile(rf"{LITERAL.pattern}|{_ODD.pattern}", re.DOTALL | re.IGNORECASE)
-# In prose before the query an apostrophe opens no literal.
-_BEGINS = re.compile(r"(?:\\[nrt]|\b)(?:SELECT|WITH)\b", re.IGNORECASE)
-
-
-def clean_query(text: str) -> str:
-    r"""The text with plain characters from its first query on.
-
-    >>> clean_query("SELECT\u00a0a FROM t\\nWHERE b = \u2018it's\u2019 AND c &lt; 5")
-    "SELECT a FROM t\nWHERE b = 'it''s' AND c < 5"
-    >>> clean_query("SELECT '&lt;', '\\n'&nbsp;")
-    "SELECT '&lt;', '\\n' "
-    """
-    if not _ODD.search(text):
-        return text
-    begins = _BEGINS.search(text)
-    at = begins.start() if begins else 0
-    return text[:at] + _TOKEN.sub(_replace, text[at:])
-
-
-def _replace(match: re.Match[str]) -> str:
-    token = match[0]
-    match match.lastgroup:
-        case "escape":
-            return "\n" if token == "\\n" else " "
-        case "entity":
-            return html.unescape(token).replace("\u00a0", " ")
-        case "space":
-            return " "
-        case "nothing":
-            return ""
-        case "wide":
-            return chr(ord(token) - _WIDE_OFFSET)
-        case "sign":
-            return _SIGNS[token]
-        case "text":
-            return "'" + token[1:-1].replace("'", "''") + "'"
-        case "name":
-            return '"' + token[1:-1].replace('"', '""') + '"'
-        case _:
-            return token
-
-
-# The most reliable first: an "answer" may be prose.
-_KEYS = (
-    "sql",
-    "sql_query",
-    "sqlquery",
-    "final_sql",
-    "generated_sql",
-    "query",
-    "final_query",
-    "statement",
-    "code",
-    "final_answer",
-    "answer",
-    "result",
-    "response",
-    "output",
-    "content",
-)
-_QUERY = re.compile(r"\b(?:SELECT|WITH)\b", re.IGNORECASE)
-_PAIR = re.compile(
-    rf"""["'](?:{"|".join(_KEYS)})["']\s*:\s*"((?:[^"\\]|\\.)*)""", re.DOTALL | re.IGNORECASE
-)
-_DECODER = json.JSONDecoder(strict=False)
-_MOST_OBJECTS = 20
-_DEEPEST = 20
-
-
-def find_json_answers(text: str) -> Iterator[str]:
-    """The texts that contain a query: by object, then the most reliable key first.
-
-    >>> list(find_json_answers('It is {"answer": {"SQL": "SELECT 1"}}'))
-    ['SELECT 1']
-    """
-    found = False
-    for value in _read_objects(text):
-        for answer in sorted(_list_answers(value, "", 0), key=lambda pair: pair[0]):
-            found = True
-            yield answer[1]
-    if not found:
-        # The object is truncated or malformed.
-        for match in _PAIR.finditer(text):
-            if _QUERY.search(match[1]):
-                yield _decode(match[1])
-
-
-def _read_objects(text: str) -> Iterator[Any]:
-    """Every JSON object or list in the text, one after the other."""
-    position = 0
-    for _ in range(_MOST_OBJECTS):
-        starts = [at for mark in "{[" if (at := text.find(mark, position)) >= 0]
-        if not starts:
-            return
-        try:
-            value, position = _DECODER.raw_decode(text, min(starts))
-            yield value
-        except (ValueError, RecursionError):
-            position = min(starts) + 1
-
-
-def _list_answers(value: Any, key: str, depth: int) -> Iterator[tuple[int, str]]:
-    """Pairs of the key's position in ``_KEYS`` and the text under it."""
-    if depth > _DEEPEST:
-        return
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            known = str(name).lower().replace("-", "_").replace(" ", "_")
-            yield from _list_answers(inner, known if known in _KEYS else key, depth + 1)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _list_answers(inner, key or _KEYS[-1], depth + 1)
-    elif isinstance(value, str) and key in _KEYS and _QUERY.search(value):
-        yield _KEYS.index(key), value
-
-
-def _decode(text: str) -> str:
-    """The content of a JSON string, as far as it can be decoded."""
-    try:
-        return str(json.loads(f'"{text}"', strict=False))
-    except ValueError:
-        return text.replace("\\n", "\n").replace('\\"', '"')
-
-
 _TAGS = "think|thinking|thought|reasoning|reflection|analysis|scratchpad"
 _THINKING = re.compile(
     rf"<({_TAGS})\b[^<>]*>.*?(?:</\1>|\Z)|\[THINK\].*?(?:\[/THINK\]|\Z)",
@@ -321,21 +177,13 @@ def extract_sql(text: str, dialect: str = "postgres") -> str:
 
     >>> extract_sql("Sure!\\n```sql\\nSELECT 1;\\n```\\nDone.")
     'SELECT 1'
-    >>> extract_sql('{"reasoning": "few", "sql": "SELECT 2"}')
-    'SELECT 2'
     """
     for turn in _TURN.split(_drop_thinking(text).lstrip("\ufeff\u200b")):
         answer = _MARKS.sub("\n", turn)
-        for parts in (_choose_block(answer, dialect), *map(_list_inside, _list_blocks(answer))):
-            if sql := _find_query(parts, dialect):
+        for part in (*_choose_block(answer, dialect), *_list_blocks(answer)):
+            if sql := choose_statement(part, dialect):
                 return sql
     return ""
-
-
-def _find_query(parts: Iterable[str], dialect: str) -> str:
-    """The first query in any of the parts."""
-    found = (choose_statement(clean_query(part), dialect) for part in parts)
-    return next((sql for sql in found if sql), "")
 
 
 def _choose_block(answer: str, dialect: str) -> tuple[str, ...]:
@@ -344,24 +192,13 @@ def _choose_block(answer: str, dialect: str) -> tuple[str, ...]:
         # The first fence closes a block that the prompt opened.
         return ()
     blocks = [match[1] for match in _FENCE.finditer(answer) if match[2]]
-    found = [
-        _find_query(_list_inside(block), dialect) for block in reversed(blocks[-_MOST_BLOCKS:])
-    ]
+    found = [choose_statement(block, dialect) for block in reversed(blocks[-_MOST_BLOCKS:])]
     queries = [sql for sql in found if sql]
     return tuple(sorted(queries, key=lambda sql: not is_query(sql, dialect)))[:1]
 
 
 def _drop_thinking(text: str) -> str:
     return _THOUGHT.sub("", _THINKING.sub("", text))
-
-
-def _list_inside(block: str) -> Iterator[str]:
-    """What is under the usual keys of JSON in a block, then the block."""
-    # In a query, braces are not JSON.
-    if not _QUERY_FIRST.match(block):
-        for inside in find_json_answers(block):
-            yield from _list_blocks(inside)
-    yield block
 
 
 def _list_blocks(answer: str) -> Iterator[str]:

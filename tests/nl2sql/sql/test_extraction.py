@@ -41,30 +41,3 @@ def test_no_text_raises(pieces: list[str], dialect: str) -> None:
 def test_a_long_answer_is_read_in_time() -> None:
     for piece in ("SELECT ", "{", "`SELECT ", "WITH a AS (", "'", "\n\nThis ", "<think>"):
         extract_sql(piece * 3000)
-
-
-# What models and word processors put around and between the words of a query.
-ODD = "\u00a0\u2003\u200b\ufeff\u2018\u2019\u201c\u201d\u2013\u2014\uff08\uff1b\u2265&<>;\\n"
-SPACES = st.lists(
-    st.sampled_from([" ", "\n", "\u00a0", "\u2003", "\\n", "&nbsp;", " \u200b"]),
-    min_size=1,
-    max_size=2,
-).map("".join)
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    spaces=st.lists(SPACES, min_size=7, max_size=7),
-    quotes=st.sampled_from(["''", "\u2018\u2019", "\u2019\u2019"]),
-    content=st.text(alphabet="ab '" + ODD, max_size=12),
-)
-def test_a_query_is_cleaned_and_no_literal_changes(
-    spaces: list[str], quotes: str, content: str
-) -> None:
-    literal = "'" + content.replace("'", "''") + "'"
-    words = ["SELECT", "a", "FROM", "t", "WHERE", "b", "= " + quotes[0] + "x" + quotes[1] + " AND"]
-    text = "".join(f"{word}{space}" for word, space in zip(words, spaces, strict=True))
-    found = extract_sql(f"{text}c = {literal}")
-    before, _, after = found.partition(" AND")
-    assert before.split() == ["SELECT", "a", "FROM", "t", "WHERE", "b", "=", "'x'"]
-    assert after.split(maxsplit=2) == ["c", "=", literal]
