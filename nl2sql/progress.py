@@ -37,9 +37,8 @@ STAGES = {
 class _Watch:
     """The progress of one question."""
 
-    def __init__(self, observer: Observer, *, in_detail: bool) -> None:
+    def __init__(self, observer: Observer) -> None:
         self._observer = observer
-        self.in_detail = in_detail
         self._now = Progress("")
         # The model's requests of this stage, which may be concurrent.
         self._requests: dict[object, Progress] = {}
@@ -78,12 +77,9 @@ _WATCH: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 
 @contextmanager
-def observed_by(observer: Observer | None, *, in_detail: bool = True) -> Iterator[None]:
-    """Inside this context, progress is reported to ``observer``; None: to nobody.
-
-    Without ``in_detail`` the model's tokens are not reported, which costs a message each.
-    """
-    token = _WATCH.set(None if observer is None else _Watch(observer, in_detail=in_detail))
+def observed_by(observer: Observer | None) -> Iterator[None]:
+    """Inside this context, progress is reported to ``observer``; None: to nobody."""
+    token = _WATCH.set(None if observer is None else _Watch(observer))
     try:
         yield
     finally:
@@ -91,9 +87,8 @@ def observed_by(observer: Observer | None, *, in_detail: bool = True) -> Iterato
 
 
 def is_observed() -> bool:
-    """Whether an observer wants details; callers check this before they compute a report."""
-    watch = _WATCH.get()
-    return watch is not None and watch.in_detail
+    """Whether there is an observer; callers check this before they compute a report."""
+    return _WATCH.get() is not None
 
 
 def enter_stage(stage: str, total: int = 0) -> None:

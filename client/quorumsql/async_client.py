@@ -109,20 +109,6 @@ class AsyncClient:
                         yield event
                 reader.end()
 
-    async def follow(self, query_id: str) -> AsyncIterator[Event]:
-        """The events of a question that was asked elsewhere, from the first."""
-        with self._reach():
-            async with self._http.stream(
-                "GET", f"/queries/{_quote(query_id)}/events", timeout=wire.STREAM_TIMEOUT
-            ) as response:
-                if not response.is_success:
-                    await response.aread()
-                    raise wire.translate(response)
-                reader = wire.EventReader(self.url)
-                async for piece in response.aiter_bytes():
-                    for event in reader.feed(piece):
-                        yield event
-
     async def translate(self, /, question: str | QueryRequest, **options: Any) -> TranslateResponse:
         """The SQL without its rows; the options are those of ``ask``."""
         request = wire.build_request(question, options)

@@ -84,7 +84,6 @@ class Client:
 
     ask = _block(AsyncClient.ask)
     stream = _iterate(AsyncClient.stream)
-    follow = _iterate(AsyncClient.follow)
     translate = _block(AsyncClient.translate)
     export = _block(AsyncClient.export)
     rate = _block(AsyncClient.rate)

@@ -31,9 +31,6 @@ class ObservabilitySettings(Section):
         description="Address that receives OpenTelemetry traces by OTLP over HTTP, such as "
         "http://localhost:4318/v1/traces; empty: no traces.",
     )
-    traces_ratio: float = Field(
-        1.0, ge=0, le=1, description="Share of the traces that are sent, chosen by trace id."
-    )
 
     @field_validator("traces_endpoint")
     @classmethod

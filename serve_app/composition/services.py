@@ -26,7 +26,6 @@ from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.review import ReviewService
-from serve_app.service.running_queries import RunningQueries
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.tools import ToolService
 
@@ -64,16 +63,14 @@ def build_services(
     access: AccessParts,
     *,
     recorder: QuestionRecorder | None = None,
-    running: RunningQueries | None = None,
     prepares_prompts: bool = True,
     store: IndexStore | None = None,
 ) -> Services:
     """The services over these stages.
 
-    ``recorder`` is by default one without metrics and traces; ``running`` by default knows the
-    questions of this process only. With ``prepares_prompts`` an idle engine reads the prompts of
-    likely questions in advance. With ``store``, the index, there are history and the other
-    services of the page. Raises SettingsError.
+    ``recorder`` is by default one without metrics and traces. With ``prepares_prompts`` an idle
+    engine reads the prompts of likely questions in advance. With ``store``, the index, there are
+    history and the other services of the page. Raises SettingsError.
     """
     settings = wiring.settings
     pipeline = wiring.build_pipeline(
@@ -98,7 +95,6 @@ def build_services(
         access=stages.directory,
         accounting=access.accounting,
         recorder=recorder,
-        running=running,
         history=conversations,
     )
     tools = ToolService(

@@ -1,8 +1,8 @@
 """An answer as server-sent events: what happens on the way, then the answer.
 
-The events are those of ``quorumsql.contract.events``, numbered. ``event: answer`` contains the same
-body as without a stream, ``event: problem`` a problem document instead of it. A comment line every
-two seconds shows that the service is alive. An invalid request is answered with its HTTP status, as
+The events are those of ``quorumsql.contract.events``. ``event: answer`` contains the same body as
+without a stream, ``event: problem`` a problem document instead of it. A comment line every two
+seconds shows that the service is alive. An invalid request is answered with its HTTP status, as
 without a stream.
 """
 
@@ -18,15 +18,13 @@ from starlette.types import Receive, Scope, Send
 from nl2sql.protocols import Observer
 from nl2sql.rendering import EVENT_KINDS, build_event
 from nl2sql.sql.threads import run_in_results_thread
-from nl2sql.types import RowsFetched
+from nl2sql.types import QuestionEvent, RowsFetched
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
 from serve_app.http.responses import Parts, RenderedRows, render_json, render_with_rows, split
 from serve_app.service.progress_queue import ProgressQueue
-from serve_app.service.running_queries import RecordedEvent, RunningQuery
 
 EVENT_STREAM = "text/event-stream"
-QUERY_ID = "QuorumSQL-Query-Id"
 # Something is sent at least every two seconds, also by a busy machine.
 SILENCE_S = 1.5
 _BEAT = b": still at work\n\n"
@@ -36,97 +34,68 @@ _BEAT = b": still at work\n\n"
 Work = Callable[[Observer, RenderedRows], Awaitable[Parts]]
 
 
-async def record(running: RunningQuery, work: Work) -> Parts:
-    """The body that ``work`` returns; what happens meanwhile is recorded, and so is an error."""
-    queue, rows = ProgressQueue(), RenderedRows()
-    task = asyncio.ensure_future(work(queue, rows))
-    try:
-        async for event in queue.follow(task, silence_s=SILENCE_S):
-            if event is not None:
-                # Only the bytes are kept: an event holds the rows of all candidates.
-                if isinstance(event, RowsFetched):
-                    content = await run_in_results_thread(_render_rows, event, rows)
-                else:
-                    content = (render_json(build_event(event).model_dump(exclude={"event"})),)
-                running.append(EVENT_KINDS[type(event)], content)
-        body = task.result()
-    except asyncio.CancelledError:
-        raise
-    except Exception as error:
-        running.append("problem", (bytes(render_error(error).body),))
-        raise
-    else:
-        running.append("answer", body)
-        return body
-    finally:
-        running.end()
-        task.cancel()
-        await asyncio.wait({task})
-
-
 class EventStream(Response):
     """Streams the events of a question while ``work`` answers it."""
 
     media_type = EVENT_STREAM
 
-    def __init__(self, running: RunningQuery, work: Work) -> None:
+    def __init__(self, work: Work) -> None:
         # A proxy that buffers the response would hold back the events until its end.
-        super().__init__(headers={"X-Accel-Buffering": "no", QUERY_ID: running.id})
+        super().__init__(headers={"X-Accel-Buffering": "no"})
         del self.headers["content-length"]
-        self._running = running
         self._work = work
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        task = asyncio.create_task(run_while_connected(receive, record(self._running, self._work)))
+        queue, rows = ProgressQueue(), RenderedRows()
+
+        async def work() -> Parts:
+            return await self._work(queue, rows)
+
+        task = asyncio.create_task(run_while_connected(receive, work()))
         try:
-            events = self._running.follow(silence_s=SILENCE_S)
-            first = await anext(events, None)
-            if first is None or first.kind == "problem":
-                # Nothing was sent yet: the error has a status of its own.
-                await asyncio.wait({task}, timeout=0 if first is None else None)
-                if task.done():
-                    task.result()
-            await _send_all(self, first, events, send)
+            events = _render_events(queue, rows, task)
+            # Nothing was sent yet: an error that comes first has a status of its own.
+            first = await anext(events)
+            await send(
+                {"type": "http.response.start", "status": 200, "headers": list(self.raw_headers)}
+            )
+            await _send(send, first)
+            async for event in events:
+                await _send(send, event)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
         except ClientGone:
             return
         finally:
             task.cancel()
             await asyncio.wait({task})
-            # A task that is cancelled before it starts has recorded no end.
-            self._running.end()
 
 
-class FollowedStream(Response):
-    """Streams the events of a question that somebody else's request answers."""
+async def _render_events(
+    queue: ProgressQueue, rows: RenderedRows, task: asyncio.Task[Parts]
+) -> AsyncIterator[Parts]:
+    """What is sent until the task has ended. Raises its error if that comes before any event."""
+    is_told = False
+    async for event in queue.follow(task, silence_s=SILENCE_S):
+        is_told = True
+        if event is None:
+            yield (_BEAT,)
+        else:
+            yield render_event(EVENT_KINDS[type(event)], await _render(event, rows))
+    try:
+        kind, content = "answer", task.result()
+    except ClientGone:
+        raise
+    except Exception as error:
+        if not is_told:
+            raise
+        kind, content = "problem", (bytes(render_error(error).body),)
+    yield render_event(kind, content)
 
-    media_type = EVENT_STREAM
 
-    def __init__(self, name: str, events: AsyncIterator[RecordedEvent | None]) -> None:
-        super().__init__(headers={"X-Accel-Buffering": "no", QUERY_ID: name})
-        del self.headers["content-length"]
-        self._events = events
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await run_while_connected(receive, _send_all(self, None, self._events, send))
-        except ClientGone:
-            return
-
-
-async def _send_all(
-    response: Response,
-    first: RecordedEvent | None,
-    events: AsyncIterator[RecordedEvent | None],
-    send: Send,
-) -> None:
-    await send(
-        {"type": "http.response.start", "status": 200, "headers": list(response.raw_headers)}
-    )
-    if first is not None:
-        await _send(send, render_event(first))
-    async for event in events:
-        await _send(send, (_BEAT,) if event is None else render_event(event))
-    await send({"type": "http.response.body", "body": b"", "more_body": False})
+async def _render(event: QuestionEvent, rows: RenderedRows) -> Parts:
+    if isinstance(event, RowsFetched):
+        return await run_in_results_thread(_render_rows, event, rows)
+    return (render_json(build_event(event).model_dump(exclude={"event"})),)
 
 
 def _render_rows(event: RowsFetched, rows: RenderedRows) -> Parts:
@@ -134,14 +103,13 @@ def _render_rows(event: RowsFetched, rows: RenderedRows) -> Parts:
     return render_with_rows(build_event(without), rows.render(event.result), exclude={"event"})
 
 
-def render_event(event: RecordedEvent) -> Parts:
-    """One event of a stream.
+def render_event(kind: str, content: Parts) -> Parts:
+    """One event of a stream; ``content`` is JSON in one line.
 
-    >>> b"".join(render_event(RecordedEvent(1, "stage", (b'{"stage":', b'"plan"}'))))
-    b'id: 1\\nevent: stage\\ndata: {"stage":"plan"}\\n\\n'
+    >>> b"".join(render_event("stage", (b'{"stage":', b'"plan"}')))
+    b'event: stage\\ndata: {"stage":"plan"}\\n\\n'
     """
-    head = b"id: %d\nevent: %s\ndata: " % (event.number, event.kind.encode())
-    return head, *event.content, b"\n\n"
+    return f"event: {kind}\ndata: ".encode(), *content, b"\n\n"
 
 
 async def _send(send: Send, parts: Parts) -> None:

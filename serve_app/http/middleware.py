@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _EXPOSED = [
     f"QuorumSQL-{name}"
     for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes "
-    "Trace-Id Query-Id".split()
+    "Trace-Id".split()
 ] + [
     "Retry-After",
     "WWW-Authenticate",

@@ -37,7 +37,6 @@ from quorumsql.wire import BUSY
 from serve_app.http.disconnection import ClientGone
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.service.request_checks import Missing
-from serve_app.service.running_queries import UnknownQuery
 
 _LOG = logging.getLogger("quorumsql")
 # nginx's status for a client that closed the request; nobody reads it but a log.
@@ -80,8 +79,6 @@ def render_error(error: Exception) -> JSONResponse:
     match error:
         case ClientGone():
             return render_problem(CLIENT_GONE, "Client gone", "The client left.")
-        case UnknownQuery():
-            return _render_field(404, "Unknown question", error)
         case Missing():
             return _render_field(404, "Not found", error)
         case UnknownDatabase():

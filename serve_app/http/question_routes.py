@@ -1,4 +1,4 @@
-"""``POST /query``, ``POST /translate`` and ``GET /queries/{name}/events``: questions."""
+"""``POST /query`` and ``POST /translate``: questions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,7 @@ from nl2sql.sql.threads import run_in_results_thread
 from quorumsql.contract import QueryRequest, QueryResponse, TranslateResponse
 from quorumsql.contract.answers import drop_rows
 from serve_app.http.disconnection import run_while_connected
-from serve_app.http.event_stream import (
-    EVENT_STREAM,
-    QUERY_ID,
-    SILENCE_S,
-    EventStream,
-    FollowedStream,
-    record,
-)
+from serve_app.http.event_stream import EVENT_STREAM, EventStream
 from serve_app.http.formats import MEDIA_TYPES, find_format
 from serve_app.http.problems import render_problem
 from serve_app.http.responses import (
@@ -32,7 +25,6 @@ from serve_app.http.responses import (
 )
 from serve_app.http.route_parts import (
     Caller,
-    LastEventId,
     Priority,
     choose_response_type,
     describe_responses,
@@ -54,12 +46,6 @@ _QUERY = describe_responses(
 )
 _QUERY[200]["content"] = {media_type: {} for media_type in _SERVED if "json" not in media_type}
 _TRANSLATE = describe_responses("The SQL, or why there is none.", None, 404)
-_EVENTS = describe_responses(
-    "The events of `POST /query` as a stream, from the first or from after `Last-Event-ID`.",
-    None,
-    404,
-)
-_EVENTS[200]["content"] = {EVENT_STREAM: {}}
 
 
 def build_question_router(service: QueryService) -> APIRouter:
@@ -80,22 +66,15 @@ def build_question_router(service: QueryService) -> APIRouter:
                 return await export_rows(answer, format_, spreadsheet_safe=body.spreadsheet_safe)
             members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
             return render_problem(422, "No rows", answer.reason, members=members)
-        running = service.running.open(principal, body.database)
 
-        async def work(observer: Observer, rows: RenderedRows) -> Parts:
-            answer = await service.query(
-                body,
-                principal,
-                observer,
-                in_detail=media_type == EVENT_STREAM,
-                is_batch=is_batch,
-            )
+        async def work(observer: Observer | None, rows: RenderedRows) -> Parts:
+            answer = await service.query(body, principal, observer, is_batch=is_batch)
             return await run_in_results_thread(_render, answer, rows, trace=body.trace)
 
         if media_type == EVENT_STREAM:
-            return EventStream(running, work)
-        content = await run_while_connected(request.receive, record(running, work))
-        return PartsResponse(content, media_type, {QUERY_ID: running.id})
+            return EventStream(work)
+        content = await run_while_connected(request.receive, work(None, RenderedRows()))
+        return PartsResponse(content, media_type, {})
 
     @router.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE)
     async def translate(
@@ -107,14 +86,6 @@ def build_question_router(service: QueryService) -> APIRouter:
         asking = service.query(body, principal, is_batch=priority == "batch")
         answer = await run_while_connected(request.receive, asking)
         return drop_rows(build_response(_leave_out_rows(answer), trace=body.trace))
-
-    @router.get("/queries/{name}/events", summary="Follow a question", responses=_EVENTS)
-    async def follow(name: str, principal: Caller, last_event_id: LastEventId = "") -> Response:
-        # A longer number is none of ours; Python converts none of more than 4,300 digits.
-        is_number = last_event_id.isdecimal() and len(last_event_id) < 20
-        after = int(last_event_id) if is_number else 0
-        events = await service.running.follow(name, principal, silence_s=SILENCE_S, after=after)
-        return FollowedStream(name, events)
 
     return router
 

@@ -40,10 +40,6 @@ Priority = Annotated[
     ),
 ]
 
-LastEventId = Annotated[
-    str, Header(description="The number of the last event that was received; else all are sent.")
-]
-
 Responses = dict[int | str, dict[str, Any]]
 
 MOST_ON_PAGE = 200

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from grpc.aio import AioRpcError
-from ray import serve
 from ray.exceptions import RayActorError, RayTaskError
 from ray.serve.exceptions import (
     BackPressureError,
@@ -27,13 +26,9 @@ from nl2sql.deadline import read_left_s
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.speed import EngineSpeed
-from nl2sql.types import Completions, Principal, Progress, SamplingRequest
+from nl2sql.types import Completions, Progress, SamplingRequest
 from serve_app.ray.call_batcher import Call, CallBatcher
-from serve_app.ray.caller_watch import get_own_name
-from serve_app.service.running_queries import EventsPage
 
-# How long the replicas may take to answer a request to all of them.
-_BROADCAST_S = 5.0
 # The methods that are called for each candidate.
 _FOR_EACH_CANDIDATE = frozenset({"guard", "explain", "assess"})
 
@@ -91,17 +86,13 @@ class RemoteEngine(RemoteStage):
     def __init__(self, handle: DeploymentHandle[Any]) -> None:
         super().__init__("engine", handle)
         self._streaming = self._handle.options(stream=True)
-        # The engine ends requests whose caller has died.
-        self._caller = get_own_name()
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """See ``Engine.sample``."""
         if not is_observed():
-            response = self._handle.sample.remote(request, self._caller, read_left_s())
-            with _translate(self._name, response):
-                drawn: Completions = await response
-                return drawn
-        response = self._streaming.sample_observed.remote(request, self._caller, read_left_s())
+            drawn: Completions = await self._call("sample", request)
+            return drawn
+        response = self._streaming.sample_observed.remote(request, read_left_s())
         with _translate(self._name, response):
             async for item in response:
                 if not isinstance(item, Progress):
@@ -119,28 +110,6 @@ class RemoteEngine(RemoteStage):
         """See ``Engine.speed``."""
         speed: EngineSpeed | None = await self._call("speed")
         return speed
-
-
-class OtherReplicas:
-    """All replicas of the ingress that runs this one, for rare requests: each of them is asked."""
-
-    async def read_events(
-        self, name: str, principal: Principal, after: int, wait_s: float
-    ) -> EventsPage | None:
-        """See ``Replicas.read_events``."""
-        context = serve.get_replica_context()
-        handle: DeploymentHandle[Any] = serve.get_deployment_handle(
-            context.deployment, context.app_name
-        )
-        response = handle.broadcast("read_events", name, principal, after, wait_s)
-        try:
-            pages = await response.results_async(
-                timeout_s=wait_s + _BROADCAST_S, return_exceptions=True
-            )
-        except TimeoutError as error:
-            raise Unavailable("A replica does not answer.", hint="Try again later.") from error
-        found = (page for page in pages if isinstance(page, EventsPage))
-        return next(found, None)
 
 
 @contextmanager

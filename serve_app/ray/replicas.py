@@ -31,14 +31,12 @@ from serve_app.composition.stages import CpuStages, RetrievalParts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.ray.call_batcher import Call
-from serve_app.ray.caller_watch import CallerWatch
 from serve_app.ray.metrics import CacheReporter, RayMeter
-from serve_app.ray.remote import OtherReplicas, RemoteEngine, RemoteStage
+from serve_app.ray.remote import RemoteEngine, RemoteStage
 from serve_app.ray.tracing import find_tracer
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.question_log import configure_logging
 from serve_app.service.recorder import QuestionRecorder
-from serve_app.service.running_queries import EventsPage, build_running_queries
 
 # How long a stream waits for progress before it checks again.
 _SILENCE_S = 5.0
@@ -96,30 +94,23 @@ class EngineReplica(StageReplica):
     async def __init__(self, wiring: Wiring) -> None:  # type: ignore[misc]
         super().__init__(lambda wiring: (wiring.models.open_engine(),), wiring)
         (self._engine,) = self._parts
-        self._callers = CallerWatch()
         # Measured now, because a question at the same time would distort it.
         with suppress(EngineUnavailable):
             await self.speed()
 
-    async def sample(
-        self, request: SamplingRequest, caller: str = "", left_s: float | None = None
-    ) -> Completions:
-        """See ``Engine.sample``; ends with the actor of the name ``caller``, or after ``left_s``.
-
-        Raises DeadlineExceeded after that time.
-        """
-        async with ending_in(left_s):
-            return await self._callers.run(caller, self._engine.sample(request))
-
     async def sample_observed(
-        self, request: SamplingRequest, caller: str = "", left_s: float | None = None
+        self, request: SamplingRequest, left_s: float | None = None
     ) -> AsyncIterator[Progress | Completions]:
-        """As ``sample``, but yields progress before the completions."""
+        """As ``Engine.sample``, but yields progress before the completions.
+
+        Raises DeadlineExceeded after ``left_s``.
+        """
         queue = ProgressQueue()
 
         async def sample() -> Completions:
             with observed_by(queue):
-                return await self.sample(request, caller, left_s)
+                drawn: Completions = await self.sample(request, left_s=left_s)
+                return drawn
 
         task = asyncio.create_task(sample())
         try:
@@ -220,7 +211,6 @@ class Ingress:
             stages,
             self._access,
             recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
-            running=build_running_queries(wiring.settings, OtherReplicas()),
             store=store,
         )
 
@@ -231,12 +221,6 @@ class Ingress:
     async def feedback(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
         """For callers inside the cluster, as ``query``. Raises what FeedbackService.take raises."""
         return await self._services.feedback.take(request, principal)
-
-    async def read_events(
-        self, name: str, principal: Principal, after: int, wait_s: float
-    ) -> EventsPage | None:
-        """For other replicas: see ``RunningQueries.read``."""
-        return await self._services.queries.running.read(name, principal, after, wait_s)
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Ray Serve calls this once after the constructor."""

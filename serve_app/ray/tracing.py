@@ -12,7 +12,7 @@ from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
 
 from opentelemetry import trace
-from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Status, StatusCode, format_trace_id
 
@@ -24,8 +24,6 @@ _PROCESSORS_VARIABLE = "RAY_SERVE_TRACING_EXPORTER_IMPORT_PATH"
 _SAMPLING_VARIABLE = "RAY_SERVE_TRACING_SAMPLING_RATIO"
 _PROCESSORS = "serve_app.ray.tracing:build_span_processors"
 _ENDPOINT_VARIABLE = "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
-_RATIO_VARIABLE = "OTEL_TRACES_SAMPLER_ARG"
-_LOW_BITS = (1 << 64) - 1
 
 
 def prepare_tracing(
@@ -38,40 +36,16 @@ def prepare_tracing(
         return
     environ[_PROCESSORS_VARIABLE] = _PROCESSORS
     # Where a request is not sampled, Ray draws again in the next process, and would send pieces of
-    # traces. So it samples all, and ``TraceShare`` drops whole traces.
+    # traces. A collector can sample whole ones.
     environ[_SAMPLING_VARIABLE] = "1"
     environ[_ENDPOINT_VARIABLE] = settings.traces_endpoint
-    environ[_RATIO_VARIABLE] = str(settings.traces_ratio)
 
 
 def build_span_processors() -> list[SpanProcessor]:
     """Ray Serve calls this in each of its processes."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    ratio = float(os.environ.get(_RATIO_VARIABLE, "1"))
-    return [TraceShare(BatchSpanProcessor(OTLPSpanExporter()), ratio)]
-
-
-class TraceShare(SpanProcessor):
-    """Hands on the spans of a share of all traces: the same traces in every process."""
-
-    def __init__(self, inner: SpanProcessor, ratio: float) -> None:
-        self._inner = inner
-        # As OpenTelemetry's TraceIdRatioBased.
-        self._bound = round(ratio * (_LOW_BITS + 1))
-
-    def on_end(self, span: ReadableSpan) -> None:
-        """Drops the span if its trace is not in the share."""
-        if span.context is not None and span.context.trace_id & _LOW_BITS < self._bound:
-            self._inner.on_end(span)
-
-    def shutdown(self) -> None:
-        """Sends what is left."""
-        self._inner.shutdown()
-
-    def force_flush(self, timeout_millis: int = 30_000) -> bool:
-        """Sends what there is so far."""
-        return self._inner.force_flush(timeout_millis)
+    return [BatchSpanProcessor(OTLPSpanExporter())]
 
 
 class RayTracer:

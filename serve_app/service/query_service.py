@@ -33,7 +33,6 @@ from serve_app.service.request_checks import (
     read_session,
 )
 from serve_app.service.rights import reads_policy
-from serve_app.service.running_queries import RunningQueries, build_running_queries
 
 _PROBE_TIMEOUT_S = 5.0
 # The parts are probed at most once in this time, however often readiness is requested.
@@ -64,18 +63,15 @@ class QueryService:
         access: DatabaseAccess | None = None,
         accounting: Accounting | None = None,
         recorder: QuestionRecorder | None = None,
-        running: RunningQueries | None = None,
         history: History | None = None,
     ) -> None:
         """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
 
         ``access`` knows which databases a principal may ask; ``accounting`` applies the limits
-        of principals and keeps the audit log; ``recorder`` measures questions; ``running`` keeps
-        their events for those who follow them; ``history`` keeps the
-        questions of sessions.
+        of principals and keeps the audit log; ``recorder`` measures questions; ``history`` keeps
+        the questions of sessions.
         """
         self.recorder = recorder or QuestionRecorder(settings)
-        self.running = running or build_running_queries(settings)
         self._settings = settings
         self._timeout_s = settings.limits.request_timeout_ms / 1000
         self._pipeline = pipeline
@@ -115,13 +111,12 @@ class QueryService:
         observer: Observer | None = None,
         *,
         history: tuple[Turn, ...] = (),
-        in_detail: bool = True,
         is_batch: bool = False,
     ) -> Answer:
         """Answers a request; ``observer`` receives what happens meanwhile.
 
-        ``history`` are the turns before it, where the caller tells them instead of a session;
-        ``in_detail`` reports the model's tokens too; a question of a batch job waits for people's.
+        ``history`` are the turns before it, where the caller tells them instead of a session; a
+        question of a batch job waits for people's.
 
         Raises InvalidRequest, UnknownDatabase, LimitReached, Busy, Unavailable,
         DeadlineExceeded.
@@ -138,7 +133,7 @@ class QueryService:
                 principal.name, patience_s=self._timeout_s, is_batch=is_batch
             ):
                 async with self._accounting.open(question, observer) as account:
-                    answer = await self._answer(account, in_detail=in_detail, is_batch=is_batch)
+                    answer = await self._answer(account, is_batch=is_batch)
                     account.finish(answer)
             finish.answer = await self._keep(question, answer)
             if reads_policy(self._settings, principal):
@@ -157,7 +152,7 @@ class QueryService:
             return replace(answer, trace=replace(trace, notes=(*trace.notes, _NOT_LISTED)))
         return answer
 
-    async def _answer(self, account: Account, *, in_detail: bool, is_batch: bool) -> Answer:
+    async def _answer(self, account: Account, *, is_batch: bool) -> Answer:
         question, deadline = account.question, Deadline.after(self._timeout_s)
 
         async def work() -> Answer:
@@ -169,7 +164,7 @@ class QueryService:
         # answer. By ``repr``, to which 1, 1.0 and True are different attributes.
         key = object() if question.session else repr(question)
         try:
-            with observed_by(account.observer, in_detail=in_detail):
+            with observed_by(account.observer):
                 enter_stage("wait")
                 async with asyncio.timeout(self._timeout_s):
                     answer = await self._share(key, work, deadline)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from serve_app.ray.caller_watch import CallerWatch
 from serve_app.ray.replicas import EngineReplica
 from tests.serve_app.echo_engine import EchoEngine
 
 
 class EchoReplica(EngineReplica):
-    """Ends requests in time and with their caller, as every engine's replica does."""
+    """Ends requests in time, as every engine's replica does."""
 
     def __init__(self, engine: type[EchoEngine] = EchoEngine) -> None:
         self._engine = engine()
         self._parts = (self._engine,)
-        self._callers = CallerWatch()
 
     def check_health(self) -> None:
         """Always well."""

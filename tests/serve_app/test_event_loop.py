@@ -48,8 +48,6 @@ HEAVY = (
 LARGE = {"wide": WIDE, "heavy": HEAVY}
 OTHER_SQL = {"wide": WIDEST, "heavy": HEAVY.replace(_NUMBER, "1")}
 
-FOLLOWED = "GET /queries/{name}/events"
-
 
 @dataclass(frozen=True)
 class Asked:
@@ -155,10 +153,6 @@ async def test_no_route_stops_the_event_loop(service: PageService) -> None:
         name = f"{asked.route} {asked.accept} {str(asked.body)[:60]}"
         reader = await heartbeat.measure(name, send, service.app, asked)
         assert reader.status == 200, reader.body
-        if query := reader.headers.get("quorumsql-query-id"):
-            again = Asked(FOLLOWED, path=f"/queries/{query}/events")
-            reader = await heartbeat.measure(f"{again.route} {name}", send, service.app, again)
-            assert reader.status == 200, reader.body
     assert not heartbeat.late, heartbeat.late
 
 

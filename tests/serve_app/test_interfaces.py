@@ -42,12 +42,10 @@ from tests.serve_app.interfaces import (
     call_tool,
     open_interfaces,
     read_document,
-    read_events_reply,
     sign_in,
     spell_cell,
 )
 from tests.serve_app.mcp.test_stdio import COMMAND, ENVIRONMENT
-from tests.serve_app.served import connect
 from tests.serve_app.test_policy_pipeline import POLICY
 
 # A chat shows at most 50 rows. The salary is masked for members of departments.
@@ -116,21 +114,6 @@ async def stream_events(service: Service, name: str, sql: str) -> Reply:
     return await service.interfaces.stream(name, sql, k=1, max_rows=1000)
 
 
-async def follow_events(service: Service, name: str, sql: str) -> Reply:
-    body = {"question": sql, "k": 1, "max_rows": 1000}
-    asked = await service.interfaces.send(name, "/query", body)
-    path = f"/queries/{asked.headers['quorumsql-query-id']}/events"
-    async with connect(service.interfaces.app) as client:
-        for other in PRINCIPALS:
-            headers = {"Authorization": f"Bearer {build_token(other)}"}
-            followed = await client.get(path, headers=headers)
-            if other == name:
-                own = followed
-            else:
-                assert followed.status_code == 404
-    return read_events_reply(own.text)
-
-
 async def chat(service: Service, name: str, sql: str) -> Reply:
     return await service.interfaces.chat(name, sql)
 
@@ -189,7 +172,6 @@ def read_response(response: QueryResponse) -> Reply:
 WAYS: dict[str, Way] = {
     "POST /query": query,
     "POST /query, events": stream_events,
-    "GET /queries/{id}/events": follow_events,
     "/v1/chat/completions": chat,
     "/v1/chat/completions, streamed": stream_chat,
     **{

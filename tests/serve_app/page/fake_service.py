@@ -45,14 +45,6 @@ class Broken(Exception):
 
 
 @dataclass
-class Running:
-    """A question and its events so far."""
-
-    events: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
-    is_done: bool = False
-
-
-@dataclass
 class FakeService:
     """What the service does next; tests change the attributes."""
 
@@ -62,8 +54,6 @@ class FakeService:
     """Responses to the next requests of questions, instead of answers."""
     break_after: int | None = None
     """Breaks the next stream after so many events."""
-    forgets: bool = False
-    """Whether questions cannot be followed: as after a restart."""
     answer: Callable[[str], dict[str, Any]] = canned.build_answer
     run_error: Response | None = None
     run_pause_s: float = 0.0
@@ -79,8 +69,6 @@ class FakeService:
         self.review = canned_data.build_review(now)
         self.given: dict[str, dict[str, Any]] = {}
         self.sessions: set[str] = set()
-        self.running: dict[str, Running] = {}
-        self.tasks: set[asyncio.Task[None]] = set()
 
     def build_app(self) -> PageFiles:
         """The application, with the page's files in front."""
@@ -119,7 +107,6 @@ class FakeService:
             route(f"{base}/definitions", self.definitions),
             route(f"{base}/suggestions", self.suggest),
             route("/query", self.query, "POST"),
-            route("/queries/{id}/events", self.follow),
             route("/run", self.run, "POST"),
             route("/format", self.format, "POST"),
             route("/conversations", self.list_conversations),
@@ -218,24 +205,8 @@ class FakeService:
         answer = answer | {"session": body.get("session")}
         if not body.get("trace"):
             answer = answer | {"trace": None}
-        id_, running = secrets.token_hex(6), Running()
-        self.running[id_] = running
-        task = asyncio.create_task(self._produce(running, answer))
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
         limit, self.break_after = self.break_after, None
-        events = self._send(running, 0, limit)
-        return StreamingResponse(
-            events, headers={"QuorumSQL-Query-Id": id_}, media_type="text/event-stream"
-        )
-
-    async def _produce(self, running: Running, answer: dict[str, Any]) -> None:
-        for kind, data in canned.list_events(answer):
-            running.events.append((kind, data))
-            await asyncio.sleep(self.pause_s)
-        self._keep(answer)
-        running.events.append(("answer", answer))
-        running.is_done = True
+        return StreamingResponse(self._send(answer, limit), media_type="text/event-stream")
 
     def _keep(self, answer: dict[str, Any]) -> None:
         """Adds the question to the history, in its conversation."""
@@ -249,25 +220,14 @@ class FakeService:
         self.conversations.insert(0, known)
         known["questions"] += 1
 
-    async def _send(self, running: Running, after: int, limit: int | None) -> AsyncIterator[bytes]:
-        sent = after
-        while True:
-            for kind, data in running.events[sent:]:
-                if limit is not None and sent >= limit:
-                    raise Broken
-                sent += 1
-                yield f"id: {sent}\nevent: {kind}\ndata: {json.dumps(data)}\n\n".encode()
-            if running.is_done and sent >= len(running.events):
-                return
-            yield b": still at work\n\n"
-            await asyncio.sleep(0.02)
-
-    async def follow(self, request: Request) -> Response:
-        running = self.running.get(request.path_params["id"])
-        if running is None or self.forgets:
-            return problem(404, "Unknown question", "There is no such question.")
-        after = int(request.headers.get("last-event-id", 0))
-        return StreamingResponse(self._send(running, after, None), media_type="text/event-stream")
+    async def _send(self, answer: dict[str, Any], limit: int | None) -> AsyncIterator[bytes]:
+        for sent, (kind, data) in enumerate(canned.list_events(answer)):
+            if limit is not None and sent >= limit:
+                raise Broken
+            yield f"event: {kind}\ndata: {json.dumps(data)}\n\n".encode()
+            await asyncio.sleep(self.pause_s)
+        self._keep(answer)
+        yield f"event: answer\ndata: {json.dumps(answer)}\n\n".encode()
 
     async def run(self, request: Request) -> Response:
         await asyncio.sleep(self.run_pause_s)

@@ -74,9 +74,9 @@ async def test_the_engine_ends_in_time_though_nobody_cancels_it(method: str) -> 
 
     async def sample() -> None:
         if method == "sample":
-            await engine.sample.remote(REQUEST, "", 0.1)
+            await engine.sample.remote(REQUEST, left_s=0.1)
         else:
-            async for _ in engine.options(stream=True).sample_observed.remote(REQUEST, "", 0.1):
+            async for _ in engine.options(stream=True).sample_observed.remote(REQUEST, 0.1):
                 pass
 
     with pytest.raises(DeadlineExceeded):

@@ -18,7 +18,7 @@ from evaluation.runs.run_folder import read_run
 from evaluation.runs.variants import build_variant
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import DeadlineExceeded
-from nl2sql.types import Message, Principal, Prompt, SamplingRequest
+from nl2sql.types import Message, Prompt, SamplingRequest
 from quorumsql.client import Client
 from quorumsql.contract import QueryRequest
 from quorumsql.contract.events import ProgressEvent, StageEvent
@@ -26,44 +26,11 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.operations.measuring import MeasureOptions, check_service, measure
-from serve_app.ray.caller_watch import get_own_name, is_alive
-from serve_app.ray.remote import OtherReplicas
 from serve_app.ray.running import APPLICATION
 from serve_app.reporting import Silence
-from serve_app.service.running_queries import UnknownQuery, build_running_queries
-from tests.fakes import build_settings
 from tests.serve_app.echo_engine import HANG
 from tests.serve_app.half_open import HALF_SENT
 from tests.serve_app.ray.ray_service import serving
-
-ANN = Principal("ann")
-
-
-class Follower:
-    """A replica that knows questions, and follows those of the other replicas."""
-
-    def __init__(self) -> None:
-        self.running = build_running_queries(build_settings(), OtherReplicas())
-
-    def open(self) -> tuple[str, str]:
-        """A new answered question: its id, and that of the replica."""
-        query = self.running.open(ANN)
-        query.append("answer", (b"{}",))
-        return query.id, serve.get_replica_context().replica_tag
-
-    async def follow(self, name: str) -> tuple[list[str], str]:
-        """The kinds of its events, and the id of the replica."""
-        events = await self.running.follow(name, ANN, silence_s=1, after=0)
-        kinds = [event.kind async for event in events if event]
-        return kinds, serve.get_replica_context().replica_tag
-
-    async def is_alive(self, name: str) -> bool:
-        """Whether the replica of that name lives, by default this one."""
-        return is_alive(name or get_own_name())
-
-    async def read_events(self, *arguments: Any) -> Any:
-        return await self.running.read(*arguments)
-
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -134,30 +101,6 @@ def test_bad_input_is_a_problem_through_the_proxy(url: str) -> None:
         assert response.json()["errors"][0]["field"] == field
 
 
-def test_a_question_is_followed_from_any_replica(url: str) -> None:
-    assert is_ready(url)
-    deployment = serve.deployment(
-        Follower, num_replicas=2, ray_actor_options={"num_cpus": 0.1}, name="follower"
-    )
-    handle: Any = serve.run(deployment.bind(), name="followers", route_prefix=None)
-    try:
-        name, owner = handle.open.remote().result()
-        followers = set()
-        for _ in range(40):
-            kinds, replica = handle.follow.remote(name).result()
-            assert kinds == ["answer"]
-            followers.add(replica)
-        assert owner in followers
-        assert len(followers) == 2
-        with pytest.raises(UnknownQuery):
-            handle.follow.remote("none").result()
-        # The engine ends the requests of replicas that live no more.
-        assert handle.is_alive.remote("").result()
-        assert not handle.is_alive.remote("SERVE_REPLICA::none").result()
-    finally:
-        serve.delete("followers")
-
-
 def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> None:
     engine = serve.get_deployment_handle("engine", APPLICATION)
     waiting, cancelled = engine.counts.remote().result()
@@ -174,7 +117,7 @@ def test_the_engine_ends_a_request_whose_time_is_over(url: str) -> None:
     waiting, cancelled = engine.counts.remote().result()
     prompt = Prompt("p", (Message("user", f"Question: {HANG}"),))
     # Nobody cancels it.
-    response = engine.sample.remote(SamplingRequest(prompt, 1, 1, 0.0, 9), "", 0.5)
+    response = engine.sample.remote(SamplingRequest(prompt, 1, 1, 0.0, 9), left_s=0.5)
     with pytest.raises(DeadlineExceeded):
         response.result()
     assert engine.counts.remote().result() == (waiting + 1, cancelled + 1)

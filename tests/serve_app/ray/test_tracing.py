@@ -1,4 +1,4 @@
-"""The variables for Ray, the share of traces that is sent, and what a span contains."""
+"""The variables for Ray, and what a span contains."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from nl2sql.settings.observability import ObservabilitySettings
-from serve_app.ray.tracing import RayTracer, TraceShare, find_tracer, prepare_tracing
+from serve_app.ray.tracing import RayTracer, find_tracer, prepare_tracing
 
 ENDPOINT = "http://localhost:4318/v1/traces"
 
@@ -18,12 +18,11 @@ def test_ray_traces_only_with_an_endpoint() -> None:
     environ: dict[str, str] = {}
     prepare_tracing(ObservabilitySettings(), environ)
     assert environ == {}
-    prepare_tracing(ObservabilitySettings(traces_endpoint=ENDPOINT, traces_ratio=0.5), environ)
+    prepare_tracing(ObservabilitySettings(traces_endpoint=ENDPOINT), environ)
     assert environ == {
         "RAY_SERVE_TRACING_EXPORTER_IMPORT_PATH": "serve_app.ray.tracing:build_span_processors",
         "RAY_SERVE_TRACING_SAMPLING_RATIO": "1",
         "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": ENDPOINT,
-        "OTEL_TRACES_SAMPLER_ARG": "0.5",
     }
     prepare_tracing(ObservabilitySettings(), environ)
     assert "RAY_SERVE_TRACING_EXPORTER_IMPORT_PATH" not in environ
@@ -37,21 +36,6 @@ def test_an_operators_own_tracing_is_left_alone() -> None:
 
 def test_without_tracing_there_is_no_tracer() -> None:
     assert find_tracer() is None
-
-
-@pytest.mark.parametrize(("ratio", "most", "least"), [(0.0, 0, 0), (1.0, 200, 200), (0.5, 140, 60)])
-def test_whole_traces_are_sent(ratio: float, most: int, least: int) -> None:
-    exporter = InMemorySpanExporter()
-    provider = TracerProvider()
-    provider.add_span_processor(TraceShare(SimpleSpanProcessor(exporter), ratio))
-    tracer = provider.get_tracer("test")
-    for _ in range(200):
-        with tracer.start_as_current_span("question"), tracer.start_as_current_span("plan"):
-            pass
-    spans = exporter.get_finished_spans()
-    traces = {span.context.trace_id for span in spans if span.context}
-    assert least <= len(traces) <= most
-    assert len(spans) == 2 * len(traces)
 
 
 def test_a_span_names_an_error_without_its_message() -> None:

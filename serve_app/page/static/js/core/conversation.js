@@ -114,7 +114,7 @@ async function run(turn) {
   session.value ||= `page-${randomId()}`;
   for (let lost = 0, refused = 0; ; ) {
     try {
-      await follow(turn, abort);
+      await receiveAll(turn, abort);
       break;
     } catch (error) {
       if (error.name === "AbortError") {
@@ -140,7 +140,7 @@ async function waitAfter(turn, error, abort, isHopeless) {
   }
   try {
     if (error instanceof Lost) {
-      update(turn, { state: "waiting", note: "The service was interrupted while it worked on this. The question is asked again." });
+      update(turn, { state: "waiting", note: "The connection broke while the service worked on this. The question is asked again." });
       await sleep(800, abort);
       await reachable(abort);
     } else if (error.status === 0) {
@@ -159,14 +159,13 @@ async function waitAfter(turn, error, abort, isHopeless) {
   return true;
 }
 
-async function follow(turn, abort) {
+async function receiveAll(turn, abort) {
   const { question, picked, database: name } = turn.value;
   const body = {
     question, database: name, session: session.value, trace: true,
     ...(picked && { picked }),
   };
-  const notes = { broken: "The connection broke. Following the question again …", asked: "", followed: "" };
-  for await (const event of askQuestion(body, abort, (state) => update(turn, { note: notes[state] }))) receive(turn, event);
+  for await (const event of askQuestion(body, abort)) receive(turn, event);
 }
 
 function receive(turn, { kind, data }) {
