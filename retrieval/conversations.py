@@ -30,6 +30,10 @@ from retrieval.index_store.conversation_store import (
 from retrieval.index_store.example_store import build_access_key
 from retrieval.index_store.table_store import Connections
 
+MOST_TURNS = 5
+"""Turns of a session that are kept, and read for a follow-up question."""
+# Older turns are deleted.
+_KEEP_HOURS = 24
 # A longer query is not stored: it would fill the prompt of the next question.
 _LONGEST_REMEMBERED = 8000
 
@@ -37,11 +41,10 @@ _LONGEST_REMEMBERED = 8000
 class GuardedSessions:
     """The sessions in one index, checked by one guard."""
 
-    def __init__(self, index: Connections, guard: Guard, settings: SessionSettings) -> None:
+    def __init__(self, index: Connections, guard: Guard) -> None:
         self._store = SessionStore(index)
         self._history = ConversationStore(index)
         self._guard = guard
-        self._settings = settings
 
     async def recall(self, question: Question) -> tuple[Turn, ...]:
         """The session's turns on the question's database, oldest first.
@@ -53,8 +56,8 @@ class GuardedSessions:
             owner,
             question.session,
             question.database,
-            most=self._settings.turns,
-            keep_hours=self._settings.keep_hours,
+            most=MOST_TURNS,
+            keep_hours=_KEEP_HOURS,
         )
         queries = {sql for turn in turns for sql in (turn.sql, *turn.interpretations) if sql}
         verdicts = await gather_all(
@@ -74,8 +77,8 @@ class GuardedSessions:
             question.session,
             question.database,
             turn,
-            most=self._settings.turns,
-            keep_hours=self._settings.keep_hours,
+            most=MOST_TURNS,
+            keep_hours=_KEEP_HOURS,
         )
 
     async def forget(self, principal: Principal, session: str) -> int:

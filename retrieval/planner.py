@@ -10,6 +10,9 @@ from retrieval.joins.planner import plan_joins
 from retrieval.linking.column_pruner import prune_columns
 from retrieval.linking.linker import Linked, SchemaLinker
 
+# Columns of smaller databases are not pruned.
+_PRUNING_MIN_TABLES = 50
+
 
 class SchemaPlanner:
     """Links the question, then plans joins and prunes columns; flags switch these off.
@@ -37,7 +40,7 @@ class SchemaPlanner:
     async def plan(self, question: Question, context: SchemaContext) -> Plan:
         """The plan over the tables in ``context``. Raises EngineUnavailable."""
         flags = self._flags
-        is_large = context.catalog_tables >= self._settings.pruning_min_tables
+        is_large = context.catalog_tables >= _PRUNING_MIN_TABLES
         prunes = flags.column_pruning and (is_large or any(hit.short for hit in context.tables))
         linked = (
             await self._linker.link(question, context)

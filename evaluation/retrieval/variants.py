@@ -14,15 +14,15 @@ from nl2sql.settings import Settings
 
 _NO_ROUTER = "flags.module_router=false"
 _NO_VALUES = "flags.value_index=false"
-_NO_NAMES = ("flags.named_tables=false", "flags.business_terms=false")
+_NO_NAMES = "flags.named_tables=false"
 _NO_EXPANSION = "retrieval.fk_expansion_limit=0"
 
 VARIANTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "cosine": ("flags.bm25=false", _NO_ROUTER, _NO_VALUES, *_NO_NAMES, _NO_EXPANSION),
-        "bm25": ("flags.cosine=false", _NO_ROUTER, _NO_VALUES, *_NO_NAMES, _NO_EXPANSION),
-        "rrf": (_NO_ROUTER, _NO_VALUES, *_NO_NAMES, _NO_EXPANSION),
-        "rrf+fk": (_NO_ROUTER, _NO_VALUES, *_NO_NAMES),
+        "cosine": ("flags.bm25=false", _NO_ROUTER, _NO_VALUES, _NO_NAMES, _NO_EXPANSION),
+        "bm25": ("flags.cosine=false", _NO_ROUTER, _NO_VALUES, _NO_NAMES, _NO_EXPANSION),
+        "rrf": (_NO_ROUTER, _NO_VALUES, _NO_NAMES, _NO_EXPANSION),
+        "rrf+fk": (_NO_ROUTER, _NO_VALUES, _NO_NAMES),
         "full": (),
     }
 )

@@ -62,16 +62,14 @@ def render_hints(question: Question, context: SchemaContext, left_out: Collectio
     return "".join(f"{line}\n" for line in lines)
 
 
-def render_notes(
-    context: SchemaContext, plan: Plan, left_out: Collection[str] = (), *, comments: bool = True
-) -> str:
+def render_notes(context: SchemaContext, plan: Plan, left_out: Collection[str] = ()) -> str:
     """A line with the description of each table and column that the question may mean.
 
     Empty for a database that is shown whole, since its schema includes the descriptions.
     """
     if context.is_whole:
         return ""
-    view = SchemaView(context, left_out=frozenset(left_out), comments=comments)
+    view = SchemaView(context, left_out=frozenset(left_out))
     tables = {table.qualified: table for table in view.tables}
     keys = {(key.table, column) for key in view.keys for column in key.columns}
     # Definitions speak for themselves.

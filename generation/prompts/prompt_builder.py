@@ -40,14 +40,13 @@ class PromptBuilder:
         today = self._render_today(question)
 
         def render(schema: str, left_out: tuple[str, ...] = ()) -> Prompt:
-            comments = self._settings.flags.comments
             return render_prompt(
                 PROMPTS,
                 "generate",
                 dialect=context.dialect,
                 contains=measure_context(context),
                 schema=schema,
-                notes=render_notes(context, plan, left_out, comments=comments),
+                notes=render_notes(context, plan, left_out),
                 examples=examples,
                 hints=today + render_hints(question, context, left_out),
                 question=question.text,

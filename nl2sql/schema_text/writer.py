@@ -53,7 +53,7 @@ class SchemaWriter:
         view = SchemaView(
             context,
             columns=dict(plan.columns),
-            comments=self._settings.flags.comments and context.is_whole,
+            comments=context.is_whole,
         )
         build = FORMS[form]
         whole = build(view)

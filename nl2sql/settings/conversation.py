@@ -12,8 +12,6 @@ from nl2sql.settings.section import Section
 class SessionSettings(Section):
     """Conversations: follow-up questions are completed from earlier turns of the session."""
 
-    turns: int = Field(5, ge=1, le=50, description="Turns of a session that are kept and read.")
-    keep_hours: int = Field(24, ge=1, le=8760, description="Older turns are deleted.")
     history_days: int = Field(
         90,
         ge=0,

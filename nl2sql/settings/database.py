@@ -14,24 +14,6 @@ from nl2sql.settings.section import Section
 Milliseconds = Annotated[int, Field(ge=1, le=600_000)]
 
 
-class ValueIndexSettings(Section):
-    """Which cell values are indexed, so that they are found in questions."""
-
-    enabled: bool = Field(True, description="Index the distinct values of text columns.")
-    max_distinct: int = Field(
-        10_000, ge=1, le=1_000_000, description="Columns with more distinct values are left out."
-    )
-    max_values: int = Field(
-        1_000_000,
-        ge=1,
-        description="Most values of the whole database; the smallest columns come first.",
-    )
-    skip: tuple[str, ...] = Field(
-        default=(),
-        description="Patterns of columns that are never read (`hr.employees.iban`, `*.*.email`).",
-    )
-
-
 class DatabaseSettings(Section):
     """One database. Indexing and queries use different roles."""
 
@@ -81,7 +63,11 @@ class DatabaseSettings(Section):
     semantics: Path | None = Field(
         None, description="A YAML file of definitions: measures, dimensions and named filters."
     )
-    values: ValueIndexSettings = ValueIndexSettings()
+    skip_values: tuple[str, ...] = Field(
+        default=(),
+        description="Patterns of columns whose values are never read, so that questions are not "
+        "matched with them (`hr.employees.iban`, `*.*.email`, `*` for all).",
+    )
     demo: bool = Field(False, description="Load the demo ERP (embedded server only).")
 
     @property

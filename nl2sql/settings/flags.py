@@ -24,21 +24,17 @@ class FlagSettings(Section):
     )
     cosine: bool = Field(True, description="Rank tables by the embeddings of their cards.")
     bm25: bool = Field(True, description="Fuse keyword ranking with the vector ranking.")
-    named_tables: bool = Field(True, description="Favour tables whose name the question contains.")
-    business_terms: bool = Field(
-        True, description="Favour the kinds of tables that the question's business terms mean."
+    named_tables: bool = Field(
+        True,
+        description="Favour tables whose name the question contains, or whose kind its business "
+        "terms mean.",
     )
-    comments: bool = Field(True, description="Show the comments of tables and columns.")
     glosses: bool = Field(
         False,
         description="Describe columns that have no comment. Off, because prompts grew by a tenth "
         "to two thirds and no more answers were right.",
     )
-    semantics: bool = Field(
-        True, description="Show the model the definitions that the question names."
-    )
     value_index: bool = Field(True, description="Find the question's words among cell values.")
-    examples: bool = Field(True, description="Show the model verified questions like this one.")
     schema_linker: bool = Field(True, description="Link the question to tables and columns.")
     column_pruning: bool = Field(True, description="Leave out irrelevant columns of large schemas.")
     pre_sql: bool = Field(

@@ -17,7 +17,7 @@ from nl2sql.errors import SettingsError
 from nl2sql.settings.jwt import JwtSettings, check_key_url
 from nl2sql.settings.login import LoginSettings
 from nl2sql.settings.section import Section
-from nl2sql.settings.usage import OwnUsageSettings, UsageSettings
+from nl2sql.settings.usage import UsageSettings
 from nl2sql.types import AttributeValue, Entitlement, Principal, UsageLimits
 
 # The principal of requests that name none.
@@ -43,8 +43,8 @@ class PrincipalSettings(LocalSettings):
         "",
         description="Environment variable with the bearer token of this principal's requests.",
     )
-    limits: OwnUsageSettings = Field(
-        OwnUsageSettings(), description="Limits of this principal in place of identity.limits."
+    limits: UsageSettings = Field(
+        UsageSettings(), description="Limits of this principal in place of identity.limits."
     )
 
 
@@ -159,6 +159,6 @@ class IdentitySettings(Section):
 
 
 def _build_principal(name: str, settings: LocalSettings) -> Principal:
-    own = settings.limits if isinstance(settings, PrincipalSettings) else OwnUsageSettings()
+    own = settings.limits if isinstance(settings, PrincipalSettings) else UsageSettings()
     access = Entitlement(databases=settings.databases, limits=own.build_limits())
     return Principal(name, settings.roles, tuple(settings.attributes.items()), access)

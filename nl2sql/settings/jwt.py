@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
 from nl2sql.settings.section import Section
 
-# Only algorithms with a public key. With a shared secret (HS256), whoever can check a token could
-# also sign one.
-Algorithm = Literal[
-    "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"
-]
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -42,9 +36,6 @@ class JwtSettings(Section):
         "", description="Issuer of the tokens (claim iss). Empty: no signed tokens are accepted."
     )
     audience: str = Field("", description="Audience of the tokens (claim aud); required.")
-    algorithms: tuple[Algorithm, ...] = Field(
-        ("RS256", "ES256"), min_length=1, description="Accepted signature algorithms."
-    )
     jwks_file: Path | None = Field(
         None, description="File with the issuer's public keys (JWKS); relative to this file."
     )

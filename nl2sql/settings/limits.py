@@ -11,16 +11,12 @@ from nl2sql.settings.section import Section
 class LimitSettings(Section):
     """Limits of one request."""
 
-    question_chars: int = Field(4000, ge=1, description="Longest question, in characters.")
     body_bytes: int = Field(
         2**20,
         ge=1024,
         le=2**24,
         description="Largest request body. A chat's holds the whole conversation: up to 20 kB for "
         "each table of rows that was shown.",
-    )
-    body_timeout_ms: Milliseconds = Field(
-        10_000, description="Time limit from a request's headers to the end of its body."
     )
     rows: int = Field(100, ge=1, le=10_000, description="Rows if the request has no max_rows.")
     max_rows: int = Field(1000, ge=1, le=100_000, description="Most rows a request may ask for.")

@@ -40,7 +40,6 @@ class RetrievalSettings(Section):
         description="How many tables may be added by foreign keys alone; 0 also ranks without "
         "the keys.",
     )
-    max_values: int = Field(8, ge=0, le=100, description="Matched cell values for a question.")
     examples: int = Field(3, ge=0, le=20, description="Verified questions shown as examples.")
     example_min_similarity: float = Field(
         0.4, ge=-1, le=1, description="Examples with a lower cosine similarity are not shown."
@@ -54,9 +53,6 @@ class RetrievalSettings(Section):
         "deterministic",
         description="What links the question to the schema: rules; or the model, over the whole "
         "schema at once, tables then columns, or column by column.",
-    )
-    pruning_min_tables: int = Field(
-        50, ge=0, description="Columns are pruned in databases of at least this many tables."
     )
 
 

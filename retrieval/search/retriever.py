@@ -42,7 +42,7 @@ from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
 from retrieval.search.sources import DefinitionSearch, ExampleSearch, Glossary, ValueSearch
 from retrieval.search.space import Patterns, SearchSpace, SearchSpaces
-from retrieval.values.selection import choose_shown
+from retrieval.values.selection import MOST_VALUES, choose_shown
 from retrieval.vocabulary.terms import find_business_terms
 
 # The fewest entries of each ranking, so that fusion can choose.
@@ -77,10 +77,10 @@ class HybridRetriever:
         self._spaces = SearchSpaces(store, embedder, modules)
         self._settings = settings
         self._flags = flags
-        self._values = values if flags.value_index and settings.max_values else None
-        self._examples = examples if flags.examples and settings.examples else None
+        self._values = values if flags.value_index else None
+        self._examples = examples if settings.examples else None
         self._glossary = glossary if flags.glosses else None
-        self._definitions = definitions if flags.semantics else None
+        self._definitions = definitions
 
     async def retrieve(
         self, question: Question, *, draft: str = ""
@@ -116,7 +116,7 @@ class HybridRetriever:
             glosses = group.create_task(self._describe(question, tables, visible))
         return ranking.route, replace(
             self._build_context(space, tables, shared),
-            values=choose_shown(values, (hit.table for hit in tables), self._settings.max_values),
+            values=choose_shown(values, (hit.table for hit in tables), MOST_VALUES),
             examples=examples.result(),
             glosses=glosses.result(),
             required=required,
@@ -212,7 +212,7 @@ class HybridRetriever:
             vector,
             words,
             terms=find_business_terms(question.search_text)
-            if chooses and self._flags.business_terms
+            if chooses and self._flags.named_tables
             else (),
             nearest_tables=nearest_tables,
             nearest_columns=nearest_columns,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from nl2sql.errors import IndexUnavailable
@@ -16,6 +16,8 @@ from retrieval.index_store.value_store import ValueStore
 from retrieval.values.dictionary import ValueDictionary
 
 _FRESH_S = 1.0
+# Of a database; the smallest columns come first.
+_MOST_VALUES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +27,17 @@ class _Loaded:
 
 
 class ValueMemory:
-    """Dictionaries of the databases in ``most_values``, which limits the number of their values.
+    """Dictionaries of the values of ``databases``, of the smallest columns if there are too many.
 
     The version is checked again after ``fresh_s`` seconds.
     """
 
     def __init__(
-        self, store: ValueStore, most_values: Mapping[str, int], *, fresh_s: float = _FRESH_S
+        self, store: ValueStore, databases: Collection[str], *, fresh_s: float = _FRESH_S
     ) -> None:
         self._store = store
         self._fresh_s = fresh_s
-        self._most_values = dict(most_values)
+        self._databases = frozenset(databases)
         self._checked: dict[str, float] = {}
         self._loaded: dict[str, _Loaded] = {}
         # At most one running load for each database.
@@ -46,7 +48,7 @@ class ValueMemory:
 
         Raises IndexUnavailable if nothing is loaded and the index does not answer.
         """
-        if database not in self._most_values:
+        if database not in self._databases:
             return None
         known = self._loaded.get(database)
         if known is None:
@@ -93,5 +95,5 @@ class ValueMemory:
 
     async def _read(self, database: str) -> _Loaded:
         version = await self._store.version(database)
-        columns = await self._store.load(database, self._most_values[database])
+        columns = await self._store.load(database, _MOST_VALUES)
         return _Loaded(version, await asyncio.to_thread(ValueDictionary, columns))

@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from nl2sql.catalog import Catalog, Column
-from nl2sql.settings.database import ValueIndexSettings
 from nl2sql.words import split_words
 from retrieval.index_store.value_store import ColumnKey, ValueStore
 from retrieval.introspection.source_database import TextColumn, Unreadable, ValueReader
@@ -63,6 +62,8 @@ def find_objection(qualified: str, column: str, skip: Sequence[str]) -> str:
 
 # To be raised if the same rows give other values or aliases.
 _FORMAT_VERSION = 2
+MOST_DISTINCT = 10_000
+"""Columns with more distinct values are left out."""
 # Longer values, in characters, are left out.
 _LONGEST_VALUE = 100
 # A table that takes longer keeps the columns that were read until then.
@@ -102,27 +103,24 @@ async def refresh_values(
     catalog: Catalog,
     store: ValueStore,
     reader: ValueReader,
-    settings: ValueIndexSettings,
     synonyms: Synonyms = NO_SYNONYMS,
     *,
+    skip: Sequence[str] = (),
+    most_distinct: int = MOST_DISTINCT,
     progress: Progress = lambda done, total: None,
 ) -> ValuesReport:
     """Reads changed columns; ``progress(done, total)`` counts columns.
 
-    If the value index is disabled, deletes stored values. Raises IndexUnavailable, and
+    ``skip`` are patterns of columns that are not read; columns with more than ``most_distinct``
+    values are left out. Raises IndexUnavailable, and
     DatabaseUnavailable if the database does not answer.
     """
     database = catalog.database
     report = ValuesReport()
     stored = await store.marks(database)
-    changed = False
-    if settings.enabled:
-        run = _Refresh(catalog, store, reader, settings, synonyms, report)
-        with reader:
-            changed = await run.run(stored, progress)
-    elif stored:
-        await store.forget(database, list(stored))
-        changed = True
+    run = _Refresh(catalog, store, reader, synonyms, tuple(skip), most_distinct, report)
+    with reader:
+        changed = await run.run(stored, progress)
     if changed:
         await store.publish(database)
     report.columns, report.values = await store.count(database)
@@ -136,17 +134,17 @@ class _Refresh:
     catalog: Catalog
     store: ValueStore
     reader: ValueReader
-    settings: ValueIndexSettings
     synonyms: Synonyms
+    skip: tuple[str, ...]
+    most_distinct: int
     report: ValuesReport
 
     async def run(self, stored: dict[ColumnKey, tuple[str, str]], progress: Progress) -> bool:
         """Updates the stored values; true if anything changed."""
-        limits = self.settings
         surveyed = await asyncio.to_thread(
             self.reader.survey,
             self.catalog.tables,
-            most=limits.max_distinct,
+            most=self.most_distinct,
             longest=_LONGEST_VALUE,
         )
         chosen = [column for column in surveyed if self._may_read(column)]
@@ -171,7 +169,7 @@ class _Refresh:
         return changed
 
     def _may_read(self, column: TextColumn) -> bool:
-        objection = find_objection(column.qualified, column.column, self.settings.skip)
+        objection = find_objection(column.qualified, column.column, self.skip)
         if objection:
             self.report.skipped.append((column.qualified, objection))
         return not objection
@@ -180,19 +178,18 @@ class _Refresh:
         """A hash of all that determines the stored values; empty if changes are unknown."""
         if not column.mark:
             return ""
-        limits = self.settings
         parts = (
             str(_FORMAT_VERSION),
             column.mark,
             column.objection,
-            f"{limits.max_distinct} {_LONGEST_VALUE} {_TABLE_TIMEOUT_MS}",
+            f"{self.most_distinct} {_LONGEST_VALUE} {_TABLE_TIMEOUT_MS}",
             self._find_column(column).comment,
             repr(sorted(self.synonyms.values.get(column.qualified, {}).items())),
         )
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
     async def _read(self, column: TextColumn, mark: str, spent_ms: dict[str, float]) -> None:
-        limits, table = self.settings, column.table
+        table = column.table
         found: tuple[str, ...] | Unreadable
         left_ms = _TABLE_TIMEOUT_MS - int(spent_ms.get(table.qualified, 0))
         if column.objection:
@@ -205,7 +202,7 @@ class _Refresh:
                 self.reader.read,
                 table,
                 column.column,
-                most=limits.max_distinct + 1,
+                most=self.most_distinct + 1,
                 longest=_LONGEST_VALUE,
                 timeout_ms=left_ms,
             )
@@ -214,8 +211,8 @@ class _Refresh:
             if isinstance(found, Unreadable) and found.timed_out:
                 took_ms = _TABLE_TIMEOUT_MS
             spent_ms[table.qualified] = spent_ms.get(table.qualified, 0) + took_ms
-        if not isinstance(found, Unreadable) and len(found) > limits.max_distinct:
-            found = Unreadable(f"more than {limits.max_distinct} distinct values")
+        if not isinstance(found, Unreadable) and len(found) > self.most_distinct:
+            found = Unreadable(f"more than {self.most_distinct} distinct values")
         key, database = (table.qualified, column.column), self.catalog.database
         if isinstance(found, Unreadable):
             self.report.skipped.append((column.qualified, found.reason))

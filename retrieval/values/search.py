@@ -28,7 +28,7 @@ from retrieval.index_store.value_store import ValueColumn
 from retrieval.per_catalog import PerCatalog
 from retrieval.values.memory import ValueMemory
 from retrieval.values.phrases import find_phrases, fold_word, fold_words
-from retrieval.values.selection import Found, find_values, select_values
+from retrieval.values.selection import MOST_VALUES, Found, find_values, select_values
 
 # The limits of a query for a principal's own values; it waits a while for its turn, too.
 _LIMITS = ExecutionLimits(timeout_ms=500, result_bytes=64 * 1024)
@@ -102,19 +102,15 @@ class IndexedValueSearch:
         visibility: Visibility,
         guard: Guard,
         executor: Executor,
-        *,
-        limit: int,
     ) -> None:
-        """``limit`` is the number of values that a prompt may show."""
         self._memory = memory
         self._visibility = visibility
         self._guard = guard
         self._executor = executor
-        self._limit = limit
         self._schema_words = PerCatalog(_collect_words)
 
     async def match(self, question: Question, catalog: Catalog) -> tuple[ValueMatch, ...]:
-        """At most six times ``limit`` matches, best first; ``catalog`` is the visible one.
+        """At most six times ``MOST_VALUES`` matches, best first; ``catalog`` is the visible one.
 
         Empty if the values are not indexed or the index does not answer, since questions can be
         answered without values. Raises PolicyError.
@@ -124,7 +120,7 @@ class IndexedValueSearch:
             opened = await self._visibility.open_columns(question.database, question.principal)
         except IndexUnavailable:
             return ()
-        if dictionary is None or not self._limit:
+        if dictionary is None:
             return ()
 
         def is_visible(column: ValueColumn) -> bool:
@@ -144,7 +140,7 @@ class IndexedValueSearch:
             found,
             self._schema_words.of(catalog),
             frozenset(fold_words(question.search_text)),
-            self._limit * _DEPTH,
+            MOST_VALUES * _DEPTH,
         )
 
     async def _keep_permitted(

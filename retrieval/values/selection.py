@@ -21,6 +21,8 @@ from retrieval.values.dictionary import LEAST_LETTERS, Hit, ValueDictionary
 from retrieval.values.phrases import Phrase, fold_word, fold_words
 
 MOST_FUZZY_WORDS = 3
+MOST_VALUES = 8
+"""Values that a prompt shows."""
 
 # For values with the name of a table or column: "product" in "how many products" means a table.
 # Capitalised, as in "the Sales department", it is more likely a value.

@@ -146,21 +146,13 @@ class Wiring:
 
     def build_value_memory(self, store: IndexStore) -> ValueMemory:
         """The indexed cell values, shared by the value search and the glossary."""
-        return ValueMemory(
-            ValueStore(store),
-            {
-                name: database.values.max_values
-                for name, database in self.settings.databases.items()
-                if database.values.enabled
-            },
-        )
+        return ValueMemory(ValueStore(store), self.settings.databases)
 
     def build_value_search(
         self, memory: ValueMemory, guard: SqlGuard, executor: Executor
     ) -> IndexedValueSearch:
         """The search for cell values; ``guard`` confirms those with restricted visibility."""
-        limit = self.settings.retrieval.max_values
-        return IndexedValueSearch(memory, guard, guard, executor, limit=limit)
+        return IndexedValueSearch(memory, guard, guard, executor)
 
     def build_glossary(self, memory: ValueMemory, guard: SqlGuard) -> IndexedGlossary:
         """The glossary. Raises SettingsError for a synonym file that cannot be read."""
@@ -197,7 +189,7 @@ class Wiring:
     ) -> SchemaDirectory:
         """What principals may know of databases without a question, over the shared index."""
         examples = self.build_example_search(store, embedder, guard)
-        return SchemaDirectory(guard, examples if self.settings.flags.examples else None)
+        return SchemaDirectory(guard, examples)
 
     def build_table_browser(
         self,
@@ -231,7 +223,7 @@ class Wiring:
 
     def build_sessions(self, store: IndexStore, guard: SqlGuard) -> GuardedSessions:
         """The stored sessions, over the shared index."""
-        return GuardedSessions(store, guard, self.settings.sessions)
+        return GuardedSessions(store, guard)
 
     def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
         """Stage 5, over ``catalogs``; by default over those of an index store that it opens.

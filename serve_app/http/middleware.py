@@ -52,6 +52,8 @@ _EXPOSED = [
     ),
 ]
 # The most bytes of a sign-in, and the most unfinished ones.
+# From the headers of a request to the end of its body.
+_BODY_TIMEOUT_S = 10.0
 _SIGN_IN_BYTES, _MOST_SIGN_INS = 32_768, 32
 # The request headers of MCP clients.
 _MCP_HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
@@ -106,7 +108,7 @@ def add_middleware(
     app = BoundedBodies(
         app,
         BodyLimit(limits.body_bytes, most_open_bodies),
-        timeout_s=limits.body_timeout_ms / 1000,
+        timeout_s=_BODY_TIMEOUT_S,
         limits={SIGN_IN: signing, SIGN_OUT: signing},
     )
     if meter is not None:

@@ -84,8 +84,8 @@ class DatabaseJob:
             draft.catalog,
             ValueStore(self.store),
             self.wiring.source(self.database).open_rows(),
-            self.wiring.settings.databases[self.database].values,
             self.wiring.read_synonyms(self.database, draft.catalog),
+            skip=self.wiring.settings.databases[self.database].skip_values,
             progress=bench.progress,
         )
         return draft.with_note(report.describe())

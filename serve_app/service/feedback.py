@@ -16,7 +16,7 @@ from nl2sql.types.question import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from retrieval.index_store.feedback_store import FeedbackStore, build_note
 from serve_app.service.admission import AdmissionController
-from serve_app.service.request_checks import check_filled
+from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled
 from serve_app.service.rights import may_review
 
 
@@ -61,7 +61,7 @@ class FeedbackService:
 
 def build_feedback(request: FeedbackRequest, settings: Settings, principal: Principal) -> Feedback:
     """Checks the request and fills in defaults. Raises InvalidRequest."""
-    most = min(settings.limits.question_chars, MOST_CHARS)
+    most = min(MOST_QUESTION_CHARS, MOST_CHARS)
     correction = request.correction or ""
     if correction and request.verdict == "right":
         raise InvalidRequest("A right query needs no correction.", field="correction")

@@ -27,6 +27,7 @@ from serve_app.service.admission import AdmissionController
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.request_checks import (
+    MOST_QUESTION_CHARS,
     check_filled,
     check_text,
     choose_in_range,
@@ -254,14 +255,14 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
     """Checks the request and fills in defaults. Raises InvalidRequest."""
     limits = settings.limits
     return Question(
-        text=check_filled("question", request.question, limits.question_chars),
-        evidence=check_text("evidence", request.evidence, limits.question_chars),
+        text=check_filled("question", request.question, MOST_QUESTION_CHARS),
+        evidence=check_text("evidence", request.evidence, MOST_QUESTION_CHARS),
         database=settings.database_name(request.database, principal),
         principal=principal,
         k=_choose_k(request.k, settings.sampling),
         seed=request.seed or 0,
         max_rows=choose_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
-        picked=check_text("picked", request.picked, limits.question_chars),
+        picked=check_text("picked", request.picked, MOST_QUESTION_CHARS),
         session=read_session(request.session),
         answer_text=request.answer_text or settings.answer.text,
         tables=tuple(

@@ -16,6 +16,9 @@ NEW = "new"
 """The session of a request that wants a new one."""
 _SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
+MOST_QUESTION_CHARS = 4000
+"""The longest question."""
+
 
 class Missing(InvalidRequest):
     """There is nothing of that name. ``field`` says what was named."""

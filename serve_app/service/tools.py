@@ -35,7 +35,7 @@ from ranking.query_words import describe_apart
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.operations import Operations, Refusal
-from serve_app.service.request_checks import check_filled, choose_in_range
+from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, choose_in_range
 
 # The guard refuses longer queries.
 _MOST_SQL = 20_000
@@ -126,8 +126,9 @@ class ToolService:
         Counted and recorded like a question.
         Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
-        chars = self._settings.limits.question_chars
-        wanted = tuple(check_filled("tables", table, chars) for table in names[:MOST_TABLES])
+        wanted = tuple(
+            check_filled("tables", table, MOST_QUESTION_CHARS) for table in names[:MOST_TABLES]
+        )
         text = f"describe_tables: {', '.join(wanted)}" if wanted else "describe_tables"
 
         async def describe(question: Question) -> TableDescriptions | Refusal:
@@ -149,7 +150,7 @@ class ToolService:
         Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
         searched = self._operations.build_question(
-            check_filled("text", text, self._settings.limits.question_chars), database, principal
+            check_filled("text", text, MOST_QUESTION_CHARS), database, principal
         )
 
         async def search(asked: Question) -> SchemaContext | Refusal:

@@ -61,8 +61,8 @@ def build(
     )
 
 
-def remember(store: IndexStore, guard: FakeGuard | None = None, **settings: int) -> GuardedSessions:
-    return GuardedSessions(store, guard or FakeGuard(), SessionSettings(**settings))
+def remember(store: IndexStore, guard: FakeGuard | None = None) -> GuardedSessions:
+    return GuardedSessions(store, guard or FakeGuard())
 
 
 async def load(conversations: GuardedConversations, session: str = "s") -> WholeConversation:
@@ -234,14 +234,14 @@ async def test_a_session_is_seen_by_nobody_else(store: IndexStore, other: Princi
 
 
 async def test_only_the_last_and_no_old_turns_are_kept(store: IndexStore, index_url: str) -> None:
-    sessions = remember(store, turns=2, keep_hours=2)
-    turns = [Turn(f"Question {number}?", "failed") for number in range(4)]
+    sessions = remember(store)
+    turns = [Turn(f"Question {number}?", "failed") for number in range(7)]
     for turn in turns:
         await sessions.remember(ask(), turn)
     await sessions.remember(ask(session="t"), FIRST)
     assert await sessions.recall(ask()) == tuple(turns[2:])
-    assert execute(index_url, "SELECT count(*) FROM quorumsql.session_turns") == [(3,)]
-    execute(index_url, "UPDATE quorumsql.session_turns SET asked_at = now() - interval '3 hours'")
+    assert execute(index_url, "SELECT count(*) FROM quorumsql.session_turns") == [(6,)]
+    execute(index_url, "UPDATE quorumsql.session_turns SET asked_at = now() - interval '25 hours'")
     assert await sessions.recall(ask()) == ()
     # The next one deletes the old ones of every session.
     await sessions.remember(ask(session="u"), SECOND)

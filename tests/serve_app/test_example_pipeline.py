@@ -58,16 +58,14 @@ async def stored(guarded: Wiring) -> AsyncIterator[Wiring]:
         await store.remove("demo_erp", [example.id for example in examples])
 
 
-async def ask(wiring: Wiring, principal: Principal, **flags: bool) -> tuple[list[FewShot], str]:
+async def ask(wiring: Wiring, principal: Principal) -> tuple[list[FewShot], str]:
     """The examples of the trace, and the prompt."""
     engine = FakeEngine((COUNT,))
     question = Question(
         "How many employees are there?", "demo_erp", principal, 1, seed=0, max_rows=5
     )
-    settings = wiring.settings
-    settings = settings.model_copy(update={"flags": settings.flags.model_copy(update=flags)})
     async with open_parts(wiring, Silence(), engine=engine) as parts:
-        answer = await parts.build_pipeline(settings).answer(question)
+        answer = await parts.build_pipeline(wiring.settings).answer(question)
     shown = [FewShot(**each) for each in build_trace(answer.trace).model_dump()["examples"]]
     messages = engine.requests[0].prompt.messages
     return shown, "\n".join(message.content for message in messages)

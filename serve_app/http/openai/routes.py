@@ -16,6 +16,7 @@ from nl2sql.protocols import Observer
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_results_thread
 from quorumsql.contract import QueryRequest
+from retrieval.conversations import MOST_TURNS
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.openai.content import render_answer
 from serve_app.http.openai.conversation import (
@@ -31,6 +32,7 @@ from serve_app.http.problems import CLIENT_GONE
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.http.route_parts import Caller, Priority
 from serve_app.service.query_service import QueryService
+from serve_app.service.request_checks import MOST_QUESTION_CHARS
 
 _ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"description": "The request is invalid, in OpenAI's form, as all errors here."},
@@ -74,8 +76,8 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
             return _complete_task(completion, told, body)
         turns = read_turns(
             body.messages,
-            most=settings.sessions.turns,
-            longest=settings.limits.question_chars,
+            most=MOST_TURNS,
+            longest=MOST_QUESTION_CHARS,
         )
         query = QueryRequest(
             question=prompt,

@@ -11,7 +11,7 @@ from nl2sql.errors import Unauthenticated
 from nl2sql.settings.identity import LOCAL
 from nl2sql.settings.jwt import JwtSettings
 from nl2sql.types import AttributeValue, Entitlement, Principal
-from serve_app.service.identity.public_keys import PublicKeys, build_reader
+from serve_app.service.identity.public_keys import ALGORITHMS, PublicKeys, build_reader
 
 LEEWAY_S = 30
 """The tolerated difference of the clocks."""
@@ -81,7 +81,7 @@ class JwtVerifier:
         except (jwt.PyJWTError, ValueError, RecursionError) as error:
             raise _refuse("it is malformed") from error
         algorithm, key_id = header.get("alg"), header.get("kid", "")
-        if algorithm not in self._settings.algorithms:
+        if algorithm not in ALGORITHMS:
             raise _refuse("its signature algorithm is not accepted")
         if "crit" in header or not isinstance(key_id, str):
             raise _refuse("its header is not understood")

@@ -35,6 +35,12 @@ _RETRY_S = 10.0
 # How long keys are used that cannot be read again.
 _MOST_AGE_S = 3600.0
 
+# Only algorithms with a public key. With a shared secret (HS256), whoever can check a token could
+# also sign one.
+_RSA = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"})
+ALGORITHMS = _RSA | {"ES256", "ES384", "ES512", "EdDSA"}
+"""Those that are accepted; the type of a key permits some of them."""
+
 ReadKeys = Callable[[], Awaitable[Any]]
 
 
@@ -140,19 +146,19 @@ def parse_keys(document: Any) -> dict[str, PublicKey]:
 def _find_algorithms(entry: Mapping[str, Any]) -> frozenset[str]:
     match entry.get("kty"), entry.get("crv"):
         case "RSA", _:
-            possible = {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"}
+            possible = _RSA
         case "EC", "P-256":
-            possible = {"ES256"}
+            possible = frozenset({"ES256"})
         case "EC", "P-384":
-            possible = {"ES384"}
+            possible = frozenset({"ES384"})
         case "EC", "P-521":
-            possible = {"ES512"}
+            possible = frozenset({"ES512"})
         case "OKP", "Ed25519" | "Ed448":
-            possible = {"EdDSA"}
+            possible = frozenset({"EdDSA"})
         case _:
-            possible = set()
+            possible = frozenset()
     declared = entry.get("alg")
-    return frozenset(possible if declared is None else possible & {declared})
+    return possible if declared is None else possible & {declared}
 
 
 def _read_file(path: Path) -> Any:

@@ -76,7 +76,6 @@ def test_of_a_large_database_the_comments_of_what_is_meant_are_told() -> None:
     assert render_notes(context, LINKED, ("sales.orders",)).splitlines() == [
         "-- customers.country: ISO 3166 code of the country"
     ]
-    assert render_notes(context, LINKED, comments=False) == ""
 
 
 def test_of_a_database_that_is_shown_whole_the_schema_tells_the_comments() -> None:

@@ -59,12 +59,6 @@ async def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -
     return prompt.messages[1].content
 
 
-@pytest.mark.parametrize("comments", [True, False])
-async def test_a_flag_decides_on_comments(comments: bool) -> None:
-    text = await read_user_message(CONTEXT, Plan(), comments=comments)
-    assert ("ISO 3166" in text) is comments
-
-
 async def test_what_does_not_fit_is_left_out_and_told() -> None:
     small: Any = {"model": {"max_model_len": 512}, "sampling": {"max_tokens": 140}}
     generated = await generate(FakeEngine(["SELECT 1"]), **small)

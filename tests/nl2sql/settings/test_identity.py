@@ -67,9 +67,6 @@ def test_a_service_cannot_know_who_has_no_token(identity: IdentitySettings) -> N
         {"limits": {"rows_per_day": -1}},
         {"jwt": {"audience": "a"}},
         {"jwt": {"issuer": "https://example.com"}},
-        {"jwt": {**JWT, "algorithms": ["none"]}},
-        {"jwt": {**JWT, "algorithms": ["RS256", "HS256"]}},
-        {"jwt": {**JWT, "algorithms": []}},
         {"jwt": {**JWT, "issuer": "http://example.com"}},
         {"jwt": {**JWT, "jwks_url": "http://example.com/keys"}},
         {"jwt": {**JWT, "jwks_url": "https://example.com/keys", "jwks_file": "keys.json"}},
@@ -105,11 +102,11 @@ def test_the_nearest_limit_counts() -> None:
     ).identity
     of_key = Entitlement(limits=UsageLimits(rows_per_day=0))
     for principal, expected in (
-        (identity.principal(), UsageLimits(1, 2, 0, 3)),
-        (identity.principal("ann"), UsageLimits(1, 4, 0, 5)),
-        (Principal("ann"), UsageLimits(1, 4, 0, 5)),
-        (Principal("ann", access=of_key), UsageLimits(1, 4, 0, 0)),
-        (Principal("eve", access=of_key), UsageLimits(1, 2, 0, 0)),
+        (identity.principal(), UsageLimits(1, 2, None, 3)),
+        (identity.principal("ann"), UsageLimits(1, 4, None, 5)),
+        (Principal("ann"), UsageLimits(1, 4, None, 5)),
+        (Principal("ann", access=of_key), UsageLimits(1, 4, None, 0)),
+        (Principal("eve", access=of_key), UsageLimits(1, 2, None, 0)),
     ):
         assert identity.find_limits(principal) == expected
 

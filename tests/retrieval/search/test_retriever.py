@@ -119,7 +119,7 @@ async def test_only_the_best_tables_are_shown_in_full() -> None:
     ("setting", "found"),
     [
         ({}, ["order_lines"]),
-        ({"business_terms": False}, []),
+        ({"named_tables": False}, []),
         ({"hidden": {"sales.order_lines"}}, ["products"]),
     ],
     ids=["on", "off", "hidden"],
@@ -155,9 +155,9 @@ async def test_all_tables_of_a_definition_are_shown() -> None:
         ("order_lines", "definition"),
     ]
     assert [definition.name for definition in context.definitions] == ["turnover"]
-    for without in ({"semantics": False}, {"hidden": {"stock.products"}}):
-        _, context = await retrieve("customer country by turnover", **small, **without)
-        assert context.definitions == ()
+    hidden = {"stock.products"}
+    _, context = await retrieve("customer country by turnover", **small, hidden=hidden)
+    assert context.definitions == ()
 
 
 async def test_a_small_database_is_shown_whole_in_every_question() -> None:
@@ -299,13 +299,12 @@ async def test_a_table_with_a_value_of_the_question_is_found() -> None:
         sources=FakeSources(),
         max_tables=1,
         whole_tables=0,
-        max_values=1,
         fk_expansion_limit=0,
         cosine=False,
         glosses=True,
     )
     assert [hit.table.name for hit in context.tables] == ["returns"]
-    assert [match.value for match in context.values] == ["Broken"]
+    assert [match.value for match in context.values] == ["Broken", "Bits"]
     assert context.examples == (FewShot("How many?", "SELECT 1"),)
     assert context.verified == VERIFIED
     assert context.glosses == (("stock.returns", "what it is"),)
@@ -315,8 +314,7 @@ async def test_a_table_with_a_value_of_the_question_is_found() -> None:
     ("setting", "unasked"),
     [
         ({"value_index": False}, "match"),
-        ({"max_values": 0}, "match"),
-        ({"examples": False}, "select"),
+        ({"examples": 0}, "select"),
         ({"glosses": False}, "describe"),
     ],
 )

@@ -39,14 +39,14 @@ async def held(memory: ValueMemory) -> list[str]:
 
 async def test_many_questions_at_once_load_once() -> None:
     store = FakeValueStore()
-    memory = ValueMemory(store, {"shop": 10})
+    memory = ValueMemory(store, ["shop"])
     assert await asyncio.gather(*(held(memory) for _ in range(5))) == [["first"]] * 5
     assert store.loads == 1
 
 
 async def test_a_new_version_is_made_ready_in_the_background() -> None:
     store = FakeValueStore()
-    memory = ValueMemory(store, {"shop": 10}, fresh_s=0.0)
+    memory = ValueMemory(store, ["shop"], fresh_s=0.0)
     await held(memory)
     store.current = "second"
     assert await held(memory) == ["first"]
@@ -60,9 +60,9 @@ async def test_a_new_version_is_made_ready_in_the_background() -> None:
 
 async def test_what_is_in_memory_outlives_the_index() -> None:
     store = FakeValueStore()
-    memory = ValueMemory(store, {"shop": 10}, fresh_s=0.0)
+    memory = ValueMemory(store, ["shop"], fresh_s=0.0)
     await held(memory)
     store.down = True
     assert await held(memory) == ["first"]
     with pytest.raises(IndexUnavailable):
-        await ValueMemory(store, {"shop": 10}).dictionary("shop")
+        await ValueMemory(store, ["shop"]).dictionary("shop")

@@ -48,7 +48,6 @@ def build_search(
         FakeVisibility(FakeIndexStore(), open_columns=opened),
         guard,
         FakeExecutor({GUARDED: [answer]}),
-        limit=8,
     )
     return search, guard
 
@@ -111,7 +110,6 @@ async def test_a_withheld_value_leaves_no_trace_in_what_is_told() -> None:
             FakeVisibility(FakeIndexStore(), open_columns=opened),
             FakeGuard(),
             _Nothing(),
-            limit=8,
         )
         told.append(await match(search, "York Germany, Germany Bike"))
     assert told[0] == told[1]

@@ -94,12 +94,8 @@ async def test_a_client_that_leaves_amid_its_body_reaches_no_route() -> None:
     assert exchange.status == 0
 
 
-async def test_the_limits_are_those_of_the_settings() -> None:
-    settings = build_settings(limits={"body_timeout_ms": 50, "body_bytes": 1024})
-    app = build_app(settings)
-    scope = build_scope("POST", "/query", [HOST, (b"content-length", b"9")])
-    slow = await Exchange([b"{"], ends=False).send_to(app, scope)
-    assert (slow.status, slow.headers["connection"]) == (408, "close")
+async def test_the_limit_is_that_of_the_settings() -> None:
+    app = build_app(build_settings(limits={"body_bytes": 1024}))
     large = json.dumps({"question": "x" * 1024}).encode()
     scope = build_scope("POST", "/query", [HOST, JSON])
     assert (await Exchange([large]).send_to(app, scope)).status == 413

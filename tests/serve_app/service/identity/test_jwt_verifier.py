@@ -161,7 +161,9 @@ def build_forged() -> dict[str, str]:
         "other_key": sign(claims, OTHER_KEY),
         "unknown_key": sign(claims, OTHER_KEY, key_id="9"),
         "key_of_another_type": sign(claims, EC_KEY, key_id="1", algorithm="ES256"),
-        "algorithm_not_accepted": sign(claims, KEY, algorithm="RS512"),
+        "algorithm_not_accepted": jwt.encode(
+            claims, "s" * 64, algorithm="HS512", headers={"kid": "1"}
+        ),
         "no_key_id": sign(claims, KEY, key_id=""),
         "no_signature": f"{head}.{body}.",
         "changed_body": f"{head}.{encode(claims | {'roles': ['boss']})}.{signature}",
