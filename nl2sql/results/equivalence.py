@@ -8,20 +8,15 @@ with the original.
 
 A result's ``profile`` does not change if rows or columns are permuted: its size, and the colours of
 its columns, each a sum of hashes over the column's cells. Results with different profiles differ,
-so many results are compared by reading each once. Where columns share a colour, they are
-distinguished by colour refinement (Weisfeiler and Leman 1968): a row's colour depends on its cells
-and the colours of their columns, a column's on its cells and the colours of their rows, until a
-round distinguishes no more columns. Columns that are still tied are paired in their order; if that
-fails, one is singled out and paired with each of its counterparts (individualisation-refinement,
-McKay and Piperno, Practical graph isomorphism II, 2014), at most ``_MOST_ATTEMPTS`` times and at
-most columns squared. The original tries permutations, factorially many (its issue 12).
+so many results are compared by reading each once. Columns are paired by colour; those that share
+one are tried in all orders, at most ``_MOST_ORDERS`` and ``_MOST_CELLS`` read for it.
 
 Colours only rule pairings out. Two results are equal if the multisets of whole rows are equal
 under the pairing, by the sum of a keyed 128-bit hash over all rows (Clarke and others, Incremental
 multiset hash functions, ASIACRYPT 2003). Rows are read repeatedly and never copied.
 
-Knows nothing of SQL: the caller says whether order counts. A pair of results so regular that the
-attempts run out counts as different.
+Knows nothing of SQL: the caller says whether order counts. Results with so many columns of equal
+values that the attempts run out count as different.
 """
 
 from __future__ import annotations
@@ -31,15 +26,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from hashlib import blake2b
-from itertools import repeat
-from operator import add, mul
+from itertools import chain, islice, permutations
+from operator import add
 
 from nl2sql.results.cell_values import normalize_columns
 
 Row = Sequence[object]
 Hashes = list[int]
 
-_MOST_ATTEMPTS = 256
+_MOST_ORDERS = 120
+_MOST_CELLS = 20_000_000
 _MOST_KNOWN = 1000
 _HASH_BYTES = 16
 # Without a key, rows could be crafted whose hashes add up to those of other rows.
@@ -50,8 +46,8 @@ def are_equivalent(left: Sequence[Row], right: Sequence[Row], *, ordered: bool =
     """True if both hold the same rows under some permutation of columns.
 
     ``ordered`` compares the rows in their order. Two empty results are equal, whatever their
-    columns. All rows of a result have the same length. Time is linear in the cells, times a
-    polynomial of the columns if columns cannot be distinguished.
+    columns. All rows of a result have the same length. Time is linear in the cells, times the
+    orders that are tried if columns cannot be distinguished.
 
     >>> are_equivalent([(1, "a"), (2, "b")], [("b", 2), ("a", 1)])
     True
@@ -90,10 +86,9 @@ class ComparedRows:
             return False
         if self._summary == other._summary:
             return True
-        if len(set(self._colours)) == self.width:
-            return False
-        attempts = iter(range(min(self.width**2, _MOST_ATTEMPTS)))
-        return _pair_columns(self, other, self._finest, other._finest, attempts)
+        cells = max(1, len(self._rows) * self.width)
+        orders = islice(other._list_orders(), 1, min(_MOST_ORDERS, _MOST_CELLS // cells))
+        return any(other._summarize(order) == self._summary for order in orders)
 
     @cached_property
     def profile(self) -> tuple[int, int, tuple[int, ...]]:
@@ -112,32 +107,14 @@ class ComparedRows:
 
     @cached_property
     def _summary(self) -> int:
-        return self.summarize(self._colours)
+        return self._summarize(next(self._list_orders()))
 
-    @cached_property
-    def _finest(self) -> Hashes:
-        return self.refine(self._colours)
-
-    def refine(self, colours: Hashes) -> Hashes:
-        """The colours after at least one round, until no further columns are distinguished."""
-        while True:
-            finer = self._refine_once(colours)
-            before, after = len(set(colours)), len(set(finer))
-            if after in (before, self.width):
-                return finer
-            colours = finer
-
-    def _refine_once(self, colours: Hashes) -> Hashes:
-        """One round. The sums do not depend on the order of rows and columns."""
-        totals = [0] * self.width
-        for block in self._read_hashes():
-            sums = [0] * len(block[0])
-            for colour, column in zip(colours, block, strict=True):
-                sums = list(map(add, sums, map(mul, repeat(colour), column)))
-            row_colours = [hash(str(total)) for total in sums]
-            for at, column in enumerate(block):
-                totals[at] += sum(map(mul, row_colours, column))
-        return list(map(_hash_pair, colours, totals))
+    def _list_orders(self) -> Iterator[list[int]]:
+        """The columns by colour, in all orders of those that share one."""
+        tied: dict[int, list[int]] = {}
+        for at in sorted(range(self.width), key=self._colours.__getitem__):
+            tied.setdefault(self._colours[at], []).append(at)
+        return map(list, map(chain.from_iterable, _list_products(list(tied.values()))))
 
     def _read_hashes(self) -> Iterator[list[Hashes]]:
         """Yields the hashes of the cells of some rows, by column.
@@ -150,18 +127,23 @@ class ComparedRows:
             if len(known) > _MOST_KNOWN:
                 known.clear()
 
-    def summarize(self, colours: Hashes) -> int:
-        """A number that two results share only if they hold the same rows.
-
-        The columns are taken by colour, so that the n-th of one result pairs with the n-th of the
-        other.
-        """
-        order = sorted(range(self.width), key=colours.__getitem__)
+    def _summarize(self, order: Sequence[int]) -> int:
+        """A number that two results share only if they hold the same rows, in these columns."""
         total = 0
         for block in normalize_columns(self._rows):
             for row in zip(*(block[at] for at in order), strict=True):
                 total += _digest(row)
         return total
+
+
+def _list_products(groups: Sequence[Sequence[int]]) -> Iterator[tuple[tuple[int, ...], ...]]:
+    """One permutation of each group, in all ways, without building them beforehand."""
+    if not groups:
+        yield ()
+        return
+    for first in permutations(groups[0]):
+        for rest in _list_products(groups[1:]):
+            yield (first, *rest)
 
 
 def _are_same(left: Sequence[Row], right: Sequence[Row]) -> bool:
@@ -195,39 +177,3 @@ def _digest_columns(rows: Sequence[Row]) -> list[bytes]:
             # A repr contains no line break, so one separates the values.
             digest.update("".join(f"{value!r}\n" for value in column).encode())
     return [digest.digest() for digest in hashes]
-
-
-def _pair_columns(
-    left: ComparedRows,
-    right: ComparedRows,
-    left_colours: Hashes,
-    right_colours: Hashes,
-    attempts: Iterator[int],
-) -> bool:
-    """True when pairing columns of equal colours, in some way, makes the rows equal."""
-    if sorted(left_colours) != sorted(right_colours):
-        return False
-    if left.summarize(left_colours) == right.summarize(right_colours):
-        return True
-    tied = [(count, colour) for colour, count in Counter(left_colours).items() if count > 1]
-    if not tied:
-        return False
-    _, colour = min(tied)
-    left_finer = left.refine(_single_out(left_colours, left_colours.index(colour)))
-    for at, other in enumerate(right_colours):
-        if other != colour:
-            continue
-        if next(attempts, None) is None:
-            return False
-        right_finer = right.refine(_single_out(right_colours, at))
-        if _pair_columns(left, right, left_finer, right_finer, attempts):
-            return True
-    return False
-
-
-def _single_out(colours: Hashes, at: int) -> Hashes:
-    return [*colours[:at], _hash_pair(colours[at], 1), *colours[at + 1 :]]
-
-
-def _hash_pair(left: int, right: int) -> int:
-    return hash(f"{left} {right}")
