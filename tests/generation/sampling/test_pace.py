@@ -50,12 +50,8 @@ async def test_an_engine_that_does_not_answer_is_asked_again() -> None:
 
 @pytest.mark.parametrize(
     ("speed", "seconds"),
-    [
-        pytest.param(EngineSpeed(20_000, 2000), 20, id="a GPU"),
-        pytest.param(EngineSpeed(100, 40), 60, id="two cores"),
-        pytest.param(EngineSpeed(5, 2), 120, id="a slow machine"),
-        pytest.param(None, 60, id="unknown"),
-    ],
+    [(EngineSpeed(20_000, 2000), 20), (SPEED, 60), (EngineSpeed(5, 2), 120), (None, 60)],
+    ids=["a GPU", "two cores", "a slow machine", "unknown"],
 )
 def test_the_default_time_out_follows_from_it(speed: EngineSpeed | None, seconds: float) -> None:
     assert choose_sampling_timeout_s(speed) == seconds
