@@ -1,16 +1,20 @@
-"""Reads users' YAML files: settings, policies, allowlists, synonyms, definitions."""
+"""Reads and checks users' YAML files: settings, policies, allowlists, synonyms, definitions."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import difflib
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, get_args
 
 import yaml
+from pydantic import BaseModel, ValidationError
 
 from nl2sql.errors import SettingsError
 
 _MERGE = "tag:yaml.org,2002:merge"
+
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 def read_yaml(
@@ -36,6 +40,66 @@ def read_yaml(
         return yaml.load(text, _StrictLoader)
     except (yaml.YAMLError, RecursionError) as problem:
         raise error(f"{path} is not valid YAML: {problem}") from problem
+
+
+def check_yaml(
+    value: object,
+    model: type[_Model],
+    *,
+    where: str,
+    error: type[SettingsError] = SettingsError,
+) -> _Model:
+    """``value`` (a plain mapping) as ``model``.
+
+    Raises ``error`` that lists all that is wrong; for an unknown key with the nearest known one.
+    """
+    if not isinstance(value, dict):
+        raise error(f"{where} must be a mapping of keys to values.")
+    try:
+        return model.model_validate(value)
+    except ValidationError as found:
+        lines = [_describe(problem, model) for problem in found.errors()]
+        raise error(f"{where}: " + "; ".join(lines)) from found
+
+
+def _describe(problem: Any, model: type[BaseModel]) -> str:
+    place = [str(part) for part in problem["loc"]]
+    dotted = ".".join(place) or "the file"
+    if problem["type"] == "extra_forbidden":
+        return f"{dotted}: unknown key{suggest_key(place, model)}"
+    return f"{dotted}: {problem['msg'].removeprefix('Value error, ')}"
+
+
+def suggest_key(place: Sequence[str], model: type[BaseModel]) -> str:
+    """``suggest`` for the last of the keys that lead from ``model`` to an unknown one."""
+    for part in place[:-1]:
+        field = model.model_fields.get(part)
+        # Otherwise it is a name, such as that of a database.
+        if field is not None:
+            model = _find_model(field.annotation) or model
+    return suggest(place[-1], model.model_fields, cutoff=0.0)
+
+
+def _find_model(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    found = (_find_model(inner) for inner in get_args(annotation))
+    return next((inner for inner in found if inner is not None), None)
+
+
+def suggest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+    """``; did you mean 'x'?`` for the nearest of the known names; empty if none is near.
+
+    >>> suggest("ordes", ["orders", "customers"])
+    "; did you mean 'orders'?"
+    """
+    nearest = find_nearest(name, known, cutoff=cutoff)
+    return f"; did you mean {nearest!r}?" if nearest else ""
+
+
+def find_nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+    """The most similar of the known names; empty if none is as similar as ``cutoff``, 0 to 1."""
+    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), "")
 
 
 def find_lines(path: Path) -> dict[tuple[str, ...], int]:

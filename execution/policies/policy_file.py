@@ -6,14 +6,13 @@ the database: ``rules.py`` checks whether the tables exist and follows foreign k
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from nl2sql.errors import PolicyError
-from nl2sql.yaml_file import read_yaml
+from nl2sql.yaml_file import check_yaml, read_yaml
 
 Mask = Literal["null", "hash"]
 AttributeType = Literal[
@@ -122,26 +121,4 @@ def load_policy(path: Path) -> Policy:
 
 def parse_policy(value: Any, *, where: str = "policy") -> Policy:
     """``value`` (a plain mapping) as a Policy. Raises PolicyError that lists all that is wrong."""
-    if not isinstance(value, dict):
-        raise PolicyError(f"{where} must be a mapping of keys to values.")
-    try:
-        return Policy.model_validate(value)
-    except ValidationError as error:
-        lines = [_describe(problem) for problem in error.errors()]
-        raise PolicyError(f"{where}: " + "; ".join(lines)) from error
-
-
-_KEYS = {
-    key
-    for part in (Policy, RolePolicy, VisibleTables, Inheritance, Attribute)
-    for key in part.model_fields
-}
-
-
-def _describe(problem: Any) -> str:
-    location = [str(part) for part in problem["loc"]]
-    dotted = ".".join(location) or "the file"
-    if problem["type"] != "extra_forbidden":
-        return f"{dotted}: {problem['msg'].removeprefix('Value error, ')}"
-    nearest = difflib.get_close_matches(location[-1], sorted(_KEYS), n=1, cutoff=0.0)
-    return f"{dotted}: unknown key; did you mean {nearest[0]!r}?"
+    return check_yaml(value, Policy, where=where, error=PolicyError)

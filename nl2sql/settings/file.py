@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
-from nl2sql.errors import SettingsError
 from nl2sql.settings.connection import (
     build_duckdb_connection,
     build_sqlite_connection,
 )
 from nl2sql.settings.database import DatabaseSettings
 from nl2sql.settings.settings import Settings
-from nl2sql.yaml_file import read_yaml
+from nl2sql.yaml_file import check_yaml, read_yaml
 
 
 def load_settings(path: Path) -> Settings:
@@ -74,32 +70,4 @@ def load_settings(path: Path) -> Settings:
 
 def parse_settings(value: Any, *, where: str = "settings") -> Settings:
     """``value`` (a plain mapping) as Settings. Raises SettingsError listing every bad key."""
-    if not isinstance(value, dict):
-        raise SettingsError(f"{where} must be a mapping of keys to values.")
-    try:
-        return Settings.model_validate(value)
-    except ValidationError as error:
-        lines = [_describe(problem, value) for problem in error.errors()]
-        raise SettingsError(f"{where}: " + "; ".join(lines)) from error
-
-
-def _describe(problem: Any, value: Any) -> str:
-    location = [str(part) for part in problem["loc"]]
-    dotted = ".".join(location) or "the file"
-    if problem["type"] != "extra_forbidden":
-        return f"{dotted}: {problem['msg'].removeprefix('Value error, ')}"
-    known = _known_keys(Settings, location[:-1])
-    nearest = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.0)
-    return f"unknown key {dotted}, did you mean {nearest[0]}?" if nearest else f"unknown {dotted}"
-
-
-def _known_keys(section: type[BaseModel], path: list[str]) -> list[str]:
-    """The keys that are allowed where ``path`` leads."""
-    for part in path:
-        if part not in section.model_fields:
-            continue  # the name of a database, which is not a key
-        annotation = section.model_fields[part].annotation
-        inner = getattr(annotation, "__args__", (annotation,))[-1]
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            section = inner
-    return list(section.model_fields)
+    return check_yaml(value, Settings, where=where)

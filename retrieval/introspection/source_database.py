@@ -1,4 +1,4 @@
-"""What indexing reads of a database, by protocols that each kind of database implements.
+"""What indexing reads of a database, which each kind of database implements.
 
 All read as the role that runs questions, in read-only mode, so that nothing is indexed or inferred
 from data that this role may not read.
@@ -73,49 +73,6 @@ class SourceDatabase(Protocol):
         ...
 
 
-class ValueReader(Protocol):
-    """Reads the distinct values of text columns, inside a with statement."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
-
-    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
-        """All text columns of these tables; ``most`` and ``longest`` as for ``read``.
-
-        Raises DatabaseUnavailable.
-        """
-        ...
-
-    def read(
-        self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
-    ) -> tuple[str, ...] | Unreadable:
-        """At most ``most`` distinct values of 1 to ``longest`` characters."""
-        ...
-
-
-class Sampler(Protocol):
-    """Samples values with small queries, for key inference."""
-
-    def contain(
-        self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
-    ) -> Containment | None:
-        """How many sampled values of ``table`` occur in ``target``.
-
-        None if the role may not read them, or the query takes too long.
-        """
-        ...
-
-    def is_unique(self, table: Table, columns: tuple[str, ...]) -> bool:
-        """Whether the sampled rows have no equal and no NULL values in ``columns``."""
-        ...
-
-
 class _Connection(Protocol):
     def close(self) -> None: ...
 
@@ -124,10 +81,11 @@ _Opened = TypeVar("_Opened", bound=_Connection)
 
 
 class SourceRows(ABC, Generic[_Opened]):
-    """An open connection that reads values and samples: both a ``ValueReader`` and a ``Sampler``.
+    """A connection that reads the values of text columns, and samples for key inference.
 
-    Calls come one after another, from any thread. The queries are the same for all kinds of
-    database; only quoted names and whole numbers are inserted into them.
+    It is opened by a with statement; calls come one after another, from any thread. The queries are
+    the same for all kinds of database; only quoted names and whole numbers are inserted into them.
+    All methods raise DatabaseUnavailable.
     """
 
     errors: ClassVar[type[Exception]]
@@ -142,7 +100,7 @@ class SourceRows(ABC, Generic[_Opened]):
         """A new connection. Raises ``errors``."""
 
     def __enter__(self) -> Self:
-        """Opens the connection. Raises DatabaseUnavailable."""
+        """Opens the connection."""
         try:
             self._connection = self._connect()
         except self.errors as error:
@@ -161,11 +119,11 @@ class SourceRows(ABC, Generic[_Opened]):
 
     @abstractmethod
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
-        """See ``ValueReader``."""
+        """All text columns of these tables; ``most`` and ``longest`` as for ``read``."""
 
     @abstractmethod
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
-        """All rows of a query, or why there are none. Raises DatabaseUnavailable."""
+        """All rows of a query, or why there are none."""
 
     def __exit__(
         self,
@@ -178,7 +136,7 @@ class SourceRows(ABC, Generic[_Opened]):
     def read(
         self, table: Table, column: str, *, most: int, longest: int, timeout_ms: int
     ) -> tuple[str, ...] | Unreadable:
-        """See ``ValueReader``. Raises DatabaseUnavailable."""
+        """At most ``most`` distinct values of 1 to ``longest`` characters."""
         text = self._write_text(enquote(column))
         found = self.fetch(
             f"SELECT DISTINCT {text} FROM {self._name(table)}"
@@ -191,7 +149,10 @@ class SourceRows(ABC, Generic[_Opened]):
     def contain(
         self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
     ) -> Containment | None:
-        """See ``Sampler``. Raises DatabaseUnavailable."""
+        """How many sampled values of ``table`` occur in ``target``.
+
+        None if the role may not read them, or the query takes too long.
+        """
         names = ", ".join(map(enquote, columns))
         present = " AND ".join(f"{enquote(column)} IS NOT NULL" for column in columns)
         equal = " AND ".join(
@@ -208,7 +169,7 @@ class SourceRows(ABC, Generic[_Opened]):
         return Containment(row[0], row[1]) if row is not None else None
 
     def is_unique(self, table: Table, columns: tuple[str, ...]) -> bool:
-        """See ``Sampler``. Raises DatabaseUnavailable."""
+        """Whether the sampled rows have no equal and no NULL values in ``columns``."""
         names = ", ".join(map(enquote, columns))
         present = " AND ".join(f"{enquote(column)} IS NOT NULL" for column in columns)
         rows = f"SELECT {names} FROM {self._name(table)} LIMIT {_MOST_ROWS}"

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence, Set
-from difflib import get_close_matches
 from math import sqrt
 
 from nl2sql.catalog import Catalog, Table
 from nl2sql.errors import InvalidRequest
+from nl2sql.yaml_file import find_nearest
 
 Neighbours = Mapping[int, Set[int]]
 
@@ -104,11 +104,11 @@ def find_required(catalog: Catalog, names: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         table = find_table(catalog, name)
         if table is None:
-            near = get_close_matches(name, catalog.short_names.values(), n=1)
+            near = find_nearest(name, catalog.short_names.values())
             raise InvalidRequest(
                 f"There is no table {name!r} in {catalog.database}.",
                 field="tables",
-                hint=f"Did you mean {near[0]}?" if near else "",
+                hint=f"Did you mean {near}?" if near else "",
             )
         found[table.qualified] = None
     return tuple(found)

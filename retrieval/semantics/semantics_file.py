@@ -6,7 +6,6 @@ nothing of the database: ``resolution.py`` reads the SQL parts and finds their t
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from nl2sql.errors import SettingsError
-from nl2sql.yaml_file import find_lines, read_yaml
+from nl2sql.yaml_file import find_lines, read_yaml, suggest_key
 
 # Names are shown in prompts and answers, so they are plain words on one line.
 _Name = Annotated[str, Field(max_length=60, pattern=r"^\w[\w &/%.'-]*$")]
@@ -144,8 +143,7 @@ def _read_problem(problem: Any) -> Problem:
     place = tuple(str(part) for part in problem["loc"] if part != "[key]")
     kind = problem["type"]
     if kind == "extra_forbidden":
-        known = _known_keys(place)
-        return Problem(place, f"unknown key{suggest(place[-1], known, cutoff=0.0)}")
+        return Problem(place, f"unknown key{suggest_key(place, Semantics)}")
     if kind == "missing":
         return Problem(place, "it is missing")
     if "[key]" in problem["loc"] or "synonyms" in place:
@@ -154,28 +152,3 @@ def _read_problem(problem: Any) -> Problem:
     if kind == "string_pattern_mismatch":
         return Problem(place, "write it on one line and without the sign `")
     return Problem(place, problem["msg"].removeprefix("Value error, "))
-
-
-def _known_keys(place: tuple[str, ...]) -> list[str]:
-    parts: dict[str, type[BaseModel]] = {
-        "measures": Measure,
-        "dimensions": Dimension,
-        "filters": Filter,
-    }
-    model = parts[place[0]] if len(place) > 1 and place[0] in parts else Semantics
-    return list(model.model_fields)
-
-
-def suggest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
-    """``; did you mean 'x'?`` for the nearest of the known names; empty if none is near.
-
-    >>> suggest("ordes", ["orders", "customers"])
-    "; did you mean 'orders'?"
-    """
-    nearest = find_nearest(name, known, cutoff=cutoff)
-    return f"; did you mean {nearest!r}?" if nearest else ""
-
-
-def find_nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
-    """The most similar of the known names; empty if none is as similar as ``cutoff``, 0 to 1."""
-    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)), "")

@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.sql.names import fold_name, quote_name
 from nl2sql.sql.parsing import describe_parse_error, parse_one
-from retrieval.semantics.semantics_file import find_nearest, suggest
+from nl2sql.yaml_file import find_nearest, suggest
 
 _WHERE = re.compile(r"\s+where\s+", re.IGNORECASE)
 _BEFORE_EXPRESSION = "SELECT "

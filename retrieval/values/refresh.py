@@ -15,11 +15,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any
 
 from nl2sql.catalog import Catalog, Column
 from nl2sql.words import split_words
 from retrieval.index_store.value_store import ColumnKey, ValueStore
-from retrieval.introspection.source_database import TextColumn, Unreadable, ValueReader
+from retrieval.introspection.source_database import SourceRows, TextColumn, Unreadable
 from retrieval.values.aliases import find_aliases
 from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
 
@@ -102,7 +103,7 @@ class ValuesReport:
 async def refresh_values(
     catalog: Catalog,
     store: ValueStore,
-    reader: ValueReader,
+    reader: SourceRows[Any],
     synonyms: Synonyms = NO_SYNONYMS,
     *,
     skip: Sequence[str] = (),
@@ -133,7 +134,7 @@ class _Refresh:
 
     catalog: Catalog
     store: ValueStore
-    reader: ValueReader
+    reader: SourceRows[Any]
     synonyms: Synonyms
     skip: tuple[str, ...]
     most_distinct: int

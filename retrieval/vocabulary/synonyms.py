@@ -7,20 +7,17 @@ are used to find the value.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import SettingsError
-from nl2sql.yaml_file import read_yaml
+from nl2sql.yaml_file import check_yaml, read_yaml, suggest
 
 Words = tuple[Annotated[str, Field(min_length=1, max_length=200)], ...]
-
-_KEYS = ("version", "tables", "columns", "values")
 
 
 class Synonyms(BaseModel):
@@ -48,19 +45,7 @@ def load_synonyms(path: Path) -> Synonyms:
 
 def parse_synonyms(value: object, *, where: str = "synonyms") -> Synonyms:
     """``value`` (a plain mapping) as Synonyms. Raises SettingsError that lists all errors."""
-    if not isinstance(value, dict):
-        raise SettingsError(f"{where} must be a mapping of keys to values.")
-    try:
-        return Synonyms.model_validate(value)
-    except ValidationError as error:
-        lines = []
-        for problem in error.errors():
-            dotted = ".".join(str(part) for part in problem["loc"])
-            if problem["type"] == "extra_forbidden":
-                lines.append(f"{dotted}: unknown key{_suggest(dotted, _KEYS)}")
-            else:
-                lines.append(f"{dotted}: {problem['msg']}")
-        raise SettingsError(f"{where}: " + "; ".join(lines)) from error
+    return check_yaml(value, Synonyms, where=where)
 
 
 def check_synonyms(synonyms: Synonyms, catalog: Catalog, *, where: str = "synonyms") -> None:
@@ -70,20 +55,15 @@ def check_synonyms(synonyms: Synonyms, catalog: Catalog, *, where: str = "synony
         f"{table.qualified}.{column.name}" for table in catalog.tables for column in table.columns
     }
     wrong = [
-        f"tables: there is no table {name!r}{_suggest(name, tables)}"
+        f"tables: there is no table {name!r}{suggest(name, tables)}"
         for name in synonyms.tables
         if name not in tables
     ]
     for section in ("columns", "values"):
         wrong += [
-            f"{section}: there is no column {name!r}{_suggest(name, columns)}"
+            f"{section}: there is no column {name!r}{suggest(name, columns)}"
             for name in getattr(synonyms, section)
             if name not in columns
         ]
     if wrong:
         raise SettingsError(f"{where}: " + "; ".join(wrong))
-
-
-def _suggest(name: str, known: Iterable[str]) -> str:
-    nearest = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {nearest[0]!r}?" if nearest else ""

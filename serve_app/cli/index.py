@@ -11,20 +11,17 @@ from typing import Annotated
 
 import typer
 
-from nl2sql.catalog import Catalog
 from nl2sql.errors import InvalidRequest, QuorumError
 from nl2sql.settings import Settings
 from nl2sql.skipped import describe_skipped
-from retrieval.index_store.cards import build_cards
 from retrieval.index_store.generations import IndexHead
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
-from retrieval.indexing.difference import Difference, compare_index
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, confirm, print_document, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.indexing import describe_for_index, fingerprint_schema
+from serve_app.operations.indexing import fingerprint_schema
 from serve_app.operations.preparation import build_wiring, prepare, start_embedded_server
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
@@ -79,8 +76,7 @@ class IndexStatus:
     """The index of one database; without an index, numbers are 0 and texts empty.
 
     ``state`` is ``current``, ``changed`` (the database changed since), ``not indexed``, ``unknown``
-    (the database was not read, or is not in the settings) or ``unreachable``. ``difference`` is
-    what a build would change, where that was asked for.
+    (the database was not read, or is not in the settings) or ``unreachable``.
     """
 
     database: str
@@ -96,7 +92,6 @@ class IndexStatus:
     bytes: int = 0
     left_out: tuple[str, ...] = ()
     problem: str = ""
-    difference: Difference | None = None
 
 
 @app.command("status")
@@ -109,23 +104,13 @@ def status(
     quick: Annotated[
         bool, typer.Option("--quick", help="Do not read the databases' schemas.")
     ] = False,
-    changes: Annotated[
-        bool,
-        typer.Option(
-            "--changes",
-            help="Show what `index build` would add, change and remove. Exits with 1 if there is "
-            "any.",
-        ),
-    ] = False,
     verbose: Verbose = False,
 ) -> Output:
     """Show the index of each database: age, contents, size, and whether it is current."""
     cli: CliContext = context.obj
-    if quick and changes:
-        raise typer.BadParameter("--changes reads the schemas: leave out --quick.")
     most = None if verbose else _MOST_NAMES
-    found = asyncio.run(_read_all(cli.settings, database, quick=quick, changes=changes, most=most))
-    return Output(found, lambda: _print(found), int(any(index.difference for index in found)))
+    found = asyncio.run(_read_all(cli.settings, database, quick=quick, most=most))
+    return Output(found, lambda: _print(found))
 
 
 def _print(found: list[IndexStatus]) -> None:
@@ -133,18 +118,13 @@ def _print(found: list[IndexStatus]) -> None:
     for index in found:
         for line in (*index.left_out, *([index.problem] if index.problem else [])):
             say(f"{index.database}: {line}")
-        if index.difference is not None:
-            for change in index.difference.changes:
-                details = "".join(f"\n    {detail}" for detail in change.details)
-                say(f"{change.change} {change.table or index.database}{details}")
-            say(f"{index.database}: {index.difference.to_embed:,} cards to embed")
     stale = [index.database for index in found if index.state in ("changed", "not indexed")]
     if stale:
         say(f"Bring up to date: quorumsql index build {' '.join(stale)}")
 
 
 async def _read_all(
-    settings: Settings, database: str | None, *, quick: bool, changes: bool, most: int | None
+    settings: Settings, database: str | None, *, quick: bool, most: int | None
 ) -> list[IndexStatus]:
     async with open_index(settings) as (wiring, store):
         await store.prepare()
@@ -153,9 +133,7 @@ async def _read_all(
             database = settings.database_name(database)
         names = [database] if database is not None else sorted({*settings.databases, *heads})
         return [
-            await _read(
-                wiring, store, name, heads.get(name), quick=quick, changes=changes, most=most
-            )
+            await _read(wiring, store, name, heads.get(name), quick=quick, most=most)
             for name in names
         ]
 
@@ -167,12 +145,10 @@ async def _read(
     head: IndexHead | None,
     *,
     quick: bool,
-    changes: bool,
     most: int | None,
 ) -> IndexStatus:
     state, problem = "unknown", ""
     left_out: tuple[str, ...] = ()
-    difference = None
     if name not in wiring.settings.databases:
         problem = f"no longer in the settings: `quorumsql index drop {name}` deletes it"
     elif not quick:
@@ -186,12 +162,8 @@ async def _read(
             state = "current" if is_current else "changed"
             shown = describe_skipped(catalog.skipped, most_names=most or len(catalog.skipped))
             left_out = tuple(shown)
-            if changes:
-                difference = await _compare(wiring, store, name, catalog)
     if head is None:
-        return IndexStatus(
-            name, "not indexed", left_out=left_out, problem=problem, difference=difference
-        )
+        return IndexStatus(name, "not indexed", left_out=left_out, problem=problem)
     _, values = await ValueStore(store).count(name)
     return IndexStatus(
         database=name,
@@ -207,14 +179,7 @@ async def _read(
         bytes=await store.measure(head),
         left_out=left_out,
         problem=problem,
-        difference=difference,
     )
-
-
-async def _compare(wiring: Wiring, store: IndexStore, name: str, catalog: Catalog) -> Difference:
-    cards = build_cards(catalog, describe_for_index(wiring, catalog))
-    embedder = wiring.settings.index.embedder
-    return compare_index(await store.load(name), catalog, cards, embedder)
 
 
 @app.command("drop")

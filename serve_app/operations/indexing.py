@@ -76,7 +76,10 @@ class DatabaseJob:
             return infer_keys(catalog, sampler, progress=progress)
 
     async def _describe(self, draft: Draft, bench: Workbench) -> Draft:
-        glosses = await asyncio.to_thread(describe_for_index, self.wiring, draft.catalog)
+        # General synonyms are applied to the question instead, where they can weigh less than the
+        # words of the schema.
+        synonyms = self.wiring.read_synonyms(self.database, draft.catalog)
+        glosses = await asyncio.to_thread(build_glosses, draft.catalog, synonyms)
         return replace(draft, glosses=glosses)
 
     async def _refresh_values(self, draft: Draft, bench: Workbench) -> Draft:
@@ -96,16 +99,6 @@ class DatabaseJob:
             self.database, dialect, self.store, bench.embedder, progress=bench.progress
         )
         return draft.with_note(f"{count:,} examples embedded anew" if count else "")
-
-
-def describe_for_index(wiring: Wiring, catalog: Catalog) -> dict[str, str]:
-    """The glosses for the cards of ``catalog``.
-
-    General synonyms are applied to the question instead, where they can weigh less than the words
-    of the schema. Raises SettingsError for a synonym file that does not fit.
-    """
-    synonyms = wiring.read_synonyms(catalog.database, catalog)
-    return build_glosses(catalog, synonyms)
 
 
 def fingerprint_schema(wiring: Wiring, catalog: Catalog) -> str:

@@ -31,8 +31,8 @@ def test_a_bare_key_is_a_flag_and_a_dotted_one_a_section() -> None:
 @pytest.mark.parametrize(
     ("assignment", "message"),
     [
-        pytest.param("bm52=false", "did you mean bm25", id="nearest flag"),
-        pytest.param("sampling.temprature=1", "did you mean temperature", id="nearest key"),
+        pytest.param("bm52=false", "did you mean 'bm25'", id="nearest flag"),
+        pytest.param("sampling.temprature=1", "did you mean 'temperature'", id="nearest key"),
         pytest.param("bm25", "not KEY=VALUE", id="no value"),
         pytest.param("sampling.k=-1", "sampling.k", id="out of range"),
         pytest.param("sampling..k=1", "not KEY=VALUE", id="empty part"),

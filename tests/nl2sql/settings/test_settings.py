@@ -41,7 +41,7 @@ def test_an_unknown_key_names_the_nearest(value: dict[str, Any], key: str, neare
     databases = {name: DATABASE | keys for name, keys in value.get("databases", {}).items()}
     with pytest.raises(SettingsError) as caught:
         parse_settings({**value, "databases": databases or {"shop": DATABASE}})
-    assert f"unknown key {key}, did you mean {nearest}?" in str(caught.value)
+    assert f"{key}: unknown key; did you mean '{nearest}'?" in str(caught.value)
 
 
 def test_every_wrong_key_is_listed() -> None:
@@ -128,7 +128,7 @@ def test_a_missing_file_is_an_error_that_says_what_to_do(tmp_path: Path) -> None
     ("text", "message"),
     [
         ("databases: {shop\nflags: [", r"not valid YAML.*(\n.*)*line \d"),
-        (f"{MINIMAL}flag: {{}}\n", r"quorumsql\.yaml: unknown key flag"),
+        (f"{MINIMAL}flag: {{}}\n", r"quorumsql\.yaml: flag: unknown key"),
     ],
     ids=["bad_yaml_names_the_line", "an_error_names_the_file"],
 )

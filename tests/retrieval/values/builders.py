@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from nl2sql.catalog import Table
 from retrieval.index_store.value_store import ValueColumn, ValueStore
-from retrieval.introspection.source_database import TextColumn, Unreadable
+from retrieval.introspection.source_database import SourceRows, TextColumn, Unreadable
 from retrieval.values.dictionary import ValueDictionary
 from retrieval.values.memory import ValueMemory
 from tests.fakes import FakeIndexStore
 
 
-class FakeValues:
+class FakeValues(SourceRows[Any]):
     """``rows`` gives the values, or why there are none, by qualified column; all share ``mark``."""
 
     def __init__(self, rows: Mapping[str, Sequence[str] | Unreadable], mark: str = "m1") -> None:
+        super().__init__("fake")
         self.rows = dict(rows)
         self.mark = mark
         self.reads: list[str] = []
 
+    def _connect(self) -> Any:
+        raise NotImplementedError
+
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        pass
+    def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
+        raise NotImplementedError
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
         return [

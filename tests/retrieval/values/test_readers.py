@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import psycopg
@@ -14,18 +15,18 @@ from nl2sql.catalog import Catalog
 from retrieval.introspection.duckdb_file import DuckDbRows, read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.postgres.source import PostgresRows
-from retrieval.introspection.source_database import Unreadable, ValueReader
+from retrieval.introspection.source_database import SourceRows, Unreadable
 from retrieval.introspection.sqlite_file import SqliteRows, read_sqlite_catalog
 
 
-def survey(reader: ValueReader, catalog: Catalog) -> dict[str, str]:
+def survey(reader: SourceRows[Any], catalog: Catalog) -> dict[str, str]:
     """Column → mark of all columns that may be read."""
     found = reader.survey(catalog.tables, most=100, longest=50)
     return {column.qualified: column.mark for column in found if not column.objection}
 
 
 def read(
-    reader: ValueReader, catalog: Catalog, table: str, column: str, timeout_ms: int = 5000
+    reader: SourceRows[Any], catalog: Catalog, table: str, column: str, timeout_ms: int = 5000
 ) -> set[str]:
     found = catalog.table(table)
     assert found is not None

@@ -166,7 +166,7 @@ def test_the_questions_of_the_demo_are_a_benchmark_file() -> None:
 
 def test_the_evaluation_says_what_is_wrong(tmp_path: Path) -> None:
     for arguments, expected in (
-        (("run", "demo_erp", "--set", "bm52=false"), "did you mean bm25"),
+        (("run", "demo_erp", "--set", "bm52=false"), "did you mean 'bm25'"),
         (("run", "demo_erp", "--baseline", "fancy"), "There is: plain"),
         (("run", "demo_erp", "--evidence"), "has no evidence"),
         (("run", str(tmp_path / "nothing.json")), "nothing.json"),
