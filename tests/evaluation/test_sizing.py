@@ -19,7 +19,6 @@ from evaluation.sizing.inputs import (
     SamplingCost,
     build_workload,
     draw_arrivals,
-    list_profiles,
     read_demo,
     read_profile,
 )
@@ -113,23 +112,6 @@ def test_processor_is_mg1_with_processor_sharing(seconds: Sequence[float]) -> No
     assert mean_s == pytest.approx(1 / 0.3, rel=0.05)
 
 
-def test_two_choices_are_between_separate_queues_and_one_queue() -> None:
-    profile = PROFILE.model_copy(update={"max_requests": 1, "step_ms": {1: 1000.0}})
-    workload = tuple(
-        QuestionCost(0.0, SamplingCost(0, seconds, 1), 0.0) for seconds in draw_exponential()
-    )
-    load, engines = 0.8, 4
-    arrivals = draw_arrivals(60 * load * engines, 3_000)
-
-    found = simulate(
-        Deployment(1, engines, profile, lambda: Load(1e9), 10**9, 10**9), workload, arrivals
-    )
-
-    separate, one_queue = 1 / (1 - load), 1.75  # Erlang C with four servers
-    assert one_queue < fmean(found.latencies_s) < 0.7 * separate
-    assert found.engine_share == pytest.approx(load, rel=0.05)
-
-
 def test_prompt_is_read_once_and_answers_share_the_steps() -> None:
     clock, ends = Clock(), list[float]()
     engine = SimulatedEngine(clock, PROFILE)
@@ -203,15 +185,6 @@ def test_target_below_the_idle_latency_is_an_error() -> None:
         find_smallest(60, Targets(p95_s=1.0), deploy(1, 1), DEMO)
 
 
-@pytest.mark.parametrize("name", list_profiles())
-def test_shipped_profiles_name_their_source(name: str) -> None:
-    profile = read_profile(name)
-
-    assert profile.source
-    # No GPU was measured here.
-    assert profile.is_measured == (profile.gpus == 0)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -255,8 +228,3 @@ def test_run_gives_the_costs() -> None:
 
     assert by_rule == QuestionCost(0.04, SamplingCost(800, 30.0, 4), 0.011, 0.002)
     assert by_model == QuestionCost(0.04, SamplingCost(800, 40.0, 3), 0.006, 0.002)
-
-
-def test_run_without_stage_times_is_an_error() -> None:
-    with pytest.raises(SettingsError, match="No question of the run"):
-        build_workload([build_record()])

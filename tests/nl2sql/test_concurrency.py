@@ -15,14 +15,6 @@ async def wait(ended: list[bool]) -> None:
         ended.append(True)
 
 
-async def test_results_are_in_the_order_of_the_coroutines() -> None:
-    async def wait(seconds: float) -> float:
-        await asyncio.sleep(seconds)
-        return seconds
-
-    assert await gather_all(map(wait, (0.02, 0.0, 0.01))) == [0.02, 0.0, 0.01]
-
-
 async def test_the_first_failure_is_raised_as_it_is_and_ends_the_others() -> None:
     ended: list[bool] = []
 

@@ -17,16 +17,6 @@ async def give(value: str, seconds: float = 0.0) -> str:
     return value
 
 
-def test_what_is_left() -> None:
-    assert NEVER.left_s is None
-    assert not NEVER.has_passed
-    assert PASSED.left_s == 0
-    assert PASSED.has_passed
-    left_s = Deadline.after(60).left_s
-    assert left_s is not None
-    assert 59 < left_s <= 60
-
-
 @pytest.mark.parametrize(
     ("deadline", "works", "has_enough", "expected"),
     [
@@ -83,15 +73,6 @@ async def test_what_some_brought_is_kept_when_others_fail(
     assert found == [None if at in failing else str(at) for at in range(4)]
 
 
-async def test_what_there_was_before_is_enough_if_all_fail() -> None:
-    assert await NEVER.gather([refuse(), refuse()], bool, has_enough=True) == [None, None]
-
-
-async def test_if_all_fail_the_first_error_is_raised() -> None:
-    with pytest.raises(EngineUnavailable, match="busy"):
-        await NEVER.gather([refuse(), refuse(0.01)], bool)
-
-
 async def read() -> float | None:
     return read_left_s()
 
@@ -129,9 +110,3 @@ async def test_without_time_left_nothing_begins() -> None:
         # Not cancelled with the block, but with its time.
         task = asyncio.create_task(work())
     await task
-
-
-async def test_a_time_limit_of_the_work_itself_is_not_the_requests() -> None:
-    with pytest.raises(TimeoutError):
-        async with ending_in(60), asyncio.timeout(0.01):
-            await asyncio.sleep(60)

@@ -58,20 +58,6 @@ def test_an_error_is_drawn_in_the_tree(kind: type[QuorumError]) -> None:
     assert f" {kind.__name__} " in f"{nl2sql.errors.__doc__}"
 
 
-def test_the_walk_finds_every_error_of_the_module() -> None:
-    defined = {
-        value
-        for value in vars(nl2sql.errors).values()
-        if isinstance(value, type) and issubclass(value, Exception)
-    }
-    assert set(ALL) == defined
-
-
-def test_the_text_is_message_and_hint() -> None:
-    assert str(QuorumError("It broke.", hint="Mend it.")) == "It broke. Mend it."
-    assert str(QuorumError("It broke.")) == "It broke."
-
-
 def test_an_unknown_database_names_the_known_ones() -> None:
     error = UnknownDatabase("shoo", ("shop", "erp"))
     assert error.field == "database"

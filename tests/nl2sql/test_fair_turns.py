@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
 
 import pytest
 
@@ -44,21 +43,6 @@ async def test_those_who_wait_are_called_in_turn_whatever_they_are_called() -> N
     await asyncio.gather(*waiting)
     assert order[:9] == ["a", "", "b"] * 3
     assert turns.waiting == 0
-
-
-async def test_with_many_principals_nobody_waits_for_more_than_one_turn_of_each() -> None:
-    turns, order = FairTurns(1), list[str]()
-
-    async def work(who: str) -> None:
-        async with turns.hold(who):
-            order.append(who)
-            await asyncio.sleep(0)
-
-    names = [f"p{number}" for number in range(20)]
-    await asyncio.gather(*(work(who) for who in names for _ in range(5)))
-    for who in names:
-        at = [number for number, each in enumerate(order) if each == who]
-        assert max(later - earlier for earlier, later in pairwise(at)) <= len(names)
 
 
 @pytest.mark.parametrize("most", [1, 2, 8])

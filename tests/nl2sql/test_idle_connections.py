@@ -120,10 +120,3 @@ async def test_without_a_server_all_fail_who_came_before_that_is_known(
     server.is_down = False
     # Who comes later does not hear of it.
     assert await use(idle) is server.connections[0]
-
-
-async def test_what_a_caller_closes_is_not_lent_again(server: FakeServer) -> None:
-    idle = IdleConnections(server.connect)
-    async with idle.lend() as connection:
-        await connection.close()
-    assert await use(idle) is not connection

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
-from nl2sql.errors import EngineUnavailable, PromptTooLong
+from nl2sql.errors import EngineUnavailable
 from nl2sql.outage import Outage
 
 
@@ -73,16 +71,3 @@ async def test_a_system_that_does_not_recover_ends_it() -> None:
 async def test_a_call_that_fails_three_times_although_all_is_ready_is_not_repeated() -> None:
     system = DyingSystem([None, *(dead() for _ in range(9))], [])
     assert await system.fail_after_an_answer(EngineUnavailable) == (4, 0)
-
-
-async def test_other_errors_are_raised() -> None:
-    system = DyingSystem([None, PromptTooLong("Too long.")], [])
-    await system.fail_after_an_answer(PromptTooLong)
-
-
-async def test_those_who_wait_together_say_so_once() -> None:
-    system = DyingSystem([None, dead(), dead(), dead()], ["dead", "dead"])
-    outage = system.outage()
-    await outage.ask(system.ask)
-    await asyncio.gather(*(outage.ask(system.ask) for _ in range(3)))
-    assert len(system.said) == 2

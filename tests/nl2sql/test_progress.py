@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from nl2sql.progress import count_done, enter_stage, is_observed, observed_by, report_sampling
+from nl2sql.progress import count_done, enter_stage, observed_by, report_sampling
 from nl2sql.types import Progress, QuestionEvent
 
 
@@ -14,18 +14,6 @@ class Notes:
 
     def observe(self, event: QuestionEvent) -> None:
         self.told.append(event)
-
-
-def test_nobody_is_told_where_nobody_observes() -> None:
-    notes = Notes()
-    with observed_by(notes):
-        assert is_observed()
-    with observed_by(None):
-        enter_stage("plan")
-        count_done()
-        report_sampling("request", Progress("", 1, 4))
-        assert not is_observed()
-    assert notes.told == []
 
 
 def test_candidates_are_counted_within_their_stage() -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from nl2sql.catalog import Column, Table
-from nl2sql.prompts.contents import may_send, measure_context, reduce_context, reduce_table
-from nl2sql.types import Contents, FewShot, Prompt, SchemaContext, ValueMatch
+from nl2sql.prompts.contents import measure_context, reduce_context, reduce_table
+from nl2sql.types import FewShot, Prompt, SchemaContext, ValueMatch
 from tests.fakes import build_context, build_table
 
 PLAIN = build_context(glosses=(("sales.orders.total", "also called revenue"),))
@@ -36,21 +36,6 @@ def test_the_values_of_a_type_are_taken_out() -> None:
     assert [column.type for column in reduce_table(mood).columns] == ["int", "ENUM"]
     odd = Table("s", "u", (Column("a", "'odd'"), Column("b", "STRUCT(x ENUM('a', 'b'), y INT)")))
     assert all("'" not in column.type for column in reduce_table(odd).columns)
-
-
-@pytest.mark.parametrize(
-    ("contains", "allowed", "may"),
-    [
-        ("schema", "schema", True),
-        ("values", "schema", False),
-        ("rows", "schema", False),
-        ("values", "values", True),
-        ("rows", "values", False),
-        ("rows", "rows", True),
-    ],
-)
-def test_each_includes_the_ones_before_it(contains: Contents, allowed: Contents, may: bool) -> None:
-    assert may_send(contains, allowed) is may
 
 
 def test_a_prompt_without_a_label_may_hold_anything() -> None:

@@ -134,19 +134,3 @@ def test_a_value_is_no_template() -> None:
     )
     assert "$hints ${x} $$" in prompt.messages[1].content
     assert prompt.messages[1].content.endswith("Question: $schema")
-
-
-async def test_the_model_is_told_the_dialect_of_the_database() -> None:
-    context = dataclasses.replace(CONTEXT, dialect="sqlite")
-    settings = build_settings()
-    prompt, _ = await write_prompt(settings, QUESTION, context, Plan())
-    system, _ = prompt.messages
-    assert "You are a SQLite expert." in system.content
-
-
-async def test_evidence_stands_beside_the_question_that_is_repaired() -> None:
-    question = build_question(text="What was spent?", evidence="Spent is total.")
-    repairer = CandidateRepairer(FakeEngine(), build_settings())
-    failed = build_assessment(diagnostic=build_diagnostic())
-    _, user = (await repairer.build_prompt(question, CONTEXT, failed)).messages
-    assert "Question: What was spent?\nHint: Spent is total.\n" in user.content

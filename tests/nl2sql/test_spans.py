@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from nl2sql.pipeline.clock import StageClock
-from nl2sql.spans import open_span, traced_by
+from nl2sql.spans import traced_by
 
 
 class Notes:
@@ -36,10 +36,3 @@ async def test_a_stage_is_a_span_which_ends_with_it() -> None:
             async with clock.time("vote"):
                 raise ValueError("broken")
     assert notes.noted == ["plan begins", "work", "plan ends", "vote begins", "vote ends"]
-
-
-def test_without_a_tracer_no_span_is_opened() -> None:
-    notes = Notes()
-    with traced_by(notes), traced_by(None), open_span("plan"):
-        pass
-    assert notes.noted == []

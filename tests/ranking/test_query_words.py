@@ -87,27 +87,6 @@ def test_what_tells_two_readings_apart_comes_first() -> None:
     assert other == "sorted by b. The same in both: shows name; of t; only 1 row."
 
 
-def test_readings_that_differ_only_in_a_join_are_told_with_it() -> None:
-    one, other = describe_apart(
-        ["SELECT a.x FROM a JOIN b ON a.i = b.i", "SELECT a.x FROM a JOIN b ON a.i = b.j"], "sqlite"
-    )
-    assert one == "joined where a.i is b.i. The same in both: shows a.x; of a and b."
-    assert other == "joined where a.i is b.j. The same in both: shows a.x; of a and b."
-
-
-@pytest.mark.parametrize(
-    ("query", "dialect"),
-    [("SELECT strftime('%Y', d) FROM t", "sqlite"), ("SELECT year(d) FROM t", "duckdb")],
-)
-def test_a_part_of_a_date_reads_alike_in_each_dialect(query: str, dialect: str) -> None:
-    assert describe_query(query, dialect) == ("shows the year of d", "of t")
-
-
-def test_readings_that_share_nothing_or_everything_are_told_whole() -> None:
-    assert describe_apart(["SELECT 1", "SELECT 2"], "sqlite") == ("shows 1.", "shows 2.")
-    assert describe_apart(["SELECT 1", "SELECT 1"], "sqlite") == ("shows 1.", "shows 1.")
-
-
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

@@ -5,20 +5,14 @@ from __future__ import annotations
 import pytest
 
 from evaluation.runs.variants import override
-from nl2sql.catalog import Column, Table
-from nl2sql.errors import Busy, DatabaseUnavailable, IndexUnavailable
+from nl2sql.errors import Busy
 from nl2sql.pipeline.conclusion import describe_unread
-from nl2sql.rendering import build_columns
 from nl2sql.types import (
     Assessment,
     Candidate,
-    Diagnostic,
-    Explained,
     GuardedQuery,
     Plan,
     Ranking,
-    RetrievedTable,
-    SchemaContext,
     Violation,
 )
 from ranking.confidence.calibration import Calibration, Weight
@@ -98,21 +92,6 @@ async def test_an_explain_that_fails_is_a_diagnostic_and_is_not_executed() -> No
     assert executor.executed == []
 
 
-async def test_lint_reads_the_guarded_query_and_enters_the_score() -> None:
-    ranker = build_ranker(FakeGuard(), FakeExecutor())
-    assessment = await assess(ranker, build_candidate("SELECT * FROM a, b"))
-    assert [finding.rule for finding in assessment.findings] == ["cartesian_join", "select_star"]
-    names = {term.name for term in assessment.score.terms}
-    assert names == {
-        "base",
-        "lint:cartesian_join",
-        "lint:select_star",
-        "tables_added",
-        "tables_unnamed",
-        "words_unused",
-    }
-
-
 @pytest.mark.parametrize(
     ("votes", "order"),
     [(True, ["c3", "c2", "c1"]), (False, ["c2", "c1", "c3"])],
@@ -129,24 +108,6 @@ async def test_the_vote_decides_or_the_first_with_a_result_leads(
     assert [assessment.candidate.id for assessment in ranking.assessments] == order
     assert ranking.samples == 5
     assert ranking.quorum == votes
-
-
-async def test_an_error_of_the_database_passes_through() -> None:
-    down = DatabaseUnavailable("Down.", database="shop")
-    ranker = build_ranker(FakeGuard(), FakeExecutor(explains={"SELECT 1": [down]}))
-    with pytest.raises(DatabaseUnavailable):
-        await assess(ranker, build_candidate("SELECT 1"))
-
-
-async def test_an_error_of_the_guard_ends_before_the_database() -> None:
-    class Broken(FakeGuard):
-        async def guard(self, *arguments: object) -> Violation:
-            raise IndexUnavailable("Down.")
-
-    executor = FakeExecutor()
-    with pytest.raises(IndexUnavailable):
-        await assess(build_ranker(Broken(), executor), build_candidate(), Broken())
-    assert executor.explained == []
 
 
 # -- the last word -----------------------------------------------------------------------------
@@ -216,13 +177,6 @@ async def test_a_calibration_makes_the_confidence_and_its_features_are_told() ->
     assert dict(concluded.features)["agreement"] == 1.0
 
 
-async def test_without_a_calibration_the_confidence_is_the_vote_s() -> None:
-    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), build_settings())
-    ranking = await ranker.rank(QUESTION, (build_assessment("c1", rows=[(1,)]),), samples=1)
-    concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
-    assert concluded.confidence == ranking.confidence
-
-
 @pytest.mark.parametrize(
     ("overrides", "samples", "threshold"),
     [
@@ -248,21 +202,6 @@ async def test_the_bar_is_the_calibration_s_unless_one_is_set(
     # Interpretations are offered below the bar, and not else.
     below = concluded.confidence < threshold
     assert bool(concluded.interpretations) == below
-
-
-async def test_without_a_winner_there_is_nothing_to_conclude() -> None:
-    ranker = build_ranker(FakeGuard(), FakeExecutor())
-    broken = build_assessment("c1", diagnostic=build_diagnostic())
-    ranking = await ranker.rank(QUESTION, (broken,), samples=1)
-    assert await ranker.conclude(QUESTION, CONTEXT, ranking) is ranking
-
-
-async def test_a_query_that_must_not_run_keeps_its_plan_and_is_told() -> None:
-    plan = Explained(1e12, 1e12)
-    refusal = Diagnostic("54001", "The query was not run.", explained=plan)
-    ranker = build_ranker(FakeGuard(), FakeExecutor(explains={"SELECT 1": [refusal]}))
-    assessed = await assess(ranker, build_candidate("SELECT 1"))
-    assert (assessed.unrun, assessed.explained, assessed.failed) == ("estimate", plan, True)
 
 
 async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None:
@@ -329,17 +268,3 @@ async def test_where_none_reads_the_required_tables_nothing_is_sure() -> None:
     assert (ranking.confidence, ranking.quorum, ranking.settled) == (0.0, False, False)
     note = describe_unread(ranking, REQUIRING)
     assert note == "No query that could be run reads all required tables: orders, customers."
-
-
-async def test_the_winners_result_has_the_units_of_its_columns() -> None:
-    orders = Table("sales", "orders", (Column("amt", "numeric", comment="Total, EUR"),))
-    context = SchemaContext((RetrievedTable(orders, 1.0),), (), ("orders",))
-    ranker = build_ranker(FakeGuard(), FakeExecutor())
-    winner = build_assessment("c1", sql="SELECT sum(amt) FROM orders", samples=4, rows=[(9,)])
-    ranking = await ranker.rank(QUESTION, (winner,), samples=4)
-    concluded = await ranker.conclude(QUESTION, context, ranking)
-    assert concluded.winner is not None
-    assert concluded.winner.result is not None
-    assert concluded.winner.result.units == ("EUR",)
-    (column,) = build_columns(concluded.winner.result)
-    assert column.heading == f"{column.name} (EUR)"

@@ -54,15 +54,6 @@ def test_the_fit_finds_what_tells_right_from_wrong() -> None:
     assert (found.fewest, found.most) == (4, 4)
 
 
-def test_a_feature_that_a_case_lacks_counts_as_its_mean() -> None:
-    cases = draw(200)
-    holes = [
-        replace(case, features={"agreement": case.features["agreement"], "samples": 2.0})
-        for case in cases[:20]
-    ]
-    assert read_weights(fit_calibration(holes + cases[20:])).keys() == {"agreement", "cosine"}
-
-
 def test_no_database_has_a_part_in_its_own_confidence() -> None:
     cases = draw(400)
     before = cross_fit(cases, 4)
@@ -156,11 +147,3 @@ def test_cases_are_answers_that_say_what_was_measured() -> None:
     ]
     found = [(case.question, case.right) for case in collect_cases(records)]
     assert found == [("q1", True), ("q5", False)]
-
-
-def test_a_calibration_without_weights_is_the_share_that_is_right() -> None:
-    features = {"agreement": 1.0, "samples": 2.0}
-    cases = [Case(f"q{at}", "db", features, at < 3) for at in range(4)]
-    found = fit_calibration(cases)
-    assert found.weights == ()
-    assert found.estimate((("samples", 2.0),)) == pytest.approx(0.75, abs=1e-3)

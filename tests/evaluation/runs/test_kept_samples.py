@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.runs.kept_samples import KeptSamples
-from nl2sql.errors import EngineUnavailable, SettingsError
+from nl2sql.errors import EngineUnavailable
 from nl2sql.protocols import Engine
 from nl2sql.types import Message, Prompt, SamplingRequest
 from tests.fakes import FakeEngine
@@ -60,15 +60,6 @@ async def test_more_samples_than_kept_are_asked_for_anew(tmp_path: Path) -> None
         assert (await kept.sample(_ask(k=2))).texts == ("b", "c")
 
 
-async def test_a_request_that_the_engine_ended_early_is_not_asked_again(tmp_path: Path) -> None:
-    path = tmp_path / "samples.jsonl"
-    with _keep(path, FakeEngine(("a", "b"))).open() as kept:
-        assert (await kept.sample(_ask(k=4))).texts == ("a", "b")
-    with KeptSamples(path, "small", _no_engine).open() as kept:
-        assert (await kept.sample(_ask(k=4))).texts == ("a", "b")
-        assert (await kept.sample(_ask(k=3))).texts == ("a", "b")
-
-
 @pytest.mark.parametrize("other", [_ask("How few?"), _ask(seed=1)], ids=str)
 async def test_another_request_is_another(tmp_path: Path, other: SamplingRequest) -> None:
     engine = FakeEngine(("a",) * 4, ("b",) * 4)
@@ -106,9 +97,3 @@ async def test_a_failure_is_not_kept(tmp_path: Path) -> None:
         with pytest.raises(EngineUnavailable):
             await kept.sample(_ask())
         assert (await kept.sample(_ask())).texts == ("a",) * 4
-
-
-def test_a_file_is_written_by_one(tmp_path: Path) -> None:
-    one, two = (KeptSamples(tmp_path / "samples", "small", _no_engine) for _ in range(2))
-    with one.open(), pytest.raises(SettingsError, match="Another process"), two.open():
-        pass

@@ -9,7 +9,7 @@ import pytest
 
 from evaluation.runs.environment import collect_versions, describe_machine, find_revision
 from evaluation.runs.manifest import AnswerManifest
-from evaluation.runs.run_folder import RunFolder, find_runs, read_run
+from evaluation.runs.run_folder import RunFolder, read_run
 from nl2sql.errors import SettingsError
 from tests.evaluation.builders import build_manifest, build_record
 
@@ -55,14 +55,6 @@ def test_the_question_of_a_truncated_line_is_asked_again(tmp_path: Path) -> None
     assert {record.id: record.outcome for record in records} == {"q1": "answered", "q2": "failed"}
 
 
-def test_the_first_of_two_records_of_a_question_counts(tmp_path: Path) -> None:
-    run = write(tmp_path / "run", "q1")
-    with run.open():
-        run.append(build_record("q1", correct=False))
-    _, records = read_run(tmp_path / "run")
-    assert [record.correct for record in records] == [True]
-
-
 def test_other_settings_are_refused_by_name(tmp_path: Path) -> None:
     write(tmp_path / "run", "q1")
     settings = {"ranking": {"min_confidence": 0.5}}
@@ -85,13 +77,6 @@ def test_a_folder_without_a_run_and_a_manifest_of_another_form_are_errors(tmp_pa
     (tmp_path / "manifest.json").write_text('{"what": "ever"}')
     with pytest.raises(SettingsError, match="cannot be read"):
         read_run(tmp_path)
-
-
-def test_runs_are_found_by_name(tmp_path: Path) -> None:
-    write(tmp_path / "b")
-    write(tmp_path / "a")
-    (tmp_path / "c").mkdir()
-    assert [path.name for path in find_runs(tmp_path)] == ["a", "b"]
 
 
 def test_the_environment_is_described_and_the_machine_not_named(tmp_path: Path) -> None:

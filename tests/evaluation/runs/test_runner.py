@@ -87,13 +87,6 @@ async def test_all_questions_are_asked_side_by_side(tmp_path: Path) -> None:
     assert (question.principal, question.evidence) == (Principal("evaluation"), "")
 
 
-async def test_evidence_is_given_where_the_run_says_so(tmp_path: Path) -> None:
-    system = FakeSystem()
-    records = await ask_all(build_run(tmp_path / "run", evidence=True), system)
-    assert {question.evidence for question in system.questions} == {"A hint."}
-    assert {record.evidence for record in records} == {"A hint."}
-
-
 async def test_a_question_with_an_error_of_its_own_counts_as_wrong(tmp_path: Path) -> None:
     system = FakeSystem({"How many q2?": PromptTooLong("Too long.", hint="Shorten it.")})
     record = (await ask_all(build_run(tmp_path / "run"), system))[2]
@@ -133,19 +126,6 @@ async def test_a_system_that_comes_back_is_asked_again_and_the_run_goes_on(tmp_p
     assert [record.id for record in records if record.correct] == [f"q{n}" for n in range(6)]
     assert max(record.seconds for record in records) < 0.2
     assert len(said) == 2
-
-
-async def test_a_system_that_does_not_recover_ends_the_session(tmp_path: Path) -> None:
-    system = FakeSystem({"How many q3?": EngineUnavailable("It died.")})
-
-    async def probe() -> str:
-        return "dead"
-
-    run = build_run(tmp_path / "run")
-    outage = Outage(probe, lambda line: None, longest_s=0.05, pause_s=0.01)
-    with pytest.raises(EngineUnavailable):
-        await ask_all(run, system, outage=outage)
-    assert run.done() == {"q0", "q1", "q2"}
 
 
 def test_a_run_killed_twice_ends_with_the_figures_of_an_unbroken_one(tmp_path: Path) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.answers import Answer, Answered, Failed, Trace
-from nl2sql.pipeline.conclusion import conclude, describe_attempts, list_attempts, name_definitions
+from nl2sql.pipeline.conclusion import conclude, list_attempts, name_definitions
 from nl2sql.pipeline.dialogue import Dialogue
-from nl2sql.rendering import build_response
 from nl2sql.types import Candidate, Question, Ranking, Repair
 from tests.fakes import (
     FakeGenerator,
@@ -40,12 +39,6 @@ def test_every_failed_query_is_listed_with_its_class() -> None:
         ("SELECT x", "sample", "It is refused.", "unknown_table"),
         ("SELECT y", "repair", "it broke", "grouping"),
     ]
-
-
-def test_without_repairs_the_causes_are_told_all_the_same() -> None:
-    attempts = list_attempts(Ranking((REFUSED,)), ())
-    assert (attempts[0].cause, attempts[0].error_class) == ("It is refused.", "")
-    assert describe_attempts(attempts) == ""
 
 
 def test_a_failure_says_what_went_wrong_and_what_to_do() -> None:
@@ -96,22 +89,3 @@ async def test_the_text_says_what_the_query_uses(used: tuple[str, ...], expected
     silent = await dialogue.answer(build_question())
     assert isinstance(silent, Answered)
     assert silent.text == ""
-
-
-def test_a_picked_query_uses_none() -> None:
-    answer = build_answer("revenue")
-    picked = Answered("SELECT 1", answer.result, 1.0, True, Trace(build_question(picked="x")))
-    assert name_definitions(picked) == ""
-
-
-def test_the_trace_lists_definitions_and_their_use() -> None:
-    response = build_response(build_answer("revenue"), trace=True)
-    assert response.trace is not None
-    revenue, germans = response.trace.definitions
-    assert (revenue.name, revenue.used, revenue.source) == ("revenue", True, "semantics.yaml")
-    assert revenue.condition == "orders.status <> 'cancelled'"
-    assert (germans.kind, germans.expression, germans.used) == ("filter", "", False)
-    assert [candidate.definitions for candidate in response.trace.candidates] == [
-        ["revenue"],
-        ["revenue"],
-    ]

@@ -73,13 +73,6 @@ async def test_a_follow_up_is_answered_as_the_whole_question_and_kept_as_such() 
     assert sessions.turns["s"][1:] == (Turn(WHOLE, "answered", f"SELECT '{WHOLE}'"),)
 
 
-async def test_a_question_that_stands_alone_is_asked_as_it_is() -> None:
-    pipeline = FakePipeline()
-    answer = await Dialogue(pipeline, FakeGenerator(), FakeSessions(EARLIER)).answer(ask("How?"))
-    assert [question.text for question in pipeline.questions] == ["How?"]
-    assert answer.trace.asked == ""
-
-
 async def test_an_interpretation_that_was_chosen_is_run() -> None:
     chosen = {"the second": Rewriting(UNSURE.question, "picked", "SELECT 2")}
     pipeline = FakePipeline()
@@ -142,12 +135,6 @@ async def test_a_turn_is_stored_unless_refused(outcome: str, kept: tuple[Turn, .
     assert sessions.turns["s"] == kept
 
 
-def test_a_rewriting_that_failed_is_not_kept() -> None:
-    failed = Failed("Nothing works.", Trace(build_question()))
-    assert build_turn(failed, is_rewritten=True) is None
-    assert build_turn(failed, is_rewritten=False) is not None
-
-
 def test_a_turn_holds_no_cell_of_the_result() -> None:
     trace = Trace(build_question())
     answer = Answered("SELECT 1", build_result(("secret cell",)), 1.0, True, trace)
@@ -164,18 +151,3 @@ async def test_an_answer_is_put_in_words_where_asked(source: str, session: str) 
     assert (answer.text, answer.text_source) == ("2 rows.", source)
     timing = answer.trace.timings[-1]
     assert (timing.stage, timing.prompt_tokens) == ("words", 100)
-
-
-@pytest.mark.parametrize("outcome", ["clarify", "failed", "refused"])
-async def test_what_has_no_rows_has_no_words(outcome: str) -> None:
-    dialogue = Dialogue(FakePipeline(outcome=outcome), FakeGenerator())
-    answer = await dialogue.answer(build_question(answer_text="model"))
-    assert not hasattr(answer, "text")
-    assert "words" not in [timing.stage for timing in answer.trace.timings]
-
-
-async def test_an_error_of_the_pipeline_passes_through_and_nothing_is_kept() -> None:
-    sessions = FakeSessions()
-    with pytest.raises(EngineUnavailable):
-        await Dialogue(FakePipeline(outcome="raises"), FakeGenerator(), sessions).answer(ask("Q?"))
-    assert sessions.turns["s"] == ()

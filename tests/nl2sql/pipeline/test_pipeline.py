@@ -8,9 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from generation.sampling.generator import CandidateGenerator
-from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
-from nl2sql.errors import EngineUnavailable, IndexUnavailable, PromptTooLong
+from nl2sql.answers import Answer, Answered, Clarify, Refused
+from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.pipeline import Pipeline
 from nl2sql.pipeline.stages import Stages
@@ -20,17 +19,12 @@ from nl2sql.types import (
     Assessment,
     Candidate,
     CatalogQuery,
-    Interpretation,
     Ranking,
     SchemaContext,
     VerifiedQuery,
     Violation,
 )
-from ranking.ranker import CandidateRanker
-from repair.repairer import CandidateRepairer
 from tests.fakes import (
-    FakeEngine,
-    FakeExecutor,
     FakeGenerator,
     FakeGuard,
     FakePlanner,
@@ -42,8 +36,6 @@ from tests.fakes import (
     build_diagnostic,
     build_generated,
     build_question,
-    build_result,
-    build_settings,
     build_violation,
 )
 
@@ -185,14 +177,6 @@ async def test_the_gate_refuses_before_any_work_of_the_model() -> None:
     assert [timing.stage for timing in answer.trace.timings] == ["retrieve", "gate"]
 
 
-async def test_no_query_at_all_is_a_failure() -> None:
-    answer = await build_pipeline(
-        generate(), FakeRanker({}, rank(confidence=0.0, quorum=False))
-    ).answer(build_question())
-    assert isinstance(answer, Failed)
-    assert answer.reason == "The model wrote no query."
-
-
 @pytest.mark.parametrize(
     ("confidence", "kind"),
     [(0.49, Clarify), (0.5, Answered), (0.51, Answered)],
@@ -202,32 +186,6 @@ async def test_low_confidence_asks_back(confidence: float, kind: type) -> None:
     ranking = rank(GOOD, OTHER, confidence=confidence, threshold=0.5)
     pipeline = build_pipeline(generate(GOOD, OTHER), FakeRanker(known(GOOD, OTHER), ranking))
     assert type(await pipeline.answer(build_question())) is kind
-
-
-async def test_asking_back_offers_the_rankings_interpretations() -> None:
-    offered = (Interpretation("good", "shows x.", 0.5), Interpretation("other", "shows y.", 0.25))
-    ranking = replace(
-        rank(GOOD, OTHER, confidence=0.1, threshold=0.5, quorum=False), interpretations=offered
-    )
-    pipeline = build_pipeline(generate(GOOD, OTHER), FakeRanker(known(GOOD, OTHER), ranking))
-    answer = await pipeline.answer(build_question())
-    assert isinstance(answer, Clarify)
-    assert answer.interpretations == offered
-    assert "0.10" in answer.reason
-
-
-@pytest.mark.parametrize("stage", ["retriever", "generator", "repairer"])
-async def test_an_error_of_a_stage_passes_through(stage: str) -> None:
-    kind = IndexUnavailable if stage == "retriever" else EngineUnavailable
-    errors = {stage: kind("Down.")}
-    pipeline = build_pipeline(
-        FakeGenerator(errors.get("generator", build_generated(BAD.candidate))),
-        FakeRanker(known(BAD), rank(BAD, quorum=False)),
-        FakeRepairer(errors.get("repairer", "")),
-        retriever=FakeRetriever(errors.get("retriever", build_context())),
-    )
-    with pytest.raises(kind, match="Down"):
-        await pipeline.answer(build_question())
 
 
 async def test_what_earlier_rounds_brought_is_answered_when_the_engine_fails_later() -> None:
@@ -261,25 +219,6 @@ async def test_no_round_follows_the_deadline_and_the_answer_says_so() -> None:
     trace = answer.trace
     assert (trace.pace, trace.wanted, trace.ended_early) == (pace, 4, True)
     assert trace.notes == ("Sampling ended after 0 s with 1 of 4 candidates.",)
-
-
-async def test_a_deadline_that_ended_nothing_is_not_reported() -> None:
-    drawn = replace(build_generated(GOOD.candidate), samples=4, wanted=4)
-    generator = FakeGenerator(drawn, pace=Pace(None, 0.0))
-    pipeline = build_pipeline(generator, FakeRanker(known(GOOD), rank(GOOD)))
-    trace = (await pipeline.answer(build_question())).trace
-    assert (trace.wanted, trace.ended_early, trace.notes) == (4, False, ())
-
-
-async def test_every_round_has_the_same_deadline() -> None:
-    first = replace(build_generated(GOOD.candidate), samples=2, more=True)
-    generator = FakeGenerator(first, first, pace=Pace(None, 60.0))
-    ranker = FakeRanker(known(GOOD), rank(GOOD), rank(GOOD, settled=True))
-    await build_pipeline(generator, ranker).answer(build_question(k=0))
-    one, two = generator.deadlines
-    assert one == two
-    assert one.left_s is not None
-    assert 50 < one.left_s < 60
 
 
 # -- pre-SQL ---------------------------------------------------------------------------------------
@@ -333,58 +272,13 @@ async def test_without_a_draft_of_anything_new_nothing_changes(
     assert (answer.trace.draft_query, answer.trace.context) == (told, FIRST)
 
 
-async def test_if_the_second_search_fails_the_first_context_is_used() -> None:
-    answer, _ = await ask_with_draft(NEW_NAMES, FIRST, IndexUnavailable("Down."))
-    assert isinstance(answer, Answered)
-    assert answer.trace.context == FIRST
-
-
 async def test_a_policy_that_changed_before_the_second_search_refuses() -> None:
     answer, _ = await ask_with_draft(NEW_NAMES, FIRST, replace(FIRST, refusal="Not for you."))
     assert isinstance(answer, Refused)
     assert answer.reason == "Not for you."
 
 
-async def test_no_draft_is_drafted_unless_asked() -> None:
-    answer, retriever = await ask_with_draft(NEW_NAMES, FIRST, pre_sql=False)
-    assert retriever.drafts == [""]
-    assert answer.trace.draft_query == ""
-    assert "draft" not in [timing.stage for timing in answer.trace.timings]
-
-
 # -- the real stages, over a fake model and a fake database ------------------------------------
-
-
-def build_real_pipeline(engine: FakeEngine, guard: FakeGuard, executor: FakeExecutor) -> Pipeline:
-    settings = build_settings()
-    return build_pipeline(
-        CandidateGenerator(engine, settings),
-        CandidateRanker(guard, executor, settings),
-        CandidateRepairer(engine, settings),
-    )
-
-
-async def test_the_quorum_wins_over_the_real_stages() -> None:
-    engine = FakeEngine(["SELECT 1", "select 1", "SELECT 2 - 1", "SELECT 3"])
-    values = {"SELECT 1": 1, "SELECT 2 - 1": 1, "SELECT 3": 3}
-    executor = FakeExecutor({sql: [build_result((value,))] for sql, value in values.items()})
-    answer = await build_real_pipeline(engine, FakeGuard(), executor).answer(build_question(k=4))
-    assert isinstance(answer, Answered)
-    assert (answer.sql, answer.result.rows, answer.quorum) == ("SELECT 1", ((1,),), True)
-    assert len(engine.requests) == 1
-
-
-async def test_a_repair_by_the_model_wins_over_the_real_stages() -> None:
-    engine = FakeEngine(["SELECT a FROM t", "SELECT a FROM t"], ["SELECT b FROM t"])
-    executor = FakeExecutor(
-        {"SELECT b FROM t": [build_result((5,))]},
-        {"SELECT a FROM t": [build_diagnostic("column a does not exist")]},
-    )
-    answer = await build_real_pipeline(engine, FakeGuard(), executor).answer(build_question(k=2))
-    assert isinstance(answer, Answered)
-    assert (answer.sql, answer.quorum) == ("SELECT b FROM t", True)
-    assert "column a does not exist" in engine.requests[1].prompt.messages[-1].content
-    assert [query.sql for query, _ in executor.executed] == ["SELECT b FROM t"]
 
 
 async def test_who_may_see_nothing_is_refused_before_anything_is_asked() -> None:

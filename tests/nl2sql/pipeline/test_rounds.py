@@ -67,16 +67,6 @@ def test_new_ones_are_numbered_on_past_the_repairs() -> None:
     assert [added.id for added in new] == ["c3", "c4"]
 
 
-def test_the_likeliest_sample_of_all_rounds_is_told() -> None:
-    first = build("c1", "SELECT a", 1)
-    first = replace(first, candidate=replace(first.candidate, logprob=-0.5))
-    for told, expected in ((-0.2, -0.2), (-0.9, -0.5), (None, -0.5)):
-        ((merged,), _) = merge_round(
-            (first,), (Candidate("c1", "SELECT a", logprob=told),), "postgres"
-        )
-        assert merged.candidate.logprob == expected
-
-
 def test_samples_of_a_repaired_query_go_to_its_repair() -> None:
     known = (
         build("c1", "SELECT a", 0, failed=True),
@@ -86,12 +76,6 @@ def test_samples_of_a_repaired_query_go_to_its_repair() -> None:
     merged, new = merge_round(known, (Candidate("c1", "SELECT a", samples=2),), "postgres")
     assert count(merged) == {"c1": 0, "c1r": 0, "c1rr": 4}
     assert new == ()
-
-
-def test_a_repair_that_took_nothing_gets_nothing() -> None:
-    known = (build("c1", "SELECT a", 2, failed=True), build("c1r", "SELECT aa", 0, "c1", True))
-    merged, _ = merge_round(known, (Candidate("c1", "SELECT a"),), "postgres")
-    assert count(merged) == {"c1": 3, "c1r": 0}
 
 
 GOOD = build_assessment("c1", sql="good", samples=3, rows=[(7,)], group=0)
@@ -178,15 +162,6 @@ async def test_a_repair_that_fails_again_is_repaired_again_and_takes_over_nothin
     assert histories == [[], ["c3"]]
 
 
-async def test_after_as_many_rounds_as_are_allowed_it_ends() -> None:
-    again = build_repair(BROKEN, "again", diagnostic=build_diagnostic())
-    ranker = FakeRanker({"again": again}, rank(BROKEN, again))
-    repairer = FakeRepairer("again")
-    await run(rank(BROKEN), ranker, repairer, rounds=1)
-    assert len(repairer.failed) == 1
-    assert (await run(rank(BROKEN), FakeRanker({}), FakeRepairer(), rounds=0))[1] == ()
-
-
 @pytest.mark.parametrize(
     ("first", "is_last", "asked"),
     [
@@ -201,13 +176,6 @@ async def test_the_model_is_asked_only_where_no_rule_helped_and_nothing_works(
     repairer = FakeRepairer("", "")
     await run(first, FakeRanker({}), repairer, ask_model=True, is_last=is_last)
     assert repairer.may_ask_model == asked
-
-
-async def test_where_nothing_works_every_attempt_is_listed() -> None:
-    _, attempts = await run(rank(BAD, BROKEN), FakeRanker({}), FakeRepairer("", ""))
-    assert outcomes(attempts) == [("c2", "none"), ("c3", "none")]
-    _, attempts = await run(rank(GOOD, BAD), FakeRanker({}), FakeRepairer(""))
-    assert attempts == ()
 
 
 async def test_what_no_rule_could_repair_is_not_handed_to_them_in_a_later_round() -> None:
@@ -329,12 +297,6 @@ async def test_the_best_three_candidates_are_the_parents() -> None:
     assert ranker.ranked[0][-1] is DERIVED
     (last,) = ranker.assessed
     assert (last.id, last.samples, last.derived_from, last.rule) == ("d1", 0, "c1", "fake")
-
-
-async def test_a_ranking_without_neighbours_is_not_ranked_again() -> None:
-    ranker = FakeRanker({})
-    assert await derive(FakeRepairer(), ranker, RANKING) is RANKING
-    assert ranker.ranked == []
 
 
 async def test_nothing_is_derived_from_candidates_that_failed() -> None:

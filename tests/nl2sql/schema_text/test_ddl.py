@@ -9,7 +9,6 @@ import pytest
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.schema_text import Form, render_schema
-from nl2sql.sql.names import quote_name
 from tests.fakes import SHOP, build_context, build_key, build_table
 from tests.golden import load_text
 
@@ -62,14 +61,6 @@ def test_a_key_that_nothing_declares_is_told_as_likely() -> None:
     assert " REFERENCES " not in text
 
 
-def test_a_declared_key_comes_before_an_inferred_one() -> None:
-    declared = build_key("sales.orders(customer_id)", "sales.customers(id)")
-    guessed = replace(build_key("sales.orders(customer_id)", "sales.employees(id)"), inferred=True)
-    text = render_schema(build_context(foreign_keys=(guessed, declared)))
-    assert "customer_id integer REFERENCES customers(id)," in text
-    assert "likely" not in text
-
-
 def test_glosses_stand_beside_comments() -> None:
     context = build_context(
         tables=("sales.orders",),
@@ -99,41 +90,12 @@ def test_a_long_comment_is_cut_and_stays_on_its_line() -> None:
     assert 100 < len(first) < 300
 
 
-def test_a_type_that_is_an_essay_is_cut_and_stays_on_its_line() -> None:
-    columns = (Column("a", "ENUM('one'," + "\n 'two'," * 100 + ")"), Column("b", "text"))
-    table = Table("main", "t", columns)
-    lines = render_schema(build_context(Catalog("shop", (table,)))).splitlines()
-    assert len(lines) == 4
-    assert lines[1].startswith(" a ENUM('one', 'two', ")
-    assert len(lines[1]) < 140
-
-
 def test_a_name_with_a_line_break_does_not_break_out_of_a_comment() -> None:
     tables = (build_table("s.a\nb", "id integer"), build_table("s.t", "a_id integer"))
     key = ForeignKey("", "s.t", ("a_id",), "s.a\nb", ("id",), inferred=True)
     catalog = Catalog("shop", tables, search_path=("s",))
     text = render_schema(build_context(catalog, foreign_keys=(key,)))
     assert ' a_id integer, -- likely references "a b"(id)\n' in text
-
-
-@pytest.mark.parametrize(
-    ("name", "quoted"),
-    [
-        ("amount", "amount"),
-        ("line_2", "line_2"),
-        ("Order Total", '"Order Total"'),
-        ("OrderTotal", '"OrderTotal"'),
-        ("2nd", '"2nd"'),
-        ("größe", '"größe"'),
-        ('a"b', '"a""b"'),
-        ("a-b", '"a-b"'),
-        ("", '""'),
-        ("order", '"order"'),
-        ("user", '"user"'),
-    ],
-)
-def test_a_name_is_quoted_where_postgresql_would_not_read_it(name: str, quoted: str) -> None:
-    assert quote_name(name) == quoted
 
 
 BRIEF: dict[str, Any] = {"catalog_tables": 90}
@@ -151,15 +113,6 @@ def test_of_a_large_database_a_table_without_comments_is_a_line() -> None:
     )
     assert lines[1].endswith(" price numeric, PRIMARY KEY (order_id, line_no));")
     assert " status text, -- open, shipped or cancelled" in lines
-
-
-def test_of_a_large_database_a_key_to_a_column_of_its_name_tells_the_table_alone() -> None:
-    key = build_key("stock.returns(line_no)", "sales.order_lines(line_no)")
-    pair = build_key("stock.returns(order_id, line_no)", "sales.order_lines(order_id, line_no)")
-    tables = ("stock.returns", "sales.order_lines")
-    text = render_schema(build_context(tables=tables, foreign_keys=(key, pair), **BRIEF))
-    assert "line_no integer REFERENCES order_lines, " in text
-    assert ", FOREIGN KEY (order_id, line_no) REFERENCES order_lines);" in text
 
 
 def test_types_are_as_short_as_sql_has_them() -> None:

@@ -12,12 +12,10 @@ from generation.engines.openvino_model import OpenVinoTokenizer
 from generation.models.forms import OPENVINO
 from generation.models.store import ModelStore
 from nl2sql.catalog import Catalog
-from nl2sql.errors import EngineUnavailable
 from nl2sql.schema_text import Form, SchemaWriter, TokenCounts, WrittenSchema, render_schema
 from nl2sql.schema_text.fitting import SchemaSizes, choose_left_out, rank_droppable
 from nl2sql.schema_text.view import SchemaView
 from nl2sql.types import (
-    Definition,
     Plan,
     RetrievedTable,
     SchemaContext,
@@ -129,15 +127,6 @@ async def test_two_questions_share_the_schema_byte_for_byte_even_when_it_is_cut(
     assert texts[0] == texts[1]
 
 
-async def test_an_engine_that_does_not_answer_is_not_hidden() -> None:
-    class Down(FakeEngine):
-        async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-            raise EngineUnavailable("Busy.")
-
-    with pytest.raises(EngineUnavailable):
-        await write(Down(), window=512)
-
-
 # -- the real tokenizer --------------------------------------------------------------------------
 
 
@@ -212,12 +201,6 @@ def test_keys_links_values_and_found_columns_never_go() -> None:
     assert ("s.small", "id") not in order
 
 
-def test_columns_that_the_plan_pruned_are_not_left_out_again() -> None:
-    context = build_context(CATALOG, ("s.wide",))
-    view = SchemaView(context, {"s.wide": ("c1", "c2", "c30")})
-    assert rank_droppable(view, Plan()) == [("s.wide", "c2")]
-
-
 SIZES = SchemaSizes(
     columns={(table, name): 10 for table in ("a", "b", "c") for name in ("x", "y", "z")},
     frames={"a": 5, "b": 5, "c": 5},
@@ -230,21 +213,10 @@ def left_out(room: int) -> tuple[str, ...]:
     return choose_left_out(SIZES, room, DROPPABLE, ["a", "b", "c"])
 
 
-def test_columns_go_one_by_one_and_no_more_than_needed() -> None:
-    assert left_out(SIZES.total - 1) == ("c.z",)
-    assert left_out(SIZES.total - 10) == ("c.z",)
-    assert left_out(SIZES.total - 11) == ("c.z", "b.z")
-
-
 def test_a_table_goes_when_no_column_is_left_and_gives_its_room_to_better_columns() -> None:
     # Without its droppable columns the schema has 46: the last table goes, and a.y comes back.
     assert left_out(45) == ("b.z", "a.z", "b.y", "c")
     assert left_out(46) == ("c.z", "b.z", "a.z", "c.y", "b.y", "a.y")
-
-
-def test_the_best_table_stays_with_its_keys_whatever_the_room() -> None:
-    assert left_out(0) == ("a.z", "a.y", "c", "b")
-    assert left_out(-100) == ("a.z", "a.y", "c", "b")
 
 
 def test_what_is_left_is_within_the_room() -> None:
@@ -270,12 +242,6 @@ def test_a_required_table_never_goes() -> None:
     assert choose_left_out(sizes, 10, [], tables, ["s.c"]) == ("s.b",)
 
 
-def test_columns_of_definitions_never_go() -> None:
-    made = Definition("measure", "m", "m", "", "", ("s.wide",), ("s.wide.c33",), "")
-    context = build_context(CATALOG, ("s.small", "s.wide"), definitions=(made,))
-    assert ("s.wide", "c33") not in rank_droppable(SchemaView(context), Plan())
-
-
 async def test_all_unknown_texts_are_asked_in_one_call_and_never_again() -> None:
     engine = FakeEngine()
     counts = TokenCounts(engine)
@@ -283,13 +249,3 @@ async def test_all_unknown_texts_are_asked_in_one_call_and_never_again() -> None
     assert await counts.count(["abcde", "x"]) == {"abcde": 2, "x": 1}
     assert await counts.count(["x", "abcd"]) == {"x": 1, "abcd": 1}
     assert engine.counted == [("abcd", "abcde"), ("x",)]
-
-
-async def test_what_was_used_last_is_remembered() -> None:
-    engine = FakeEngine()
-    counts = TokenCounts(engine, most_remembered=2)
-    await counts.count(["a", "b"])
-    await counts.count(["a", "c"])
-    await counts.count(["a", "c"])
-    await counts.count(["b"])
-    assert engine.counted == [("a", "b"), ("c",), ("b",)]

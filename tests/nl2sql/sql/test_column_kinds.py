@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from sqlglot import exp
 
-from nl2sql.sql.column_kinds import Kind, find_kind, kind_of, read_type
-from nl2sql.sql.parsing import parse_one
+from nl2sql.sql.column_kinds import Kind, find_kind
 
 TYPES: dict[str, dict[Kind, list[str]]] = {
     "postgres": {
@@ -110,25 +108,3 @@ def test_what_can_be_read_in_too_many_ways_is_of_no_known_type() -> None:
 def test_an_enumeration_may_have_many_values() -> None:
     values = ", ".join(f"'value {number}'" for number in range(20_000))
     assert find_kind(f"ENUM({values})", "duckdb") == "enum"
-
-
-@pytest.mark.parametrize(
-    ("cast", "kind"),
-    [
-        ("a::bigint", "integer"),
-        ("CAST(a AS timestamp(3))", "timestamp"),
-        ("a::interval", "interval"),
-        ("a::integer[]", "other"),
-        ("a::mood", "other"),
-        ("a::regclass", "other"),
-    ],
-)
-def test_the_type_of_a_cast_is_of_a_kind_too(cast: str, kind: Kind) -> None:
-    node = parse_one(cast, "postgres").find(exp.Cast)
-    assert node is not None
-    assert kind_of(node.to) == kind
-
-
-def test_types_of_one_kind_can_be_told_apart() -> None:
-    assert read_type("bigint", "postgres") == exp.DType.BIGINT
-    assert read_type("int", "postgres") == exp.DType.INT

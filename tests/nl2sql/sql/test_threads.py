@@ -16,11 +16,6 @@ async def test_it_runs_in_another_thread_and_returns_what_was_read() -> None:
     assert await run_in_parser_thread(sorted, [3, 1, 2], reverse=True) == [3, 2, 1]
 
 
-async def test_what_is_raised_reaches_the_caller() -> None:
-    with pytest.raises(ValueError, match="invalid literal"):
-        await run_in_parser_thread(int, "x")
-
-
 async def test_one_text_is_read_at_a_time_and_the_event_loop_goes_on() -> None:
     entered, leave = threading.Event(), threading.Event()
     order: list[str] = []

@@ -14,7 +14,6 @@ from ranking.confidence.calibration import (
     Weight,
     load_calibration,
     name_file,
-    parse_calibration,
 )
 
 VALUE = {
@@ -27,10 +26,6 @@ VALUE = {
 MODEL = Calibration(0.5, (Weight("agreement", 0.5, 0.25, 2.0),), 2, 8, 0.6)
 
 
-def test_a_file_is_read_and_its_provenance_is_for_people() -> None:
-    assert parse_calibration(json.dumps(VALUE)) == MODEL
-
-
 @pytest.mark.parametrize(
     ("agreement", "chance"),
     [(0.5, 0.6225), (1.0, 0.989), (0.0, 0.0293)],  # 1 / (1 + exp(-0.5)), exp(-4.5), exp(3.5)
@@ -38,10 +33,6 @@ def test_a_file_is_read_and_its_provenance_is_for_people() -> None:
 def test_the_chance_is_logistic(agreement: float, chance: float) -> None:
     features = (("agreement", agreement), ("samples", 2.0))
     assert MODEL.estimate(features) == pytest.approx(chance, abs=1e-4)
-
-
-def test_a_feature_that_is_not_known_counts_as_its_mean() -> None:
-    assert MODEL.estimate((("samples", 2.0),)) == pytest.approx(0.6225, abs=1e-4)
 
 
 def test_a_sample_that_is_missing_to_the_fewest_counts_as_one_without_a_result() -> None:

@@ -83,12 +83,6 @@ def test_size_and_names_are_told() -> None:
     assert found["named"] == pytest.approx(1 / 3, abs=1e-6)
 
 
-def test_a_derived_winner_says_so() -> None:
-    derived = Candidate("d1", "SELECT 1", 0, "derived", derived_from="c1", rule="fewer_joins")
-    winner = build_assessment("d1", candidate=derived, rows=[(1,)])
-    assert measure(decide(winner, samples=1))["derived"] == 1.0
-
-
 def test_what_is_not_known_is_left_out() -> None:
     ranking = decide(build_assessment("c1", rows=[(1,)]), samples=1)
     found = dict(measure_features(QUESTION, build_context(tables=("sales.orders",)), ranking))

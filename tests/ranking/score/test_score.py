@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from nl2sql.types import (
@@ -14,11 +16,12 @@ from nl2sql.types import (
     Plan,
     SchemaLink,
     SchemaLinks,
+    Score,
+    ScoreTerm,
     ValueMatch,
 )
 from ranking.query import read_candidate
 from ranking.score.points import load_points
-from ranking.score.result_terms import RESULT_TERMS
 from ranking.score.score import score_candidate, score_result
 from tests.fakes import (
     build_assessment,
@@ -67,10 +70,6 @@ def score(
 
 def link(*tables: str) -> Plan:
     return Plan(SchemaLinks(tuple(SchemaLink("x", table, "", 0.5) for table in tables)))
-
-
-def test_a_plain_query_has_the_base_alone() -> None:
-    assert score() == {}
 
 
 def test_a_failed_explain_is_a_term() -> None:
@@ -322,11 +321,10 @@ def test_a_result_is_scored_once_however_often_it_is_asked() -> None:
     assert score_result("Anything?", again) == once
 
 
-def test_without_a_result_the_score_stays() -> None:
-    assessment = build_assessment()
-    assert score_result("How many?", assessment) == assessment.score
-
-
-def test_only_the_measures_of_a_result_are_dropped_with_it() -> None:
-    assert {term for term, _, _ in CASES}.isdisjoint(RESULT_TERMS)
-    assert set(load_points().terms) > RESULT_TERMS
+@pytest.mark.parametrize(("rows", "stays"), [([("a",)], False), ([], True), ([(0,)], True)])
+def test_a_text_that_a_result_shows_to_be_stored_counts_as_said(
+    rows: list[tuple[object, ...]], stays: bool
+) -> None:
+    unsaid = Score((ScoreTerm("values_unsaid", -49.8),))
+    scored = score_result("Anything?", replace(build_assessment(rows=rows), score=unsaid))
+    assert ("values_unsaid" in {term.name for term in scored.terms}) is stays

@@ -6,7 +6,7 @@ import pytest
 
 from nl2sql.types import Assessment
 from ranking.vote.order import vote
-from tests.fakes import build_assessment, build_diagnostic
+from tests.fakes import build_assessment
 
 
 def build(*samples: int) -> list[Assessment]:
@@ -43,12 +43,6 @@ def test_agreement_of_all_is_accepted(samples: tuple[int, ...], drawn: int, sett
 def test_a_lead_that_says_nothing_is_never_clear() -> None:
     empty = build_assessment("c1", samples=4, rows=[])
     assert not vote([empty], 4, most_samples=8).settled
-
-
-def test_without_a_result_nothing_is_settled() -> None:
-    broken = build_assessment("c1", samples=4, diagnostic=build_diagnostic())
-    assert not vote([broken], 4, most_samples=4).settled
-    assert not vote([], 0).settled
 
 
 def test_a_sample_to_come_may_weigh_as_much_as_the_heaviest_so_far() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from nl2sql.types import Assessment
 from ranking.vote.groups import group_assessments
-from tests.fakes import build_assessment, build_diagnostic, build_result
+from tests.fakes import build_assessment, build_result
 
 
 def list_groups(*assessments: Assessment) -> list[int]:
@@ -20,12 +20,6 @@ def test_columns_may_stand_in_another_order_and_floats_may_differ_at_the_end() -
     one = build_assessment("c1", rows=[(0.1 + 0.2, "a")])
     other = build_assessment("c2", rows=[("a", 0.3)])
     assert list_groups(one, other) == [0, 0]
-
-
-def test_duplicate_rows_count() -> None:
-    assert list_groups(
-        build_assessment("c1", rows=[(1,), (1,)]), build_assessment("c2", rows=[(1,)])
-    ) == [0, 1]
 
 
 def test_a_page_agrees_with_the_same_page_and_with_no_whole_result() -> None:
@@ -59,10 +53,6 @@ def test_the_results_of_many_candidates_are_not_compared_pairwise(groups: int) -
     assert list_groups(*assessments) == [at % groups for at in range(32)]
     # Once each, and a second time beside the first of its group, which is read again for that.
     assert sum(found.reads for found in rows) <= 3 * 32
-
-
-def test_an_error_has_no_group() -> None:
-    assert list_groups(build_assessment("c1", diagnostic=build_diagnostic())) == [-1]
 
 
 def test_what_was_not_run_stands_alone() -> None:

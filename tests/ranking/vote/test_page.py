@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from nl2sql.errors import Busy
 from nl2sql.types import Diagnostic, Ranking
-from ranking.vote.polling import cut_page, fetch_page, find_unrun_leader, run_whole
+from ranking.vote.polling import fetch_page, find_unrun_leader, run_whole
 from tests.fakes import (
     FakeExecutor,
     build_assessment,
@@ -24,14 +22,6 @@ async def test_a_whole_result_is_the_page() -> None:
     executor = FakeExecutor()
     winner = build_assessment(rows=ROWS)
     assert await fetch_page(executor, winner, 3) is winner
-    assert executor.executed == []
-
-
-async def test_what_is_too_much_is_cut_without_asking_again() -> None:
-    executor = FakeExecutor()
-    page = await fetch_page(executor, build_assessment(rows=ROWS), 2)
-    assert page.result is not None
-    assert (page.result.rows, page.result.truncated) == (((1,), (2,)), True)
     assert executor.executed == []
 
 
@@ -57,12 +47,6 @@ async def test_a_page_that_cannot_be_fetched_stays_what_the_vote_saw(
     seen = build_result((1,), truncated=True)
     page = await fetch_page(executor, build_assessment(sql="a", result=seen), 100)
     assert page.result == seen
-
-
-def test_cut_cells_of_rows_that_are_left_out_are_not_told() -> None:
-    result = build_result(*ROWS)
-    cut = cut_page(replace(result, cut=((0, 0), (2, 0))), 2)
-    assert cut.cut == ((0, 0),)
 
 
 def test_the_leader_is_looked_for_only_before_a_result_or_an_error() -> None:

@@ -345,21 +345,6 @@ def test_months_of_two_years_join_no_month_without_a_year() -> None:
     assert [each.group for each in group_assessments(assessments)] == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    "outputs",
-    [
-        "DATE_TRUNC('month', day), DATE_TRUNC('month', paid)",  # of two dates
-        "DATE_TRUNC('week', day)",
-        "EXTRACT(DAY FROM day)",
-        "MAX(day)",
-    ],
-)
-def test_other_outputs_are_no_periods(outputs: str) -> None:
-    query = read_query(f"SELECT {outputs}, COUNT(*) FROM staff GROUP BY 1", "postgres")
-    assert query is not None
-    assert read_display(query).periods == ()
-
-
 def test_the_votes_of_all_forms_count_and_labels_are_shown_before_keys() -> None:
     assessments = assess(PLAIN, [KEYS, KEYS.replace("COUNT(*)", "SUM(pay)")])
     ranking = vote(assessments, 2)
@@ -368,16 +353,3 @@ def test_the_votes_of_all_forms_count_and_labels_are_shown_before_keys() -> None
     assert first.votes == 1
     assert first.result is not None
     assert set(first.result.rows) == {("Sales", 2), ("IT", 1)}
-
-
-def test_of_other_forms_the_one_with_most_samples_is_shown() -> None:
-    shown = Display(keys=(0,), labels=(1,))
-    ranking = vote(
-        [
-            build_assessment("c1", rows=[("Sales", 3)], score=101.0),
-            build_assessment("c2", rows=[(1, "Sales", 3)], display=shown, samples=2),
-        ],
-        3,
-    )
-    assert [each.candidate.id for each in ranking.assessments] == ["c2", "c1"]
-    assert ranking.assessments[0].votes == 3
