@@ -45,7 +45,6 @@ ONE_AT_A_TIME = (
     "tests/chaos/test_replicas.py",
     "tests/generation/engines/test_openvino_engine.py",
     "tests/generation/engines/test_vllm_server.py",
-    "tests/serve_app/batch/test_kills.py",
     "tests/serve_app/batch/test_running.py",
     "tests/serve_app/batch/test_storage.py",
     "tests/serve_app/page/test_real_service.py",

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
-import yaml
-from typer.testing import CliRunner
 
 from evaluation.runs.variants import override
-from serve_app.cli.app import app
 from tests.fakes import (
     FakeGenerator,
     FakeGuard,
@@ -24,7 +17,7 @@ from tests.fakes import (
     build_settings,
     build_violation,
 )
-from tests.serve_app.served import build_app, connect, serve
+from tests.serve_app.served import build_app, connect
 
 FIRST, SECOND = "SELECT name FROM customers WHERE id = 1", "SELECT name FROM customers"
 READINGS = [
@@ -90,45 +83,3 @@ async def test_the_interpretation_picked_is_guarded_and_run_and_nothing_is_sampl
     assert body["trace"]["candidates"][0]["origin"] == "picked"
     assert parts.generator.questions == []
     assert [sql for _, sql, _ in parts.guard.guarded] == [SECOND]
-
-
-async def test_an_interpretation_may_be_no_longer_than_a_question() -> None:
-    response = await Parts().post({"question": "Who has id 1?", "picked": "x" * 5000})
-    assert response.status_code == 422
-    assert response.json()["errors"][0]["field"] == "picked"
-
-
-@pytest.fixture
-def url() -> Iterator[str]:
-    """The service on a port of its own."""
-    with serve(Parts().app) as where:
-        yield where
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    path = tmp_path / "quorumsql.yaml"
-    databases = {"shop": {"reader": {"url": "embedded"}}}
-    path.write_text(yaml.safe_dump({"home": "home", "databases": databases}))
-    return path
-
-
-def test_the_command_shows_the_interpretations_and_runs_the_one_that_is_picked(
-    url: str, config: Path
-) -> None:
-    def ask(*options: str) -> tuple[int, str]:
-        arguments = ["--config", str(config), "ask", "--url", url, *options]
-        result = CliRunner().invoke(app, arguments)
-        return result.exit_code, result.stdout or result.stderr
-
-    code, shown = ask("Who has id 1?", "--k", "2")
-    assert code == 2
-    assert "Not sure" in shown
-    assert "Rows: 2" in shown
-    assert "where id is 1" in shown
-    assert "--pick" in shown
-    code, shown = ask("Who has id 1?", "--pick", SECOND, "--format", "json")
-    assert code == 0
-    answer = json.loads(shown)
-    assert (answer["question"], answer["sql"]) == ("Who has id 1?", SECOND)
-    assert ask()[0] != 0

@@ -10,10 +10,7 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import tarfile
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,8 +29,6 @@ QUESTION = "How many customers are there?"
 GUIDE = ROOT / "docs" / "how-to" / "install.md"
 SECTION = re.compile(r"^## From wheels$(.*?)^## ", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# What the light install must not bring.
-HEAVY = ("torch", "triton", "nvidia", "vllm", "transformers", "numba", "cv2")
 
 
 def run(
@@ -119,38 +114,6 @@ def home(folder: Path) -> Path:
     (models / "downloads").mkdir()
     shutil.copyfile(find_installed_weights(), models / "downloads" / entry.file)
     return folder / "home"
-
-
-def list_members(archive: Path) -> set[str]:
-    """Files in a wheel or sdist, without the folder that an sdist puts them into."""
-    if archive.suffix == ".whl":
-        return {name for name in zipfile.ZipFile(archive).namelist() if ".dist-info/" not in name}
-    with tarfile.open(archive) as tar:
-        return {member.name.partition("/")[2] for member in tar if member.isfile()}
-
-
-def test_the_wheel_out_of_the_sdist_is_that_of_the_tree(
-    folder: Path, source: Path, wheels: Path
-) -> None:
-    build = "import setuptools.build_meta as backend; backend.build_sdist('../built')"
-    run(sys.executable, "-c", build, cwd=source)
-    (sdist,) = (folder / "built").glob("*.tar.gz")
-    run(
-        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"),
-        *("--wheel-dir", folder / "built", sdist),
-        cwd=folder,
-    )
-    (wheel,) = (folder / "built").glob("*.whl")
-    members = list_members(wheel)
-    assert members == list_members(wheels / wheel.name)
-    assert members <= list_members(sdist)
-    assert {"data/demo_erp/quorumsql.yaml", "retrieval/embedding/minilm_tokenizer.json"} <= members
-    assert not {name for name in members if name.startswith("tests")}
-
-
-def test_it_brings_nothing_heavy(folder: Path, bin_folder: Path) -> None:
-    (packages,) = (folder / "venv" / "lib").glob("python3*/site-packages")
-    assert not [each.name for each in packages.iterdir() if each.name.startswith(HEAVY)]
 
 
 def test_the_client_alone_brings_httpx_and_pydantic(

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 import ray
 from prometheus_client.parser import text_string_to_metric_families
@@ -115,6 +116,36 @@ def test_a_job_goes_on_where_it_was(wiring: Wiring, tmp_path: Path) -> None:
         raise AssertionError("a complete job needs no engine")
 
     assert run_job(job, wiring, SIZES, build_engine=never).is_complete  # type: ignore[arg-type]
+
+
+@pytest.mark.long
+def test_a_job_survives_the_death_of_a_worker_and_of_an_engine(
+    wiring: Wiring, tmp_path: Path
+) -> None:
+    job = build_job(tmp_path, *build_questions(200), block_rows=4)
+    victims = ["ray::MapWorker", "ray::BatchEngine"]
+
+    def kill(progress: Progress) -> None:
+        found = [
+            process
+            for process in psutil.Process().children(recursive=True)
+            if victims and " ".join(process.cmdline()).startswith(victims[0])
+        ]
+        if found and progress.done > 20 * (3 - len(victims)):
+            found[0].kill()
+            victims.pop(0)
+
+    progress = run_job(
+        job,
+        wiring,
+        replace(SIZES, workers=(2, 2), questions_at_once=2),
+        build_engine=build_echo,
+        follow=kill,
+        interval_s=0.2,
+    )
+    assert not victims
+    assert progress.is_complete
+    assert [row["id"] for row in read_rows(job, "id")] == [one.id for one in build_questions(200)]
 
 
 def test_questions_are_asked_as_their_principals(wiring: Wiring, tmp_path: Path) -> None:

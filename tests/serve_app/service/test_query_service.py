@@ -1,0 +1,168 @@
+"""A request becomes a question within the limits, has its own time, and is kept in the history."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from pydantic import ValidationError
+
+from nl2sql.answers import Answer, Answered, Refused, Trace
+from nl2sql.deadline import read_left_s
+from nl2sql.errors import DeadlineExceeded, IndexUnavailable, InvalidRequest
+from nl2sql.types import Principal, Question
+from quorumsql.contract import QueryRequest
+from serve_app.service.query_service import QueryService, build_question
+from tests.fakes import build_result, build_settings
+
+MIA = Principal("mia")
+ASKED = QueryRequest(question="How many orders?")
+
+
+# -- the question ----------------------------------------------------------------------------------
+
+
+def choose_k(asked: int | None, **sampling: int) -> int:
+    settings = build_settings(sampling=sampling)
+    return build_question(QueryRequest(question="q", k=asked), settings, MIA).k
+
+
+def test_a_request_may_leave_the_number_to_the_service_or_to_the_question() -> None:
+    assert choose_k(None, k=4) == 4
+    assert choose_k(None, k=0) == choose_k(0, k=4) == 0
+    assert choose_k(7, k=0) == 7
+
+
+@pytest.mark.parametrize("asked", [-1, 33])
+def test_a_wrong_number_is_told_what_is_right(asked: int) -> None:
+    with pytest.raises(InvalidRequest, match="from 1 to 32, or 0 for as many as the question"):
+        choose_k(asked)
+
+
+def read_tables(*tables: str) -> tuple[str, ...]:
+    request = QueryRequest(question="How many?", tables=list(tables))
+    return build_question(request, build_settings(), MIA).tables
+
+
+def test_required_tables_are_passed_on_once_each() -> None:
+    assert read_tables(" orders", "crm.people", "orders") == ("orders", "crm.people")
+    with pytest.raises(ValidationError, match="tables"):
+        read_tables(*(f"t{number}" for number in range(21)))
+
+
+@pytest.mark.parametrize("name", ["", "  ", "x" * 301, "a\0b"])
+def test_what_is_no_name_of_a_table_is_refused(name: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        read_tables(name)
+    assert caught.value.field == "tables"
+
+
+# -- the history -----------------------------------------------------------------------------------
+
+
+class Answerer:
+    """Answers every question with one row."""
+
+    async def answer(self, question: Question) -> Answer:
+        return Answered("SELECT 1", build_result((1,)), 1.0, True, Trace(question))
+
+
+class Kept:
+    """A history that keeps what it is given, or raises."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.questions: list[Question] = []
+        self._error = error
+
+    async def record(self, question: Question, answer: Answer) -> None:
+        if self._error is not None:
+            raise self._error
+        self.questions.append(question)
+
+
+async def ask(history: Kept, session: str | None) -> Answer:
+    service = QueryService(build_settings(), Answerer(), {}, history=history)
+    return await service.query(QueryRequest(question="How many?", session=session), MIA)
+
+
+async def test_a_question_of_a_session_is_kept_and_no_other() -> None:
+    history = Kept()
+    await ask(history, None)
+    answer = await ask(history, "s")
+    assert answer.trace.notes == ()
+    (question,) = history.questions
+    assert (question.text, question.session, question.principal) == ("How many?", "s", MIA)
+
+
+async def test_an_answer_says_that_it_will_not_be_found() -> None:
+    answer = await ask(Kept(IndexUnavailable("Down.")), "s")
+    assert isinstance(answer, Answered)
+    assert "will not be found" in answer.trace.notes[0]
+
+
+# -- the time --------------------------------------------------------------------------------------
+
+
+class HangingAnswerer:
+    """The first of its answers takes for ever; ``left_s`` is what each question had left."""
+
+    def __init__(self) -> None:
+        self.left_s: list[float | None] = []
+
+    async def answer(self, question: Question) -> Answer:
+        """A refusal."""
+        self.left_s.append(read_left_s())
+        if len(self.left_s) == 1:
+            await asyncio.Event().wait()
+        return Refused("off_topic", "No.", Trace(question))
+
+
+async def test_who_joins_the_work_of_another_has_all_of_its_own_time() -> None:
+    answerer = HangingAnswerer()
+    service = QueryService(build_settings(limits={"request_timeout_ms": 1000}), answerer, {})
+    first = asyncio.create_task(service.query(ASKED, MIA))
+    await asyncio.sleep(0.5)
+    second = asyncio.create_task(service.query(ASKED, MIA))
+    with pytest.raises(DeadlineExceeded, match="No answer within 1 seconds"):
+        await first
+    assert isinstance(await second, Refused)
+    assert all(left_s is not None and left_s <= 1 for left_s in answerer.left_s)
+    assert len(answerer.left_s) == 2
+
+
+class StubbornAnswerer:
+    """Goes on for a while after it is cancelled, as a driver does that waits for a server."""
+
+    def __init__(self) -> None:
+        self.ended = asyncio.Event()
+
+    async def answer(self, question: Question) -> Answer:
+        """Never."""
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await asyncio.shield(asyncio.create_task(self._end()))
+        raise AssertionError
+
+    async def _end(self) -> None:
+        await asyncio.sleep(0.2)
+        self.ended.set()
+
+
+@pytest.mark.parametrize("session", [None, "chat"])
+@pytest.mark.parametrize("is_cancelled", [False, True], ids=["too late", "cancelled"])
+async def test_nobody_waits_for_work_that_does_not_end(
+    session: str | None, is_cancelled: bool
+) -> None:
+    answerer = StubbornAnswerer()
+    settings = build_settings(limits={"request_timeout_ms": 60_000 if is_cancelled else 1000})
+    service = QueryService(settings, answerer, {})
+    asking = asyncio.create_task(service.query(ASKED.model_copy(update={"session": session}), MIA))
+    if is_cancelled:
+        await asyncio.sleep(0.05)
+        asking.cancel()
+    await asyncio.wait({asking})
+    assert asking.cancelled() if is_cancelled else isinstance(asking.exception(), DeadlineExceeded)
+    assert not answerer.ended.is_set()
+    async with asyncio.timeout(5):
+        await answerer.ended.wait()
