@@ -22,9 +22,9 @@ from tests.chaos.processes import (
     killed,
 )
 from tests.chaos.service import Service
-from tests.deploy.cluster import wait_for
 from tests.serve_app.echo_engine import HANG
 from tests.serve_app.interfaces import build_token
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.timeout(1200)
 

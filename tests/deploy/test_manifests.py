@@ -237,6 +237,14 @@ def test_nothing_is_connected_but_what_a_policy_allows(overlay: str) -> None:
 
 
 @overlays
+def test_workers_survive_a_restart_of_the_head(overlay: str) -> None:
+    """Ray keeps the head's state in Redis."""
+    options = find(overlay, "RayService")["spec"]["rayClusterConfig"]["gcsFaultToleranceOptions"]
+    assert options["redisAddress"]
+    assert options["redisPassword"]["valueFrom"]["secretKeyRef"]["name"] == "quorumsql-redis"
+
+
+@overlays
 def test_budgets_keep_a_pod_of_each_pool_that_answers(overlay: str) -> None:
     pools = {
         resource["spec"]["selector"]["matchLabels"]["quorumsql.io/pool"]

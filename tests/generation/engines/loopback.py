@@ -11,7 +11,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -65,21 +65,16 @@ class Loopback:
         return found if isinstance(found, Reply) else found(body)
 
 
-def serve(**answers: Answer | list[Answer]) -> AbstractContextManager[Loopback]:
-    """A server whose paths are the keywords: ``__`` stands for a slash."""
-    return serve_at("127.0.0.1", **answers)
-
-
 @contextmanager
-def serve_at(address: str, **answers: Answer | list[Answer]) -> Iterator[Loopback]:
-    """As ``serve``, at another address of this machine."""
+def serve(**answers: Answer | list[Answer]) -> Iterator[Loopback]:
+    """A server whose paths are the keywords: ``__`` stands for a slash."""
     paths = {
         "/" + name.replace("__", "/"): replies if isinstance(replies, list) else [replies]
         for name, replies in answers.items()
     }
-    server = ThreadingHTTPServer((address, 0), _Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.daemon_threads = True
-    server.loopback = Loopback(f"http://{address}:{server.server_port}", paths)  # type: ignore[attr-defined]
+    server.loopback = Loopback(f"http://127.0.0.1:{server.server_port}", paths)  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,6 +26,7 @@ from tests.fakes import FakeGenerator, build_candidate, build_generated, build_r
 from tests.serve_app.batch.engines import build_broken, build_echo
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
 from tests.serve_app.served import build_app, serve
+from tests.waiting import wait_for
 
 SIZES = Sizes(workers=(1, 1), engines=2, questions_at_once=8)
 POLICY = ROOT / "data" / "demo_erp" / "policy.yaml"
@@ -50,15 +49,6 @@ def count_outcomes() -> Counter[str]:
             if sample.name == f"ray_{BATCH_QUESTIONS.name}_total" and sample.labels["by"] == "job":
                 counts[sample.labels["outcome"]] += int(sample.value)
     return counts
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.5)
-    return False
 
 
 def test_each_question_has_one_row_whatever_comes_of_it(wiring: Wiring, tmp_path: Path) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -22,6 +21,7 @@ from nl2sql.settings.observability import ObservabilitySettings
 from quorumsql.client import Client
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.ray.ray_service import serving
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -63,15 +63,6 @@ def collecting() -> Iterator[Collector]:
     yield collector
     server.shutdown()
     server.server_close()
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.5)
-    return False
 
 
 def scrape() -> list[Sample]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from serve_app.reporting import Silence
 from tests.serve_app.echo_engine import HANG
 from tests.serve_app.half_open import HALF_SENT
 from tests.serve_app.ray.ray_service import serving
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -43,15 +43,6 @@ def url(wiring: Wiring) -> Iterator[str]:
 
 def post(url: str, question: str, **options: Any) -> httpx.Response:
     return httpx.post(f"{url}/query", json={"question": question, **options}, timeout=60)
-
-
-def wait_for(condition: Callable[[], bool], *, seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.2)
-    return False
 
 
 def test_answers_over_http_with_a_trace(url: str) -> None:
