@@ -4,8 +4,7 @@
     python -m tests.oracle fuzz --minutes 60               random statements, made from the corpus
     python -m tests.oracle fuzz --engine grammar           made by a grammar (see grammar/)
     python -m tests.oracle fuzz --database sqlite          the grammar on SQLite, or on duckdb
-    python -m tests.oracle metamorphic --pairs 20000       hidden rows changed, the demo ERP
-    python -m tests.oracle metamorphic --of warehouse      a warehouse, also --database duckdb
+    python -m tests.oracle metamorphic --pairs 20000       hidden rows changed, on any database
     python -m tests.oracle meaning --statements 100000     what runs means what was written
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
@@ -29,8 +28,8 @@ from tests.oracle import demo
 from tests.oracle.fuzz import FuzzReport
 from tests.oracle.meaning import judge_meaning
 from tests.oracle.metamorphic import warehouse
-from tests.oracle.metamorphic.file_pairs import FilePairs
-from tests.oracle.metamorphic.postgres_pairs import PostgresPairs
+from tests.oracle.metamorphic.pairs import Pairs
+from tests.oracle.metamorphic.stores import FileStore, PostgresStore
 from tests.oracle.metamorphic.verdicts import PairTally
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.postgres_fuzz import ENGINES, PostgresFuzzer, aim_engine
@@ -67,7 +66,6 @@ def _build_parser() -> argparse.ArgumentParser:
     fuzz.add_argument("--engine", choices=ENGINES, default="corpus")
     metamorphic = commands.add_parser("metamorphic", help="what is hidden changes, nothing else")
     metamorphic.add_argument("--pairs", type=int, default=20_000)
-    metamorphic.add_argument("--of", choices=(demo.DATABASE, warehouse.NAME), default=demo.DATABASE)
     meaning = commands.add_parser("meaning", help="what original and rewritten text give")
     meaning.add_argument("--statements", type=int, default=50_000)
     for command in (fuzz, metamorphic, meaning):
@@ -113,27 +111,11 @@ def _run_metamorphic(options: argparse.Namespace, rng: random.Random) -> Report:
     def tell(name: str, tally: PairTally) -> None:
         _tell(f"{name}: {tally.total:,} pairs, {len(tally.leaks)} leaks")
 
-    if options.database != "postgres":
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            closing(FilePairs(Path(folder), options.database)) as files,
-        ):
-            tally = files.judge(warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=tell)
-        return tally.render(), bool(tally.leaks)
-    is_demo = options.of == demo.DATABASE
-    # The analyst sees everything.
-    principals = [
-        who
-        for who in (demo.PRINCIPALS if is_demo else warehouse.PRINCIPALS)
-        if who.name != "analyst"
-    ]
-    open_stage = demo.open_demo if is_demo else warehouse.open_warehouse
-    with (
-        _open_server() as server,
-        closing(open_stage(server)) as stage,
-        closing(PostgresPairs(server, stage)) as pairs,
-    ):
-        tally = pairs.judge(principals, rng, pairs=options.pairs, progress=tell)
+    with _open_server() as server, tempfile.TemporaryDirectory() as folder:
+        is_server = options.database == "postgres"
+        store = PostgresStore(server) if is_server else FileStore(Path(folder), options.database)
+        with closing(Pairs(store)) as pairs:
+            tally = pairs.judge(warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=tell)
     return tally.render(), bool(tally.leaks)
 
 

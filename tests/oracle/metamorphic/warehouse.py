@@ -1,31 +1,31 @@
-"""A small warehouse under all three engines, with a column of each type that queries may read.
+"""A small warehouse under all three engines, and it with what is hidden from somebody changed.
 
-Of 400 items a member sees those that they own, thirty or none, and their parts; ``pay`` reads as
-NULL to them, ``note`` does not exist. An auditor sees every row, names and pay as NULL. Nobody sees
-the secrets.
+On PostgreSQL it has a column of each type that queries may read. Of 400 items a member sees those
+that they own, thirty or none, with their parts and the batches of these; ``pay`` reads as NULL to
+them, ``note`` does not exist. An auditor sees every row, names and pay as NULL. Somebody may be
+both: then names are shown in the rows that they own. Nobody sees the secrets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
-from psycopg import sql
-
-from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
 from nl2sql.types import Principal
-from retrieval.introspection.postgres.catalog import read_postgres_catalog
-from tests.oracle.postgres_copies import open_superuser
-from tests.oracle.stage import PostgresStage, Subject
 
 NAME = "warehouse"
 
 Row = tuple[object, ...]
+Tables = dict[str, list[Row]]
+"""The rows of each table."""
 
+_MEMBER = ("owner", "ann")
 PRINCIPALS = (
-    Principal("ann", ("member",), (("owner", "ann"),)),
+    Principal("ann", ("member",), (_MEMBER,)),
     Principal("zed", ("member",), (("owner", "zed"),)),
     Principal("auditor", ("auditor",)),
+    Principal("both", ("member", "auditor"), (_MEMBER,)),
 )
 
 POLICY: Mapping[str, Any] = {
@@ -35,9 +35,12 @@ POLICY: Mapping[str, Any] = {
     "shared": ["main.codes"],
     "roles": {
         "member": {
-            "tables": {"visible": ["main.items", "main.parts"]},
+            "tables": {"visible": ["main.items", "main.parts", "main.batches", "main.labels"]},
             "row_filters": {"main.items": "owner = :owner"},
-            "inherit": {"main.parts": {"columns": ["item_id"], "references": "main.items"}},
+            "inherit": {
+                "main.parts": {"columns": ["item_id"], "references": "main.items"},
+                "main.batches": {"columns": ["part_id"], "references": "main.parts"},
+            },
             "hidden_columns": ["main.items.note"],
             "masked_columns": ["main.items.pay"],
         },
@@ -49,6 +52,8 @@ POLICY: Mapping[str, Any] = {
         },
     },
 }
+# What each role does not show of a row of the items that it sees.
+_WITHHELD = {"member": {"pay", "note"}, "auditor": {"name", "pay", "note"}}
 
 SCRIPT = """
 CREATE TABLE codes (code text PRIMARY KEY, rate integer);
@@ -59,9 +64,13 @@ CREATE TABLE items (
 CREATE TABLE parts (
     id integer PRIMARY KEY, item_id integer REFERENCES items (id), label text, amount integer
 );
+CREATE TABLE batches (
+    id integer PRIMARY KEY, part_id integer REFERENCES parts (id), memo text, amount integer
+);
 CREATE TABLE secrets (id integer PRIMARY KEY, memo text);
+CREATE VIEW labels AS
+    SELECT p.label, i.name, i.day FROM parts AS p JOIN items AS i ON i.id = p.item_id;
 """
-
 POSTGRES_SCRIPT = f"""
 CREATE SCHEMA main;
 SET search_path = main;
@@ -70,13 +79,21 @@ ALTER TABLE items
     ADD code varchar(20), ADD cost numeric(12, 2), ADD wide numeric, ADD at timestamp,
     ADD period numrange, ADD document jsonb, ADD address inet, ADD tags text[], ADD image bytea;
 """
-# Run when the rows are in: what the other engines have no types for.
-POSTGRES_VALUES = """
-UPDATE main.items SET code = 'c' || id, cost = id, wide = id, at = day,
-    period = numrange(id, id + 1),
-    document = jsonb_build_object('a', id), address = '10.0.0.1', tags = ARRAY['t' || id],
-    image = convert_to('i' || id, 'UTF8')
-"""
+COLUMNS = {
+    "codes": ("code", "rate"),
+    "items": tuple("id owner name pay note amount price day".split()),
+    "parts": ("id", "item_id", "label", "amount"),
+    "batches": ("id", "part_id", "memo", "amount"),
+    "secrets": ("id", "memo"),
+}
+POSTGRES_COLUMNS = {
+    **COLUMNS,
+    "items": (
+        *COLUMNS["items"],
+        *"code cost wide at period document address tags image".split(),
+    ),
+}
+"""Rows have the values of these; the other engines leave out those at the end."""
 
 GOLDS = (
     ("names", "SELECT name, amount FROM items WHERE amount > 10 ORDER BY name"),
@@ -88,6 +105,12 @@ GOLDS = (
         "GROUP BY i.name ORDER BY n DESC, i.name",
     ),
     ("labels", "SELECT label FROM parts WHERE item_id IN (SELECT id FROM items WHERE amount > 5)"),
+    ("view", "SELECT label, count(*) AS n FROM labels WHERE name LIKE '%1%' GROUP BY label"),
+    (
+        "batches",
+        "SELECT p.label, sum(b.amount) AS n FROM batches AS b JOIN parts AS p ON p.id = b.part_id "
+        "GROUP BY p.label ORDER BY 1",
+    ),
     ("codes", "SELECT code FROM codes WHERE rate < (SELECT count(*) FROM items)"),
     ("first", "SELECT name, day FROM items ORDER BY day, id LIMIT 5"),
     ("mean", "SELECT avg(price) AS mean, min(day) AS first, max(amount) AS most FROM items"),
@@ -96,7 +119,7 @@ GOLDS = (
 )
 
 
-def build_rows() -> dict[str, list[Row]]:
+def build_rows() -> Tables:
     """The rows of each table."""
     names = ("Bolt", "Nut", "Gear", "Shaft", "Valve")
     items: list[Row] = []
@@ -105,34 +128,104 @@ def build_rows() -> dict[str, list[Row]]:
         name = f"{names[number % 5]} {number}"
         day = f"20{number % 24 + 1:02}-0{number % 9 + 1}-1{number % 9}"
         amount, price = number * 7 % 90 + 1, number * 0.5
-        items.append((number, owner, name, 100 + number, f"note {number}", amount, price, day))
+        own = (number, owner, name, 100 + number, f"note {number}", amount, price, day)
+        period, document = f"[{number},{number + 1})", f'{{"a": {number}}}'
+        rest = (f"c{number}", number, number, day, period, document, "10.0.0.1")
+        items.append((*own, *rest, f"{{t{number}}}", f"i{number}"))
     return {
         "codes": [("EUR", 1), ("USD", 2), ("GBP", 500)],
         "items": items,
         "parts": [(n, n % 400 + 1, f"part {n % 50}", n % 17 + 1) for n in range(1, 1201)],
+        "batches": [(n, n % 1200 + 1, f"batch {n % 30}", n % 11) for n in range(1, 601)],
         "secrets": [(n, f"memo {n}") for n in range(1, 50)],
     }
 
 
-def open_warehouse(server: EmbeddedServer) -> PostgresStage:
-    """The stage over it in PostgreSQL, made anew. Raises psycopg.Error."""
-    server.drop_database(NAME)
-    server.create_database(NAME)
-    with open_superuser(server, NAME) as connection:
-        connection.execute(POSTGRES_SCRIPT.encode())
-        for table, rows in build_rows().items():
-            slots = sql.SQL(", ").join(sql.Placeholder() * len(rows[0]))
-            columns = sql.SQL("id, owner, name, pay, note, amount, price, day")
-            named = sql.SQL("({})").format(columns) if table == "items" else sql.SQL("")
-            statement = sql.SQL("INSERT INTO {} {} VALUES ({})").format(
-                sql.Identifier("main", table), named, slots
-            )
-            connection.cursor().executemany(statement, rows)
-        connection.execute(POSTGRES_VALUES.encode())
-        grant_reader(connection)
-        connection.execute("VACUUM ANALYZE")
-    catalog = read_postgres_catalog(
-        server.url(NAME, SUPERUSER), database=NAME, reader_role=READER, schemas=("main",)
+# -- what is hidden, changed -----------------------------------------------------------------------
+
+
+class Change(StrEnum):
+    """What happens to all that is hidden."""
+
+    ODD = "odd"
+    SAME = "same"
+    NULLS = "nulls"
+    DELETED = "deleted"
+    ADDED = "added"
+
+
+# Values that make functions fail, or that statistics keep: texts that end in the escape of LIKE,
+# that are no number, date, pattern or JSON, and long runs of one letter, over which a regular
+# expression with back references takes seconds; numbers at which divisions, roots and sums fail;
+# ranges so far apart that their distance is no float. The first one is all that there is where all
+# are to be the same.
+TEXTS = (
+    *("hida7", "hidb\\", "a" * 901, "12x", "", "(", "%", "\\", "2024-13-45", "{", "1e400", "7777"),
+    *("\u0130\u00df", "2024-02-29"),
+)
+INTEGERS = (0, -1, 7777, 1_900_000_000, -2_147_483_648, 5)
+_POOLS: Mapping[str, Sequence[object]] = {
+    **dict.fromkeys(("name", "note", "label", "memo"), TEXTS),
+    **dict.fromkeys(("pay", "amount"), INTEGERS),
+    "price": (7777.0, 0.0, -1.0, 1e308),
+    "day": ("9999-12-31", "0001-01-01", "2024-02-29"),
+    "code": tuple(text[:20] for text in TEXTS),
+    "cost": (7777, 0, -1, 9_999_999_999, -9_999_999_999),
+    "wide": ("7777", "0", "-1", "1e300", "-1e300", "NaN"),
+    "at": ("infinity", "-infinity", "0001-01-01", "9999-12-31", "2024-02-29"),
+    "period": ("[-1.7e308,-1.6e308)", "[1.6e308,1.7e308)"),
+    "document": ('{"a": 1}', "[1, 2]", '"x"', "7777", "null"),
+    "address": ("10.0.0.3", "::1", "10.0.0.0/8"),
+    "tags": ("{x}", "{}", "{hida7,NULL}"),
+    "image": ("\\x68696461", "\\x5c", "\\x"),
+}
+"""By column; other columns decide who sees a row."""
+_ADDED = 10_000
+
+
+def change_rows(rows: Tables, principal: Principal, change: Change) -> Tables:
+    """The warehouse's rows with what is hidden from the principal changed."""
+    owner = dict(principal.attributes).get("owner")
+    is_auditor = "auditor" in principal.roles
+    owned = {"items": {row[0] for row in rows["items"] if row[1] == owner}}
+    for table, parent in (("parts", "items"), ("batches", "parts")):
+        owned[table] = {row[0] for row in rows[table] if row[1] in owned[parent]}
+    changed = {"codes": rows["codes"]}
+    for table in ("items", "parts", "batches", "secrets"):
+        changed[table] = []
+        for row in rows[table]:
+            roles = {"member"} if row[0] in owned.get(table, ()) else set[str]()
+            if is_auditor and table != "secrets":
+                roles.add("auditor")
+            changed[table] += _change_row(table, row, roles, change)
+    return changed
+
+
+def _change_row(table: str, row: Row, roles: set[str], change: Change) -> Iterator[Row]:
+    """What takes the place of a row that these roles see."""
+    if change is Change.DELETED:
+        if roles:
+            yield row
+        return
+    if change is Change.ADDED:
+        yield row
+        if not roles:
+            number, *rest = row
+            assert isinstance(number, int)
+            yield (number + _ADDED, *rest)
+        return
+    columns = POSTGRES_COLUMNS[table]
+    hidden = set(columns)
+    for role in roles:
+        hidden &= _WITHHELD[role] if table == "items" else set()
+    yield tuple(
+        _draw(_POOLS[column], row[0], change) if column in hidden and column in _POOLS else value
+        for column, value in zip(columns, row, strict=True)
     )
-    subject = Subject(NAME, catalog, POLICY, GOLDS)
-    return PostgresStage(server, subject)
+
+
+def _draw(pool: Sequence[object], number: object, change: Change) -> object:
+    assert isinstance(number, int)
+    if change is Change.NULLS:
+        return None
+    return pool[0 if change is Change.SAME else number % len(pool)]
