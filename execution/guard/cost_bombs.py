@@ -22,7 +22,7 @@ from sqlglot import exp
 from execution.guard.growing_calls import GENERATORS, check_arguments, check_call, check_generator
 from execution.guard.growth import QueryMeasurer, TooManyLooks
 from execution.guard.recursion import check_recursion
-from execution.guard.value_sizes import MOST_COMPARED, is_small
+from execution.guard.value_sizes import MOST_COMPARED
 from execution.guard_dialects import quote_fragment
 from execution.name_resolution.scopes import Resolution
 from nl2sql.types import Violation
@@ -49,12 +49,6 @@ def find_bomb(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
 
 
 def _check_growth(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
-    """Why the query could explode, or None.
-
-    ``nodes`` are all of its tree, ``found`` is what its names were resolved to.
-    """
-    if is_small(nodes, found):
-        return None
     try:
         return _find_growth(nodes, QueryMeasurer(found))
     except TooManyLooks:

@@ -38,6 +38,9 @@ _MOST_STEPPED = 4.0
 # second. What people write needs some hundreds, wide or deep queries some thousands.
 _MOST_LOOKS = 100_000
 
+# Operators whose operands may be measured in any grouping.
+_CHAINED = (exp.Add, exp.Connector, exp.DPipe)
+
 
 class Measure(NamedTuple):
     """Nodes of an expression, bytes of its value, and whether that is a list.
@@ -122,9 +125,11 @@ class QueryMeasurer:
             return inner._replace(nodes=inner.nodes + 1)
         if isinstance(node, exp.Literal):
             return Measure(1.0, measure_literal(node))
-        children = list(node.iter_expressions())
+        # A long chain of one operator is measured at once: Python would recurse too deeply.
+        is_chain = isinstance(node, _CHAINED)
+        children = list(node.flatten() if is_chain else node.iter_expressions())
         parts = [self.measure(child, select) for child in children]
-        nodes = 1 + sum(part.nodes for part in parts)
+        nodes = sum((part.nodes for part in parts), start=max(len(parts) - 1, 1) if is_chain else 1)
         quotes = 1 if gives_back(node) or name_call(node) in MULTIPLYING else 2
         sizes = [part.size * quotes if part.is_list else part.size for part in parts]
         if compares(node):

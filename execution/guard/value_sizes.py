@@ -2,9 +2,6 @@
 
 Bytes of the database's own columns are assumed, not known: the estimate is for texts made out of
 nothing, and limits of cells and results are for the rest.
-
-Most queries are so small that ``growth.py`` need not measure them. ``is_small`` shows that quickly,
-and is one-sided: a query that does not pass may be small as well.
 """
 
 from __future__ import annotations
@@ -34,12 +31,9 @@ from execution.guard.measured_functions import (
     MULTIPLYING,
     POWERS,
     SMALL,
-    SPREADING,
     measure_format,
-    measure_literal,
     name_call,
 )
-from execution.name_resolution.scopes import Resolution
 from execution.parsing.plain_dialect import InfixOperator
 from nl2sql.sql.parsing import MOST_CHARS
 
@@ -89,55 +83,6 @@ ARITHMETIC_NODES = (exp.Div, exp.IntDiv, exp.Mod, exp.Mul)
 # Rows, which double the quotes of their texts when they become text.
 ROWS = (exp.Struct, exp.Tuple)
 _PADDED = frozenset((exp.DType.BIT, exp.DType.BPCHAR, exp.DType.CHAR, exp.DType.NCHAR))
-# Nodes whose value can be much larger than their arguments.
-_GROWING = (
-    exp.GenerateSeries,
-    exp.Pad,
-    exp.Pow,
-    exp.RegexpReplace,
-    exp.Repeat,
-    exp.Replace,
-    exp.Unnest,
-)
-_GROWING_NAMES = (
-    POWERS | GATHERING | SPREADING | INDENTING | MULTIPLYING | FILLING | FORMATTING | DRAWING
-)
-
-_FEW_NAMES = 5000
-# By a call's name, or else by the node's type: the factor by which its value may be longer than its
-# arguments, and its weight as a comparison.
-_kinds: dict[type | str, tuple[float, float]] = {}
-_MOST_KINDS = 10_000
-
-
-def is_small(nodes: Sequence[exp.Expr], found: Resolution) -> bool:
-    """Whether it is certain that no value can grow too large; true for most queries.
-
-    If every name is replaced by the expression that it refers to, the most names result when the
-    names are distributed evenly over queries that are nested in one another.
-    """
-    growth, comparing = COLUMN_BYTES, 0.0
-    for node in nodes:
-        key = name_call(node) or type(node)
-        known = _kinds.get(key)
-        if known is None:
-            known = _judge_growth(node), compares(node) or (computes(node) and ARITHMETIC)
-            if len(_kinds) < _MOST_KINDS:
-                _kinds[key] = known
-        times, weight = known
-        if node.args.get("recursive") or measure_padding(node) > COLUMN_BYTES:
-            return False
-        growth *= times
-        comparing += weight
-    levels = max(len(found.selects), 1)
-    names = (len(found.origins) / levels + 1) ** levels
-    if names > _FEW_NAMES or names * growth > MOST_BYTES:
-        return False
-    if not comparing:
-        return True
-    letters = sum(measure_literal(node) for node in nodes if isinstance(node, exp.Literal))
-    longest = names * max(letters / COLUMN_BYTES, 1.0) * growth
-    return comparing * longest**2 <= MOST_COMPARED
 
 
 def measure_padding(node: exp.Expr) -> float:
@@ -164,18 +109,6 @@ def compares(node: exp.Expr) -> bool:
 def computes(node: exp.Expr) -> bool:
     """Whether the node's cost may be the product of the digits of two numbers."""
     return isinstance(node, ARITHMETIC_NODES) or name_call(node) in DIVIDING
-
-
-def _judge_growth(node: exp.Expr) -> float:
-    if name := name_call(node):
-        if name in _GROWING_NAMES:
-            return math.inf
-        return 1.0 if name in KEEPING or name in SMALL else 2.0
-    if isinstance(node, _GROWING):
-        return math.inf
-    known = (*KEEPING_NODES, *SMALL_NODES, exp.Cast)
-    keeps = not isinstance(node, (exp.Func, *ROWS)) or isinstance(node, known)
-    return 1.0 if keeps else 2.0
 
 
 _OTHER_BYTES = 20.0
