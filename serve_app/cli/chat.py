@@ -7,16 +7,15 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from nl2sql.errors import InvalidRequest, QuorumError
-from quorumsql.contract import AnsweredResponse, FeedbackRequest, QueryRequest, QueryResponse
-from quorumsql.wire import NoRows
+from nl2sql.errors import QuorumError
+from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse
 from serve_app.cli.answers import build_rows, print_brief_answer, print_reasons
 from serve_app.cli.context import CliContext
-from serve_app.cli.output import render_json, say
+from serve_app.cli.output import say
 from serve_app.cli.service_or_process import (
     Answering,
     AnswerTextOption,
@@ -27,29 +26,24 @@ from serve_app.cli.service_or_process import (
     open_answering,
 )
 from serve_app.cli.terminal import CONSOLE, ERRORS
-from serve_app.http.formats import FORMATS
 from serve_app.service.request_checks import NEW, read_session
 
 HISTORY = "chat_history"
 """The file of what was typed, under ``home``."""
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "/sql": ("", "the query of the last answer, to copy"),
-    "/why": ("", "why this query won: candidates, values, stages"),
-    "/rows": ("", "all rows of the last answer, by your pager"),
-    "/export": ("FILE", "the rows to a .csv, .parquet, .json, .jsonl, .md or .arrows file"),
-    "/right": ("", "the last answer is right: it becomes an example"),
-    "/wrong": ("[QUERY]", "the last answer is wrong; the right query becomes an example"),
-    "/new": ("", "a new session: follow-ups no longer refer to what was asked"),
-    "/forget": ("", "delete this session, and start a new one"),
-    "/help": ("", "this list"),
-    "/exit": ("", "leave; so does Ctrl-D"),
+COMMANDS: Mapping[str, str] = {
+    "/sql": "the query of the last answer, to copy",
+    "/why": "why this query won: candidates, values, stages",
+    "/rows": "all rows of the last answer",
+    "/new": "a new session: follow-ups no longer refer to what was asked",
+    "/forget": "delete this session, and start a new one",
+    "/help": "this list",
+    "/exit": "leave; so does Ctrl-D",
 }
-"""What follows each command, and what it does."""
+"""What each command does."""
 
 _KEYS = (
-    "Ctrl-R searches what was typed before. Esc Enter, or a backslash before Enter, begins another "
-    "line. Ctrl-C stops a question."
+    "Ctrl-R searches what was typed before. Esc Enter begins another line. Ctrl-C stops a question."
 )
 _LEAVE = frozenset({"/exit", "/quit", "exit", "quit", "bye"})
 
@@ -108,13 +102,10 @@ class Conversation:
         self._listen = listen
         self._session = first.session or ""
         self._last: QueryResponse | None = None
-        self._commands: dict[str, Callable[[str], None]] = {
+        self._commands: dict[str, Callable[[], None]] = {
             "/sql": self._show_sql,
             "/why": self._show_reasons,
             "/rows": self._show_rows,
-            "/export": self._export,
-            "/right": self._send_right,
-            "/wrong": self._send_wrong,
             "/new": self._renew,
             "/forget": self._forget,
         }
@@ -150,12 +141,11 @@ class Conversation:
         if not line.startswith("/"):
             self._ask(line)
             return
-        name, _, rest = line.partition(" ")
-        command = self._commands.get(name.lower())
+        command = self._commands.get(line.lower())
         if command is None:
             say(render_help())
         else:
-            command(rest.strip())
+            command()
 
     def _ask(self, question: str) -> None:
         start = time.perf_counter()
@@ -170,94 +160,30 @@ class Conversation:
         say("There is no answer with rows yet.")
         return None
 
-    def _show_sql(self, _: str) -> None:
+    def _show_sql(self) -> None:
         if answer := self._find_answer():
             say(answer.sql)
 
-    def _show_reasons(self, _: str) -> None:
+    def _show_reasons(self) -> None:
         if self._last is None:
             say("There is no answer yet.")
         else:
             print_reasons(self._last)
 
-    def _show_rows(self, _: str) -> None:
+    def _show_rows(self) -> None:
         if answer := self._find_answer():
-            with CONSOLE.pager():
-                CONSOLE.print(build_rows(answer))
+            CONSOLE.print(build_rows(answer))
 
-    def _export(self, file: str) -> None:
-        if answer := self._find_answer():
-            say(export_rows(self._answering, answer, file))
-
-    def _send_right(self, _: str) -> None:
-        self._send_feedback("right", None)
-
-    def _send_wrong(self, correction: str) -> None:
-        self._send_feedback("wrong", correction or None)
-
-    def _send_feedback(self, verdict: Literal["right", "wrong"], correction: str | None) -> None:
-        if answer := self._find_answer():
-            taken = self._answering.send_feedback(
-                FeedbackRequest(
-                    # It is about the complete question, if this one was a follow-up.
-                    question=answer.rewritten or answer.question,
-                    sql=answer.sql,
-                    verdict=verdict,
-                    correction=correction,
-                    database=answer.database,
-                )
-            )
-            example = f", example {taken.example}" if taken.example else ""
-            say(f"Feedback {taken.outcome}{example}.")
-
-    def _renew(self, _: str) -> None:
+    def _renew(self) -> None:
         self._session = read_session(NEW)
         say(f"Session {self._session}.")
 
-    def _forget(self, _: str) -> None:
+    def _forget(self) -> None:
         forgotten = self._answering.forget(self._session)
         say(f"Deleted {forgotten} questions.")
-        self._renew("")
+        self._renew()
 
 
 def render_help() -> str:
     """A line for each command, and the keys."""
-    width = max(len(f"{name} {rest}") for name, (rest, _) in COMMANDS.items())
-    lines = [f"{f'{name} {rest}':<{width}}  {told}" for name, (rest, told) in COMMANDS.items()]
-    return "\n".join([*lines, _KEYS])
-
-
-def export_rows(answering: Answering, answer: AnsweredResponse, file: str) -> str:
-    """Writes the rows in the format of the file's ending; returns what to tell.
-
-    Except for JSON, which is the answer as it was shown, the query runs again, guarded as every
-    query, so that the values have their types. Raises InvalidRequest for an ending that is unknown,
-    a file that exists, or one that cannot be written.
-    """
-    path = Path(file).expanduser()
-    ending = path.suffix.removeprefix(".").lower()
-    format_ = next((each for each in FORMATS if ending in (each.suffix, each.name)), None)
-    if not file or (format_ is None and ending != "json"):
-        endings = ", ".join(f".{each.suffix}" for each in FORMATS)
-        raise InvalidRequest(f"Name a file that ends in .json, {endings}.", field="file")
-    if path.exists():
-        raise InvalidRequest(f"{path} exists already.", field="file", hint="Name another file.")
-    if format_ is None:
-        content = (render_json(answer) + "\n").encode()
-    else:
-        request = QueryRequest(
-            question=answer.question,
-            database=answer.database,
-            picked=answer.sql,
-            answer_text="off",
-        )
-        exported = answering.export(request, format_)
-        if isinstance(exported, NoRows):
-            return f"{exported.outcome}: {exported.reason}"
-        content = exported.content
-    try:
-        with path.open("xb") as opened:
-            opened.write(content)
-    except OSError as error:
-        raise InvalidRequest(f"Cannot write {path}: {error.strerror}.", field="file") from error
-    return f"Written to {path}."
+    return "\n".join([*(f"{name:<8} {told}" for name, told in COMMANDS.items()), _KEYS])

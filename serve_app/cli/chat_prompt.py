@@ -7,16 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app
-from prompt_toolkit.completion import WordCompleter
-from prompt_toolkit.filters import Condition, is_searching
+from prompt_toolkit.filters import is_searching
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.input import Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import Output
 
-from serve_app.cli.chat import COMMANDS
 from serve_app.cli.terminal import CONSOLE
 
 _PROMPT = FormattedText([("bold", "? ")])
@@ -36,9 +33,6 @@ def build_listener(
     """
     prompt: PromptSession[str] = PromptSession(
         history=open_history(history),
-        completer=WordCompleter(list(COMMANDS), sentence=True),
-        # A question is plain language: only commands are offered.
-        complete_while_typing=Condition(lambda: get_app().current_buffer.text.startswith("/")),
         search_ignore_case=True,
         multiline=True,
         prompt_continuation=_CONTINUED,
@@ -76,19 +70,12 @@ def open_history(path: Path | None) -> History:
 
 
 def _build_keys() -> KeyBindings:
-    """Enter asks; Esc Enter, or a backslash before Enter, begins another line."""
+    """Enter asks; Esc Enter begins another line."""
     keys = KeyBindings()
 
     @keys.add("enter", filter=~is_searching)
     def enter(event: KeyPressEvent) -> None:
-        buffer = event.current_buffer
-        if buffer.complete_state and buffer.complete_state.current_completion:
-            buffer.complete_state = None
-        elif buffer.document.text_before_cursor.endswith("\\"):
-            buffer.delete_before_cursor()
-            buffer.insert_text("\n")
-        else:
-            buffer.validate_and_handle()
+        event.current_buffer.validate_and_handle()
 
     @keys.add("escape", "enter", filter=~is_searching)
     def begin_line(event: KeyPressEvent) -> None:

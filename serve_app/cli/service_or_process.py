@@ -16,14 +16,13 @@ from typing import Annotated, Protocol
 import typer
 
 from nl2sql.answers import Answer, Answered
-from nl2sql.errors import InvalidRequest
 from nl2sql.progress import observed_by
 from nl2sql.protocols import Answerer, Sessions
 from nl2sql.rendering import build_event, build_response
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, QuestionEvent
 from quorumsql.client import Client
-from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest, QueryResponse
+from quorumsql.contract import QueryRequest, QueryResponse
 from quorumsql.wire import Export, NoRows
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import Show, TerminalReporter, show_progress
@@ -67,9 +66,6 @@ class Answering(Protocol):
     def forget(self, session: str) -> int:
         """Deletes a conversation and returns how many questions of it were stored."""
 
-    def send_feedback(self, request: FeedbackRequest) -> FeedbackResponse:
-        """Says whether an answer was right."""
-
 
 @dataclass(frozen=True, slots=True)
 class RemoteAnswering:
@@ -89,10 +85,6 @@ class RemoteAnswering:
     def forget(self, session: str) -> int:
         """See Answering."""
         return self.client.forget(session)
-
-    def send_feedback(self, request: FeedbackRequest) -> FeedbackResponse:
-        """See Answering."""
-        return self.client.feedback(request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +113,6 @@ class LocalAnswering:
     def forget(self, session: str) -> int:
         """See Answering."""
         return self.runner.run(self.sessions.forget(self.principal, session))
-
-    def send_feedback(self, request: FeedbackRequest) -> FeedbackResponse:
-        """See Answering."""
-        raise InvalidRequest(
-            "Feedback is for a service.", field="verdict", hint="Chat without --in-process."
-        )
 
     def _answer(self, request: QueryRequest, show: Show = lambda _: None) -> Answer:
         question = build_question(request, self.settings, self.principal)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Iterator
@@ -15,8 +14,6 @@ from prompt_toolkit.output import DummyOutput
 from nl2sql.errors import Unavailable
 from quorumsql.contract import (
     AnsweredResponse,
-    FeedbackRequest,
-    FeedbackResponse,
     QueryRequest,
     QueryResponse,
     RefusedResponse,
@@ -39,8 +36,6 @@ class Talk:
         answer: AnsweredResponse | None = None,
     ) -> None:
         self._answer = answer
-        self.said: list[FeedbackRequest] = []
-        self.exported: list[tuple[QueryRequest, str]] = []
         self._lines: Iterator[str | BaseException] = iter(lines)
         self._error = error
         self.asked: list[QueryRequest] = []
@@ -68,12 +63,7 @@ class Talk:
         )
 
     def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
-        self.exported.append((request, format_.name))
-        return Export(b"exported", {})
-
-    def send_feedback(self, request: FeedbackRequest) -> FeedbackResponse:
-        self.said.append(request)
-        return FeedbackResponse(outcome="stored", example="abc")
+        raise NotImplementedError
 
     def forget(self, session: str) -> int:
         self.forgotten.append(session)
@@ -172,39 +162,6 @@ def test_all_rows_are_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> Non
     assert shown.count("city 59") == 1
 
 
-def test_rows_are_exported_without_asking_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    csv, document = tmp_path / "rows.csv", tmp_path / "rows.json"
-    lines = (f"/export {csv}", "Q?", f"/export {csv}", f"/export {csv}", f"/export {document}")
-    somebody = Talk(*lines, "/export", "/export rows.exe", answer=build_answer(["Rome", 6]))
-    somebody.run()
-    assert csv.read_bytes() == b"exported"
-    assert json.loads(document.read_text())["rows"] == [["Rome", 6]]
-    ((request, name),) = somebody.exported
-    assert (request.picked, request.session, name) == ("SELECT city, count(*)", None, "csv")
-    shown = capsys.readouterr()
-    assert shown.out.count("Written to") == 2
-    assert "exists already" in shown.err
-    assert shown.err.count("Name a file that ends in .json, .csv") == 2
-
-
-def test_feedback_is_about_the_last_answer_and_its_complete_question(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    answer = build_answer(["Rome", 6]).model_copy(update={"rewritten": "How many by city in 2024?"})
-    somebody = Talk("/right", "Q?", "/right", "/wrong SELECT 1", answer=answer)
-    somebody.run()
-    asked = {"question": "How many by city in 2024?", "sql": answer.sql, "database": "shop"}
-    assert somebody.said == [
-        FeedbackRequest(**asked, verdict="right"),
-        FeedbackRequest(**asked, verdict="wrong", correction="SELECT 1"),
-    ]
-    shown = capsys.readouterr().out
-    assert "There is no answer with rows yet." in shown
-    assert shown.count("Feedback stored, example abc.") == 2
-
-
 def test_an_id_that_is_none_is_told() -> None:
     code, output = run("chat", "--session", "a b")
     assert code == 1
@@ -229,7 +186,6 @@ def type_in(*texts: str, history: Path | None = None) -> list[str]:
 def test_enter_asks_and_lines_can_be_several() -> None:
     assert type_in(f"How many?{ENTER}") == ["How many?"]
     assert type_in(f"How many{NEXT_LINE}orders?{ENTER}") == ["How many\norders?"]
-    assert type_in(f"How many\\{ENTER}orders?{ENTER}") == ["How many\norders?"]
 
 
 def test_ctrl_c_empties_the_line_and_ctrl_d_ends(capsys: pytest.CaptureFixture[str]) -> None:
