@@ -76,14 +76,22 @@ def show_ms(value: Percentiles | None) -> str:
 def build_tables(section: ReportSection) -> tuple[ReportTable, ...]:
     """All tables that there are figures for."""
     tables = (
-        _build_accuracy_table(section),
-        _build_comparison_table(section),
-        _build_outcome_table(section),
-        _build_speed_table(section),
+        *build_main_tables(section),
         *(_build_breakdown_table(section, title) for title in BREAKDOWNS),
         _build_confidence_table(section),
         _build_repair_table(section),
         _build_stage_table(section),
+    )
+    return tuple(table for table in tables if table.rows)
+
+
+def build_main_tables(section: ReportSection) -> tuple[ReportTable, ...]:
+    """Accuracy, the comparison of runs, outcomes, and speed."""
+    tables = (
+        _build_accuracy_table(section),
+        _build_comparison_table(section),
+        _build_outcome_table(section),
+        _build_speed_table(section),
     )
     return tuple(table for table in tables if table.rows)
 

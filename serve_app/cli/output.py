@@ -172,9 +172,8 @@ def print_table(
     columns: Sequence[str] = (),
     *,
     title: str = "",
-    width: int = 0,
 ) -> None:
-    """Prints records as a table, at least ``width`` wide if it needs as much."""
+    """Prints records as a table."""
     table = Table(box=box.SIMPLE_HEAD, title=Text(title) if title else None, title_justify="left")
     keys = columns or list(dict.fromkeys(key for row in rows for key in row))
     for at, key in enumerate(keys):
@@ -188,9 +187,8 @@ def print_table(
     for row in rows:
         table.add_row(*(Text(show_value(row.get(key))) for key in keys))
     # What is no terminal has no width at which to cut.
-    most = max(CONSOLE.width, width) if CONSOLE.is_terminal else _PIPED_WIDTH
-    # A console prints nothing wider than itself.
-    SafeConsole(width=most).print(table, crop=False)
+    width = CONSOLE.width if CONSOLE.is_terminal else _PIPED_WIDTH
+    SafeConsole(width=width).print(table, crop=False)
 
 
 def show_value(value: Any) -> str:

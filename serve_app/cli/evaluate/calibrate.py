@@ -24,12 +24,9 @@ from evaluation.runs.manifest import AnswerManifest
 from evaluation.runs.run_folder import read_run
 from nl2sql.errors import SettingsError
 from ranking.confidence.calibration import load_calibration
-from serve_app.cli.evaluate.report import show_estimate
-from serve_app.cli.output import Output, print_table, prints, say
+from serve_app.cli.output import Output, print_document, prints, say
 
 _FEWEST_CASES = 50
-# Risk is shown at these coverages.
-_COVERAGES = (0.2, 0.4, 0.6, 0.8, 1.0)
 
 
 @prints
@@ -89,19 +86,22 @@ def calibrate(
         )
     questions = {kind: len(ids) for kind, ids in asked.items()}
     figures = measure_fit(cases, questions, folds, by_database=by_database, risk=risk, start=first)
-    fitted = replace(
-        fit_calibration(cases, first), threshold=figures.confidence.at_threshold.threshold
-    )
-    value = render_calibration(
-        fitted, _describe(runs, manifests, figures, by_database, risk, start)
-    )
+    threshold = figures.confidence.at_threshold.threshold
+    origin = _describe(runs, manifests, figures, by_database, risk, start)
+    value = render_calibration(replace(fit_calibration(cases, first), threshold=threshold), origin)
     output.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    document = {"file": output, "threshold": round(threshold, 4), **origin}
 
     def tell() -> None:
-        _print(figures, value, risk)
-        say(f"Written to {output}.")
+        print_document(document)
+        if not figures.is_safe:
+            say(
+                f"No threshold shows that at most {risk:.0%} are wrong: that takes at least "
+                f"{count_fewest(risk)} answers, all right. {threshold:.3f} is what the confidences "
+                "promise, without proof."
+            )
 
-    return Output({"file": output, "figures": figures}, tell)
+    return Output(document, tell)
 
 
 def _describe(
@@ -126,6 +126,9 @@ def _describe(
         "brier": round(figures.confidence.brier, 4),
         "auroc": round(figures.confidence.auroc, 4),
         "coverage": round(figures.confidence.at_threshold.coverage, 4),
+        # With the threshold from the other folds.
+        "honest_coverage": round(figures.honest_coverage, 4),
+        "honest_accuracy": round(figures.honest_accuracy.value, 4),
         "risk": risk,
         "risk_is_shown": figures.is_safe,
         "risks": {
@@ -138,67 +141,3 @@ def _describe(
             for found in (figures.pooled, *figures.kinds)
         },
     }
-
-
-def _print(figures: CalibrationFigures, value: dict[str, Any], risk: float) -> None:
-    confidence, at = figures.confidence, figures.confidence.at_threshold
-    say(
-        f"{figures.answered} answers to {figures.questions} questions, {figures.overall:.1%} right "
-        f"overall. On questions that the model was not fitted on:"
-    )
-    rows = (
-        ("calibration error, ten bins", f"{confidence.calibration_error:.3f}"),
-        ("Brier score", f"{confidence.brier:.3f}"),
-        ("AUROC", f"{confidence.auroc:.3f}"),
-        (f"answered from {at.threshold:.3f} up", f"{at.coverage:.1%}"),
-        ("accuracy of those", show_estimate(at.accuracy)),
-        ("answered, threshold from the other folds", f"{figures.honest_coverage:.1%}"),
-        ("accuracy of those", show_estimate(figures.honest_accuracy)),
-        *_list_risks(figures),
-    )
-    print_table([{"figure": name, "value": shown} for name, shown in rows])
-    _print_risks(figures, risk)
-    weights = sorted(value["features"].items(), key=lambda pair: -abs(pair[1]["weight"]))
-    print_table(
-        [
-            {"feature": name, "weight a standard deviation": f"{feature['weight']:+.3f}"}
-            for name, feature in weights
-        ]
-    )
-
-
-def _print_risks(figures: CalibrationFigures, risk: float) -> None:
-    """What the threshold keeps, for all questions and for each kind."""
-    threshold = figures.confidence.at_threshold.threshold
-    if figures.is_safe:
-        told = f"From {threshold:.3f} up at most {risk:.0%} are wrong, with 95 % confidence, for "
-        say(told + "questions like these together. By kind:")
-    else:
-        told = f"No threshold shows that at most {risk:.0%} are wrong: that takes at "
-        told += f"least {count_fewest(risk)} answers, all right. {threshold:.3f} is what the "
-        say(told + "confidences promise, without proof.")
-    print_table(
-        [
-            {
-                "kind": found.kind,
-                "questions": found.questions,
-                "answered": f"{found.answered} ({found.answered / max(1, found.questions):.1%})",
-                "wrong": f"{found.wrong} ({found.wrong / max(1, found.answered):.1%})",
-                "at most, with 95 % confidence": f"{found.bound:.1%}",
-                "holds": found.bound <= risk,
-            }
-            for found in (figures.pooled, *figures.kinds)
-        ]
-    )
-
-
-def _list_risks(figures: CalibrationFigures) -> list[tuple[str, str]]:
-    """The accuracy at each coverage of ``_COVERAGES``."""
-    curve = figures.confidence.risk_coverage
-    found = []
-    for wanted in _COVERAGES:
-        reached = [(covered, risk) for covered, risk in curve if covered <= wanted]
-        if reached:
-            covered, risk = reached[-1]
-            found.append((f"accuracy of the surest {covered:.0%}", f"{1 - risk:.1%}"))
-    return list(dict.fromkeys(found))

@@ -19,7 +19,8 @@ from evaluation.runs.variants import override
 from nl2sql.errors import SettingsError
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
-from serve_app.cli.output import Output, print_table, prints, say
+from serve_app.cli.evaluate.report import print_tables
+from serve_app.cli.output import Output, prints, say
 from serve_app.cli.terminal import CONSOLE, TerminalReporter
 from serve_app.operations.benchmarks import prepare_benchmark, select
 from serve_app.operations.measuring import draw_sample
@@ -28,8 +29,6 @@ from serve_app.operations.measuring_retrieval import (
     measure_retrieval,
     read_figures,
 )
-
-_TABLE_WIDTH = 118
 
 
 @prints
@@ -109,12 +108,7 @@ def _choose(benchmark: Benchmark, split: str) -> Benchmark:
 
 
 def _print(folder: Path, figures: RetrievalFigures) -> None:
-    for table in build_tables(figures):
-        print_table(
-            [dict(zip(table.columns, row, strict=True)) for row in table.rows],
-            title=table.title,
-            width=_TABLE_WIDTH,
-        )
+    print_tables(build_tables(figures))
     for variant in figures.variants:
         for name, reason in variant.errors:
             say(f"error {variant.variant} {name}: {reason}")

@@ -53,7 +53,7 @@ def calibrate(tmp_path: Path, *arguments: Path | str) -> Result:
 def test_a_fit_is_written_with_its_provenance_and_read_again(tmp_path: Path) -> None:
     result = calibrate(tmp_path, write_run(tmp_path / "run", 300))
     assert result.exit_code == 0, result.output
-    assert "AUROC" in result.stdout
+    assert "auroc" in result.stdout
     value = json.loads((tmp_path / "fit.json").read_text())
     assert value["provenance"]["models"] == ["a/Model-7B"]
     assert value["provenance"]["questions"] == 300

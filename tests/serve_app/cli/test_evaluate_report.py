@@ -12,7 +12,6 @@ from serve_app.cli.evaluate.report import (
     compare_within,
     load_run,
     report,
-    report_order,
 )
 from tests.evaluation.builders import build_manifest, build_record
 from tests.evaluation.retrieval.builders import build_finding
@@ -25,20 +24,6 @@ def write(folder: Path, name: str, **manifest: object) -> Path:
     with run.open():
         run.append(build_record("q1"))
     return run.folder
-
-
-def test_runs_stand_in_the_order_of_a_report(tmp_path: Path) -> None:
-    folders = [
-        write(tmp_path, "a", k=4, variant="without bm25"),
-        write(tmp_path, "b", k=8),
-        write(tmp_path, "c", k=4),
-        write(tmp_path, "d", k=1, variant="plain", baseline="plain"),
-        write(tmp_path, "e", k=1),
-        write(tmp_path, "f", k=1, evidence=True),
-        write(tmp_path, "g", k=1, benchmark="another"),
-    ]
-    runs = sorted(map(load_run, folders), key=report_order)
-    assert [run.name for run in runs] == ["g", "d", "e", "c", "a", "b", "f"]
 
 
 @pytest.mark.parametrize(("configured", "expected"), [(0.25, 0.25), (None, 0.5)])
@@ -64,9 +49,8 @@ def test_retrieval_has_a_table_of_its_own_and_a_part_of_the_report(
         run.append(build_retrieval_record("q1", build_finding("s.orders", "s.lines")))
     report([answered, run.folder])
     listed = capsys.readouterr().out
-    assert re.search(r"one +.* -\s", listed)  # samples came from a file: no questions a minute
-    own = listed.partition("retrieval")[2]
-    assert re.search(r"searched +depot +full +1 +100.0%", own)
+    own = listed.partition("searched: depot")[2]
+    assert re.search(r"full +1 +100.0", own)
 
     report([answered, run.folder], tmp_path / "both")
     report([run.folder], tmp_path / "alone")
@@ -83,5 +67,5 @@ def test_each_run_is_held_against_the_baseline_of_its_own_benchmark(tmp_path: Pa
         write(tmp_path, "plain", variant="plain", baseline="plain"),
         write(tmp_path, "other", benchmark="another"),
     ]
-    runs = sorted(map(load_run, folders), key=report_order)
+    runs = [load_run(folder) for folder in folders]
     assert [(each.left, each.right) for each in compare_within(runs)] == [("plain", "one")]
