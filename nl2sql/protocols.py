@@ -45,7 +45,7 @@ from nl2sql.types import (
 
 
 class Retriever(Protocol):
-    """Stages 1 and 2: which modules and tables a question is about."""
+    """Retrieval: which modules and tables a question is about."""
 
     async def retrieve(
         self, question: Question, *, draft: str = ""
@@ -93,7 +93,7 @@ class Visibility(Protocol):
 
 
 class Planner(Protocol):
-    """Stage 3: schema links and joins."""
+    """Planning: schema links and joins."""
 
     async def plan(self, question: Question, context: SchemaContext) -> Plan: ...
 
@@ -117,7 +117,7 @@ class Engine(Protocol):
 
 
 class Generator(Protocol):
-    """Stages 0 and 4: the gate, and the candidates; also everything else the model writes."""
+    """The gate, and generation: the candidates; also everything else the model writes."""
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Whether the question is about the database. Does not raise if no model is available."""
@@ -165,7 +165,7 @@ class Generator(Protocol):
 
 
 class Guard(Protocol):
-    """Stage 5: only queries that this returns reach the database."""
+    """The guard: only queries that this returns reach the database."""
 
     async def guard(
         self, database: str, sql: str, principal: Principal
@@ -187,7 +187,7 @@ class Executor(Protocol):
 
 
 class Ranker(Protocol):
-    """Stage 6: EXPLAIN, score and vote over all candidates that the guard lets pass."""
+    """Ranking: EXPLAIN, score and vote over all candidates that the guard lets pass."""
 
     async def assess(
         self,
@@ -217,7 +217,7 @@ class Ranker(Protocol):
 
 
 class Repairer(Protocol):
-    """Stage 7: turns a failed candidate into a new one."""
+    """Repair: turns a failed candidate into a new one."""
 
     async def repair(
         self,

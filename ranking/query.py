@@ -20,7 +20,7 @@ from nl2sql.catalog import Column, ForeignKey, Table
 from nl2sql.sql.column_kinds import TEXTS, Kind, find_kind
 from nl2sql.sql.nodes import Node, find_all
 from nl2sql.sql.parsing import read_tree
-from nl2sql.sql.scopes import Source, find_outer, fold_case, list_outputs, read_sources
+from nl2sql.sql.scopes import QuerySource, find_outer, fold_case, list_outputs, read_sources
 from nl2sql.types import SchemaContext
 
 # Resolving names takes time that grows with the square of this.
@@ -165,7 +165,7 @@ class Query:
                     return ColumnUse(alias, inner.table, inner.column, outer) if inner else None
         return None
 
-    def _find_meaning(self, source: Source) -> Meaning:
+    def _find_meaning(self, source: QuerySource) -> Meaning:
         if source.renamed:
             return None
         if source.table is None:

@@ -1,4 +1,4 @@
-"""Stage 6: every guarded candidate is explained and scored; what works is run and votes."""
+"""Ranking: every guarded candidate is explained and scored; what works is run and votes."""
 
 from __future__ import annotations
 

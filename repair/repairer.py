@@ -1,4 +1,4 @@
-"""Stage 7: one attempt to repair a failed candidate.
+"""One attempt to repair a failed candidate.
 
 By rule: constructs of other dialects are translated, names and clauses corrected, misspelled names
 replaced. Or by the model, which gets the query, its errors and those of all earlier versions, a

@@ -28,7 +28,7 @@ from retrieval.index_store.conversation_store import (
     SessionStore,
 )
 from retrieval.index_store.example_store import build_access_key
-from retrieval.index_store.table_store import Connections
+from retrieval.index_store.table_store import IndexConnections
 
 MOST_TURNS = 5
 """Turns of a session that are kept, and read for a follow-up question."""
@@ -41,7 +41,7 @@ _LONGEST_REMEMBERED = 8000
 class GuardedSessions:
     """The sessions in one index, checked by one guard."""
 
-    def __init__(self, index: Connections, guard: Guard) -> None:
+    def __init__(self, index: IndexConnections, guard: Guard) -> None:
         self._store = SessionStore(index)
         self._history = ConversationStore(index)
         self._guard = guard

@@ -1,4 +1,4 @@
-"""Stage 3: schema linking, column pruning and join planning."""
+"""Planning: schema linking, column pruning and join planning."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from nl2sql.settings import Settings, load_settings
 from nl2sql.types import Principal
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
-from serve_app.composition.access import build_access
+from serve_app.composition.identity import build_identity
 from serve_app.composition.local import open_engine
 from serve_app.composition.services import Services, build_services
 from serve_app.composition.stages import CpuStages
@@ -79,7 +79,7 @@ async def open_services(settings: Settings, stack: AsyncExitStack) -> Services:
     executor = ReadOnlyExecutor(wiring.build_databases())
     stack.push_async_callback(executor.close)
     stages = CpuStages.build_here(wiring, engine, store, executor)
-    access = build_access(settings, store)
+    access = build_identity(settings, store)
     # Prompts are not prepared: the engine is this program's own, and idle when it has no question.
     return build_services(wiring, engine, stages, access, prepares_prompts=False, store=store)
 

@@ -42,7 +42,7 @@ _MOST_LOOKS = 100_000
 _CHAINED = (exp.Add, exp.Connector, exp.DPipe)
 
 
-class Measure(NamedTuple):
+class ExpressionSize(NamedTuple):
     """Nodes of an expression, bytes of its value, and whether that is a list.
 
     A list has its quotes doubled once more by what makes a text of it, or puts it into another.
@@ -55,32 +55,32 @@ class Measure(NamedTuple):
     made: float = 0.0
 
 
-BASE = Measure(1.0, COLUMN_BYTES)
+BASE = ExpressionSize(1.0, COLUMN_BYTES)
 
 
-def find_largest(parts: Sequence[Measure]) -> Measure:
+def find_largest(parts: Sequence[ExpressionSize]) -> ExpressionSize:
     """The most nodes and the most bytes of any part."""
-    return Measure(
+    return ExpressionSize(
         max((part.nodes for part in parts), default=1.0),
         max((part.size for part in parts), default=COLUMN_BYTES),
         any(part.is_list for part in parts),
     )
 
 
-def find_named(columns: Sequence[tuple[str, Measure]], name: str) -> Measure:
+def find_named(columns: Sequence[tuple[str, ExpressionSize]], name: str) -> ExpressionSize:
     """The column of that name; the largest of all if none is called so."""
     named = [measure for own, measure in columns if name and own == name]
     return find_largest(named or [measure for _, measure in columns])._replace(nodes=1.0)
 
 
-_Columns = Sequence[tuple[str, Measure]]
+_Columns = Sequence[tuple[str, ExpressionSize]]
 
 
 @dataclass(eq=False, slots=True)
 class _Known:
     """What was found out, and the queries that are being measured or counted."""
 
-    outputs: dict[tuple[int, str], Measure] = field(default_factory=dict)
+    outputs: dict[tuple[int, str], ExpressionSize] = field(default_factory=dict)
     recursions: dict[int, _Columns] = field(default_factory=dict)
     counts: dict[tuple[int, float], float] = field(default_factory=dict)
     measuring: set[int] = field(default_factory=set)
@@ -109,7 +109,7 @@ class QueryMeasurer:
         self._products: dict[int, float] = {}
         self.compared = 0.0
 
-    def measure(self, node: exp.Expr, select: exp.Select) -> Measure:
+    def measure(self, node: exp.Expr, select: exp.Select) -> ExpressionSize:
         """The expression's measure; ``select`` is the query whose rows an aggregate gathers."""
         self._look()
         if isinstance(node, exp.Column) and not node.is_star:
@@ -124,7 +124,7 @@ class QueryMeasurer:
             inner = self.measure_query(node, "")
             return inner._replace(nodes=inner.nodes + 1)
         if isinstance(node, exp.Literal):
-            return Measure(1.0, measure_literal(node))
+            return ExpressionSize(1.0, measure_literal(node))
         # A long chain of one operator is measured at once: Python would recurse too deeply.
         is_chain = isinstance(node, _CHAINED)
         children = list(node.flatten() if is_chain else node.iter_expressions())
@@ -156,7 +156,7 @@ class QueryMeasurer:
         is_list = makes_list(node) or (gives_back(node) and any(part.is_list for part in parts))
         # A whole row stays one in an aggregate's ORDER BY or DISTINCT.
         stays = isinstance(node, exp.Order | exp.Ordered | exp.Distinct)
-        return Measure(nodes, size, is_list, made if stays else 0.0)
+        return ExpressionSize(nodes, size, is_list, made if stays else 0.0)
 
     def _add_product(self, node: exp.Expr, product: float) -> None:
         before = self._products.get(id(node), 0.0)
@@ -171,7 +171,7 @@ class QueryMeasurer:
 
     # -- columns of queries --------------------------------------------------------------------
 
-    def _measure_column(self, source: Source, name: str) -> Measure:
+    def _measure_column(self, source: Source, name: str) -> ExpressionSize:
         self._look()
         if source.renamed:
             # What the query inside calls its outputs tells nothing then: the largest of all.
@@ -183,17 +183,17 @@ class QueryMeasurer:
             return self.measure_query(source.origin, name)
         return BASE
 
-    def _measure_row(self, source: Source) -> Measure:
+    def _measure_row(self, source: Source) -> ExpressionSize:
         """A whole row: the measure of all its columns together."""
         columns = [self._measure_column(source, name) for name in source.columns]
-        return Measure(
+        return ExpressionSize(
             sum(column.nodes for column in columns),
             2 * sum(column.size * (2 if column.is_list else 1) for column in columns),
             made=sum(column.size for column in columns if column.size > COLUMN_BYTES)
             or COLUMN_BYTES,
         )
 
-    def measure_query(self, query: exp.Expr, name: str) -> Measure:
+    def measure_query(self, query: exp.Expr, name: str) -> ExpressionSize:
         """The largest of the query's outputs that may be called ``name``; of all if it is empty."""
         while isinstance(query, exp.Subquery):
             query = query.this
@@ -208,14 +208,14 @@ class QueryMeasurer:
             known.measuring.discard(id(query))
         return known.outputs[key]
 
-    def _measure_anew(self, query: exp.Expr, name: str) -> Measure:
+    def _measure_anew(self, query: exp.Expr, name: str) -> ExpressionSize:
         if isinstance(query, exp.SetOperation):
             return self._measure_set(query, name)
         if isinstance(query, exp.Select):
             return self._measure_select(query, name)
         return self._measure_rows(query)
 
-    def _measure_rows(self, origin: exp.Expr) -> Measure:
+    def _measure_rows(self, origin: exp.Expr) -> ExpressionSize:
         """The largest of VALUES, or of what a function takes apart."""
         parts: Iterable[exp.Expr] = origin.iter_expressions()
         if not isinstance(origin, exp.Values):
@@ -229,7 +229,7 @@ class QueryMeasurer:
             measures = [self.measure(cell, exp.Select()) for cell in cells]
         return find_largest([BASE, *measures])
 
-    def _measure_set(self, query: exp.SetOperation, name: str) -> Measure:
+    def _measure_set(self, query: exp.SetOperation, name: str) -> ExpressionSize:
         step = query.expression
         while isinstance(step, exp.Subquery):
             step = step.this
@@ -272,7 +272,7 @@ class QueryMeasurer:
             self.explodes = True
         return list(zip(names, sizes, strict=True))
 
-    def _measure_outputs(self, query: exp.Expr) -> list[Measure] | None:
+    def _measure_outputs(self, query: exp.Expr) -> list[ExpressionSize] | None:
         """Each output, by its position; None where the text does not tell the positions."""
         while isinstance(query, exp.Subquery):
             query = query.this
@@ -286,7 +286,7 @@ class QueryMeasurer:
             return None
         return [self.measure(output.unalias(), query) for output in query.expressions]
 
-    def _measure_select(self, query: exp.Select, name: str) -> Measure:
+    def _measure_select(self, query: exp.Select, name: str) -> ExpressionSize:
         outputs, stars = self._list_outputs(query)
         named = outputs.get(name, []) if name else []
         # Where none is called so, it may be any.

@@ -7,7 +7,7 @@ physical table is replaced by the derived table of its visible rows and columns.
 is rendered from the checked tree, without comments, and checked a second time by other means:
 PostgreSQL's own grammar, or a second parse. The guard refuses what it cannot parse or resolve.
 
-Does not limit how long a query takes, apart from what ``cost_bombs.py`` finds in its text: the
+Does not limit how long a query takes, apart from what ``query_size.py`` finds in its text: the
 databases limit that.
 """
 
@@ -23,11 +23,11 @@ from execution.allowlists import Allowlist, load_allowlist
 from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.duckdb.second_check import parse_statement as parse_duckdb
 from execution.guard.advice import describe_refusal, find_advice
-from execution.guard.cost_bombs import find_bomb
+from execution.guard.query_size import check_query_size
 from execution.guard_dialects import READERS, parse_statements, render_sql
 from execution.name_resolution.scopes import Resolution, Unresolved
 from execution.name_resolution.walk import resolve_names
-from execution.parsing.call_spelling import is_stray
+from execution.parsing.call_spelling import is_bare_identifier
 from execution.parsing.comments import find_odd_space, strip_comments
 from execution.policies.access import Access, CompiledPolicy, open_access
 from execution.policies.grouping import complete_group
@@ -227,7 +227,7 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
         refusal = describe_refusal(kind, f"Only a query may run, this is {kind}.")
         return Violation("not_a_query", kind, refusal)
     for node in list(find_all(tree, exp.Expr)):
-        if isinstance(node, exp.Identifier) and is_stray(node):
+        if isinstance(node, exp.Identifier) and is_bare_identifier(node):
             return Violation(
                 "unexplained_column", node.name, f"What {node.name} means here cannot be told."
             )
@@ -253,7 +253,7 @@ def _rewrite(
     catalog = access.catalog
     nodes = list(find_all(tree, exp.Expr))
     found = resolve_names(tree, nodes, access.resolver)
-    if violation := find_bomb(nodes, found):
+    if violation := check_query_size(nodes, found):
         return violation
     # Before the wrappers are in the tree: their functions are not the query's.
     if catalog.dialect == "sqlite" and (violation := check_sqlite(tree, allowlist)):

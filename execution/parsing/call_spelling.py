@@ -65,7 +65,7 @@ def spell_calls(tree: exp.Expr, dialect: str, parser: type[Parser]) -> None:
             call.replace(builder(call.expressions))
 
 
-def is_stray(name: exp.Identifier) -> bool:
+def is_bare_identifier(name: exp.Identifier) -> bool:
     """Whether an identifier is in the place of a value, without a column node to resolve."""
     around = name.parent
     if isinstance(around, exp.Dot) and name.arg_key == "this":
@@ -119,7 +119,7 @@ def _restore_columns(subject: exp.Expr) -> None:
         if is_whole and are_names and len(names) <= len(_PARTS):
             dot.replace(_build_column(names))
     for name in list(subject.find_all(exp.Identifier)):
-        if is_stray(name):
+        if is_bare_identifier(name):
             name.replace(_build_column([name.copy()]))
 
 

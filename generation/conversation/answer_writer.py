@@ -1,4 +1,4 @@
-"""The end of stage 8: describes the rows in words.
+"""Describes the rows of an answer in words.
 
 If one sentence can name every cell, a rule writes it, which costs nothing and cannot be wrong. For
 larger results the model writes the text, if the caller wants that and rows may be sent to it. That

@@ -1,4 +1,4 @@
-"""Stage 0: checks whether a question is about this database at all.
+"""The intent gate: checks whether a question is about this database at all.
 
 Commands to change data are refused by rule; greetings, thanks and "what can I ask?" get a reply by
 rule. Clear cases are decided by the results of retrieval, without the model: a question near to

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from generation.engines.server import RemoteEngine, choose_stops, extract_answer
+from generation.engines.server import ServerEngine, choose_stops, extract_answer
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
@@ -30,7 +30,7 @@ class _Block(BaseModel):
     text: str = ""
 
 
-class _Usage(BaseModel):
+class _TokenUsage(BaseModel):
     input_tokens: int = 0
     output_tokens: int = 0
 
@@ -39,7 +39,7 @@ class _Answer(BaseModel):
     """One completion."""
 
     content: tuple[_Block, ...]
-    usage: _Usage = _Usage()
+    usage: _TokenUsage = _TokenUsage()
 
     @property
     def text(self) -> str:
@@ -51,11 +51,11 @@ class _Counted(BaseModel):
     input_tokens: Annotated[int, Field(ge=0)]
 
 
-class _Known(BaseModel):
+class _KnownModel(BaseModel):
     """A model that the server has."""
 
 
-class AnthropicEngine(RemoteEngine):
+class AnthropicEngine(ServerEngine):
     """A model of Anthropic, or behind a server with the same interface."""
 
     def __init__(self, settings: ModelSettings) -> None:
@@ -95,7 +95,7 @@ class AnthropicEngine(RemoteEngine):
         )
 
     async def _describe_problem(self) -> str:
-        await self._read(_Known, f"/v1/models/{self._settings.served_name}", quick=True)
+        await self._read(_KnownModel, f"/v1/models/{self._settings.served_name}", quick=True)
         return ""
 
     async def _count_prompt(self, request: SamplingRequest) -> int:

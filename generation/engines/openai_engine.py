@@ -15,8 +15,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from generation.engines.server import (
-    RemoteEngine,
     RequestRefused,
+    ServerEngine,
     build_nonsense,
     choose_stops,
     estimate_prompt_tokens,
@@ -39,7 +39,7 @@ _CONTINUATION = "continue_final_message"
 # The parts of a server's answers that are read; all other fields are ignored.
 
 
-class _Message(BaseModel):
+class _AnswerMessage(BaseModel):
     """The model's text, without thinking that the server returns separately."""
 
     content: str | None = None
@@ -60,7 +60,7 @@ class _Logprobs(BaseModel):
 class _Choice(BaseModel):
     """One completion."""
 
-    message: _Message
+    message: _AnswerMessage
     logprobs: _Logprobs | None = None
 
     def mean_logprob(self) -> float | None:
@@ -69,7 +69,7 @@ class _Choice(BaseModel):
         return sum(token.logprob for token in tokens) / len(tokens) if tokens else None
 
 
-class _Usage(BaseModel):
+class _TokenUsage(BaseModel):
     """The numbers of tokens read and written."""
 
     prompt_tokens: int = 0
@@ -80,14 +80,14 @@ class _Reply(BaseModel):
     """The answer to a request: one or more completions."""
 
     choices: Annotated[tuple[_Choice, ...], Field(min_length=1)]
-    usage: _Usage = _Usage()
+    usage: _TokenUsage = _TokenUsage()
 
     def cut(self, request: SamplingRequest) -> _Reply:
         """The reply with only the part of each text that continues ``request.answer_start``."""
         choices = []
         for choice in self.choices:
             text = extract_answer(choice.message.content or "", request)
-            choices.append(choice.model_copy(update={"message": _Message(content=text)}))
+            choices.append(choice.model_copy(update={"message": _AnswerMessage(content=text)}))
         return self.model_copy(update={"choices": tuple(choices)})
 
 
@@ -110,7 +110,7 @@ class _ModelList(BaseModel):
     data: tuple[_Model, ...]
 
 
-class OpenAiEngine(RemoteEngine):
+class OpenAiEngine(ServerEngine):
     """A language model behind ``model.base_url``."""
 
     def __init__(self, settings: ModelSettings) -> None:

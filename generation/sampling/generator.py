@@ -1,4 +1,4 @@
-"""Stages 0 and 4: the intent gate, the draft query, the prompt, and K candidates."""
+"""Generation: the intent gate, the draft query, the prompt, and K candidates."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The stages of a pipeline, and the one way from a candidate to an assessment.
 
 The guard comes before everything else: what it refuses is never explained, run or voted
-for. Stage 6 receives guarded queries only.
+for. Ranking receives guarded queries only.
 """
 
 from __future__ import annotations

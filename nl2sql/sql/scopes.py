@@ -20,7 +20,7 @@ Fold: TypeAlias = Callable[[exp.Identifier], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class QuerySource:
     """One source in FROM: a table of the database, a query, or neither, such as a function.
 
     ``query`` is that of the derived table or CTE; ``renamed`` holds the column names that the alias
@@ -34,7 +34,7 @@ class Source:
     bracketed: bool = False
 
 
-def list_sources(select: exp.Select, fold: Fold) -> Iterator[Source]:
+def list_sources(select: exp.Select, fold: Fold) -> Iterator[QuerySource]:
     """The sources in FROM, its joins and lateral views, including those of joins in brackets.
 
     >>> from nl2sql.sql.parsing import parse_one
@@ -46,9 +46,9 @@ def list_sources(select: exp.Select, fold: Fold) -> Iterator[Source]:
         yield _read_source(node, fold, bracketed)
 
 
-def read_sources(select: exp.Select, fold: Fold) -> dict[str, Source]:
+def read_sources(select: exp.Select, fold: Fold) -> dict[str, QuerySource]:
     """The sources by folded name; ``?0``, ``?1`` … for those without one."""
-    found: dict[str, Source] = {}
+    found: dict[str, QuerySource] = {}
     for source in list_sources(select, fold):
         named = source.identifier
         found[f"?{len(found)}" if named is None else fold(named)] = source
@@ -115,21 +115,21 @@ def fold_case(identifier: exp.Identifier) -> str:
     return identifier.name.lower()
 
 
-def _read_source(node: exp.Expr, fold: Fold, bracketed: bool) -> Source:
+def _read_source(node: exp.Expr, fold: Fold, bracketed: bool) -> QuerySource:
     identifier = find_name(node)
     alias = node.args.get("alias")
     renamed = tuple(alias.args.get("columns") or ()) if alias is not None else ()
     if isinstance(node, exp.Subquery):
         query = node.this if isinstance(node.this, exp.Query) else None
-        return Source(identifier, None, query, renamed, bracketed)
+        return QuerySource(identifier, None, query, renamed, bracketed)
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
-        return Source(identifier, renamed=renamed, bracketed=bracketed)
+        return QuerySource(identifier, renamed=renamed, bracketed=bracketed)
     cte = find_cte(node, fold)
     if cte is None:
-        return Source(identifier, node, None, renamed, bracketed)
+        return QuerySource(identifier, node, None, renamed, bracketed)
     query = cte.this if isinstance(cte.this, exp.Query) else None
     named = tuple(cte.args["alias"].args.get("columns") or ())
-    return Source(identifier, None, query, renamed or named, bracketed)
+    return QuerySource(identifier, None, query, renamed or named, bracketed)
 
 
 def _list_nodes(select: exp.Select) -> Iterator[tuple[exp.Expr, bool]]:

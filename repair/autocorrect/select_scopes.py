@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
-from nl2sql.sql.scopes import Source, find_name, find_outer, list_outputs, read_sources
+from nl2sql.sql.scopes import QuerySource, find_name, find_outer, list_outputs, read_sources
 from repair.autocorrect.table_lookup import TableLookup
 
 Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
@@ -206,7 +206,7 @@ def _all_told(owners: list[SelectSource]) -> bool:
     return all(owner.columns is not None for owner in owners)
 
 
-def _read_source(name: str, source: Source, visible: TableLookup) -> SelectSource:
+def _read_source(name: str, source: QuerySource, visible: TableLookup) -> SelectSource:
     identifier = source.identifier or exp.to_identifier(name)
     if source.bracketed:
         # The rules change only the joins of the SELECT itself.

@@ -29,7 +29,7 @@ from retrieval.examples.records import (
 )
 from retrieval.index_store.example_store import ExampleStore, fold_question
 from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
-from retrieval.index_store.table_store import Connections
+from retrieval.index_store.table_store import IndexConnections
 
 
 class FeedbackRecorder:
@@ -40,7 +40,7 @@ class FeedbackRecorder:
 
     def __init__(
         self,
-        index: Connections,
+        index: IndexConnections,
         verifier: Verifier,
         embedder: Embedder,
         dialects: Mapping[str, str],
@@ -113,7 +113,7 @@ class FeedbackWithdrawal:
     All methods raise IndexUnavailable.
     """
 
-    def __init__(self, index: Connections, dialects: Mapping[str, str]) -> None:
+    def __init__(self, index: IndexConnections, dialects: Mapping[str, str]) -> None:
         self._examples = ExampleStore(index)
         self._notes = FeedbackStore(index)
         self._dialects = dict(dialects)

@@ -18,7 +18,7 @@ Parameters = Mapping[str, Any]
 _Form = TypeVar("_Form", bound="DataclassInstance")
 
 
-class Connections(Protocol):
+class IndexConnections(Protocol):
     """Gives connections to the index's database."""
 
     def connection(self) -> AbstractAsyncContextManager[AsyncConnection[Any]]:
@@ -29,7 +29,7 @@ class Connections(Protocol):
 class TableStore:
     """Reads and writes tables of the schema ``quorumsql``. All methods raise IndexUnavailable."""
 
-    def __init__(self, index: Connections) -> None:
+    def __init__(self, index: IndexConnections) -> None:
         self._index = index
 
     async def _fetch(self, statement: str, parameters: Parameters) -> list[Row]:

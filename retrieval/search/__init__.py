@@ -1,4 +1,4 @@
-"""Stages 1 and 2: which modules and tables a question is about.
+"""Retrieval: which modules and tables a question is about.
 
 Module routing, cosine and BM25 rankings of tables and columns, fusion, foreign-key expansion.
 """

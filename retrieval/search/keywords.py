@@ -25,14 +25,14 @@ from retrieval.vocabulary.terms import related_words
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionWords:
+class Keywords:
     """``own`` words of the question, and ``related`` words, which have less weight."""
 
     own: tuple[str, ...]
     related: tuple[str, ...]
 
 
-def read_words(*texts: str) -> QuestionWords:
+def read_words(*texts: str) -> Keywords:
     """The distinct folded words of all texts.
 
     >>> read_words("Which vocalists sing?").own
@@ -40,7 +40,7 @@ def read_words(*texts: str) -> QuestionWords:
     """
     own = tuple(dict.fromkeys(word for text in texts for word in content_words(text)))
     related = {other for word in own for other in related_words(word)}
-    return QuestionWords(own, tuple(sorted(related - set(own))))
+    return Keywords(own, tuple(sorted(related - set(own))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Stage 1: groups tables into modules, and chooses the one to three that a question is about.
+"""Module routing: groups tables into modules and chooses the one to three of a question.
 
 Modules come from the patterns of the settings, or else from the database's schemas. If all tables
 are in one schema, they are the communities of the foreign-key graph (Louvain: Blondel et al. 2008,
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from nl2sql.catalog import Catalog
 from nl2sql.types import ModuleRoute
 from nl2sql.words import content_words, split_words
-from retrieval.search.keywords import KeywordIndex, QuestionWords
+from retrieval.search.keywords import KeywordIndex, Keywords
 
 Modules = dict[str, list[int]]
 """Module → its tables, as positions in the catalog."""
@@ -126,7 +126,7 @@ class ModuleRouter:
         ]
         self._keywords = KeywordIndex(words, b=0.0)
 
-    def weigh(self, words: QuestionWords, cosines: Mapping[int, float]) -> ModuleEvidence:
+    def weigh(self, words: Keywords, cosines: Mapping[int, float]) -> ModuleEvidence:
         """The evidence for every module; ``cosines`` are those of the ranked tables."""
         scores = self._keywords.score(words.own)
         scores = scores + RELATED_WEIGHT * self._keywords.score(words.related)

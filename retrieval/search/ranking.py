@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from nl2sql.settings import FlagSettings
 from nl2sql.types import ModuleRoute, ValueMatch
 from retrieval.search.keys import add_key_walk
-from retrieval.search.keywords import QuestionWords, fuse_rankings, rank_scores
+from retrieval.search.keywords import Keywords, fuse_rankings, rank_scores
 from retrieval.search.modules import RELATED_WEIGHT
 from retrieval.search.space import SearchSpace
 from retrieval.vocabulary.terms import BusinessTerm
@@ -64,7 +64,7 @@ class TableRanking:
 def rank_tables(
     space: SearchSpace,
     vector: NDArray[np.float32],
-    words: QuestionWords,
+    words: Keywords,
     *,
     terms: Sequence[BusinessTerm],
     nearest_tables: Nearest,
@@ -103,7 +103,7 @@ def rank_tables(
     cosines = space.cosines(list(fused), vector) if flags.cosine else {}
     route, weights = NO_ROUTE, fused
     if flags.module_router:
-        evidence = space.router.weigh(words if flags.bm25 else QuestionWords((), ()), cosines)
+        evidence = space.router.weigh(words if flags.bm25 else Keywords((), ()), cosines)
         route = space.router.route(evidence)
         best = float(scores.max(initial=0.0)) or 1.0
         module_of = space.router.module_of

@@ -1,4 +1,4 @@
-"""Stages 1 and 2: from a question to the tables that may answer it.
+"""Retrieval: from a question to the tables that may answer it.
 
 Routes to modules, searches by embedding and keywords, fuses the rankings, expands over foreign
 keys, and adds cell values, examples, glosses and definitions. The search itself is limited to what

@@ -12,7 +12,7 @@ from math import sqrt
 
 from nl2sql.catalog import Table
 from nl2sql.words import fold_plural, split_words
-from retrieval.search.keywords import QuestionWords
+from retrieval.search.keywords import Keywords
 from retrieval.vocabulary.terms import BusinessTerm, expand_words, related_words
 
 # A related word (client for customer) counts less than the word itself.
@@ -41,7 +41,7 @@ class TableNames:
             for word in name:
                 self._names_with.setdefault(word, set()).add(name)
 
-    def find_named(self, words: QuestionWords) -> dict[int, float]:
+    def find_named(self, words: Keywords) -> dict[int, float]:
         """Table → how well the question names it, from 0 to 1; all words of its name must occur."""
         own = frozenset(words.own)
         weights = dict.fromkeys(words.related, _RELATED) | dict.fromkeys(own, 1.0)

@@ -20,7 +20,7 @@ from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Definition, Question
 from nl2sql.words import content_words
 from retrieval.per_catalog import PerCatalog
-from retrieval.semantics.resolution import Phrase, find_phrase, resolve_definitions
+from retrieval.semantics.resolution import DefinedPhrase, find_phrase, resolve_definitions
 from retrieval.semantics.semantics_file import SemanticsFile
 
 # A question names few; a prompt with many definitions would tell the model nothing.
@@ -32,7 +32,7 @@ class _Known:
     """A definition as a principal is shown it, and the phrases that name it."""
 
     definition: Definition
-    phrases: tuple[Phrase, ...]
+    phrases: tuple[DefinedPhrase, ...]
 
 
 class SemanticLayer:
@@ -82,7 +82,7 @@ class SemanticLayer:
 
 
 def choose_definitions(
-    question: str, known: Iterable[tuple[Definition, tuple[Phrase, ...]]]
+    question: str, known: Iterable[tuple[Definition, tuple[DefinedPhrase, ...]]]
 ) -> tuple[Definition, ...]:
     """At most five definitions that the question names, in the order of the question.
 

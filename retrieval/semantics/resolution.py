@@ -26,7 +26,7 @@ from retrieval.semantics.semantics_file import (
     SemanticsFile,
 )
 from retrieval.semantics.sql_parts import (
-    ColumnFinder,
+    DefinitionColumns,
     Misfit,
     SqlPart,
     join_lines,
@@ -42,7 +42,7 @@ _PLACE = ("joins",)
 class JoinFinder:
     """Finds joins in one catalog. Every method raises Misfit."""
 
-    def __init__(self, catalog: Catalog, columns: ColumnFinder) -> None:
+    def __init__(self, catalog: Catalog, columns: DefinitionColumns) -> None:
         self._catalog = catalog
         self._columns = columns
         self._graph: JoinGraph | None = None
@@ -123,30 +123,30 @@ _MOST_BETWEEN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class DefinedPhrase:
     """A name or synonym, as the file spells it, and its folded words."""
 
     text: str
     words: tuple[str, ...]
 
 
-def read_phrases(texts: Iterable[str]) -> tuple[Phrase, ...]:
+def read_phrases(texts: Iterable[str]) -> tuple[DefinedPhrase, ...]:
     """The phrases of a definition, without those that have only function words.
 
     >>> read_phrases(["Open orders", "the"])
-    (Phrase(text='Open orders', words=('open', 'order')),)
+    (DefinedPhrase(text='Open orders', words=('open', 'order')),)
     """
-    phrases = (Phrase(text, tuple(content_words(text))) for text in texts)
+    phrases = (DefinedPhrase(text, tuple(content_words(text))) for text in texts)
     return tuple({phrase.words: phrase for phrase in phrases if phrase.words}.values())
 
 
-def find_phrase(phrase: Phrase, asked: Sequence[str]) -> frozenset[int] | None:
+def find_phrase(phrase: DefinedPhrase, asked: Sequence[str]) -> frozenset[int] | None:
     """The positions of the phrase's words among the question's; None if it is not there.
 
     >>> asked = content_words("How many customers are still active in sunny Italy?")
-    >>> sorted(find_phrase(Phrase("", ("active", "customer")), asked))
+    >>> sorted(find_phrase(DefinedPhrase("", ("active", "customer")), asked))
     [0, 2]
-    >>> find_phrase(Phrase("", ("customer", "italy")), asked)
+    >>> find_phrase(DefinedPhrase("", ("customer", "italy")), asked)
     """
     wanted = set(phrase.words)
     width = len(wanted) + (_MOST_BETWEEN if len(wanted) > 1 else 0)
@@ -181,7 +181,7 @@ class Resolved:
     kind: DefinitionKind
     name: str
     description: str
-    phrases: tuple[Phrase, ...]
+    phrases: tuple[DefinedPhrase, ...]
     expression: SqlPart
     condition: SqlPart
     tables: tuple[str, ...]
@@ -255,7 +255,7 @@ class _Resolver:
 
     def __init__(self, catalog: Catalog) -> None:
         self._dialect = catalog.dialect
-        self._columns = ColumnFinder(catalog)
+        self._columns = DefinitionColumns(catalog)
         self._joins = JoinFinder(catalog, self._columns)
 
     def resolve(

@@ -140,7 +140,7 @@ class SqlPart:
         return "".join((*parts, self.text[end:]))
 
 
-class ColumnFinder:
+class DefinitionColumns:
     """Finds columns in one catalog. Every method raises Misfit."""
 
     def __init__(self, catalog: Catalog) -> None:

@@ -65,7 +65,7 @@ _TOKEN = re.compile(r"[^\W_]+(?:['\u2019]s\b)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class ValuePhrase:
     """A phrase: ``text`` as in the question, ``folded`` for the lookup.
 
     ``start`` and ``end`` are its position in the question, in characters. A ``quoted`` phrase is
@@ -92,7 +92,7 @@ class Phrase:
         return self.folded.count(" ") + 1
 
 
-def find_phrases(question: str) -> list[Phrase]:
+def find_phrases(question: str) -> list[ValuePhrase]:
     """All phrases to look up, in the order of their beginnings.
 
     >>> [phrase.text for phrase in find_phrases("Customers of New York?")]
@@ -100,7 +100,7 @@ def find_phrases(question: str) -> list[Phrase]:
 'New York', 'York']
     """
     found = [
-        Phrase(text, folded, match.start(), match.end(), quoted=True)
+        ValuePhrase(text, folded, match.start(), match.end(), quoted=True)
         for match in _QUOTED.finditer(question)
         if (text := next(group for group in match.groups() if group is not None).strip())
         and (folded := fold_text(text))
@@ -118,7 +118,7 @@ def find_phrases(question: str) -> list[Phrase]:
         start = token.start()
         if may_be_code and first and _is_code(token.group()):
             text = token.group()
-            found.append(Phrase(text, words[first], start, token.end(), exact_case=True))
+            found.append(ValuePhrase(text, words[first], start, token.end(), exact_case=True))
         is_specific = has_stop = False
         for last in range(first, min(first + MOST_WORDS, len(tokens))):
             is_specific = is_specific or specific[last]
@@ -127,7 +127,7 @@ def find_phrases(question: str) -> list[Phrase]:
             if is_specific and len(folded) >= _SHORTEST:
                 end = tokens[last].end()
                 text = question[start:end]
-                found.append(Phrase(text, folded, start, end, exact_only=has_stop))
+                found.append(ValuePhrase(text, folded, start, end, exact_only=has_stop))
     return sorted(found, key=lambda phrase: (phrase.start, phrase.end))
 
 

@@ -18,7 +18,7 @@ from nl2sql.types import ValueMatch
 from nl2sql.words import split_words
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.values.dictionary import LEAST_LETTERS, Hit, ValueDictionary
-from retrieval.values.phrases import Phrase, fold_word, fold_words
+from retrieval.values.phrases import ValuePhrase, fold_word, fold_words
 
 MOST_FUZZY_WORDS = 3
 MOST_VALUES = 8
@@ -38,7 +38,7 @@ _MOST_PER_COLUMN = 3
 class Found:
     """A phrase and a value that it may mean."""
 
-    phrase: Phrase
+    phrase: ValuePhrase
     hit: Hit
 
     @property
@@ -49,7 +49,7 @@ class Found:
 
 def find_values(
     dictionary: ValueDictionary,
-    phrases: Iterable[Phrase],
+    phrases: Iterable[ValuePhrase],
     is_visible: Callable[[ValueColumn], bool],
     is_open: Callable[[ValueColumn], bool],
 ) -> list[Found]:
@@ -61,7 +61,7 @@ def find_values(
     """
     phrases = list(phrases)
     found: list[Found] = []
-    sure: list[Phrase] = []
+    sure: list[ValuePhrase] = []
     for phrase in phrases:
         hits = [
             hit
@@ -201,5 +201,5 @@ def _hides(other: tuple[float, Found], score: float, match: Found) -> bool:
     return other[0] > score or (same and other[0] == score)
 
 
-def _lies_within(inner: Phrase, outer: Phrase) -> bool:
+def _lies_within(inner: ValuePhrase, outer: ValuePhrase) -> bool:
     return outer.start <= inner.start and inner.end <= outer.end

@@ -28,7 +28,7 @@ _REPORTED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BatchProgress:
     """``rate`` is in questions a second, ``remaining_s`` in seconds; None: unknown."""
 
     total: int
@@ -74,7 +74,7 @@ class ProgressReader:
         self._job = job
         self._read: dict[str, tuple[datetime, Counter[str]]] = {}
 
-    def read(self, now: datetime | None = None) -> Progress:
+    def read(self, now: datetime | None = None) -> BatchProgress:
         """The progress at this time."""
         for info in self._job.list_results():
             name = posixpath.basename(info.path)
@@ -91,7 +91,7 @@ class ProgressReader:
         )
         left = (total - done) / rate if rate and done < total else None
         latest = max((time for time, _ in self._read.values()), default=None)
-        return Progress(total, done, dict(outcomes), rate, left, latest)
+        return BatchProgress(total, done, dict(outcomes), rate, left, latest)
 
 
 def _measure_rate(files: Sequence[tuple[datetime, int]], now: datetime) -> float | None:

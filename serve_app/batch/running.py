@@ -24,7 +24,7 @@ from ray.data import ActorPoolStrategy, DataContext
 from generation.engines.choice import has_gpu
 from nl2sql.errors import QuorumError, SettingsError, Unavailable
 from serve_app.batch.engines import BuildEngine, build_configured, count_cpus, start_engines
-from serve_app.batch.figures import Progress, ProgressReader
+from serve_app.batch.figures import BatchProgress, ProgressReader
 from serve_app.batch.job import Job, check_principals
 from serve_app.batch.worker import AnswerQuestions, WorkerPlan
 from serve_app.composition.wiring import Wiring
@@ -68,7 +68,7 @@ class Sizes:
         return min(wanted, math.ceil(total / (self.workers[1] * _LEAST_BLOCKS)))
 
 
-Follow = Callable[[Progress], None]
+Follow = Callable[[BatchProgress], None]
 
 
 def run_job(
@@ -82,7 +82,7 @@ def run_job(
     interval_s: float = 5.0,
     warn: Callable[[str], None] = lambda text: None,
     build_engine: BuildEngine = build_configured,
-) -> Progress:
+) -> BatchProgress:
     """Answers the questions that have no row yet; returns the progress at the end.
 
     ``service`` is the URL of a running service that answers instead of engines of the job.

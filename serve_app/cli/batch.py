@@ -16,7 +16,7 @@ from rich.markup import escape
 
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
-from serve_app.batch.figures import Progress, ProgressReader, build_report, render_duration
+from serve_app.batch.figures import BatchProgress, ProgressReader, build_report, render_duration
 from serve_app.batch.job import (
     Job,
     JobSpec,
@@ -139,7 +139,7 @@ def run(
     return Output({"output": output, **build_json(progress)}, lambda: _print_end(output, progress))
 
 
-def _print_end(output: str, progress: Progress) -> None:
+def _print_end(output: str, progress: BatchProgress) -> None:
     CONSOLE.print(f"[green]✓[/] {escape(progress.render())}", highlight=False)
     CONSOLE.print(
         f"Results: {output}\nReport: quorumsql batch status {output} --report",
@@ -197,7 +197,7 @@ def _show_progress() -> Iterator[tuple[Follow, float]]:
     """What shows the progress, and how often, until the block ends."""
     if not CONSOLE.is_terminal:
 
-        def write(progress: Progress) -> None:
+        def write(progress: BatchProgress) -> None:
             if not progress.is_complete:
                 CONSOLE.print(progress.render(), highlight=False, markup=False, soft_wrap=True)
 
@@ -228,7 +228,7 @@ def status(
     return Output(progress, lambda: _print_progress(progress), code)
 
 
-def _print_progress(progress: Progress) -> None:
+def _print_progress(progress: BatchProgress) -> None:
     mark = "[green]✓[/] complete:" if progress.is_complete else "[yellow]…[/]"
     CONSOLE.print(f"{mark} {escape(progress.render())}", highlight=False, soft_wrap=True)
     if progress.latest is not None and not progress.is_complete:

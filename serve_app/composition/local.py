@@ -60,7 +60,7 @@ class LocalParts:
         )
 
     def build_retriever(self, settings: Settings) -> HybridRetriever:
-        """Stages 1 and 2 under ``settings``, over the shared index and embedder."""
+        """The retriever under ``settings``, over the shared index and embedder."""
         wiring = Wiring(settings, self.wiring.socket_folder)
         return wiring.build_retriever(
             self.store,
@@ -72,7 +72,7 @@ class LocalParts:
         )
 
     def build_planner(self, settings: Settings) -> SchemaPlanner:
-        """Stage 3 under ``settings``."""
+        """The planner under ``settings``."""
         return Wiring(settings, self.wiring.socket_folder).build_planner(self.engine)
 
     def build_baseline(self, settings: Settings) -> PlainBaseline:

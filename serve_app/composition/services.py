@@ -15,13 +15,13 @@ from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.feedback_store import FeedbackStore
 from retrieval.index_store.store import IndexStore
-from serve_app.composition.access import AccessParts
+from serve_app.composition.identity import IdentityParts
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
+from serve_app.service.accounted_work import AccountedWork
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import HistoryService, SessionService
 from serve_app.service.identity.sign_ins import SignIns
-from serve_app.service.operations import Operations
 from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
@@ -60,7 +60,7 @@ def build_services(
     wiring: Wiring,
     engine: Engine,
     stages: CpuStages,
-    access: AccessParts,
+    access: IdentityParts,
     *,
     recorder: QuestionRecorder | None = None,
     prepares_prompts: bool = True,
@@ -159,19 +159,19 @@ def build_page_services(
     queries: QueryService,
     tools: ToolService,
     conversations: GuardedConversations,
-    access: AccessParts,
+    access: IdentityParts,
 ) -> PageServices:
     """The services over these stages."""
-    operations, guard = Operations(settings, access.accounting), stages.guard
+    work, guard = AccountedWork(settings, access.accounting), stages.guard
     dialects = {name: database.dialect for name, database in settings.databases.items()}
     withdrawal = FeedbackWithdrawal(store, dialects)
     return PageServices(
-        schema=SchemaService(settings, queries, stages.directory, stages.tables, operations),
+        schema=SchemaService(settings, queries, stages.directory, stages.tables, work),
         tools=tools,
         profiles=ProfileService(
             settings, queries, stages.directory, access.meter, list_policy_roles(settings)
         ),
         sign_ins=access.identifier.sign_ins,
-        history=HistoryService(settings, conversations, operations),
-        review=ReviewService(settings, FeedbackStore(store), guard, operations, withdrawal),
+        history=HistoryService(settings, conversations, work),
+        review=ReviewService(settings, FeedbackStore(store), guard, work, withdrawal),
     )

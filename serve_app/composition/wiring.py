@@ -113,7 +113,7 @@ class Wiring:
         memory: ValueMemory,
         definitions: SemanticLayer | None = None,
     ) -> HybridRetriever:
-        """Stages 1 and 2, over shared parts. Raises SettingsError."""
+        """The retriever, over shared parts. Raises SettingsError."""
         return HybridRetriever(
             store,
             embedder,
@@ -128,7 +128,7 @@ class Wiring:
         )
 
     def build_planner(self, engine: Engine) -> SchemaPlanner:
-        """Stage 3."""
+        """The planner."""
         return SchemaPlanner(
             self.settings.retrieval,
             self.settings.flags,
@@ -226,7 +226,7 @@ class Wiring:
         return GuardedSessions(store, guard)
 
     def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
-        """Stage 5, over ``catalogs``; by default over those of an index store that it opens.
+        """The guard, over ``catalogs``; by default over those of an index store that it opens.
 
         Raises SettingsError, PolicyError for a policy or allowlist that cannot be read.
         """
@@ -265,7 +265,7 @@ class Wiring:
         return {name: open_database(self, name) for name in self.settings.databases}
 
     def build_ranker(self, guard: Guard, executor: Executor) -> CandidateRanker:
-        """Stage 6. Raises SettingsError for a calibration that cannot be read."""
+        """The ranker. Raises SettingsError for a calibration that cannot be read."""
         return CandidateRanker(guard, executor, self.settings, self.read_calibration())
 
     def read_calibration(self) -> Calibration | None:
@@ -277,7 +277,7 @@ class Wiring:
         return load_calibration(choice, self.models.model_name())
 
     def build_repairer(self, engine: Engine) -> CandidateRepairer:
-        """Stage 7."""
+        """The repairer."""
         return CandidateRepairer(engine, self.settings)
 
     def build_prompt_preparation(

@@ -21,7 +21,7 @@ from nl2sql.rendering import build_pace
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from quorumsql.contract.status import StatusResponse
-from serve_app.composition.access import AccessParts
+from serve_app.composition.identity import IdentityParts
 from serve_app.composition.services import PageServices
 from serve_app.http.history_routes import (
     build_feedback_router,
@@ -39,7 +39,7 @@ from serve_app.http.schema_routes import build_schema_router
 from serve_app.http.sign_in_routes import build_sign_in_router
 from serve_app.http.trace_ids import TraceIds
 from serve_app.mcp.endpoint import McpEndpoint
-from serve_app.mcp.tools import Services
+from serve_app.mcp.tools import ToolServices
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import SessionService
 from serve_app.service.identity.identifier import Identifier
@@ -68,7 +68,7 @@ def build_http_app(
     sessions: SessionService | None = None,
     tools: ToolService | None = None,
     page: PageServices | None = None,
-    access: AccessParts | None = None,
+    access: IdentityParts | None = None,
 ) -> ASGIApp:
     """The routes behind their front: hosts, origins, tokens, limits, bodies.
 
@@ -134,7 +134,7 @@ def build_routes(
         for router in _build_page_routers(settings, page):
             app.include_router(router)
     if tools is not None:
-        endpoint = McpEndpoint(Services(settings, service, tools))
+        endpoint = McpEndpoint(ToolServices(settings, service, tools))
         app.router.routes.append(Route("/mcp", endpoint, methods=["POST"]))
     app.include_router(_build_probe_router(service))
     return app

@@ -36,7 +36,7 @@ from nl2sql.errors import (
 from quorumsql.wire import BUSY
 from serve_app.http.disconnection import ClientGone
 from serve_app.http.responses import AnyTextJSONResponse
-from serve_app.service.request_checks import Missing
+from serve_app.service.request_checks import NotFound
 
 _LOG = logging.getLogger("quorumsql")
 # nginx's status for a client that closed the request; nobody reads it but a log.
@@ -79,7 +79,7 @@ def render_error(error: Exception) -> JSONResponse:
     match error:
         case ClientGone():
             return render_problem(CLIENT_GONE, "Client gone", "The client left.")
-        case Missing():
+        case NotFound():
             return _render_field(404, "Not found", error)
         case UnknownDatabase():
             return _render_field(404, "Unknown database", error)

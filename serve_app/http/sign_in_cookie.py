@@ -16,7 +16,7 @@ from serve_app.http.origins import is_own_origin
 
 NAME = "quorumsql_session"
 # Of a sign-in at the identity provider that has begun. Its answer comes from another site.
-ATTEMPT_NAME = "quorumsql_attempt"
+PENDING_NAME = "quorumsql_attempt"
 ATTEMPT_S = 600.0
 _ATTEMPT_PATH = "/sign-in"
 _SAFE_METHODS = ("GET", "HEAD")
@@ -48,14 +48,14 @@ def write_cookie(value: str, *, lasts_s: float, is_secure: bool) -> str:
     return _write(NAME, value, "/", lasts_s, "Strict", is_secure)
 
 
-def write_attempt_cookie(value: str, *, is_secure: bool) -> str:
+def write_pending_cookie(value: str, *, is_secure: bool) -> str:
     """The ``Set-Cookie`` header of an attempt; an empty value deletes the cookie.
 
-    >>> write_attempt_cookie("", is_secure=False)
+    >>> write_pending_cookie("", is_secure=False)
     'quorumsql_attempt=; Path=/sign-in; Max-Age=0; HttpOnly; SameSite=Lax'
     """
     lasts_s = ATTEMPT_S if value else 0.0
-    return _write(ATTEMPT_NAME, value, _ATTEMPT_PATH, lasts_s, "Lax", is_secure)
+    return _write(PENDING_NAME, value, _ATTEMPT_PATH, lasts_s, "Lax", is_secure)
 
 
 def _write(

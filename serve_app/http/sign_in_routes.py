@@ -21,16 +21,16 @@ from quorumsql.contract.identity import (
 from serve_app.http.identification import CALLBACK, PROVIDER, SIGN_IN, SIGN_OUT
 from serve_app.http.route_parts import Caller, Responses, describe_responses, render_model
 from serve_app.http.sign_in_cookie import (
-    ATTEMPT_NAME,
+    PENDING_NAME,
     read_cookie,
-    write_attempt_cookie,
     write_cookie,
+    write_pending_cookie,
 )
-from serve_app.service.identity.attempts import HOME, begin_attempt, read_attempt
 from serve_app.service.identity.methods import list_sign_in_methods
+from serve_app.service.identity.pending_sign_in import HOME, begin_sign_in, read_pending_sign_in
 from serve_app.service.identity.sign_ins import SignIns
 from serve_app.service.profile import ProfileService
-from serve_app.service.request_checks import Missing
+from serve_app.service.request_checks import NotFound
 
 _LOG = logging.getLogger("quorumsql")
 
@@ -78,7 +78,7 @@ def build_sign_in_router(
 
     def find_sign_ins() -> SignIns:
         if sign_ins is None:
-            raise Missing("Nobody needs to sign in here, or nobody can.", field="path")
+            raise NotFound("Nobody needs to sign in here, or nobody can.", field="path")
         return sign_ins
 
     def is_secure(request: Request) -> bool:
@@ -128,14 +128,14 @@ def build_sign_in_router(
             Query(alias="next", description="Where in the page to return to: `/`, `/?…` or `/#…`."),
         ] = HOME,
     ) -> Response:
-        attempt = begin_attempt(place)
+        pending = begin_sign_in(place)
         try:
             provider = find_sign_ins().find_provider()
-            address = await provider.build_address(attempt, find_callback(request))
+            address = await provider.build_address(pending, find_callback(request))
         except Unavailable as error:
             return refuse("unavailable", error)
         response = redirect(address)
-        header = write_attempt_cookie(attempt.write(), is_secure=is_secure(request))
+        header = write_pending_cookie(pending.write(), is_secure=is_secure(request))
         response.headers["Set-Cookie"] = header
         return response
 
@@ -148,11 +148,11 @@ def build_sign_in_router(
     )
     async def finish(request: Request) -> Response:
         known = find_sign_ins()
-        attempt = read_attempt(read_cookie(request.scope, ATTEMPT_NAME))
+        pending = read_pending_sign_in(read_cookie(request.scope, PENDING_NAME))
         returned = dict(request.query_params)
         try:
             new = await known.finish(
-                attempt, find_callback(request), returned, find_address(request)
+                pending, find_callback(request), returned, find_address(request)
             )
             await known.end(read_cookie(request.scope))
         except Unauthenticated as error:
@@ -163,10 +163,10 @@ def build_sign_in_router(
         except LimitReached as error:
             response = refuse("too_many", error)
         else:
-            response = redirect(attempt.place if attempt else HOME)
+            response = redirect(pending.place if pending else HOME)
             signed_in = write_cookie(new.cookie, lasts_s=new.lasts_s, is_secure=is_secure(request))
             response.headers.append("Set-Cookie", signed_in)
-        used = write_attempt_cookie("", is_secure=is_secure(request))
+        used = write_pending_cookie("", is_secure=is_secure(request))
         response.headers.append("Set-Cookie", used)
         return response
 

@@ -28,7 +28,7 @@ from nl2sql.errors import QuorumError
 from nl2sql.types import Principal
 from serve_app.mcp.documents import write_json
 from serve_app.mcp.resources import JSON, TEMPLATES, list_resources, read_resource
-from serve_app.mcp.tools import TOOLS, Call, Services, ToolResult, render_error
+from serve_app.mcp.tools import TOOLS, ToolCall, ToolResult, ToolServices, render_error
 
 Context = ServerRequestContext[Any, Any]
 
@@ -43,7 +43,7 @@ _INSTRUCTIONS = (
 
 
 def build_server(
-    open_services: Callable[[], Awaitable[Services]],
+    open_services: Callable[[], Awaitable[ToolServices]],
     find_principal: Callable[[Context], Principal],
 ) -> Server[Any]:
     """The server. ``open_services`` is awaited by each request that needs the services.
@@ -61,7 +61,7 @@ def build_server(
             raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}. Known: {known}.")
         try:
             arguments = entry.arguments.model_validate(params.arguments or {})
-            call = Call(await open_services(), find_principal(context), context, params)
+            call = ToolCall(await open_services(), find_principal(context), context, params)
             return await entry.run(call, arguments)
         except ValidationError as error:
             return render_error(_describe_invalid(error))

@@ -50,7 +50,7 @@ from serve_app.mcp.documents import (
     build_tables,
     write_json,
 )
-from serve_app.service.operations import Refusal
+from serve_app.service.accounted_work import Refusal
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.query_service import QueryService
 from serve_app.service.tools import MOST_TABLES, ToolService
@@ -61,7 +61,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Services:
+class ToolServices:
     """What the tools and resources use."""
 
     settings: Settings
@@ -70,16 +70,16 @@ class Services:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """One call of a tool: who calls, and the request."""
 
-    services: Services
+    services: ToolServices
     principal: Principal
     context: ServerRequestContext[Any, Any]
     params: CallToolRequestParams
 
 
-async def ask(call: Call, arguments: AskArguments) -> ToolResult:
+async def ask(call: ToolCall, arguments: AskArguments) -> ToolResult:
     """Answers a question; a division between interpretations goes to the user if possible."""
     picked = arguments.picked
     if not picked and (response := find_response(call.params)) is not None:
@@ -101,7 +101,7 @@ async def ask(call: Call, arguments: AskArguments) -> ToolResult:
     return await _render(build_answer, answer)
 
 
-async def translate(call: Call, arguments: TranslateArguments) -> ToolResult:
+async def translate(call: ToolCall, arguments: TranslateArguments) -> ToolResult:
     """The query for a question, without its rows."""
     request = QueryRequest(
         question=arguments.question,
@@ -119,7 +119,7 @@ async def translate(call: Call, arguments: TranslateArguments) -> ToolResult:
     return render_document(document)
 
 
-async def run_sql(call: Call, arguments: RunSqlArguments) -> ToolResult:
+async def run_sql(call: ToolCall, arguments: RunSqlArguments) -> ToolResult:
     """The rows of a query."""
     result = await call.services.tools.run_sql(
         arguments.database or None,
@@ -132,7 +132,7 @@ async def run_sql(call: Call, arguments: RunSqlArguments) -> ToolResult:
     return await _render(build_result, result)
 
 
-async def list_databases(call: Call, arguments: NoArguments) -> ToolResult:
+async def list_databases(call: ToolCall, arguments: NoArguments) -> ToolResult:
     """The databases that the principal may ask."""
     settings = call.services.settings
     names = await call.services.queries.list_databases(call.principal)
@@ -141,7 +141,7 @@ async def list_databases(call: Call, arguments: NoArguments) -> ToolResult:
     return render_document({"databases": databases, "default": default})
 
 
-async def describe_tables(call: Call, arguments: DescribeTablesArguments) -> ToolResult:
+async def describe_tables(call: ToolCall, arguments: DescribeTablesArguments) -> ToolResult:
     """The columns and keys of some tables, or the names of all."""
     found = await call.services.tools.describe_tables(
         arguments.database or None, arguments.tables, call.principal, MOST_TABLES
@@ -154,7 +154,7 @@ async def describe_tables(call: Call, arguments: DescribeTablesArguments) -> Too
     return render_document(document)
 
 
-async def search_schema(call: Call, arguments: SearchSchemaArguments) -> ToolResult:
+async def search_schema(call: ToolCall, arguments: SearchSchemaArguments) -> ToolResult:
     """The tables that match a text."""
     found = await call.services.tools.search_schema(
         arguments.database or None, arguments.text, call.principal
@@ -181,11 +181,11 @@ def render_error(reason: str, *, told: str = "") -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 
-def _limit_rows(call: Call, max_rows: int | None) -> int:
+def _limit_rows(call: ToolCall, max_rows: int | None) -> int:
     return max_rows or min(ROWS, call.services.settings.limits.max_rows)
 
 
-async def _query(call: Call, arguments: AskArguments, *, picked: str) -> Answer:
+async def _query(call: ToolCall, arguments: AskArguments, *, picked: str) -> Answer:
     request = QueryRequest(
         question=arguments.question,
         evidence=arguments.evidence,
@@ -198,7 +198,7 @@ async def _query(call: Call, arguments: AskArguments, *, picked: str) -> Answer:
     return await _observe(call, request)
 
 
-async def _observe(call: Call, request: QueryRequest) -> Answer:
+async def _observe(call: ToolCall, request: QueryRequest) -> Answer:
     """Answers the request; the client is sent the progress if it asked for it."""
     queue = ProgressQueue()
     work = asyncio.create_task(call.services.queries.query(request, call.principal, queue))
@@ -222,7 +222,7 @@ class ToolEntry:
     title: str
     description: str
     arguments: type[NoArguments]
-    run: Callable[[Call, Any], Awaitable[ToolResult]]
+    run: Callable[[ToolCall, Any], Awaitable[ToolResult]]
 
     def describe(self) -> Tool:
         """The tool as clients list it."""

@@ -14,7 +14,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class BatchedCall:
     """Arguments of one call, and the seconds that its request has left; None: no limit."""
 
     arguments: tuple[Any, ...]
@@ -23,8 +23,8 @@ class Call:
 
 
 # Result or exception of each call.
-Send = Callable[[str, tuple[Call, ...]], Awaitable[Sequence[Any]]]
-_Waiting = list[tuple[Call, asyncio.Future[Any]]]
+Send = Callable[[str, tuple[BatchedCall, ...]], Awaitable[Sequence[Any]]]
+_Waiting = list[tuple[BatchedCall, asyncio.Future[Any]]]
 
 
 class CallBatcher:
@@ -40,7 +40,7 @@ class CallBatcher:
         self._waiting: dict[str, _Waiting] = {}
         self._sending: set[asyncio.Task[None]] = set()
 
-    async def call(self, method: str, call: Call) -> Any:
+    async def call(self, method: str, call: BatchedCall) -> Any:
         """The result of the call. Raises its exception, or that of ``send``.
 
         What is sent is cancelled when all that wait for it are.

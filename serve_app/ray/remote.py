@@ -27,7 +27,7 @@ from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Progress, SamplingRequest
-from serve_app.ray.call_batcher import Call, CallBatcher
+from serve_app.ray.call_batcher import BatchedCall, CallBatcher
 
 # The methods that are called for each candidate.
 _FOR_EACH_CANDIDATE = frozenset({"guard", "explain", "assess"})
@@ -60,12 +60,12 @@ class RemoteStage:
     async def _call(self, method: str, *arguments: Any, **options: Any) -> Any:
         left_s = read_left_s()
         if _is_batched(method, options):
-            return await self._batcher.call(method, Call(arguments, options, left_s))
+            return await self._batcher.call(method, BatchedCall(arguments, options, left_s))
         response = getattr(self._handle, method).remote(*arguments, **options, left_s=left_s)
         with _translate(self._name, response):
             return await response
 
-    async def _send_batch(self, method: str, calls: tuple[Call, ...]) -> Sequence[Any]:
+    async def _send_batch(self, method: str, calls: tuple[BatchedCall, ...]) -> Sequence[Any]:
         response = self._handle.call_together.remote(method, calls)
         with _translate(self._name, response):
             found: Sequence[Any] = await response

@@ -25,12 +25,12 @@ from nl2sql.protocols import Probe
 from nl2sql.types import Completions, Principal, Progress, SamplingRequest
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from retrieval.catalogs import IndexedCatalogs
-from serve_app.composition.access import build_access
+from serve_app.composition.identity import build_identity
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages, RetrievalParts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
-from serve_app.ray.call_batcher import Call
+from serve_app.ray.call_batcher import BatchedCall
 from serve_app.ray.metrics import CacheReporter, RayMeter
 from serve_app.ray.remote import RemoteEngine, RemoteStage
 from serve_app.ray.tracing import find_tracer
@@ -80,7 +80,7 @@ class StageReplica:
             )
         return tuple(pair for pairs in found for pair in pairs)
 
-    async def call_together(self, method: str, calls: tuple[Call, ...]) -> tuple[Any, ...]:
+    async def call_together(self, method: str, calls: tuple[BatchedCall, ...]) -> tuple[Any, ...]:
         """Result or exception of each call of the method; see ``CallBatcher``."""
         call = getattr(self, method)
         done = (call(*each.arguments, **each.options, left_s=each.left_s) for each in calls)
@@ -128,7 +128,7 @@ class EngineReplica(StageReplica):
 
 
 def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[object, ...]:
-    """Stages 1 and 2, feedback, sessions and the descriptions of databases."""
+    """The retriever, feedback, sessions and the descriptions of databases."""
     store = wiring.build_index_store()
     guard = wiring.build_guard(IndexedCatalogs(store))
     parts = RetrievalParts.build(wiring, store, guard, _reach("executor", executor))
@@ -136,7 +136,7 @@ def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[ob
 
 
 def build_planner(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[object, ...]:
-    """Stage 3."""
+    """The planner."""
     return (wiring.build_planner(RemoteEngine(engine)),)
 
 
@@ -146,13 +146,13 @@ def build_executor(wiring: Wiring) -> tuple[object, ...]:
 
 
 def build_ranker(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[object, ...]:
-    """Stage 6."""
+    """The ranker."""
     guarded = _reach("executor", executor)
     return (wiring.build_ranker(guarded, guarded),)
 
 
 def build_repairer(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[object, ...]:
-    """Stage 7."""
+    """The repairer."""
     return (wiring.build_repairer(RemoteEngine(engine)),)
 
 
@@ -204,7 +204,7 @@ class Ingress:
         configure_logging(wiring.settings.observability)
         CacheReporter()
         self._settings = wiring.settings
-        self._access = build_access(wiring.settings, store)
+        self._access = build_identity(wiring.settings, store)
         self._services = build_services(
             wiring,
             model,

@@ -27,8 +27,8 @@ from quorumsql.contract.history import (
 )
 from retrieval.conversations import GuardedConversations, WholeConversation
 from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
-from serve_app.service.operations import Operations
-from serve_app.service.request_checks import Missing, check_filled, check_session, check_text
+from serve_app.service.accounted_work import AccountedWork
+from serve_app.service.request_checks import NotFound, check_filled, check_session, check_text
 
 _LONGEST_SEARCH = 200
 _LONGEST_TITLE = 200
@@ -42,11 +42,11 @@ class HistoryService:
         self,
         settings: Settings,
         conversations: GuardedConversations,
-        operations: Operations,
+        work: AccountedWork,
     ) -> None:
         self._settings = settings
         self._conversations = conversations
-        self._operations = operations
+        self._work = work
 
     async def list_latest(
         self, principal: Principal, *, search: str, starred: bool | None, after: str, most: int
@@ -67,7 +67,7 @@ class HistoryService:
         )
 
     async def load(self, principal: Principal, id_: str) -> ConversationResponse:
-        """One conversation. Raises InvalidRequest, Missing, PolicyError."""
+        """One conversation. Raises InvalidRequest, NotFound, PolicyError."""
         session = check_session(id_)
         databases = self._settings.database_names(principal)
 
@@ -86,7 +86,7 @@ class HistoryService:
     async def change(
         self, principal: Principal, id_: str, change: ConversationChange
     ) -> ConversationEntryResponse:
-        """Sets title or star. Raises InvalidRequest, Missing."""
+        """Sets title or star. Raises InvalidRequest, NotFound."""
         session = check_session(id_)
         title = change.title
         if title is not None:
@@ -119,8 +119,8 @@ class HistoryService:
     async def _run(
         self, text: str, principal: Principal, work: Callable[[Question], Awaitable[_T]]
     ) -> _T:
-        question = self._operations.name_question(text, principal)
-        return await self._operations.record(question, work)
+        question = self._work.name_question(text, principal)
+        return await self._work.record(question, work)
 
 
 def render_time(moment: datetime) -> str:
@@ -130,7 +130,7 @@ def render_time(moment: datetime) -> str:
 
 def _require(found: _T | None) -> _T:
     if found is None:
-        raise Missing("There is no such conversation.", field="id")
+        raise NotFound("There is no such conversation.", field="id")
     return found
 
 

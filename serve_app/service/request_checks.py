@@ -20,7 +20,7 @@ MOST_QUESTION_CHARS = 4000
 """The longest question."""
 
 
-class Missing(InvalidRequest):
+class NotFound(InvalidRequest):
     """There is nothing of that name. ``field`` says what was named."""
 
 

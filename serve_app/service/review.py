@@ -18,9 +18,9 @@ from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
 from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.example_store import build_access_key
 from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore
+from serve_app.service.accounted_work import AccountedWork
 from serve_app.service.history import render_time
-from serve_app.service.operations import Operations
-from serve_app.service.request_checks import Missing
+from serve_app.service.request_checks import NotFound
 from serve_app.service.rights import may_review
 
 # Entries that are read and guarded for one page.
@@ -36,14 +36,14 @@ class ReviewService:
         settings: Settings,
         store: FeedbackStore,
         guard: Guard,
-        operations: Operations,
+        work: AccountedWork,
         withdrawal: FeedbackWithdrawal,
     ) -> None:
         self._settings = settings
         self._store = store
         self._withdrawal = withdrawal
         self._guard = guard
-        self._operations = operations
+        self._work = work
 
     async def list_entries(
         self,
@@ -86,14 +86,14 @@ class ReviewService:
                     return shown, ""
             return shown, _write(found[-1])
 
-        question = self._operations.name_question("list_feedback", principal, database or "")
-        entries, following = await self._operations.record(question, find)
+        question = self._work.name_question("list_feedback", principal, database or "")
+        entries, following = await self._work.record(question, find)
         return ReviewResponse(entries=[_render(entry) for entry in entries], next=following or None)
 
     async def close(self, id_: str, principal: Principal) -> None:
         """Marks an entry as done.
 
-        Raises Forbidden; Missing for one that the reviewer is not shown.
+        Raises Forbidden; NotFound for one that the reviewer is not shown.
         """
         self._check_right(principal)
 
@@ -103,14 +103,14 @@ class ReviewService:
             await self._store.close(id_, principal.name)
             return True
 
-        question = self._operations.name_question(f"close_feedback: {id_}", principal)
-        if not await self._operations.record(question, close):
-            raise Missing("There is no such feedback.", field="id")
+        question = self._work.name_question(f"close_feedback: {id_}", principal)
+        if not await self._work.record(question, close):
+            raise NotFound("There is no such feedback.", field="id")
 
     async def withdraw(self, id_: str, principal: Principal) -> None:
         """Takes back feedback that the principal gave, or is shown as a reviewer.
 
-        Raises Missing for any other.
+        Raises NotFound for any other.
         """
 
         async def withdraw(_: Question) -> bool:
@@ -126,9 +126,9 @@ class ReviewService:
             await self._withdrawal.withdraw(note)
             return True
 
-        question = self._operations.name_question(f"withdraw_feedback: {id_}", principal)
-        if not await self._operations.record(question, withdraw):
-            raise Missing("There is no such feedback.", field="id")
+        question = self._work.name_question(f"withdraw_feedback: {id_}", principal)
+        if not await self._work.record(question, withdraw):
+            raise NotFound("There is no such feedback.", field="id")
 
     async def _is_shown(self, id_: str, reviewer: Principal) -> bool:
         """Whether there is such an entry and the reviewer may run its queries."""

@@ -37,9 +37,9 @@ from quorumsql.contract.schema import (
     TableEntryResponse,
     TablesResponse,
 )
-from serve_app.service.operations import Operations, Refusal
+from serve_app.service.accounted_work import AccountedWork, Refusal
 from serve_app.service.query_service import QueryService
-from serve_app.service.request_checks import Missing, check_filled, check_text
+from serve_app.service.request_checks import NotFound, check_filled, check_text
 
 MOST_SUGGESTIONS = 8
 
@@ -58,13 +58,13 @@ class SchemaService:
         queries: QueryService,
         schemas: SchemaReader,
         tables: TableBrowser,
-        operations: Operations,
+        work: AccountedWork,
     ) -> None:
         self._settings = settings
         self._queries = queries
         self._schemas = schemas
         self._tables = tables
-        self._operations = operations
+        self._work = work
 
     async def list_databases(self, principal: Principal) -> DatabasesResponse:
         """The databases that the principal may ask. Raises Unavailable, PolicyError."""
@@ -100,13 +100,13 @@ class SchemaService:
             return _refuse(found) if isinstance(found, Violation) else found
 
         text = f"find_tables: {search}"
-        page = await self._operations.run(self._build(text, database, principal), find)
+        page = await self._work.run(self._build(text, database, principal), find)
         return page if isinstance(page, Refusal) else _render_page(page)
 
     async def describe_table(
         self, database: str, name: str, principal: Principal
     ) -> TableDetailsResponse | Refusal:
-        """One table. Raises Missing, InvalidRequest, LimitReached, Unavailable, PolicyError."""
+        """One table. Raises NotFound, InvalidRequest, LimitReached, Unavailable, PolicyError."""
         name = check_filled("table", name, _LONGEST_NAME)
 
         async def describe(question: Question) -> TableDetails | Refusal | None:
@@ -114,9 +114,9 @@ class SchemaService:
             return _refuse(found) if isinstance(found, Violation) else found
 
         question = self._build(f"describe_table: {name}", database, principal)
-        found = await self._operations.run(question, describe)
+        found = await self._work.run(question, describe)
         if found is None:
-            raise Missing(f"There is no table {name!r} in {question.database}.", field="table")
+            raise NotFound(f"There is no table {name!r} in {question.database}.", field="table")
         return found if isinstance(found, Refusal) else _render_table(found)
 
     async def list_definitions(
@@ -129,7 +129,7 @@ class SchemaService:
             return _refuse(found) if isinstance(found, Violation) else found
 
         question = self._build("list_definitions", database, principal)
-        found = await self._operations.run(question, list_them)
+        found = await self._work.run(question, list_them)
         if isinstance(found, Refusal):
             return found
         measures, dimensions, filters = (
@@ -158,13 +158,13 @@ class SchemaService:
             known = dict.fromkeys((*(example.question for example in examples), *made))
             return tuple(known)[:MOST_SUGGESTIONS]
 
-        found = await self._operations.run(self._build("suggest", database, principal), suggest)
+        found = await self._work.run(self._build("suggest", database, principal), suggest)
         if isinstance(found, Refusal):
             return found
         return SuggestionsResponse(questions=list(found))
 
     def _build(self, text: str, database: str, principal: Principal) -> Question:
-        return self._operations.build_question(text, database, principal)
+        return self._work.build_question(text, database, principal)
 
 
 def _refuse(violation: Violation) -> Refusal:

@@ -1,4 +1,4 @@
-"""Single operations on databases for programs: run a query, describe tables, search the schema.
+"""What programs do with databases besides asking: run a query, describe and search tables.
 
 Each is limited to what the principal may see. Knows nothing of MCP or ray.
 """
@@ -32,9 +32,9 @@ from nl2sql.types import (
     Violation,
 )
 from ranking.query_words import describe_apart
+from serve_app.service.accounted_work import AccountedWork, Refusal
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
-from serve_app.service.operations import Operations, Refusal
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, choose_in_range
 
 # The guard refuses longer queries.
@@ -44,7 +44,7 @@ MOST_TABLES = 200
 
 
 class ToolService:
-    """Runs the operations; queries and searches take turns with the questions."""
+    """Runs queries and describes schemas; queries and searches take turns with the questions."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class ToolService:
         schemas: SchemaReader,
         accounting: Accounting | None = None,
     ) -> None:
-        """``accounting`` applies the limits of principals to all operations, and records them."""
+        """``accounting`` applies the limits of principals to all of them, and records them."""
         self._settings = settings
         self._admission = admission
         self._guard = guard
@@ -65,7 +65,7 @@ class ToolService:
         self._retriever = retriever
         self._schemas = schemas
         self._accounting = accounting or Accounting()
-        self._operations = Operations(settings, self._accounting)
+        self._work = AccountedWork(settings, self._accounting)
 
     async def run_sql(
         self, database: str | None, sql: str, principal: Principal, max_rows: int | None = None
@@ -137,9 +137,7 @@ class ToolService:
                 return Refusal(found.code, found.message)
             return found
 
-        return await self._operations.run(
-            self._operations.build_question(text, database, principal), describe
-        )
+        return await self._work.run(self._work.build_question(text, database, principal), describe)
 
     async def search_schema(
         self, database: str | None, text: str, principal: Principal
@@ -149,7 +147,7 @@ class ToolService:
         Counted and recorded like a question.
         Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
-        searched = self._operations.build_question(
+        searched = self._work.build_question(
             check_filled("text", text, MOST_QUESTION_CHARS), database, principal
         )
 
@@ -161,7 +159,7 @@ class ToolService:
             return context
 
         asked = replace(searched, text=f"search_schema: {searched.text}")
-        return await self._operations.run(asked, search)
+        return await self._work.run(asked, search)
 
     async def list_examples(
         self, database: str | None, principal: Principal
@@ -175,8 +173,8 @@ class ToolService:
         async def list_them(question: Question) -> tuple[FewShot, ...]:
             return await self._schemas.list_examples(question.database, principal)
 
-        question = self._operations.build_question("list_examples", database, principal)
-        return await self._operations.run(question, list_them)
+        question = self._work.build_question("list_examples", database, principal)
+        return await self._work.run(question, list_them)
 
 
 def find_refusal(answer: Answer) -> Refusal:

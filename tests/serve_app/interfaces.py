@@ -29,7 +29,7 @@ from retrieval.indexing.job import run_job
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
-from serve_app.mcp.tools import Services
+from serve_app.mcp.tools import ToolServices
 from serve_app.operations.indexing import DatabaseJob
 from serve_app.reporting import Silence
 from serve_app.service.query_service import QueryService
@@ -191,7 +191,7 @@ class Interfaces:
 
     settings: Settings
     parts: LocalParts
-    services: Services
+    services: ToolServices
     app: ASGIApp
 
     def principal(self, name: str) -> Principal:
@@ -313,7 +313,7 @@ def build_interfaces(settings: Settings, parts: LocalParts) -> Interfaces:
         schemas=directory,
     )
     app = build_http_app(settings, queries, tools=tools)
-    return Interfaces(settings, parts, Services(settings, queries, tools), app)
+    return Interfaces(settings, parts, ToolServices(settings, queries, tools), app)
 
 
 @asynccontextmanager

@@ -20,7 +20,7 @@ from execution.executor import ReadOnlyExecutor
 from nl2sql.settings import Settings
 from nl2sql.settings.records import AuditSettings, PageSettings
 from retrieval.index_store.store import IndexStore
-from serve_app.composition.access import build_access
+from serve_app.composition.identity import build_identity
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
@@ -132,7 +132,7 @@ async def open_page_service(
     store = configured.build_index_store()
     executor = ReadOnlyExecutor(configured.build_databases())
     stages = CpuStages.build_here(configured, engine, store, executor)
-    access = build_access(settings, store)
+    access = build_identity(settings, store)
     services = build_services(
         configured, engine, stages, access, prepares_prompts=False, store=store
     )

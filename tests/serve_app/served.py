@@ -34,9 +34,9 @@ from nl2sql.speed import Pace
 from nl2sql.types import Generated, Question, ResultSet
 from ranking.ranker import CandidateRanker
 from retrieval.schema_directory import SchemaDirectory
-from serve_app.composition.access import AccessParts
+from serve_app.composition.identity import IdentityParts
 from serve_app.http.app import build_http_app
-from serve_app.mcp.tools import Services
+from serve_app.mcp.tools import ToolServices
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import SessionService
 from serve_app.service.query_service import QueryService
@@ -79,7 +79,7 @@ def build_app(
     sessions: Sessions | None = None,
     pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
-    access: AccessParts | None = None,
+    access: IdentityParts | None = None,
 ) -> ASGIApp:
     """The service whose database answers with ``results``, by query, or is the ``executor``.
 
@@ -123,8 +123,8 @@ def build_services(
     sessions: Sessions | None = None,
     pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
-    access: AccessParts | None = None,
-) -> Services:
+    access: IdentityParts | None = None,
+) -> ToolServices:
     """The services behind ``build_app``, and the tools; by default over the whole of ``SHOP``."""
     generator = generator or FakeGenerator()
     guard = guard or FakeGuard()
@@ -159,7 +159,7 @@ def build_services(
         schemas=schemas or SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
         accounting=access.accounting if access else None,
     )
-    return Services(settings, service, tools)
+    return ToolServices(settings, service, tools)
 
 
 def connect(app: ASGIApp) -> httpx.AsyncClient:

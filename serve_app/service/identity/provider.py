@@ -22,7 +22,6 @@ from nl2sql.errors import Unauthenticated, Unavailable
 from nl2sql.settings.jwt import JwtSettings
 from nl2sql.settings.login import LoginSettings
 from nl2sql.types import Principal
-from serve_app.service.identity.attempts import Attempt
 from serve_app.service.identity.discovery import (
     TIMEOUT_S,
     find_address,
@@ -30,6 +29,7 @@ from serve_app.service.identity.discovery import (
     read_metadata,
 )
 from serve_app.service.identity.jwt_verifier import LEEWAY_S, JwtVerifier
+from serve_app.service.identity.pending_sign_in import PendingSignIn
 from serve_app.service.identity.public_keys import REFRESH_S
 
 _MOST_CODE_CHARS = 4096
@@ -56,27 +56,27 @@ class ProviderLogin:
         self._metadata: dict[str, Any] = {}
         self._read_at = -float("inf")
 
-    async def build_address(self, attempt: Attempt, redirect_uri: str) -> str:
+    async def build_address(self, pending: PendingSignIn, redirect_uri: str) -> str:
         """Where the browser signs in; it returns to ``redirect_uri``. Raises Unavailable."""
         metadata = await self._read_metadata()
         async with self._open(metadata, redirect_uri) as client:
             address, _ = client.create_authorization_url(
                 find_address(metadata, "authorization_endpoint"),
-                state=attempt.state,
-                nonce=attempt.nonce,
-                code_verifier=attempt.code_verifier,
+                state=pending.state,
+                nonce=pending.nonce,
+                code_verifier=pending.code_verifier,
             )
         return str(address)
 
     async def finish(
-        self, attempt: Attempt | None, redirect_uri: str, returned: Mapping[str, str]
+        self, pending: PendingSignIn | None, redirect_uri: str, returned: Mapping[str, str]
     ) -> Principal:
         """Who signed in, from the parameters with which the browser returned.
 
-        ``attempt`` is the one of this browser. Raises Unauthenticated, Unavailable.
+        ``pending`` is the one of this browser. Raises Unauthenticated, Unavailable.
         """
-        if attempt is None or not secrets.compare_digest(
-            attempt.state.encode(), returned.get("state", "").encode()
+        if pending is None or not secrets.compare_digest(
+            pending.state.encode(), returned.get("state", "").encode()
         ):
             raise _refuse("it was not begun in this browser, or too long ago")
         metadata = await self._read_metadata()
@@ -89,11 +89,11 @@ class ProviderLogin:
         code = returned.get("code", "")
         if not code or len(code) > _MOST_CODE_CHARS:
             raise _refuse("the provider sent no code")
-        tokens = await self._redeem(metadata, attempt, redirect_uri, code)
-        return await self._verify(attempt, tokens)
+        tokens = await self._redeem(metadata, pending, redirect_uri, code)
+        return await self._verify(pending, tokens)
 
     async def _redeem(
-        self, metadata: dict[str, Any], attempt: Attempt, redirect_uri: str, code: str
+        self, metadata: dict[str, Any], pending: PendingSignIn, redirect_uri: str, code: str
     ) -> Mapping[str, Any]:
         address = find_address(metadata, "token_endpoint")
         try:
@@ -102,7 +102,7 @@ class ProviderLogin:
                     address,
                     grant_type="authorization_code",
                     code=code,
-                    code_verifier=attempt.code_verifier,
+                    code_verifier=pending.code_verifier,
                     redirect_uri=redirect_uri,
                 )
         except AuthlibBaseError as error:
@@ -113,7 +113,7 @@ class ProviderLogin:
             ) from error
         return tokens
 
-    async def _verify(self, attempt: Attempt, tokens: Mapping[str, Any]) -> Principal:
+    async def _verify(self, pending: PendingSignIn, tokens: Mapping[str, Any]) -> Principal:
         token = tokens.get("id_token")
         if not isinstance(token, str):
             raise _refuse("the provider sent no ID token")
@@ -122,7 +122,7 @@ class ProviderLogin:
             read.claims,
             {"alg": read.algorithm},
             params={
-                "nonce": attempt.nonce,
+                "nonce": pending.nonce,
                 "client_id": self._login.client_id,
                 "access_token": tokens.get("access_token"),
             },

@@ -18,11 +18,11 @@ from nl2sql.errors import Unauthenticated
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
 from retrieval.index_store.credentials import PREFIX, ApiKeyStore, SignIn, SignInStore
-from serve_app.service.identity.attempts import Attempt
 from serve_app.service.identity.guessing import GuessLimit
 from serve_app.service.identity.jwt_verifier import JwtVerifier
+from serve_app.service.identity.pending_sign_in import PendingSignIn
 from serve_app.service.identity.static_tokens import build_unknown
-from serve_app.service.request_checks import Missing
+from serve_app.service.request_checks import NotFound
 
 if TYPE_CHECKING:
     # Loaded only where people sign in at a provider: it brings Authlib.
@@ -74,24 +74,24 @@ class SignIns:
 
     async def finish(
         self,
-        attempt: Attempt | None,
+        pending: PendingSignIn | None,
         redirect_uri: str,
         returned: Mapping[str, str],
         address: str = "",
     ) -> NewSignIn:
         """Signs in whom the identity provider names. See ``ProviderLogin.finish``.
 
-        Raises Unauthenticated, LimitReached; Missing if there is no provider.
+        Raises Unauthenticated, LimitReached; NotFound if there is no provider.
         """
         provider = self.find_provider()
         with self._guesses.attempt(address):
-            principal = await provider.finish(attempt, redirect_uri, returned)
+            principal = await provider.finish(pending, redirect_uri, returned)
         return await self._create(SignIn("provider", self._client(), principal), self._lasts_s)
 
     def find_provider(self) -> ProviderLogin:
-        """The identity provider. Raises Missing if people cannot sign in at one."""
+        """The identity provider. Raises NotFound if people cannot sign in at one."""
         if self._provider is None:
-            raise Missing("No identity provider is configured.", field="path")
+            raise NotFound("No identity provider is configured.", field="path")
         return self._provider
 
     async def _sign_in(self, token: str) -> NewSignIn:

@@ -20,7 +20,7 @@ import pytest
 from rich.console import Console
 
 from generation.models.conversion import check_chat_format, convert_gguf
-from generation.models.files import Missing
+from generation.models.files import NoFile
 from generation.models.forms import OPENVINO, SAFETENSORS, Form, keep_file
 from generation.models.hub import Snapshot
 from generation.models.progress import PullProgress
@@ -96,17 +96,17 @@ class FakeHub:
         self.queue = list(contents)
         self.history: list[str] = []
 
-    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | Missing:
+    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | NoFile:
         self.history.append(f"{repo} {name}")
         if not self.queue:
-            return Missing("ConnectError: no route")
+            return NoFile("ConnectError: no route")
         (into / name).write_bytes(self.queue.pop(0))
         return into / name, "c0ffee"
 
-    def list_snapshot(self, repo: str, revision: str) -> Snapshot | Missing:
-        return Missing("only files")
+    def list_snapshot(self, repo: str, revision: str) -> Snapshot | NoFile:
+        return NoFile("only files")
 
-    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> Missing | None:
+    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> NoFile | None:
         raise NotImplementedError
 
 
@@ -119,7 +119,7 @@ class WheelIndex:
         self.history: list[str] = []
         self._pip = PipDownload(options=("--no-index", "--find-links", str(folder)))
 
-    def __call__(self, requirement: str, into: Path) -> Missing | None:
+    def __call__(self, requirement: str, into: Path) -> NoFile | None:
         self.history.append(requirement)
         return self._pip(requirement, into)
 

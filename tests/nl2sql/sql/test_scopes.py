@@ -7,10 +7,17 @@ from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one
-from nl2sql.sql.scopes import Source, find_outer, fold_case, list_outputs, name_ctes, read_sources
+from nl2sql.sql.scopes import (
+    QuerySource,
+    find_outer,
+    fold_case,
+    list_outputs,
+    name_ctes,
+    read_sources,
+)
 
 
-def describe(source: Source) -> str:
+def describe(source: QuerySource) -> str:
     """``table t`` or ``query q`` or ``?``, with the names of its columns where it renames them."""
     meant = f"table {source.table.name}" if source.table is not None else "?"
     if source.query is not None:

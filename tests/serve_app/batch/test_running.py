@@ -14,7 +14,7 @@ import ray
 from prometheus_client.parser import text_string_to_metric_families
 
 from nl2sql.errors import EngineUnavailable, Forbidden, SettingsError
-from serve_app.batch.figures import Progress, build_report
+from serve_app.batch.figures import BatchProgress, build_report
 from serve_app.batch.job import Job
 from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.results import ResultFormat
@@ -35,7 +35,7 @@ COUNT = "SELECT count(*) FROM employees"
 pytestmark = pytest.mark.usefixtures("cluster")
 
 
-def run(job: Job, wiring: Wiring, sizes: Sizes = SIZES) -> Progress:
+def run(job: Job, wiring: Wiring, sizes: Sizes = SIZES) -> BatchProgress:
     return run_job(job, wiring, sizes, build_engine=build_echo)
 
 
@@ -95,7 +95,7 @@ def test_a_job_goes_on_where_it_was(wiring: Wiring, tmp_path: Path) -> None:
     first, *others = job.list_results()
     # As if the job had been killed before it wrote the first file.
     Path(first.path).unlink()
-    seen: list[Progress] = []
+    seen: list[BatchProgress] = []
     run_job(job, wiring, SIZES, build_engine=build_echo, follow=seen.append, interval_s=0.2)
     assert seen[-1].is_complete
     assert read_rows(job) == before

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from nl2sql.types import Principal
 from serve_app.mcp.server import build_server
-from serve_app.mcp.tools import Services
+from serve_app.mcp.tools import ToolServices
 
 # The newest protocol version, and the last one that begins with a handshake.
 MODES: tuple[ConnectMode, ...] = ("auto", "legacy")
@@ -41,7 +41,7 @@ async def connect_http(
 
 @asynccontextmanager
 async def connect_directly(
-    services: Services,
+    services: ToolServices,
     *,
     principal: Principal,
     mode: ConnectMode = "auto",
@@ -49,7 +49,7 @@ async def connect_directly(
 ) -> AsyncIterator[Client]:
     """A client of a server for one principal, as over stdio."""
 
-    async def open_services() -> Services:
+    async def open_services() -> ToolServices:
         return services
 
     server = build_server(open_services, lambda _: principal)

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from execution.guard.guard import SqlGuard
 from nl2sql.settings import Settings
 from retrieval.schema_directory import SchemaDirectory
-from serve_app.composition.access import AccessParts
+from serve_app.composition.identity import IdentityParts
 from serve_app.http.middleware import add_middleware, pick_middleware_settings
 from serve_app.service.accounting import Accounting
 from serve_app.service.identity.identifier import Identifier
@@ -53,7 +53,7 @@ def build(settings: Settings) -> Any:
     verifier = JwtVerifier(settings.identity.jwt)
     no_meter: Any = None
     identifier = Identifier(settings.identity, verifier=verifier)
-    access = AccessParts(identifier, no_meter, Accounting())
+    access = IdentityParts(identifier, no_meter, Accounting())
     schemas = SchemaDirectory(SqlGuard(FakeCatalogs(SHOP)))
     return build_app(settings, schemas=schemas, access=access)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from serve_app.ray.call_batcher import Call, CallBatcher
+from serve_app.ray.call_batcher import BatchedCall, CallBatcher
 
 
 class Sender:
@@ -21,7 +21,7 @@ class Sender:
         self.going = asyncio.Event()
         self.going.set()
 
-    async def send(self, method: str, calls: tuple[Call, ...]) -> Sequence[Any]:
+    async def send(self, method: str, calls: tuple[BatchedCall, ...]) -> Sequence[Any]:
         numbers = [call.arguments[0] for call in calls]
         self.sent.append(numbers)
         self.begun.set()
@@ -36,7 +36,7 @@ class Sender:
 
 
 def start(together: CallBatcher, number: int) -> asyncio.Task[Any]:
-    return asyncio.create_task(together.call("double", Call((number,))))
+    return asyncio.create_task(together.call("double", BatchedCall((number,))))
 
 
 async def test_each_caller_gets_its_own_result() -> None:

@@ -13,9 +13,9 @@ from nl2sql.errors import LimitReached, Unavailable
 from nl2sql.types import Principal, Question, ResultSet, SchemaContext
 from retrieval.index_store.audit_store import AuditEntry
 from retrieval.schema_directory import SchemaDirectory
+from serve_app.service.accounted_work import Refusal
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
-from serve_app.service.operations import Refusal
 from serve_app.service.tools import ToolService
 from serve_app.service.usage import QuestionUsage, UsageMeter
 from tests.fakes import (

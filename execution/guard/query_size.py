@@ -32,7 +32,7 @@ from nl2sql.types import Violation
 _MOST_NODES = 20_000
 
 
-def find_bomb(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
+def check_query_size(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
     """Why the query could explode, or None.
 
     ``nodes`` are all of its tree, ``found`` is what its names were resolved to.

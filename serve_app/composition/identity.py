@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class AccessParts:
+class IdentityParts:
     """The parts of one service; those of other replicas count in the same index."""
 
     identifier: Identifier
@@ -31,7 +31,7 @@ class AccessParts:
     accounting: Accounting
 
 
-def build_access(settings: Settings, store: IndexStore) -> AccessParts:
+def build_identity(settings: Settings, store: IndexStore) -> IdentityParts:
     """The parts over the index, which is used only for keys, sign-ins, limits and the audit table.
 
     Raises SettingsError if the secret for the identity provider is missing.
@@ -55,7 +55,7 @@ def build_access(settings: Settings, store: IndexStore) -> AccessParts:
             verifier=verifier,
             provider=_build_provider(identity, verifier),
         )
-    return AccessParts(
+    return IdentityParts(
         Identifier(identity, keys, verifier, sign_ins),
         meter,
         Accounting(meter, build_sinks(settings.audit, AuditStore(store))),

@@ -1,6 +1,6 @@
-"""Single operations that are counted and recorded like questions, though nothing is asked.
+"""Work that is counted and recorded like a question, though nothing is asked.
 
-Knows nothing of what they do.
+Knows nothing of what is done.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class Refusal:
     reason: str
 
 
-class Operations:
-    """Runs operations under the limits of principals, and records them."""
+class AccountedWork:
+    """Runs work under the limits of principals, and records them."""
 
     def __init__(self, settings: Settings, accounting: Accounting | None = None) -> None:
         self._settings = settings
         self._accounting = accounting or Accounting()
 
     def build_question(self, text: str, database: str | None, principal: Principal) -> Question:
-        """What accounting knows of an operation that returns no rows. Raises UnknownDatabase."""
+        """What accounting knows of work that returns no rows. Raises UnknownDatabase."""
         return Question(
             text=text,
             database=self._settings.database_name(database, principal),

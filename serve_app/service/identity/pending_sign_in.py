@@ -21,8 +21,8 @@ _COOKIE = re.compile(r"([A-Za-z0-9_-]{43})\.([A-Za-z0-9_-]{0,1400})")
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
-    """One attempt; ``place`` is the address in the page to which the browser returns."""
+class PendingSignIn:
+    """One sign-in; ``place`` is the address in the page to which the browser returns."""
 
     secret: str
     place: str
@@ -51,13 +51,13 @@ class Attempt:
         return f"{self.secret}.{_encode(self.place.encode())}"
 
 
-def begin_attempt(place: str) -> Attempt:
-    """A new attempt, which leads back to ``place`` if that is an address in the page."""
-    return Attempt(secrets.token_urlsafe(32), choose_place(place))
+def begin_sign_in(place: str) -> PendingSignIn:
+    """A new sign-in, which leads back to ``place`` if that is an address in the page."""
+    return PendingSignIn(secrets.token_urlsafe(32), choose_place(place))
 
 
-def read_attempt(cookie: str) -> Attempt | None:
-    """The attempt of a cookie; None for any other text."""
+def read_pending_sign_in(cookie: str) -> PendingSignIn | None:
+    """The sign-in of a cookie; None for any other text."""
     found = _COOKIE.fullmatch(cookie)
     if found is None:
         return None
@@ -66,7 +66,7 @@ def read_attempt(cookie: str) -> Attempt | None:
         place = base64.urlsafe_b64decode(padded).decode("ascii")
     except ValueError:
         return None
-    return Attempt(found[1], choose_place(place))
+    return PendingSignIn(found[1], choose_place(place))
 
 
 def choose_place(place: str) -> str:
