@@ -115,7 +115,7 @@ def test_a_job_survives_the_death_of_a_worker_and_of_an_engine(
     job = build_job(tmp_path, *build_questions(200), block_rows=4)
     victims = ["ray::MapWorker", "ray::BatchEngine"]
 
-    def kill(progress: Progress) -> None:
+    def kill(progress: BatchProgress) -> None:
         found = [
             process
             for process in psutil.Process().children(recursive=True)
