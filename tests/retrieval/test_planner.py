@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from execution.executor import ReadOnlyExecutor
 from nl2sql.catalog import Catalog
-from nl2sql.protocols import Executor, Guard
-from nl2sql.types import GuardedQuery, Principal, ResultSet, SchemaLink
-from retrieval.joins.planner import plan_joins
 from retrieval.planner import SchemaPlanner
-from serve_app.composition.wiring import Wiring
 from tests.fakes import (
     FakeEngine,
     build_context,
@@ -58,29 +53,3 @@ async def test_without_the_linker_no_model_is_asked() -> None:
     plan = await planner.plan(build_question(text="orders of customers"), build_context())
     assert not engine.requests
     assert plan.joins.skeleton
-
-
-async def run(sql: str, guard: Guard, executor: Executor) -> object:
-    query = await guard.guard("demo_erp", sql, Principal("tester"))
-    assert isinstance(query, GuardedQuery), query
-    return await executor.execute(query, 10)
-
-
-async def test_skeletons_run_on_the_demo(wiring: Wiring) -> None:
-    catalog = wiring.source("demo_erp").read_catalog()
-    context = build_context(catalog)
-    guard, executor = wiring.build_guard(), ReadOnlyExecutor(wiring.build_databases())
-    names = [table.qualified for table in catalog.tables]
-    planned = 0
-    try:
-        for first, second in zip(names[::6], names[3::6], strict=False):
-            links = tuple(SchemaLink(name, name, "", 1.0) for name in (first, second))
-            joins = plan_joins("manager", context, links)
-            if joins.skeleton:
-                planned += 1
-                sql = f"SELECT count(*) {joins.skeleton} WHERE false"
-                result = await run(sql, guard, executor)
-                assert isinstance(result, ResultSet), (joins.skeleton, result)
-    finally:
-        await executor.close()
-    assert planned > 5

@@ -116,13 +116,6 @@ async def test_an_entry_tells_what_a_table_is() -> None:
     assert page.total > 1
 
 
-async def test_modules_are_those_of_the_settings() -> None:
-    modules = {"shop": {"goods": ("stock.*",)}}
-    page = await build(modules=modules).find_tables("shop", "products", MIA, "", 1)
-    assert isinstance(page, TablePage)
-    assert page.tables[0].module == "goods"
-
-
 async def test_what_is_hidden_is_not_found_by_any_word() -> None:
     hidden = ("sales.employees", "sales.customers.Loyalty Tier", "sales.orders.total")
     tables = build(hidden=hidden)
@@ -195,11 +188,6 @@ async def test_values_that_cannot_be_read_are_left_out(outcome: Any) -> None:
     tables = build(open_columns=[], results={OWN[0]: [outcome]})
     column = pick(await describe(tables, "sales.orders"), "status")
     assert (column.values, column.has_more_values) == ((), False)
-
-
-async def test_values_that_the_guard_refuses_are_not_read() -> None:
-    tables = build(open_columns=[], guard=FakeGuard({OWN[0]: build_violation()}))
-    assert pick(await describe(tables, "sales.orders"), "status").values == ()
 
 
 async def test_a_masked_column_is_marked_and_shows_no_value() -> None:

@@ -182,10 +182,3 @@ async def test_an_example_stays_while_somebody_else_of_the_same_access_gives_it(
     assert len(await stored(shop)) == 1
     await withdraw(shop, second)
     assert await stored(shop) == []
-
-
-async def test_a_database_that_is_no_longer_served_keeps_its_examples(shop: Shop) -> None:
-    note = await give(shop)
-    await withdraw(shop, note, dialect="")
-    assert await stored(shop) == [SQL]
-    assert await FeedbackStore(shop.store).list_all("shop") == []

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
-from retrieval.examples.files import Pair, read_pairs, write_examples
+from retrieval.examples.files import Pair
 from retrieval.examples.importing import ImportReport, import_pairs, refresh_examples
 from retrieval.examples.masking import name_vectors
 from tests.fakes import FakeEmbedder
@@ -78,26 +76,6 @@ async def test_other_roles_for_a_pair_take_the_place_of_the_old_ones(shop: Shop)
     narrower = GOOD.model_copy(update={"roles": ("boss",)})
     assert (await bring_in(shop, narrower)).stored == 1
     assert [example.roles for example in await shop.examples.list_examples("shop")] == [("boss",)]
-
-
-async def test_what_was_removed_comes_back_as_it_was(shop: Shop, tmp_path: Path) -> None:
-    given = Pair(
-        question="Mine?",
-        sql="SELECT count(*) FROM customers",
-        source="feedback",
-        given_by="ann",
-        access="ann's key",
-    )
-    await bring_in(shop, GOOD, ALSO, given)
-    before = await shop.examples.list_examples("shop")
-    write_examples(tmp_path / "kept.jsonl", before)
-    assert await shop.examples.remove("shop", [example.id for example in before] + ["none"]) == 3
-    assert await shop.examples.list_examples("shop") == ()
-    await bring_in(shop, *read_pairs(tmp_path / "kept.jsonl"))
-    after = await shop.examples.list_examples("shop")
-    assert sorted(after, key=lambda example: example.id) == sorted(
-        before, key=lambda example: example.id
-    )
 
 
 async def test_another_embedder_embeds_everything_once(shop: Shop) -> None:

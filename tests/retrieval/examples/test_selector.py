@@ -158,21 +158,6 @@ async def test_roles_of_a_file_hold_with_a_policy_and_without(shop: Shop) -> Non
     assert await select(shop, nobody, guard=shop.open_guard) == ()
 
 
-async def test_what_many_others_gave_does_not_starve_the_search(shop: Shop) -> None:
-    hidden = [
-        example(
-            f"How many orders are there? {at}", f"SELECT {at} FROM employees", "sales.employees"
-        )
-        for at in range(300)
-    ]
-    foreign = [
-        example(f"How many orders are there? {at}", f"SELECT {at} FROM orders", by=FLO)
-        for at in range(300)
-    ]
-    await put(shop, *hidden, *foreign, example("Which customers?", CUSTOMERS, "sales.customers"))
-    assert queries(await select(shop, ANN)) == [CUSTOMERS]
-
-
 async def test_no_query_of_a_hidden_column_starves_the_search_either(shop: Shop) -> None:
     hidden = [
         example(f"How many orders {at}?", f"{TIERS} WHERE id = {at}", "sales.customers")
@@ -180,16 +165,6 @@ async def test_no_query_of_a_hidden_column_starves_the_search_either(shop: Shop)
     ]
     await put(shop, *hidden, example("Which customers?", CUSTOMERS, "sales.customers"))
     assert queries(await select(shop, ANN, "How many orders?")) == [CUSTOMERS]
-
-
-async def test_another_database_or_embedder_is_another_world(shop: Shop) -> None:
-    other = build_example(
-        "other", "How many?", ORDERS, (), dialect="postgres", source="file", given_by="x"
-    )
-    mine = example("How many orders are there?", ORDERS, "sales.orders")
-    await shop.examples.put([mine], shop.embedder.embed([mine.masked]), "another model")
-    await put(shop, other)
-    assert await select(shop, BOSS) == ()
 
 
 # -- which of them -----------------------------------------------------------------------------

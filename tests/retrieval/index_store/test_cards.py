@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from nl2sql.catalog import Catalog
 from retrieval.index_store.cards import build_cards
-from tests.fakes import CUSTOMERS, SHOP, build_table
+from tests.fakes import SHOP, build_table
 
 
 def test_a_card_reads_as_prose() -> None:
@@ -16,19 +14,6 @@ def test_a_card_reads_as_prose() -> None:
         "customer (sale). People and companies who buy Columns: id, name, country, loyalty tier."
     )
     assert card.text == f"{card.summary} ISO 3166 code of the country"
-
-
-def test_the_hash_changes_with_what_is_embedded_only() -> None:
-    def hash_of(**changes: object) -> str:
-        table = replace(CUSTOMERS, **changes)  # type: ignore[arg-type]
-        return build_cards(Catalog("shop", (table,))).tables[0].sha256
-
-    other_comment = tuple(replace(column, comment="x") for column in CUSTOMERS.columns)
-    other_type = tuple(replace(column, type="x") for column in CUSTOMERS.columns)
-    assert hash_of(comment="Who buys") != hash_of()
-    assert hash_of(columns=CUSTOMERS.columns[1:]) != hash_of()
-    assert hash_of(columns=other_comment) == hash_of()
-    assert hash_of(columns=other_type) == hash_of()
 
 
 def test_a_gloss_of_a_table_is_embedded_and_one_of_a_column_is_read() -> None:

@@ -173,16 +173,3 @@ async def test_a_full_disk_is_told(store: IndexStore) -> None:
     assert "Free disk space" in caught.value.hint
     # A server's message may hold paths and addresses.
     assert (caught.value.said, "no room" in str(caught.value)) == ("no room", False)
-
-
-async def test_a_connection_that_the_server_ended_is_replaced(
-    store: IndexStore, index_url: str
-) -> None:
-    assert await store.heads() == []
-    [(ended,)] = execute(
-        index_url,
-        "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND pid <> pg_backend_pid()",
-    )
-    assert ended > 0
-    assert await store.heads() == []

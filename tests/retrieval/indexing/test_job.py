@@ -6,10 +6,8 @@ from dataclasses import replace
 
 from nl2sql.catalog import Catalog
 from nl2sql.skipped import Skipped
-from retrieval.embedding.embedder import Embedder
 from retrieval.indexing import index_database, run_job
 from retrieval.indexing.job import CORE_PHASES, Draft, Phase, Workbench, describe_catalog
-from serve_app.composition.wiring import Wiring
 from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder, FakeIndexStore
 from tests.retrieval.indexed import index, load
 
@@ -61,15 +59,6 @@ async def test_a_job_is_its_phases_in_order() -> None:
     assert names == ["reading", "cards", "embedding", "writing", "counting"]
     assert report.notes == ("6 tables counted",)
     assert [skipped.name for skipped in report.skipped] == ["hidden"]
-
-
-async def test_the_demo_is_found_by_what_is_said_of_it(wiring: Wiring) -> None:
-    store = wiring.build_index_store()
-    stored = await load(store, "demo_erp")
-    vector = Embedder().embed(["Leave and sick days of employees"])[0]
-    nearest = await store.nearest_tables(stored.head, vector, 5)
-    assert stored.cards.tables[nearest[0][0]].table == "hr.absences"
-    await store.close()
 
 
 def test_comments_of_the_database_stay() -> None:

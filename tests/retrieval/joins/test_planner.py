@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-import sqlglot
 
 from nl2sql.catalog import Catalog
 from nl2sql.types import JoinPlan, SchemaContext, SchemaLink, ValueMatch
@@ -169,26 +168,6 @@ def test_a_role_called_like_a_table_gets_a_number() -> None:
 
 
 # -- what the skeleton is --------------------------------------------------------------------
-
-
-def test_names_that_need_quotes_have_them_in_the_skeleton() -> None:
-    people = build_table('s.People "x"', "User Id integer", key=("User Id",))
-    letters = build_table("s.order", "🙂 from id integer", "🙂 to id integer")
-    keys = (
-        build_key("s.order(🙂 from id)", 's.People "x"(User Id)'),
-        build_key("s.order(🙂 to id)", 's.People "x"(User Id)'),
-    )
-    context = build_context(Catalog("post", (letters, people), keys, search_path=("s",)))
-    links = tuple(
-        SchemaLink(hit.table.name, hit.table.qualified, "", 1.0) for hit in context.tables
-    )
-    joins = plan_joins("orders from and to people", context, links)
-    assert joins.skeleton == (
-        'FROM "order"\n'
-        'JOIN "People ""x""" AS "from" ON "order"."🙂 from id" = "from"."User Id"\n'
-        'JOIN "People ""x""" AS "to" ON "order"."🙂 to id" = "to"."User Id"'
-    )
-    sqlglot.parse_one(f"SELECT 1 {joins.skeleton}", dialect="postgres")
 
 
 def test_nothing_is_joined_that_is_not_in_sight() -> None:

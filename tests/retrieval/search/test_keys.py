@@ -46,12 +46,6 @@ def test_the_bridge_between_two_good_tables_comes_before_other_neighbours() -> N
     assert {*order[3:]} == {CUSTOMERS, EMPLOYEES, CATEGORIES, RETURNS, OTHER}
 
 
-def test_a_table_near_to_the_best_passes_one_that_is_not() -> None:
-    weights = {ORDERS: 1.0, OTHER: 0.5, CUSTOMERS: 0.49, PRODUCTS: 0.1}
-    assert rank(weights, {})[:2] == [ORDERS, OTHER]
-    assert rank(weights)[:2] == [ORDERS, CUSTOMERS]
-
-
 def test_a_hub_brings_in_nothing() -> None:
     star = join(*((0, spoke) for spoke in range(1, 101)))
     assert add_key_walk({0: 1.0}, star, 0.5).keys() == {0}

@@ -59,16 +59,3 @@ async def test_an_error_reaches_all_who_wait_and_the_next_batch_runs() -> None:
     assert len(await embedder.embed("possible")) == 64
     with pytest.raises(SettingsError):
         await embedder.embed("impossible")
-
-
-async def test_a_question_asked_again_is_not_embedded_again() -> None:
-    slow = SlowEmbedder()
-    slow.leave.set()
-    embedder = QuestionEmbedder(slow)
-    first, again = await embedder.embed("a"), await embedder.embed("a")
-    assert slow.batches == [["a"]]
-    assert np.array_equal(first, again)
-    for number in range(600):
-        await embedder.embed(str(number))
-    await embedder.embed("a")
-    assert slow.batches[-1] == ["a"]  # only the last ones are kept

@@ -59,28 +59,20 @@ def test_a_problem_is_described_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        pytest.param([], "must be a mapping", id="list"),
-        pytest.param({"version": 2}, "version: Input should be 1", id="version"),
-        pytest.param({}, "version: it is missing", id="no version"),
-        pytest.param(
-            {"version": 1, "mesures": {}}, "unknown key; did you mean 'measures'?", id="section"
-        ),
-        pytest.param(
+        ([], "must be a mapping"),
+        ({"version": 2}, "version: Input should be 1"),
+        ({}, "version: it is missing"),
+        ({"version": 1, "mesures": {}}, "unknown key; did you mean 'measures'?"),
+        (
             {"version": 1, "filters": {"a": {"expression": "x.y"}}},
             "filters.a.expression: unknown key",
-            id="a filter has a condition",
         ),
-        pytest.param(
-            {"version": 1, "filters": {"a\nb": "x.y = 1"}}, "a name is at most 60", id="name"
-        ),
-        pytest.param(
+        ({"version": 1, "filters": {"a\nb": "x.y = 1"}}, "a name is at most 60"),
+        (
             {"version": 1, "filters": {"a": {"condition": "x.y = 1", "synonyms": ["`"]}}},
             "a name is at most 60",
-            id="synonym",
         ),
-        pytest.param(
-            {"version": 1, "filters": {"a": "x.y = '```'"}}, "without the sign `", id="code fence"
-        ),
+        ({"version": 1, "filters": {"a": "x.y = '```'"}}, "without the sign `"),
     ],
 )
 def test_what_is_wrong_is_said(value: Any, expected: str) -> None:
