@@ -131,5 +131,8 @@ def test_what_cannot_be_parsed_reads_nothing(sql: str) -> None:
     assert find(sql) == ("", "")
 
 
-def test_columns_that_cannot_be_traced_leave_the_tables() -> None:
-    assert find("SELECT s.rowid, s.name FROM singer AS s", CONCERTS) == ("main.Singer", "")
+def test_a_column_that_cannot_be_traced_is_left_out() -> None:
+    assert find("SELECT s.rowid, s.name FROM singer AS s", CONCERTS) == (
+        "main.Singer",
+        "main.Singer.Name",
+    )
