@@ -261,7 +261,7 @@ class AsyncClient:
         after: str = "",
         limit: int = 50,
     ) -> ConversationsResponse:
-        """A page of the own conversations, the latest first; ``after`` is ``next``."""
+        """A page of your conversations, the latest first; ``after`` is ``next``."""
         return await self._get(
             ConversationsResponse,
             "/conversations",
@@ -290,7 +290,7 @@ class AsyncClient:
         return await self._call(DeletedResponse, "DELETE", f"/conversations/{_quote(id_)}")
 
     async def delete_conversations(self) -> DeletedResponse:
-        """Deletes all own conversations."""
+        """Deletes all your conversations."""
         return await self._call(DeletedResponse, "DELETE", "/conversations")
 
     async def close(self) -> None:

@@ -21,7 +21,7 @@ Left out, because a REVOKE would not help: functions for which PostgreSQL checks
 a reader does not have (on the sequence for ``nextval`` and ``setval``, on the table for
 ``pg_restore_relation_stats``); functions that show no more than the catalog's tables, which
 everybody may SELECT (such as ``pg_get_viewdef``, ``has_table_privilege``, ``pg_relation_size`` and
-the counters of tables, compare ``pg_class.reltuples``); functions that show only the own session or
+the counters of tables, compare ``pg_class.reltuples``); functions that show only this session or
 the server (``current_setting``, which the policies need, ``version``, ``inet_server_addr``,
 ``lastval``).
 

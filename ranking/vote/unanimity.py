@@ -1,8 +1,8 @@
 """Samples that all agree, and the candidates that may not win against them.
 
 A result that no sample has is a guess of a rule. Against samples that agree it wins only where it
-mends a failure that the data or the words of a person show: they find nothing, ignore a definition,
-or do not round or order as asked. Samples that could not be run as they were drawn are a failure
+repairs a failure that the data or the words of a person show: they find nothing, ignore a
+definition, or do not round or order as asked. Samples that could not be run as they were drawn are a failure
 too, so repaired ones do not make a vote unanimous. A guess that may not win stays in the ranking:
 its weight lowers the confidence, and it may be an interpretation.
 """
@@ -19,7 +19,7 @@ _FAILURES = EMPTY_TERMS | {"rounding_missing", "nulls_first"}
 
 
 def find_contradicting(assessments: Sequence[Assessment], samples: int) -> frozenset[str]:
-    """The ids of the candidates that contradict all samples and mend nothing.
+    """The ids of the candidates that contradict all samples and repair nothing.
 
     ``assessments`` have their groups. Empty unless a quorum of the ``samples`` ran as they were
     drawn and every one that has a result has the same.

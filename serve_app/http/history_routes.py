@@ -61,7 +61,7 @@ def build_history_router(history: HistoryService) -> APIRouter:
     """The principal's own conversations."""
     router = APIRouter()
 
-    @router.get("/conversations", summary="List the own conversations", responses=_CONVERSATIONS)
+    @router.get("/conversations", summary="List your conversations", responses=_CONVERSATIONS)
     async def list_conversations(
         principal: Caller,
         search: Search = "",
@@ -94,7 +94,7 @@ def build_history_router(history: HistoryService) -> APIRouter:
     async def delete_conversation(id: str, principal: Caller) -> Response:  # noqa: A002
         return render_model(await history.delete(principal, id))
 
-    @router.delete("/conversations", summary="Delete all own conversations", responses=_DELETED)
+    @router.delete("/conversations", summary="Delete all your conversations", responses=_DELETED)
     async def delete_conversations(principal: Caller) -> Response:
         return render_model(await history.delete(principal))
 

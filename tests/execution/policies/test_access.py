@@ -142,7 +142,7 @@ def test_a_column_is_masked_unless_a_role_shows_it_in_every_row() -> None:
     assert find_access("clerk").masked_columns("sales.orders") == {"total"}
     assert find_access("clerk").masked_columns("sales.customers") == frozenset()
     assert find_access("seller").masked_columns("sales.employees") == {"name"}
-    # The seller sees it in the own rows only.
+    # The seller sees it only in their rows.
     assert find_access("clerk", "seller").masked_columns("sales.orders") == {"total"}
     assert find_access("clerk", "boss").masked_columns("sales.orders") == frozenset()
     assert find_access("clerk").masked_columns("sales.employees") == frozenset()

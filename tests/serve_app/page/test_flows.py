@@ -143,9 +143,9 @@ def test_why(either: Reader) -> None:
     either.do("w", "text=Why this answer")
     account = either.see(".account").inner_text()
     assert "5 of 8 attempts came to this result; 2 came to 2 other results; 1 gave no" in account
-    # What is counted by origin adds up to the candidates: 5 written, 1 derived, 2 mended.
+    # What is counted by origin adds up to the candidates: 5 written, 1 derived, 2 repaired.
     assert "asked 8 times and wrote 5 different queries; 1 variation of what it wrote" in account
-    assert "mending what failed gave 2 more queries. See all 8 queries" in account
+    assert "repairing what failed gave 2 more queries. See all 8 queries" in account
     if either.hand == "keyboard":
         either.page.keyboard.press("ArrowRight")
     else:

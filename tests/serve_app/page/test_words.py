@@ -229,7 +229,7 @@ def test_candidates_are_counted_by_origin_and_add_up(call: Call) -> None:
     said = call("words/attempts", "describeOrigins", {"samples": 4, "candidates": candidates})
     assert said == (
         "The model was asked 4 times and wrote 3 different queries; 5 variations of what it wrote "
-        "were made by rule; mending what failed gave 1 more query."
+        "were made by rule; repairing what failed gave 1 more query."
     )
     said = call("words/attempts", "describeOrigins", {"samples": 1, "candidates": candidates[:1]})
     assert said == "The model was asked once and wrote 1 different query."

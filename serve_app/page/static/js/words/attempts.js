@@ -29,7 +29,7 @@ export function countAttempts({ candidates, samples }, chosen) {
 /** How far the attempts agree, in a sentence; empty where there were none. `origin` of the chosen candidate. */
 export function describeAgreement({ attempts, agreeing, other, uncompared, isMost }, origin) {
   if (!attempts) return "";
-  if (!agreeing) return origin === "repair" ? "No attempt came to this result; it is that of a mended query." : "No attempt came to this result; it is that of a variation.";
+  if (!agreeing) return origin === "repair" ? "No attempt came to this result; it is that of a repaired query." : "No attempt came to this result; it is that of a variation.";
   if (attempts === 1) return "There was only one attempt, so nothing could be compared.";
   if (agreeing === attempts) return `All ${attempts} attempts came to this result.`;
   if (isMost) return `Most attempts came to this result: ${agreeing} of ${attempts}.`;
@@ -55,13 +55,13 @@ export function listResults({ attempts, agreeing, other, otherResults, uncompare
 /** Which queries there are, in a sentence whose numbers add up to that of the candidates. */
 export function describeOrigins({ candidates, samples }) {
   const number = (...origins) => candidates.filter((one) => origins.includes(one.origin)).length;
-  const [written, derived, mended] = [number("sample"), number("derived"), number("repair")];
+  const [written, derived, repaired] = [number("sample"), number("derived"), number("repair")];
   const parts = [
     samples > 0
       ? `The model was asked ${samples === 1 ? "once" : count(samples, "time")} and wrote ${count(written, "different query", "different queries")}`
       : `The model wrote ${count(written, "query", "queries")}`,
     derived > 0 && `${count(derived, "variation")} of what it wrote ${derived === 1 ? "was" : "were"} made by rule`,
-    mended > 0 && `mending what failed gave ${count(mended, "more query", "more queries")}`,
+    repaired > 0 && `repairing what failed gave ${count(repaired, "more query", "more queries")}`,
   ];
   return `${parts.filter(Boolean).join("; ")}.`;
 }

@@ -59,7 +59,7 @@ export function listGrounds(answer, isPicked) {
   const results = chosen && listResults(countAttempts(trace, chosen));
   if (chosen) {
     if (results) grounds.push(results);
-    if (chosen.origin === "repair") grounds.push("The query failed at first and was mended.");
+    if (chosen.origin === "repair") grounds.push("The query failed at first and was repaired.");
     if (chosen.origin === "derived") grounds.push("The query is a variation, made by rule, of one that the model wrote.");
     const errors = chosen.findings.filter((one) => one.severity === "error").length;
     if (errors) grounds.push(`A check of the query found ${count(errors, "likely mistake")}; “Why this answer” names it.`);

@@ -10,13 +10,13 @@ import { nameResults, nameVerdict } from "../../words/verdicts.js";
 
 const FIRST = 6;
 const ORIGINS = { sample: "written by the model", derived: "a variation, made by rule", picked: "picked by you", verified: "given by a person" };
-function describeMending({ method, outcome }) {
-  if (outcome === "none") return "No way to mend it was found";
+function describeRepair({ method, outcome }) {
+  if (outcome === "none") return "No way to repair it was found";
   const by = method === "model" ? "by the model" : "by rule";
-  return outcome === "fixed" ? `Mended ${by}` : `Mending ${by} failed too`;
+  return outcome === "fixed" ? `Repaired ${by}` : `Repairing it ${by} failed too`;
 }
 
-const nameOrigin = (one) => (one.origin === "repair" ? (one.guard === "refused" || one.error ? "an attempt at mending" : "mended") : (ORIGINS[one.origin] ?? one.origin));
+const nameOrigin = (one) => (one.origin === "repair" ? (one.guard === "refused" || one.error ? "a repair that failed" : "repaired") : (ORIGINS[one.origin] ?? one.origin));
 const UNRUN = { budget: "Not run: enough results were known", timeout: "Not run: it took too long", estimate: "Not run: the database estimates too much work" };
 
 export function Candidates({ answer, trace, winner, isChosen }) {
@@ -46,7 +46,7 @@ function Candidate({ one, database, winner, first, trace, letter }) {
       ${one.error && html`<li class="finding error">Database: <${Prose} value=${one.error.message} /></li>`}
       ${one.unrun && html`<li class="finding">${UNRUN[one.unrun] ?? `Not run: ${one.unrun}`}</li>`}
       ${one.findings.map((finding) => html`<li class=${`finding ${finding.severity}`}><${Prose} value=${finding.message} /></li>`)}
-      ${repairs.map((repair) => html`<li class="finding">${describeMending(repair)}${repair.rules.length ? html` (<${Text} value=${repair.rules.map(writeWords).join(", ")} />)` : ""}.</li>`)}
+      ${repairs.map((repair) => html`<li class="finding">${describeRepair(repair)}${repair.rules.length ? html` (<${Text} value=${repair.rules.map(writeWords).join(", ")} />)` : ""}.</li>`)}
     </ul>
     ${one.predicates.length > 0 && html`<details><summary>Conditions added for what you may see (${one.predicates.length})</summary><${Predicates} predicates=${one.predicates} /></details>`}
     <${Score} score=${one.score} />
