@@ -1,8 +1,8 @@
-"""Open connections that nobody uses at the moment, kept for whoever needs one next.
+"""Open connections that are not in use, kept for the next caller.
 
-Each is looked at before it is lent, without a round trip: one that the server has ended is replaced
-at once. For a server that was there a moment ago, as before a restart, callers wait some seconds.
-If it does not answer, all fail together who came before that is known, wherever they wait.
+Each is checked before it is lent, without a round trip: one that the server has ended is replaced
+at once. If a server stops answering, it may be restarting, so callers wait some seconds for it. If
+it still does not answer, all callers who came before that was known fail together.
 
 Knows no driver, and does not limit how many are open: callers take turns elsewhere.
 """

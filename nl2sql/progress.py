@@ -104,7 +104,7 @@ def count_done() -> None:
 
 
 def report(event: QuestionEvent) -> None:
-    """Something happened to the question."""
+    """Reports an event of the question."""
     if (watch := _WATCH.get()) is not None:
         watch.report(event)
 

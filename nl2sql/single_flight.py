@@ -1,4 +1,4 @@
-"""Work that several callers need at once is done once."""
+"""Does work once that several callers need at the same time."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ class SingleFlight(Generic[_T]):
 
 
 def _mark_as_seen(task: asyncio.Task[Any]) -> None:
-    """Nobody waits for the outcome."""
+    """Marks the outcome as seen: no caller waits for it."""
     if not task.cancelled():
         task.exception()

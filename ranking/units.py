@@ -1,6 +1,6 @@
 """The units of a query's outputs: of the columns that they come from, or of a definition.
 
-Only what is told: by the comment or the name of a column, by the description of a measure, or by
+Only what is stated: in the comment or the name of a column, in the description of a measure, or in
 a currency column beside the amount that has one value in all rows. Whatever changes the unit, such
 as a count, a quotient or a product, has none.
 """
@@ -39,7 +39,7 @@ _CODE = re.compile(r"[A-Z]{3}")
 
 
 def add_units(result: ResultSet, sql: str, context: SchemaContext) -> ResultSet:
-    """The result with the units of its columns, as far as they are told."""
+    """The result with the units of its columns, as far as they are known."""
     query = read_candidate(sql, context)
     select = query.outermost() if query is not None else None
     if query is None or select is None or select.is_star:

@@ -167,7 +167,7 @@ def read_export(response: httpx.Response) -> Export | NoRows:
 
 
 def read_run_export(response: httpx.Response) -> Export:
-    """The rows of a query of one's own. Raises what the problem document says."""
+    """The rows of a query that the caller wrote. Raises what the problem document says."""
     if response.is_success:
         return Export(response.content, response.headers)
     raise translate(response)

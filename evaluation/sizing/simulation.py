@@ -37,7 +37,7 @@ class LoadLimit(Protocol):
     """What bounds the questions in a replica: ``serve_app.service.admission.Load``."""
 
     def measure(self, seconds: float, present: int) -> None:
-        """A request took that long; so many were present when it came, itself included."""
+        """Records how long a request took, and how many were present when it came, with it."""
         ...
 
     @property

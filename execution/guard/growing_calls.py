@@ -178,7 +178,7 @@ def measure_factor(node: exp.Expr) -> float:
 
 
 def _measure_growth(node: exp.Expr) -> float | None:
-    """How many times longer the node may make a text; None where that cannot be told."""
+    """How many times longer the node may make a text; None if that is unknown."""
     if isinstance(node, exp.Repeat | exp.Pad):
         key = "times" if isinstance(node, exp.Repeat) else "expression"
         times = read_number(node.args.get(key))

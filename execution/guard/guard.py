@@ -229,7 +229,7 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
     for node in list(find_all(tree, exp.Expr)):
         if isinstance(node, exp.Identifier) and is_bare_identifier(node):
             return Violation(
-                "unexplained_column", node.name, f"What {node.name} means here cannot be told."
+                "unexplained_column", node.name, f"The meaning of {node.name} here is not clear."
             )
         kind = type(node).__name__
         if not allowlist.has_tree_node(type(node)):

@@ -1,4 +1,4 @@
-"""Recursive queries: which of them end, told from their text.
+"""Recursive queries: which of them end, as far as their text shows.
 
 One that reads a table must follow a key; any other must count up (or down) to a constant, or look
 up the next higher value.

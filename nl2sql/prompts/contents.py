@@ -27,7 +27,7 @@ def may_send(contains: Contents, allowed: Contents) -> bool:
 
 
 def measure_context(context: SchemaContext) -> Contents:
-    """``values`` if any cell value, or example is in the context, else ``schema``."""
+    """``values`` if the context holds a cell value or an example, else ``schema``."""
     holds_values = (
         context.values
         or context.examples

@@ -357,7 +357,7 @@ def _render_item(name: str, note: str, meaning: str) -> str:
 
 
 def _render_items(items: Iterable[_Item], common: Set[_Item]) -> Iterator[str]:
-    """An item a line; those that were told before, or need no word, by their names at the end."""
+    """One item a line; those that are described elsewhere, or need no description, by name."""
     names = []
     for item in items:
         name, note, meaning = item

@@ -14,7 +14,7 @@ def find_header(scope: Scope, name: bytes) -> list[str]:
 
 
 def change_headers(send: Send, change: Callable[[MutableHeaders, int], None]) -> Send:
-    """Sends responses whose headers ``change``, which is told the status too, has changed."""
+    """Sends responses after ``change(headers, status)`` has changed their headers."""
 
     async def send_changed(message: Message) -> None:
         if message["type"] == "http.response.start":

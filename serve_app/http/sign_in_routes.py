@@ -184,7 +184,7 @@ def find_address(request: Request) -> str:
 
 
 def redirect(address: str) -> Response:
-    """To an address. The request's own, which may hold a code, is not told there."""
+    """Redirects without a Referer header: the address of the request may contain a code."""
     return RedirectResponse(address, status_code=303, headers={"Referrer-Policy": "no-referrer"})
 
 

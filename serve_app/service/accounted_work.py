@@ -71,7 +71,7 @@ class AccountedWork:
 
 
 def _describe(question: Question, result: object) -> Answer:
-    """What the audit log is told of a result."""
+    """What the audit log holds of a result."""
     if isinstance(result, Refusal):
         return Refused(result.code, result.reason, Trace(question))
     return Answered("", _NO_ROWS, 1.0, False, Trace(question))

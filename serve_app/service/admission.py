@@ -112,10 +112,10 @@ class AdmissionController:
             raise self._refuse("The service is busy.", present)
 
     def _refuse(self, reason: str, present: int) -> Busy:
-        """The error, with about the time when the present requests will have become few enough.
+        """The error, with an estimate of the time until few enough requests are present.
 
-        Those who are refused one after the other are told times so far apart as answers are: if all
-        came back at once, refusing them again would take the time in which others are answered.
+        The times of successive refusals are as far apart as answers are: if all callers came back
+        at once, refusing them again would take the time in which others are answered.
         """
         excess = max(1.0, present - self._load.most_present)
         soonest_s = max(_SHORTEST_RETRY_S, self._load.estimate_s(present) * excess / present)

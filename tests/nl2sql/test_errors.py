@@ -40,7 +40,7 @@ ALL = tuple(walk(QuorumError))
 
 
 def build_error(kind: type[QuorumError]) -> QuorumError:
-    return SPECIAL[kind]() if kind in SPECIAL else kind("It broke.", hint="Mend it.")
+    return SPECIAL[kind]() if kind in SPECIAL else kind("It broke.", hint="Repair it.")
 
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)

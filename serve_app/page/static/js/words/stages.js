@@ -11,7 +11,7 @@ const STAGES = {
   guard: ["Applying what you may see", "Applied what you may see"],
   assess: ["Checking the queries before they run", "Checked the queries before they ran"],
   vote: ["Running them and comparing results", "Ran them and compared results"],
-  repair: ["Mending queries that failed", "Mended queries that failed"],
+  repair: ["Repairing queries that failed", "Repaired queries that failed"],
   derive: ["Trying variations", "Tried variations"],
   execute: ["Reading the rows", "Read the rows"],
   words: ["Putting the answer into words", "Put the answer into words"],
