@@ -47,7 +47,6 @@ ONE_AT_A_TIME = (
     "tests/generation/engines/test_vllm_server.py",
     "tests/serve_app/batch/test_running.py",
     "tests/serve_app/batch/test_storage.py",
-    "tests/serve_app/page/test_real_service.py",
     "tests/serve_app/test_end_to_end.py",
     "tests/serve_app/test_engine_death.py",
     "tests/serve_app/ray/test_observability.py",

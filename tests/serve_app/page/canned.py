@@ -1,288 +1,217 @@
-"""Answers of the fake service, one of every outcome; checked against the contract's models."""
+"""Answers, tables and conversations of the fake service, from ``canned.yaml``.
+
+The answers are checked against the contract's models.
+"""
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from quorumsql.contract import read_response
 from ranking.query_words import describe_apart
-from tests.serve_app.page.canned_trace import WINNER, build_trace, build_verified_trace
 
 DATABASE = "demo_erp"
-LINES = [
-    ("Trekking bikes", "1284310.50"),
-    ("City bikes", "1102750.00"),
-    ("E-bikes", "986420.75"),
-    ("Racing bikes", "741900.20"),
-    ("Children's bikes", "402118.00"),
-    ("Helmets", "158330.40"),
-    ("Lights", "97215.35"),
-    ("Pumps and tools", "41877.90"),
-]
-SUGGESTIONS = [
-    "Which product line earned most last year?",
-    "How many orders were cancelled in each month of 2025?",
-    "Who are our best customers?",
-    "How many employees work in each department?",
-    "Which carrier delivered the most shipments?",
-    "What was refunded for goods that came back, by reason?",
-]
-NAMES = [
-    "Ana Lima",
-    "Björn Åkesson",
-    "陳大文",
-    "שרה לוי",
-    "محمد علي",
-    "Zoë d'Arcy",
-    "O'Brien & Sons",
-    "Ōkubo 株式会社",
-]
 
 
-def _answered(
-    question: str, columns: list[tuple[str, str]], rows: list[list[Any]], **more: Any
-) -> dict[str, Any]:
-    answer: dict[str, Any] = {
-        "outcome": "answered",
-        "question": question,
-        "database": DATABASE,
-        "session": None,
-        "rewritten": None,
-        "notes": [],
-        "trace": build_trace(),
-        "sql": WINNER,
-        "confidence": 0.86,
-        "quorum": True,
-        "text": "",
-        "text_source": "rule",
-        "columns": [{"name": name, "type": type_} for name, type_ in columns],
-        "rows": rows,
-        "truncated": False,
-        "cut": [],
-    }
-    answer |= more
-    return answer | {"description": describe_apart([answer["sql"]], "postgres")[0]}
+@cache
+def _read() -> dict[str, Any]:
+    read: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+    return read
 
 
-def _build_orders(count: int) -> list[list[Any]]:
-    statuses = ["OPN", "CNF", "SHP", "INV", "CXL"]
-    return [
-        [
-            100_000 + at,
-            NAMES[at % len(NAMES)],
-            f"2025-{at % 12 + 1:02d}-{at % 28 + 1:02d}",
-            f"{(at * 7919 % 900_000) / 100:.2f}",
-            statuses[at % 5],
-            at % 3 == 0,
-            None if at % 9 == 0 else f"Order {at} of the year",
-        ]
-        for at in range(count)
-    ]
+def pick(name: str) -> Any:
+    """A part of the file, of which the caller may change the uppermost level."""
+    part = _read()[name]
+    return part.copy() if isinstance(part, (dict, list)) else part
 
 
-ORDER_COLUMNS = [
-    ("order_id", "int4"),
-    ("customer", "text"),
-    ("order_dt", "date"),
-    ("amt", "numeric"),
-    ("status", "text"),
-    ("is_paid", "bool"),
-    ("note", "text"),
-]
+WINNER: str = pick("winner")
 
 
-def _list_customers(count: int, figure: str) -> dict[str, Any]:
-    """The first rows of an interpretation, with a figure of each customer."""
-    return {
-        "columns": [{"name": "name", "type": "text"}, {"name": figure, "type": "int8"}],
-        "rows": [[f"Customer {number}", 100 - number] for number in range(1, count + 1)],
-        "truncated": False,
-        "cut": [],
-    }
+def _build_candidate(own: dict[str, Any]) -> dict[str, Any]:
+    """A candidate of the trace, with the usual values for those that it does not have."""
+    own = dict(own)
+    sql = own.pop("sql", WINNER)
+    for old, new in own.pop("changes", {}).items():
+        sql = sql.replace(old, new)
+    kind = pick(own.pop("is")) if "is" in own else {}
+    filtered = "(SELECT * FROM sales.orders AS o WHERE region_id IN (3, 4)) AS o"
+    guarded = sql.replace("sales.orders o", filtered)
+    return {**pick("usual"), "sql": sql, "guarded_sql": guarded, **kind, **own}
+
+
+def build_trace() -> dict[str, Any]:
+    """Candidates of every kind; their samples are eight, counted as the service counts them."""
+    return {**pick("trace"), "candidates": [_build_candidate(own) for own in pick("candidates")]}
 
 
 def build_answer(question: str) -> dict[str, Any]:
     """The answer to a question, by the words in it."""
+    answer = {
+        "question": question, "database": DATABASE, "session": None, "rewritten": None,
+        "notes": [], "trace": build_trace(),
+    }  # fmt: skip
     words = question.lower()
-    base: dict[str, Any] = {
-        "question": question,
-        "database": DATABASE,
-        "session": None,
-        "rewritten": None,
-        "notes": [],
-        "trace": build_trace(),
-    }
-    if "best customers" in words:
-        answer = base | {
-            "outcome": "clarify",
-            "reason": "The attempts read “best” in different ways, and none has a quorum.",
-            "confidence": 0.31,
-            "interpretations": [
-                {
-                    "sql": (
-                        "SELECT name, SUM(amt) AS earned FROM sales.orders JOIN "
-                        "crm.customers USING (customer_id) GROUP BY name ORDER BY earned "
-                        "DESC LIMIT 10"
-                    ),
-                    "description": (
-                        "sorted by the sum of amt, highest first. The same in both: "
-                        "shows name; of customers and orders; only 10 rows."
-                    ),
-                    "share": 0.5,
-                    **_list_customers(12, "earned"),
-                },
-                {
-                    "sql": (
-                        "SELECT name, COUNT(*) AS orders FROM sales.orders JOIN "
-                        "crm.customers USING (customer_id) GROUP BY name ORDER BY orders "
-                        "DESC LIMIT 10"
-                    ),
-                    "description": (
-                        "sorted by the number of rows, highest first. The same in both: "
-                        "shows name; of customers and orders; only 10 rows."
-                    ),
-                    "share": 0.375,
-                    **_list_customers(12, "orders"),
-                },
-            ],
+    known = (content for part, content in pick("answers").items() if part in words)
+    content = _list_orders() if "all orders" in words else next(known, pick("lines"))
+    if content["outcome"] == "answered":
+        answer |= {
+            "sql": WINNER, "confidence": 0.86, "quorum": True, "text_source": "rule",
+            "truncated": False, "cut": [], "description": describe_apart([WINNER], "postgres")[0],
+        }  # fmt: skip
+    answer |= content
+    if content["outcome"] == "clarify":
+        rows = {
+            "columns": [{"name": "name", "type": "text"}, {"name": "figure", "type": "int8"}],
+            "rows": [[f"Customer {number}", 100 - number] for number in range(1, 13)],
+            "truncated": False,
+            "cut": [],
         }
-    elif "weather" in words:
-        answer = base | {
-            "outcome": "refused",
-            "code": "off_topic",
-            "reason": "No table of this database holds anything about weather.",
-            "suggestions": SUGGESTIONS[:3],
-        }
-    elif "delete" in words:
-        answer = base | {
-            "outcome": "refused",
-            "code": "read_only",
-            "reason": "The question asks to change data.",
-            "suggestions": SUGGESTIONS[:2],
-        }
-    elif "salary" in words:
-        answer = base | {
-            "outcome": "refused",
-            "code": "not_permitted",
-            "reason": "You may not read `hr.employees.salary`.",
-            "suggestions": [],
-        }
-    elif "impossible" in words:
-        answer = base | {
-            "outcome": "failed",
-            "reason": "Every query that was written failed in the database.",
-            "attempts": [
-                {
-                    "sql": "SELECT price FROM sales.order_lines",
-                    "origin": "sample",
-                    "error": "column `price` does not exist",
-                    "error_class": "unknown_column",
-                    "suggestion": "Name the column as it is called: unit_price.",
-                }
-            ],
-        }
-    elif "all orders" in words:
-        answer = _answered(question, ORDER_COLUMNS, _build_orders(10_000), text="10,000 orders.")
-    elif "each month" in words:
-        rows = [
-            [f"2025-{month:02d}-01", 20 + month * 7 % 13, 4 + month * 5 % 9]
-            for month in range(1, 13)
-        ]
-        answer = _answered(
-            question,
-            [("month", "date"), ("orders", "int8"), ("cancelled", "int8")],
-            rows,
-            text="Cancellations were highest in September 2025.",
-            confidence=0.74,
-        )
-    elif "how many" in words:
-        answer = _answered(
-            question, [("count", "int8")], [[302]], text="Answer: 302.", confidence=0.93
-        )
-    elif "unsure" in words:
-        answer = _answered(
-            question,
-            [("name", "text"), ("n", "int8")],
-            [["a", 1], ["b", 2]],
-            text="Two groups.",
-            confidence=0.38,
-            quorum=False,
-            truncated=True,
-        )
-    else:
-        rows = [[name, amount] for name, amount in LINES]
-        answer = _answered(
-            question,
-            [("product_line", "text"), ("earned", "numeric")],
-            rows,
-            text="Trekking bikes earned most in 2025: 1,284,310.50 EUR.",
-        )
+        answer["interpretations"] = [one | rows for one in content["interpretations"]]
     read_response(answer)
     return answer
 
 
+def _list_orders() -> dict[str, Any]:
+    names = pick("customers")
+    rows = [
+        [
+            100_000 + at,
+            names[at % len(names)],
+            f"2025-{at % 12 + 1:02d}-{at % 28 + 1:02d}",
+            f"{(at * 7919 % 900_000) / 100:.2f}",
+            ("OPN", "CNF", "SHP", "INV", "CXL")[at % 5],
+            at % 3 == 0,
+            None if at % 9 == 0 else f"Order {at} of the year",
+        ]
+        for at in range(10_000)
+    ]
+    return {
+        "outcome": "answered",
+        "columns": pick("orders"),
+        "rows": rows,
+        "text": "10,000 orders.",
+    }
+
+
 def build_verified(question: str, sql: str) -> dict[str, Any]:
-    """The answer to a question whose query somebody gave."""
+    """The answer to a question whose query somebody gave: nothing is sampled."""
     given = {"by": "Ana Lima", "at": "2026-03-01T08:00:00+00:00", "source": "feedback"}
-    answer = _answered(
-        question,
-        [("product_line", "text"), ("earned", "numeric")],
-        [[name, amount] for name, amount in LINES[:3]],
-        text="3 rows with product line and earned.",
-        sql=sql,
-        confidence=1.0,
-        quorum=False,
-        verified=given,
-        trace=build_verified_trace(sql),
-    )
+    candidate = _build_candidate({"id": "c1", "sql": sql, "origin": "verified"})
+    stages = [one for one in pick("trace")["stages"] if one["stage"] not in ("generate", "repair")]
+    none = {"samples": 1, "wanted": 0, "candidates": [candidate], "repairs": [], "prompt": []}
+    answer = build_answer(question) | {
+        "sql": sql, "confidence": 1.0, "quorum": False, "verified": given,
+        "trace": build_trace() | none | {"stages": stages},
+    }  # fmt: skip
     read_response(answer)
     return answer
 
 
 def list_events(answer: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """The events before an answer."""
-    events: list[tuple[str, dict[str, Any]]] = []
 
-    def stage(name: str, done: int = 0, total: int = 0, **tokens: int) -> None:
-        usual = {"prompt_tokens_read": 0, "prompt_tokens": 0, "answer_tokens": 0}
-        events.append(("stage", {"stage": name, "done": done, "total": total} | usual | tokens))
+    def stage(name: str, done: int = 0, total: int = 0) -> tuple[str, dict[str, Any]]:
+        tokens = {"prompt_tokens_read": done * 985, "prompt_tokens": 1970, "answer_tokens": done}
+        return "stage", {"stage": name, "done": done, "total": total, **tokens}
 
-    for name in ("retrieve", "gate", "plan"):
-        stage(name)
-    for done in range(5):
-        stage(
-            "generate",
-            done,
-            4,
-            prompt_tokens=1970,
-            prompt_tokens_read=min(1970, done * 985),
-            answer_tokens=done * 96,
-        )
-    stage("guard", 4, 4)
-    events.append(
-        ("candidate", {"id": "c1", "sql": WINNER, "samples": 3, "status": "accepted", "reason": ""})
-    )
-    events.append(
-        (
-            "candidate",
-            {
-                "id": "c4",
-                "sql": "SELECT pg_sleep(10)",
-                "samples": 1,
-                "status": "refused",
-                "reason": "pg_sleep",
-            },
-        )
-    )
-    stage("assess", 1, 2)
-    stage("vote")
-    events.append(
-        ("vote", {"samples": 8, "leader": WINNER, "votes": 5, "quorum": True, "settled": True})
-    )
-    stage("execute")
+    def candidate(name: str, sql: str, status: str, reason: str) -> tuple[str, dict[str, Any]]:
+        told = {"id": name, "sql": sql, "samples": 1, "status": status, "reason": reason}
+        return "candidate", told
+
+    vote = {"samples": 8, "leader": WINNER, "votes": 5, "quorum": True, "settled": True}
+    events = [
+        *map(stage, ("retrieve", "gate", "plan")),
+        *(stage("generate", done, 2) for done in range(3)),
+        stage("guard", 4, 4),
+        candidate("c1", WINNER, "accepted", ""),
+        candidate("c4", "SELECT pg_sleep(10)", "refused", "pg_sleep"),
+        *map(stage, ("assess", "vote")),
+        ("vote", vote),
+        stage("execute"),
+    ]
     if answer["outcome"] == "answered":
-        events.append(
-            ("rows", {key: answer[key] for key in ("sql", "columns", "rows", "truncated")})
-        )
-        stage("words")
+        told = {key: answer[key] for key in ("sql", "columns", "rows", "truncated")}
+        events += [("rows", told), stage("words")]
     return events
+
+
+def list_tables(database: str, search: str, after: str, limit: int) -> dict[str, Any]:
+    """A page of the 400 tables of the first database, or of the one table of any other."""
+    tables = {"main.customers": "Who buys in the shop"}
+    if database == DATABASE:
+        known = pick("tables")
+        parts = range(400 - len(known))
+        tables = known | {
+            f"archive.year_{1900 + at}": f"Closed bookings, part {at}" for at in parts
+        }
+    found = [
+        {
+            "table": name, "comment": comment, "gloss": "", "columns": 9,
+            "module": name.split(".")[0], "database_schema": name.split(".")[0],
+        }
+        for name, comment in tables.items()
+        if search.lower() in f"{name} {comment}".lower()
+    ]  # fmt: skip
+    start = int(after or 0)
+    following = start + limit
+    return {
+        "tables": found[start:following],
+        "next": str(following) if following < len(found) else None,
+        "total": len(found),
+        "schemas": len({name.split(".")[0] for name in tables}),
+    }
+
+
+def describe_table(name: str) -> dict[str, Any]:
+    """A table in detail; the same for all but the name."""
+    table = pick("table")
+    columns = [pick("column") | column for column in table["columns"]]
+    return {"table": name, **table, "columns": columns}
+
+
+def build_conversation(
+    id_: str, title: str, now: str, questions: list[tuple[str, str]]
+) -> dict[str, Any]:
+    """A conversation of these questions and their outcomes."""
+    sure = {"sql": WINNER, "confidence": 0.86, "quorum": True, "origin": "sample"}
+    none = {"sql": "", "confidence": None, "quorum": None, "origin": ""}
+    turns = [
+        {
+            "id": str(number), "question": question, "rewritten": None, "database": DATABASE,
+            "outcome": outcome, "is_withheld": False, "asked_at": now,
+            **(sure if outcome == "answered" else none),
+        }
+        for number, (question, outcome) in enumerate(questions, start=1)
+    ]  # fmt: skip
+    return {
+        "id": id_, "title": title, "database": DATABASE, "asked_at": now, "starred": False,
+        "questions": len(questions), "turns": turns,
+    }  # fmt: skip
+
+
+def build_conversations(now: str) -> list[dict[str, Any]]:
+    """Conversations with their turns, the latest first."""
+    more = ("And only in Germany?", "answered")
+    return [
+        build_conversation(f"c{number}", title, now, [(title, "answered"), more])
+        | {"starred": number == 1}
+        for number, title in enumerate(pick("conversations"))
+    ]
+
+
+def build_review(now: str) -> list[dict[str, Any]]:
+    """Answers that were called wrong, the first with a correction."""
+    wrong = WINNER.replace("o.status <> 'CXL' AND ", "")
+    return [
+        {
+            "id": str(number), "database": DATABASE, "question": question, "sql": wrong,
+            "correction": "" if number else WINNER, "given_by": "Jon Weber", "given_at": now,
+            "state": "open", "reviewed_by": "", "corrected_by": "" if number else "Jon Weber",
+        }
+        for number, question in enumerate(pick("review"))
+    ]  # fmt: skip

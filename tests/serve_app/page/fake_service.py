@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from serve_app.http.page_files import PageFiles, read_files
-from tests.serve_app.page import canned, canned_data
+from tests.serve_app.page import canned
 
 KEY = "the-key"
 COOKIE = "quorumsql_session"
@@ -57,16 +57,16 @@ class FakeService:
     answer: Callable[[str], dict[str, Any]] = canned.build_answer
     run_error: Response | None = None
     run_pause_s: float = 0.0
-    person: dict[str, Any] = field(default_factory=lambda: dict(canned_data.PERSON))
-    suggestions: list[str] = field(default_factory=lambda: list(canned.SUGGESTIONS))
-    table: Callable[[str], dict[str, Any]] = canned_data.describe_table
+    person: dict[str, Any] = field(default_factory=lambda: canned.pick("person"))
+    suggestions: list[str] = field(default_factory=lambda: canned.pick("suggestions"))
+    table: Callable[[str], dict[str, Any]] = canned.describe_table
     received: list[tuple[str, str, Any]] = field(default_factory=list)
     """Method, path and body of the requests that are not GET."""
 
     def __post_init__(self) -> None:
         now = datetime.now(UTC).isoformat()
-        self.conversations = canned_data.build_conversations(now)
-        self.review = canned_data.build_review(now)
+        self.conversations = canned.build_conversations(now)
+        self.review = canned.build_review(now)
         self.given: dict[str, dict[str, Any]] = {}
         self.sessions: set[str] = set()
 
@@ -145,31 +145,12 @@ class FakeService:
         return response
 
     async def databases(self, _: Request) -> Response:
-        return JSONResponse(
-            {
-                "databases": [
-                    {
-                        "name": canned.DATABASE,
-                        "description": "A maker of bicycles: sales, stock, people",
-                        "dialect": "postgres",
-                        "is_default": True,
-                        "tables": 62,
-                    },
-                    {
-                        "name": "shop",
-                        "description": "The online shop",
-                        "dialect": "sqlite",
-                        "is_default": False,
-                        "tables": 9,
-                    },
-                ]
-            }
-        )
+        return JSONResponse({"databases": canned.pick("databases")})
 
     async def tables(self, request: Request) -> Response:
         values = request.query_params
         return JSONResponse(
-            canned_data.list_tables(
+            canned.list_tables(
                 request.path_params["database"],
                 values.get("search", ""),
                 values.get("after", ""),
@@ -183,7 +164,7 @@ class FakeService:
     async def definitions(self, request: Request) -> Response:
         if request.path_params["database"] != canned.DATABASE:
             return JSONResponse({"measures": [], "dimensions": [], "filters": []})
-        return JSONResponse(canned_data.DEFINITIONS)
+        return JSONResponse(canned.pick("definitions"))
 
     async def suggest(self, _: Request) -> Response:
         return JSONResponse({"questions": self.suggestions})
@@ -212,7 +193,7 @@ class FakeService:
         """Adds the question to the history, in its conversation."""
         known = next((one for one in self.conversations if one["id"] == answer["session"]), None)
         if known is None:
-            known = canned_data.build_conversation(
+            known = canned.build_conversation(
                 answer["session"], answer["question"], datetime.now(UTC).isoformat(), []
             )
         else:

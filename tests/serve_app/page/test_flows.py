@@ -119,21 +119,16 @@ def test_chart_changed_and_saved(either: Reader) -> None:
             either.do(key, f"button:has-text('{kind.upper()}')")
         assert saved.value.suggested_filename == f"{LINE_FILE}.{kind}"
     drawn = ElementTree.fromstring(saved.value.path().read_text())
-    texts = [element.text for element in drawn.iter() if element.tag.endswith("text")]
-    assert {LINE, "Product line", "Earned"} <= {*texts}
-
-
-def test_download(either: Reader) -> None:
-    _start(either)
-    either.ask(LINE)
-    either.leave_fields()
+    either.do("t", ".segments button:has-text('Table')")
     either.do("d", "button:has-text('Download')")
     either.see(".menu-list button:has-text('CSV')")
-    with either.page.expect_download() as saved:
+    with either.page.expect_download() as table:
         either.do("Enter", ".menu-list button:has-text('CSV')")
-    assert saved.value.suggested_filename == f"{LINE_FILE}.csv"
+    assert table.value.suggested_filename == f"{LINE_FILE}.csv"
     asked = [body for _, path, body in either.service.received if path == "/run"]
     assert asked[-1]["spreadsheet_safe"] is True
+    texts = [element.text for element in drawn.iter() if element.tag.endswith("text")]
+    assert {LINE, "Product line", "Earned"} <= {*texts}
 
 
 def test_why(either: Reader) -> None:
@@ -178,7 +173,7 @@ def _save_a_correction(reader: Reader) -> None:
     reader.see(".saved")
 
 
-def test_a_saved_correction_is_taken_back(either: Reader) -> None:
+def test_correct_undo_and_see_the_corrected_answer(either: Reader) -> None:
     _start(either)
     either.ask(LINE)
     either.leave_fields()
@@ -188,17 +183,11 @@ def test_a_saved_correction_is_taken_back(either: Reader) -> None:
     either.do("u", ".saved button:has-text('Undo')")
     either.see("text=Taken back")
     assert either.service.given == {}
-    # It can be saved again.
-    either.see("button:has-text('Save as the right answer'):not(:disabled)")
     assert either.page.locator(".saved, .feedback-message").count() == 0
-
-
-def test_a_corrected_question_is_answered_by_the_correction(either: Reader) -> None:
-    _start(either)
-    either.ask(LINE)
+    # It can be saved again.
+    either.press("button:has-text('Save as the right answer'):not(:disabled)")
+    either.see(".saved")
     either.leave_fields()
-    either.do("e", ".answer-foot button:has-text('SQL')")
-    _save_a_correction(either)
     either.do("r", ".saved button:has-text('Show the corrected answer')")
     either.see(".confidence strong:has-text('Confirmed')")
     either.see("text=Ana Lima gave this query as the right one for this question on")
@@ -249,14 +238,6 @@ def test_history_star_rename_delete_undo(either: Reader) -> None:
     assert not [path for method, path, _ in either.service.received if method == "DELETE"]
 
 
-def test_a_conversation_of_the_history_is_read_again(reader: Reader) -> None:
-    reader.visit("#/c/c0")
-    assert "Trekking bikes" in reader.see(".answer").inner_text()
-    reader.ask("And in May?")
-    asked = [body for _, path, body in reader.service.received if path == "/query"]
-    assert asked[-1]["session"] == "c0"
-
-
 def test_review_is_worked_through(either: Reader) -> None:
     either.visit("#/review")
     assert either.see(".review-list").locator("mark").count() > 0
@@ -268,23 +249,6 @@ def test_review_is_worked_through(either: Reader) -> None:
     # The open entries are shown until the others have come.
     entry = either.see(".review-entry:has-text('done by')")
     assert "done by Ann Becker" in entry.inner_text()
-
-
-def test_a_correction_in_the_review_closes_its_entry(either: Reader) -> None:
-    either.visit("#/review")
-    either.see(".review-entry")
-    entry = either.page.locator(".review-entry").nth(1)
-    assert "Corrected by" not in entry.inner_text()
-    entry.locator("button:has-text('Run and correct')").click()
-    either.page.locator(".editor.ready .cm-content").click()
-    _save_a_correction(either)
-    assert "Corrected by Ann Becker" in entry.inner_text()
-    assert entry.locator("button:has-text('Mark as done')").count() == 0
-    assert [one["state"] for one in either.service.review] == ["open", "done"]
-    either.do("u", ".saved button:has-text('Undo')")
-    entry.locator("button:has-text('Mark as done')").wait_for()
-    assert "Corrected by" not in entry.inner_text()
-    assert [one["state"] for one in either.service.review] == ["open", "open"]
 
 
 def test_sign_out(either: Reader) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.serve_app.page.browser import Reader
-from tests.serve_app.page.canned_data import build_conversation
+from tests.serve_app.page.canned import build_conversation
 from tests.serve_app.page.fake_service import problem
 
 LINE = "Which product line earned most last year?"
@@ -36,6 +36,11 @@ def test_a_new_question_is_in_the_list_without_a_reload(reader: Reader) -> None:
     reader.page.click(".nav-link:has-text('History')")
     reader.see(".conversations li")
     assert _list_titles(reader)[0] == "How many orders are open?"
+    reader.visit("#/c/c0")
+    assert "Trekking bikes" in reader.see(".answer").inner_text()
+    reader.ask("And in May?")
+    asked = [body for _, path, body in reader.service.received if path == "/query"]
+    assert asked[-1]["session"] == "c0"
 
 
 def test_rows_are_read_as_they_come_into_sight(reader: Reader) -> None:

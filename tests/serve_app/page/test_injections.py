@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.serve_app.page import canned, canned_data
+from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
 from tests.serve_app.page.fake_service import problem
 
@@ -126,7 +126,7 @@ def _error_text(reader: Reader, text: str) -> None:
 
 
 def _comment(reader: Reader, text: str) -> None:
-    table = canned_data.describe_table("sales.orders")
+    table = canned.describe_table("sales.orders")
     column = table["columns"][0] | {
         "name": text,
         "comment": text,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.serve_app.page.browser import Reader
 from tests.serve_app.page.fake_service import KEY, problem
 
@@ -13,37 +15,23 @@ def _start(reader: Reader) -> None:
     reader.see(".suggestions")
 
 
-def test_a_busy_service_is_asked_again(reader: Reader) -> None:
-    reader.service.refuse.append(
-        problem(503, "Temporarily unavailable", "All places are taken.", retry_after=1)
-    )
+def test_a_refusal_that_passes_is_waited_for(reader: Reader) -> None:
+    busy = problem(503, "Temporarily unavailable", "All places are taken.", retry_after=1)
+    short = problem(429, "Limit reached", "Too many questions in this minute.", retry_after=1)
+    long = problem(429, "Limit reached", "You used all tokens of today.", retry_after=7200)
     _start(reader)
-    reader.type_question(LINE)
-    assert "All places are taken" in reader.see(".progress-note").inner_text()
-    reader.see(".answer")
-
-
-def test_a_limit_says_when_to_go_on(reader: Reader) -> None:
-    reader.service.refuse.append(
-        problem(429, "Limit reached", "You used all tokens of today.", retry_after=7200)
-    )
-    _start(reader)
+    for refusal, told in ((busy, "All places are taken"), (short, "sent again in")):
+        reader.service.refuse.append(refusal)
+        reader.type_question(LINE)
+        reader.see(f".turn.last .progress-note:has-text('{told}')")
+        reader.see(".turn.last .answer")
+    reader.service.refuse.append(long)
     reader.type_question(LINE)
     text = reader.see(".problem").inner_text()
     assert "A limit is reached" in text
     assert "2 h" in text
     reader.page.click("text=Ask again")
-    reader.see(".answer")
-
-
-def test_a_short_limit_passes_by_itself(reader: Reader) -> None:
-    reader.service.refuse.append(
-        problem(429, "Limit reached", "Too many questions in this minute.", retry_after=1)
-    )
-    _start(reader)
-    reader.type_question(LINE)
-    assert "sent again in" in reader.see(".progress-note").inner_text()
-    reader.see(".answer")
+    reader.see(".turn.last .answer")
 
 
 def test_a_lost_question_is_asked_again(reader: Reader) -> None:
@@ -122,3 +110,31 @@ def _assert_nothing_is_left(reader: Reader) -> None:
     for text in ("Trekking", "product line", "Ann Becker", "demo_erp", "sales."):
         assert text not in shown, text
     assert page.evaluate("(async () => (await caches.keys()).length)()") == 0
+
+
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        ("cancelled", "You did not finish signing in"),
+        ("refused", "did not work"),
+        ("unavailable", "cannot be reached"),
+        ("too_many", "in a minute"),
+        ("constructor", ""),
+        ("<img src=x onerror=alert(1)>", ""),
+    ],
+)
+def test_a_sign_in_that_failed_at_the_provider_is_told_once(
+    reader: Reader, reason: str, text: str
+) -> None:
+    """Other words in the address say nothing."""
+    reader.service.needs_sign_in = True
+    reader.page.goto(f"{reader.served.url}?sign_in={reason}#/schema")
+    reader.see("#key")
+    told = reader.page.locator(".sign-in [role=alert]")
+    assert told.count() == bool(text)
+    if text:
+        assert text in told.inner_text()
+        assert reader.page.url == f"{reader.served.url}#/schema"
+        reader.page.reload()
+        reader.see("#key")
+        assert told.count() == 0

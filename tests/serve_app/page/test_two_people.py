@@ -166,15 +166,3 @@ def test_a_tab_that_is_signed_out_shows_nothing_of_before(browsers: Browsers) ->
     first.see("text=No conversations yet")
     assert first.page.locator(".conversations li").count() == 0
     assert "last_name" not in first.page.content()
-
-
-def test_a_sign_in_that_ends_elsewhere_ends_here(browsers: Browsers) -> None:
-    here, there = open_as(browsers, "mia"), open_as(browsers, "mia")
-    ask(here, NAMES)
-    go(there, "g a")
-    there.page.click("button:has-text('Sign out everywhere')")
-    there.see("#key")
-    go(here, "g h")
-    here.see("#key")
-    assert "Your sign-in has ended" in here.page.locator(".sign-in").inner_text()
-    assert "last_name" not in here.page.content()

@@ -32,19 +32,6 @@ def build_columns(*names: str) -> list[dict[str, str]]:
     return [{"name": name, "type": ""} for name in names]
 
 
-def test_columns_are_called_as_the_service_says(call: Call) -> None:
-    columns = [{"name": "?column?", "heading": "revenue (EUR)"}, {"name": "n"}]
-    assert call("core/format", "nameColumns", columns) == ["revenue (EUR)", "n"]
-    for name, words in (
-        ("total_revenue", "total revenue"),
-        ("netAmount", "net amount"),
-        ("AMT", "AMT"),
-        ("count(*)", "count(*)"),
-        ("_", "_"),
-    ):
-        assert call("core/format", "writeWords", name) == words
-
-
 def test_the_sentence_says_what_the_rows_are(call: Call) -> None:
     twelve = [[at, at] for at in range(12)]
 
@@ -59,19 +46,6 @@ def test_the_sentence_says_what_the_rows_are(call: Call) -> None:
     assert say([*"abcdefg"], twelve) == "12 rows of 7 columns."
     assert say(["a"], [[1]], text="Answer: 1.") == "1."
     assert say(["a"], [[1]], text="Réponse : 1.") == "1."
-
-
-def test_what_is_asked_back_depends_on_the_readings(call: Call) -> None:
-    readings = [{"sql": name, "share": 0.4} for name in "ab"]
-    for count, confidence, sentence, heading in (
-        (0, 0.3, "I am not sure enough to answer.", ""),
-        (1, 0.3, "I am not sure enough to answer.", "The nearest reading found"),
-        (2, 0.3, "I am not sure. Which of these do you mean?", ""),
-        (2, 0.04, "I am not sure enough to answer. Do you mean one of these?", ""),
-    ):
-        answer = {"interpretations": readings[:count], "confidence": confidence}
-        asked = call("words/readings", "askBack", answer)
-        assert asked == {"sentence": sentence, "heading": heading}
 
 
 @pytest.mark.parametrize(
@@ -127,78 +101,51 @@ CHECK = " Check it before you rely on it."
 @pytest.mark.parametrize(
     ("samples", "groups", "summary", "ground"),
     [
-        pytest.param(
+        (
             8,
             [(0, 3, 8)],
             "All 8 attempts came to this result.",
             "All 8 attempts came to this result.",
-            id="all",
         ),
-        pytest.param(
+        (
             8,
             [(0, 3, 5), (1, 4, 2), (2, 9, 1)],
             "Most attempts came to this result: 5 of 8.",
             "5 of 8 attempts came to this result; 3 came to 2 other results.",
-            id="most",
         ),
-        pytest.param(
-            8,
-            [(0, 3, 5), (-1, None, 3)],
-            "Most attempts came to this result: 5 of 8.",
-            "5 of 8 attempts came to this result; 3 gave no result.",
-            id="most and none other",
-        ),
-        pytest.param(
+        (
             8,
             [(0, 3, 2), (-1, None, 6)],
             "Only 2 of 8 attempts gave a result, the same one each time." + CHECK,
             "2 of 8 attempts came to this result; 6 gave no result.",
-            id="few and none other",
         ),
-        pytest.param(
-            8,
-            [(0, 3, 1), (-1, None, 2)],
-            "Only 1 of 8 attempts gave a result." + CHECK,
-            "1 of 8 attempts came to this result; 7 gave no result.",
-            id="one and none other",
-        ),
-        pytest.param(
+        (
             8,
             [(0, 3, 3), (1, 3, 3), (-1, None, 2)],
             "The attempts did not agree on one result: 3 of 8 came to this one." + CHECK,
             "3 of 8 attempts came to this result; 3 came to another result; 2 gave no result.",
-            id="divided",
         ),
-        pytest.param(
+        (
             8,
             [(0, 3, 0), (1, 3, 5)],
             "No attempt came to this result; it is that of a variation." + CHECK,
             "None of 8 attempts came to this result; 5 came to another result; 3 gave no result.",
-            id="a variation",
         ),
-        pytest.param(
+        (
             1,
             [(0, 3, 1)],
             "There was only one attempt, so nothing could be compared." + CHECK,
             "The one attempt came to this result.",
-            id="one attempt",
         ),
-        pytest.param(
+        (
             4,
             [(0, 3, 1), (-1, 7, 2)],
             "Only 1 of 4 attempts gave a result that could be compared." + CHECK,
             "1 of 4 attempts came to this result; 2 gave a result that was not compared; "
             "1 gave no result.",
-            id="left out of the vote",
-        ),
-        pytest.param(
-            4,
-            [(0, 3, 2), (1, None, 2)],
-            "Only 2 of 4 attempts gave a result, the same one each time." + CHECK,
-            "2 of 4 attempts came to this result; 2 gave no result.",
-            id="the others were not run",
         ),
     ],
+    ids="all most few divided variation one left_out".split(),
 )
 def test_summary_and_grounds_rest_on_the_same_counts(
     call: Call, samples: int, groups: list[tuple[int, int | None, int]], summary: str, ground: str
@@ -233,31 +180,6 @@ def test_candidates_are_counted_by_origin_and_add_up(call: Call) -> None:
     )
     said = call("words/attempts", "describeOrigins", {"samples": 1, "candidates": candidates[:1]})
     assert said == "The model was asked once and wrote 1 different query."
-
-
-@pytest.mark.parametrize(
-    ("values", "letter", "heading"),
-    [
-        ({"rows": 3}, "B", "Result B"),
-        ({"rows": 0}, "AA", "Result AA"),
-        ({"rows": 3}, "", "A result that was not compared"),
-        ({"unrun": "budget"}, "A", "Would give result A: the plan is the same"),
-        ({"unrun": "budget"}, "", "Not run"),
-        ({"error": {}}, "", "Failed in the database"),
-        ({}, "", "No result"),
-        (
-            {"guard": "refused", "violation": {"code": "unknown_table"}},
-            "",
-            "Refused by the safety check",
-        ),
-        ({"guard": "refused", "violation": {"code": "not_permitted"}}, "", "Not permitted"),
-    ],
-)
-def test_a_candidate_with_rows_has_a_result(
-    call: Call, values: dict[str, Any], letter: str, heading: str
-) -> None:
-    usual = {"guard": "passed", "violation": None, "rows": None, "error": None, "unrun": ""}
-    assert call("words/verdicts", "nameVerdict", usual | values, letter) == heading
 
 
 @pytest.mark.parametrize(
@@ -299,27 +221,3 @@ def test_a_chart_is_offered_where_there_is_something_to_compare(
     assert (suggested and suggested["mark"]) == mark
     choices = call("chart/rule", "listChoices", roles)["x"]
     assert all(len({row[at] for row in rows}) > 1 for at in choices)
-
-
-def test_a_specification_has_the_question_as_title_and_words_at_its_axes(call: Call) -> None:
-    columns = [{"name": "order_month", "type": DATE}, {"name": "total_revenue", "type": NUMBER}]
-    rows = [["2025-01-01", 1], ["2025-02-01", 2]]
-    roles = call("chart/rule", "readRoles", columns, rows)
-    look = {"ink": "#000", "faint": "#555", "line": "#ccc", "accent": "#00f", "paper": "#fff"}
-    look |= {"font": "sans-serif"}
-    question = "How much was earned in each month of the year, and what of that came from abroad?"
-
-    def build(question: str, width: int) -> Any:
-        result = {"question": question, "columns": columns, "rows": rows}
-        chart = call("chart/rule", "suggestChart", roles, len(rows))
-        size = {"width": width, "height": 240}
-        return call("chart/spec", "buildSpec", chart, result, roles, look | {"series": []}, size)
-
-    spec = build(question, 320)
-    assert " ".join(spec["title"]["text"]) == question
-    assert 2 <= len(spec["title"]["text"]) <= 3
-    assert build(question, 1200)["title"]["text"] == [question]
-    assert build(f"{question} " * 9, 320)["title"]["text"][2].endswith(" …")
-    assert "title" not in build("", 320)
-    titles = [spec["encoding"][axis]["title"] for axis in "xy"]
-    assert titles == ["Order month", "Total revenue"]
