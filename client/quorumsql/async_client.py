@@ -31,7 +31,7 @@ from quorumsql.contract.history import (
 )
 from quorumsql.contract.identity import PrincipalResponse
 from quorumsql.contract.requests import QueryRequest
-from quorumsql.contract.runs import FormatResponse, RunResponse
+from quorumsql.contract.runs import RunResponse
 from quorumsql.contract.schema import (
     DatabasesResponse,
     DefinitionsResponse,
@@ -247,11 +247,6 @@ class AsyncClient:
         }
         headers = {"Accept": media_type}
         return wire.read_run_export(await self._send("POST", "/run", json=body, headers=headers))
-
-    async def format(self, sql: str, *, database: str | None = None) -> str:
-        """The query on several lines."""
-        body = {"sql": sql, "database": database}
-        return (await self._call(FormatResponse, "POST", "/format", body)).sql
 
     async def conversations(
         self,

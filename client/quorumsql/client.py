@@ -101,7 +101,6 @@ class Client:
     suggestions = _block(AsyncClient.suggestions)
     run = _block(AsyncClient.run)
     export_run = _block(AsyncClient.export_run)
-    format = _block(AsyncClient.format)
     conversations = _block(AsyncClient.conversations)
     conversation = _block(AsyncClient.conversation)
     change_conversation = _block(AsyncClient.change_conversation)

@@ -145,7 +145,7 @@ def _build_page_routers(settings: Settings, page: PageServices) -> tuple[APIRout
     return (
         build_sign_in_router(settings, page.sign_ins, page.profiles),
         build_schema_router(page.schema),
-        build_run_router(settings, page.tools),
+        build_run_router(page.tools),
         build_history_router(page.history),
         build_review_router(page.review),
     )

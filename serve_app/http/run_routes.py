@@ -1,4 +1,4 @@
-"""``POST /run`` and ``POST /format``: a query that the principal wrote, changed or was given."""
+"""``POST /run``: a query that the principal wrote, changed or was given."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from fastapi import APIRouter, Request, Response
 
 from nl2sql.answers import Answered, Refused
 from nl2sql.rendering import build_columns, list_predicates
-from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import GuardedQuery
-from quorumsql.contract.runs import FormatRequest, FormatResponse, RunRequest, RunResponse
+from quorumsql.contract.runs import RunRequest, RunResponse
 from serve_app.http.disconnection import run_while_connected
 from serve_app.http.formats import JSON, MEDIA_TYPES, find_format
 from serve_app.http.problems import render_problem
@@ -19,9 +18,8 @@ from serve_app.http.route_parts import (
     choose_response_type,
     describe_responses,
     export_rows,
-    render_model,
 )
-from serve_app.service.tools import ToolService, find_refusal, format_sql
+from serve_app.service.tools import ToolService, find_refusal
 
 _RUN = describe_responses(
     "The rows as JSON, or in the accepted format with the headers of `POST /query`.",
@@ -36,10 +34,9 @@ _RUN[422] = {
     "description": "The request is invalid, or there are no rows: `code` is the guard's reason or "
     "the SQLSTATE of the database's error."
 }
-_FORMAT = describe_responses("The query on several lines.", FormatResponse, 404)
 
 
-def build_run_router(settings: Settings, tools: ToolService) -> APIRouter:
+def build_run_router(tools: ToolService) -> APIRouter:
     """The routes."""
     router = APIRouter()
 
@@ -56,12 +53,6 @@ def build_run_router(settings: Settings, tools: ToolService) -> APIRouter:
         if format_ is None:
             return await run_in_results_thread(_render, answer)
         return await export_rows(answer, format_, spreadsheet_safe=body.spreadsheet_safe)
-
-    @router.post("/format", summary="Format a query", responses=_FORMAT)
-    async def format_query(body: FormatRequest, principal: Caller) -> Response:
-        name = settings.database_name(body.database, principal)
-        sql = await format_sql(body.sql, settings.databases[name].dialect)
-        return render_model(FormatResponse(sql=sql))
 
     return router
 

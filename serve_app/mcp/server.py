@@ -14,6 +14,7 @@ from mcp_types import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
+    CallToolResult,
     ListResourcesResult,
     ListResourceTemplatesResult,
     ListToolsResult,
@@ -28,7 +29,7 @@ from nl2sql.errors import QuorumError
 from nl2sql.types import Principal
 from serve_app.mcp.documents import write_json
 from serve_app.mcp.resources import JSON, TEMPLATES, list_resources, read_resource
-from serve_app.mcp.tools import TOOLS, ToolCall, ToolResult, ToolServices, render_error
+from serve_app.mcp.tools import TOOLS, ToolCall, ToolServices, render_error
 
 Context = ServerRequestContext[Any, Any]
 
@@ -54,14 +55,14 @@ def build_server(
     async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[entry.describe() for entry in TOOLS.values()])
 
-    async def call_tool(context: Context, params: CallToolRequestParams) -> ToolResult:
+    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         entry = TOOLS.get(params.name)
         if entry is None:
             known = ", ".join(TOOLS)
             raise MCPError(INVALID_PARAMS, f"There is no tool {params.name!r}. Known: {known}.")
         try:
             arguments = entry.arguments.model_validate(params.arguments or {})
-            call = ToolCall(await open_services(), find_principal(context), context, params)
+            call = ToolCall(await open_services(), find_principal(context), context)
             return await entry.run(call, arguments)
         except ValidationError as error:
             return render_error(_describe_invalid(error))

@@ -10,16 +10,14 @@ from typing import Any, TypeVar
 
 from mcp.server.context import ServerRequestContext
 from mcp_types import (
-    CallToolRequestParams,
     CallToolResult,
-    InputRequiredResult,
     TextContent,
     Tool,
     ToolAnnotations,
 )
 
 from execution.results.exports import escape_markdown
-from nl2sql.answers import Answer, Clarify
+from nl2sql.answers import Answer
 from nl2sql.progress import describe_stage
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_results_thread
@@ -32,14 +30,6 @@ from serve_app.mcp.arguments import (
     RunSqlArguments,
     SearchSchemaArguments,
     TranslateArguments,
-)
-from serve_app.mcp.clarification import (
-    asks_by_result,
-    can_elicit,
-    find_response,
-    read_choice,
-    request_choice,
-    require_choice,
 )
 from serve_app.mcp.documents import (
     ROWS,
@@ -55,7 +45,6 @@ from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.query_service import QueryService
 from serve_app.service.tools import MOST_TABLES, ToolService
 
-ToolResult = CallToolResult | InputRequiredResult
 _SILENCE_S = 5.0
 _T = TypeVar("_T")
 
@@ -71,37 +60,28 @@ class ToolServices:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call of a tool: who calls, and the request."""
+    """One call of a tool: who calls, and in which connection."""
 
     services: ToolServices
     principal: Principal
     context: ServerRequestContext[Any, Any]
-    params: CallToolRequestParams
 
 
-async def ask(call: ToolCall, arguments: AskArguments) -> ToolResult:
-    """Answers a question; a division between interpretations goes to the user if possible."""
-    picked = arguments.picked
-    if not picked and (response := find_response(call.params)) is not None:
-        picked = read_choice(response)
-        if not picked:
-            return render_document(
-                {
-                    "outcome": "clarify",
-                    "reason": "The user chose none of the interpretations. Ask a more precise "
-                    "question.",
-                }
-            )
-    answer = await _query(call, arguments, picked=picked)
-    if isinstance(answer, Clarify) and can_elicit(call.context):
-        if asks_by_result(call.context):
-            return require_choice(answer)
-        if chosen := read_choice(await request_choice(call.context, answer)):
-            answer = await _query(call, arguments, picked=chosen)
-    return await _render(build_answer, answer)
+async def ask(call: ToolCall, arguments: AskArguments) -> CallToolResult:
+    """Answers a question; of several interpretations, ``picked`` is the one that was chosen."""
+    request = QueryRequest(
+        question=arguments.question,
+        evidence=arguments.evidence,
+        tables=arguments.tables,
+        database=arguments.database or None,
+        max_rows=_limit_rows(call, arguments.max_rows),
+        picked=arguments.picked,
+        session=arguments.session or None,
+    )
+    return await _render(build_answer, await _observe(call, request))
 
 
-async def translate(call: ToolCall, arguments: TranslateArguments) -> ToolResult:
+async def translate(call: ToolCall, arguments: TranslateArguments) -> CallToolResult:
     """The query for a question, without its rows."""
     request = QueryRequest(
         question=arguments.question,
@@ -119,7 +99,7 @@ async def translate(call: ToolCall, arguments: TranslateArguments) -> ToolResult
     return render_document(document)
 
 
-async def run_sql(call: ToolCall, arguments: RunSqlArguments) -> ToolResult:
+async def run_sql(call: ToolCall, arguments: RunSqlArguments) -> CallToolResult:
     """The rows of a query."""
     result = await call.services.tools.run_sql(
         arguments.database or None,
@@ -132,7 +112,7 @@ async def run_sql(call: ToolCall, arguments: RunSqlArguments) -> ToolResult:
     return await _render(build_result, result)
 
 
-async def list_databases(call: ToolCall, arguments: NoArguments) -> ToolResult:
+async def list_databases(call: ToolCall, arguments: NoArguments) -> CallToolResult:
     """The databases that the principal may ask."""
     settings = call.services.settings
     names = await call.services.queries.list_databases(call.principal)
@@ -141,7 +121,7 @@ async def list_databases(call: ToolCall, arguments: NoArguments) -> ToolResult:
     return render_document({"databases": databases, "default": default})
 
 
-async def describe_tables(call: ToolCall, arguments: DescribeTablesArguments) -> ToolResult:
+async def describe_tables(call: ToolCall, arguments: DescribeTablesArguments) -> CallToolResult:
     """The columns and keys of some tables, or the names of all."""
     found = await call.services.tools.describe_tables(
         arguments.database or None, arguments.tables, call.principal, MOST_TABLES
@@ -154,7 +134,7 @@ async def describe_tables(call: ToolCall, arguments: DescribeTablesArguments) ->
     return render_document(document)
 
 
-async def search_schema(call: ToolCall, arguments: SearchSchemaArguments) -> ToolResult:
+async def search_schema(call: ToolCall, arguments: SearchSchemaArguments) -> CallToolResult:
     """The tables that match a text."""
     found = await call.services.tools.search_schema(
         arguments.database or None, arguments.text, call.principal
@@ -185,19 +165,6 @@ def _limit_rows(call: ToolCall, max_rows: int | None) -> int:
     return max_rows or min(ROWS, call.services.settings.limits.max_rows)
 
 
-async def _query(call: ToolCall, arguments: AskArguments, *, picked: str) -> Answer:
-    request = QueryRequest(
-        question=arguments.question,
-        evidence=arguments.evidence,
-        tables=arguments.tables,
-        database=arguments.database or None,
-        max_rows=_limit_rows(call, arguments.max_rows),
-        picked=picked,
-        session=arguments.session or None,
-    )
-    return await _observe(call, request)
-
-
 async def _observe(call: ToolCall, request: QueryRequest) -> Answer:
     """Answers the request; the client is sent the progress if it asked for it."""
     queue = ProgressQueue()
@@ -222,7 +189,7 @@ class ToolEntry:
     title: str
     description: str
     arguments: type[NoArguments]
-    run: Callable[[ToolCall, Any], Awaitable[ToolResult]]
+    run: Callable[[ToolCall, Any], Awaitable[CallToolResult]]
 
     def describe(self) -> Tool:
         """The tool as clients list it."""

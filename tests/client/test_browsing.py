@@ -58,7 +58,6 @@ async def test_queries(service: PageService) -> None:
     async with connect(service, "mia") as client:
         result = await client.run(COUNT, max_rows=5)
         assert (result.database, len(result.rows)) == ("demo_erp", 1)
-        assert (await client.format(COUNT)).splitlines()[0] == "SELECT"
 
 
 async def test_history(service: PageService) -> None:

@@ -1,4 +1,4 @@
-"""The bodies of ``POST /run`` and ``POST /format``, and their responses."""
+"""The body of ``POST /run`` and its response."""
 
 from __future__ import annotations
 
@@ -40,18 +40,3 @@ class RunResponse(ResponseModel):
     predicates: list[Text] = Field(description=PREDICATES)
     tables: list[Text] = Field(description="The tables that the query reads.")
     description: Text = Field("", description="What the query asks for, in words from the query.")
-
-
-class FormatRequest(BaseModel):
-    """The body of ``POST /format``."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    sql: str = Field(description="The query.")
-    database: str | None = Field(None, description="The database whose dialect it is written in.")
-
-
-class FormatResponse(ResponseModel):
-    """The query on several lines."""
-
-    sql: Text

@@ -106,24 +106,3 @@ async def test_a_wrong_request_is_named(
     response = await service.send("mia", "POST", "/run", json=body)
     assert response.status_code == 422
     assert response.json()["errors"][0]["field"] == field
-
-
-# -- format ----------------------------------------------------------------------------------------
-
-
-async def test_a_query_is_formatted_as_written(service: PageService) -> None:
-    sql = "select date_part('year', now()) from employees -- all\nwhere salary > 1"
-    response = await service.send("mia", "POST", "/format", json={"sql": sql})
-    formatted = response.json()["sql"]
-    assert formatted.splitlines()[0] == "SELECT"
-    assert "DATE_PART('year', NOW())" in formatted
-    assert "all" in formatted
-    again = await service.send("mia", "POST", "/format", json={"sql": formatted})
-    assert again.json()["sql"] == formatted
-
-
-@pytest.mark.parametrize("sql", ["", "SELECT FROM WHERE (", "(" * 500, "SELECT '"])
-async def test_what_cannot_be_read_is_not_formatted(service: PageService, sql: str) -> None:
-    response = await service.send("mia", "POST", "/format", json={"sql": sql})
-    assert response.status_code == 422
-    assert response.json()["errors"][0]["field"] == "sql"

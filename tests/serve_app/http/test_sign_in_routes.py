@@ -185,7 +185,7 @@ async def test_only_a_page_of_the_service_acts_by_a_cookie(
     async with open_page_service(wiring, monkeypatch, tmp_path, serve=serve) as served:
         cookie = read_value(await sign_in(served, build_token("mia")))
         sent = {"database": "demo_erp", "sql": "SELECT 1"}
-        response = await send(served, cookie, "POST", "/format", json=sent, headers=headers)
+        response = await send(served, cookie, "POST", "/run", json=sent, headers=headers)
         assert response.status_code == status, response.text
         assert "access-control-allow-credentials" not in response.headers
         if headers.get("Origin"):

@@ -9,7 +9,6 @@ from typing import Any
 import httpx2
 from mcp import Client
 from mcp.client.client import ConnectMode
-from mcp.client.session import ElicitationFnT
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 from starlette.types import ASGIApp
@@ -28,14 +27,13 @@ async def connect_http(
     *,
     token: str = "",
     mode: ConnectMode = "auto",
-    elicitation: ElicitationFnT | None = None,
 ) -> AsyncIterator[Client]:
     """A client of the application's ``/mcp``."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     transport = httpx2.ASGITransport(app)
     async with httpx2.AsyncClient(transport=transport, headers=headers, timeout=60) as http:
         streams = streamable_http_client("http://localhost/mcp", http_client=http)
-        async with Client(streams, mode=mode, elicitation_callback=elicitation) as client:
+        async with Client(streams, mode=mode) as client:
             yield client
 
 
@@ -45,7 +43,6 @@ async def connect_directly(
     *,
     principal: Principal,
     mode: ConnectMode = "auto",
-    elicitation: ElicitationFnT | None = None,
 ) -> AsyncIterator[Client]:
     """A client of a server for one principal, as over stdio."""
 
@@ -53,7 +50,7 @@ async def connect_directly(
         return services
 
     server = build_server(open_services, lambda _: principal)
-    async with Client(server, mode=mode, elicitation_callback=elicitation) as client:
+    async with Client(server, mode=mode) as client:
         yield client
 
 

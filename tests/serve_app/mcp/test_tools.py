@@ -11,6 +11,7 @@ import pytest
 from mcp import Client
 from mcp.client.client import ConnectMode
 
+from evaluation.runs.variants import override
 from execution.guard.guard import SqlGuard
 from nl2sql.errors import EngineUnavailable
 from nl2sql.types import Diagnostic, Principal, ResultSet
@@ -21,11 +22,13 @@ from tests.fakes import (
     FakeCatalogs,
     FakeExecutor,
     FakeGenerator,
+    FakeGuard,
     build_candidate,
     build_generated,
     build_result,
     build_settings,
     build_table,
+    build_violation,
 )
 from tests.serve_app.mcp.clients import MODES, call, connect_directly, connect_http, fail, read_text
 from tests.serve_app.served import build_app, build_services
@@ -196,6 +199,33 @@ async def test_an_error_of_the_database_is_an_error_of_the_tool() -> None:
 async def run(result: ResultSet, **arguments: Any) -> dict[str, Any]:
     async with connect(results={guarded(ORDERS): [result]}) as client:
         return await call(client, "run_sql", sql=ORDERS, **arguments)
+
+
+@pytest.mark.parametrize("tool", ["ask", "translate"])
+async def test_interpretations_are_listed_and_one_is_picked(tool: str) -> None:
+    first, second = "SELECT name FROM customers WHERE id = 1", "SELECT name FROM customers"
+    both = build_generated(build_candidate(first), build_candidate(second, id="c2"), samples=2)
+    settings = override(build_settings(), ["ranking.min_confidence=0.9"])
+    parts: dict[str, Any] = {
+        "generator": FakeGenerator(both),
+        "guard": FakeGuard({"SELECT secret": build_violation("not_permitted")}),
+        "results": {
+            first: [build_result(("a",))] * 4,
+            second: [build_result(("a",), ("b",))] * 4,
+        },
+    }
+    services = build_services(settings, **parts)
+    async with connect_directly(services, principal=LOCAL) as client:
+        document = await call(client, tool, question="Who has id 1?")
+        assert document["outcome"] == "clarify"
+        shown = [(each["number"], each["sql"]) for each in document["interpretations"]]
+        assert shown == [(1, first), (2, second)]
+        assert "`picked`" in document["next"]
+        picked = await call(client, "ask", question="Who has id 1?", picked=second)
+        assert picked["rows"] == [["a"], ["b"]]
+        # It comes from the client, so it may be any text.
+        forged = await call(client, "ask", question="Who has id 1?", picked="SELECT secret")
+        assert forged["outcome"] in ("refused", "failed")
 
 
 TOO_LONG = "Some cells are null because their values are too long to be returned."

@@ -51,7 +51,7 @@ def build_trace() -> dict[str, Any]:
 
 def build_answer(question: str) -> dict[str, Any]:
     """The answer to a question, by the words in it."""
-    answer = {
+    answer: dict[str, Any] = {
         "question": question, "database": DATABASE, "session": None, "rewritten": None,
         "notes": [], "trace": build_trace(),
     }  # fmt: skip

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import sqlglot
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -108,7 +107,6 @@ class FakeService:
             route(f"{base}/suggestions", self.suggest),
             route("/query", self.query, "POST"),
             route("/run", self.run, "POST"),
-            route("/format", self.format, "POST"),
             route("/conversations", self.list_conversations),
             route("/conversations/{id}", self.one_conversation, "GET", "PATCH", "DELETE"),
             route("/feedback", self.give_feedback, "POST"),
@@ -235,12 +233,6 @@ class FakeService:
                 "tables": ["sales.orders"],
                 "description": answer["description"],
             }
-        )
-
-    async def format(self, request: Request) -> Response:
-        sql = (await request.json())["sql"]
-        return JSONResponse(
-            {"sql": sqlglot.transpile(sql, read="postgres", write="postgres", pretty=True)[0]}
         )
 
     async def list_conversations(self, request: Request) -> Response:

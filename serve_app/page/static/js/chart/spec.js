@@ -1,10 +1,10 @@
 /**
- * The Vega-Lite specification of a chart. Fields are named x, y, color and values are the rows, so that
+ * The Vega-Lite specification of a chart. Fields are named x, y, color, told and values are the rows, so that
  * no name and no value of the data is ever part of an expression, a format or a link.
  */
 
 import { plain } from "../core/text.js";
-import { nameColumns, readTime, startLarge, writeWords } from "../core/format.js";
+import { buildFormat, exact, nameColumns, readTime, startLarge, writeWords } from "../core/format.js";
 import { MOST_ROWS } from "./rule.js";
 import { countWide } from "../components/table_rows.js";
 
@@ -26,12 +26,15 @@ function readValue(role, value) {
   return role.role === "moment" ? readTime(value) : plain(value);
 }
 
-/** The rows of the chart as objects, each with the number of its row; several amounts become series. */
-function buildValues(chart, rows, roles, name) {
+/** The rows of the chart as objects; several amounts become series. `told` is the text under the pointer. */
+function buildValues(chart, rows, roles, columns, name) {
   const read = (row, at) => readValue(roles[at], row[at]);
-  return rows.slice(0, MOST_ROWS).flatMap((row, number) => {
-    const base = { row: number, x: read(row, chart.x), ...(chart.color !== null && { color: read(row, chart.color) }) };
-    return chart.y.map((at) => ({ ...base, y: read(row, at), ...(chart.y.length > 1 && { series: at, color: name(at) }) }));
+  const formats = columns.map((column, at) => buildFormat(column, rows.slice(0, 200).map((row) => row[at])));
+  const tell = (row, at) => `${name(at)}: ${plain(row[at] === null ? "–" : (formats[at].write(row[at]) ?? exact(row[at])))}`;
+  const dimensions = [chart.x, ...(chart.color === null ? [] : [chart.color])];
+  return rows.slice(0, MOST_ROWS).flatMap((row) => {
+    const base = { x: read(row, chart.x), ...(chart.color !== null && { color: read(row, chart.color) }) };
+    return chart.y.map((at) => ({ ...base, y: read(row, at), told: [...dimensions, at].map((each) => tell(row, each)).join("\n"), ...(chart.y.length > 1 && { color: name(at) }) }));
   });
 }
 
@@ -45,14 +48,14 @@ function buildValues(chart, rows, roles, name) {
 export function buildSpec(chart, { question = "", columns, rows }, roles, look, size) {
   const names = nameColumns(columns).map((text) => plain(startLarge(writeWords(text))));
   const name = (at) => names[at];
-  const values = buildValues(chart, rows, roles, name);
+  const values = buildValues(chart, rows, roles, columns, name);
   const hasColor = chart.color !== null || chart.y.length > 1;
   const x = { field: "x", type: typeOf(roles[chart.x]), title: name(chart.x), axis: { labelOverlap: true, grid: false } };
   const y = { field: "y", type: "quantitative", title: chart.y.length === 1 ? name(chart.y[0]) : null, axis: { tickCount: 5, domain: false } };
   const color = hasColor
     ? { field: "color", type: "nominal", title: chart.color === null ? null : name(chart.color), scale: { range: look.series }, legend: { orient: "top", columns: 4 } }
     : { value: look.accent };
-  const spec = { ...frame(look, size, breakTitle(question, size.width - 16)), data: { values }, encoding: { x, y, color } };
+  const spec = { ...frame(look, size, breakTitle(question, size.width - 16)), data: { values }, encoding: { x, y, color, tooltip: { field: "told", type: "nominal" } } };
   if (x.type === "temporal") Object.assign(x, describeTime(values));
   if (chart.mark === "line") {
     if (x.type === "nominal") Object.assign(x, { type: "ordinal", axis: { ...x.axis, labelAngle: 0 } });

@@ -6,7 +6,6 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { listChoices, MOST_ROWS, readRoles, suggestChart } from "../chart/rule.js";
 import { buildSpec } from "../chart/spec.js";
-import { showValues } from "../chart/values.js";
 import { saveBlob } from "../core/files.js";
 import { useAction } from "../core/keys.js";
 import { nameColumns, writeWords } from "../core/format.js";
@@ -71,7 +70,6 @@ async function draw(width, chart, result, roles) {
   const canvas = stage.querySelector("canvas");
   canvas.classList.add("chart-canvas");
   canvas.setAttribute("aria-hidden", "true");
-  showValues(stage, view, chart, result, spec.data.values);
   return { view, stage };
 }
 const silent = { level: () => silent, error: () => silent, warn: () => silent, info: () => silent, debug: () => silent };

@@ -33,14 +33,14 @@ function buildTheme(cm) {
 }
 
 /**
- * @param {{given: {text: string}, change: (sql: string) => void, run: () => void, format: () => void, label: string, focus?: boolean}} props
+ * @param {{given: {text: string}, change: (sql: string) => void, run: () => void, label: string, focus?: boolean}} props
  *   `given` is written into the editor when it is another object: what is typed goes the other way only
  */
-export function Editor({ given, change, run, format, label, focus = true }) {
+export function Editor({ given, change, run, label, focus = true }) {
   const host = useRef(null);
   const view = useRef(null);
   const latest = useRef({});
-  latest.current = { change, run, format };
+  latest.current = { change, run };
   const [state, setState] = useState("loading");
   useEffect(() => {
     let isGone = false;
@@ -77,15 +77,12 @@ function extend(cm, latest, label) {
     editor.contentDOM.blur();
     return true;
   };
-  const commands = [
-    { key: "Mod-Enter", run: () => (latest.current.run(), true) },
-    { key: "Shift-Alt-f", run: () => (latest.current.format(), true) },
-  ];
+  const command = { key: "Mod-Enter", run: () => (latest.current.run(), true) };
   return [
     cm.history(), cm.drawSelection(), cm.lineNumbers(), cm.highlightActiveLine(), cm.bracketMatching(), cm.closeBrackets(),
     cm.highlightSpecialChars({ addSpecialChars: /[\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/gu }),
     cm.sql({ dialect: language, upperCaseKeywords: true }),
-    cm.keymap.of([...commands, ...cm.closeBracketsKeymap, ...cm.defaultKeymap, ...cm.historyKeymap, { key: "Escape", run: leave }]),
+    cm.keymap.of([command, ...cm.closeBracketsKeymap, ...cm.defaultKeymap, ...cm.historyKeymap, { key: "Escape", run: leave }]),
     cm.EditorView.lineWrapping,
     cm.EditorView.contentAttributes.of({ "aria-label": label, spellcheck: "false", autocorrect: "off", autocapitalize: "off" }),
     cm.EditorView.updateListener.of((update) => update.docChanged && latest.current.change(update.state.doc.toString())),

@@ -49,7 +49,6 @@ export const ACTIONS = [
   ["Table", "open", "Enter", "Show the whole cell; sort, in a column's name"],
   ["Table", "copy.cell", "Ctrl+C", "Copy the cell"],
   ["SQL editor", "run", "Ctrl+Enter", "Check and run the query"],
-  ["SQL editor", "format", "Alt+Shift+F", "Format"],
   ["SQL editor", "leave", "Escape", "Leave the editor (Tab does too)"],
   ["Lists", "rename", "F2", "Rename a conversation"],
   ["Lists", "star", ".", "Star a conversation"],

@@ -61,13 +61,6 @@ export function CorrectView({ answer, feedback, isWrong, start = "", mine = () =
       if (problem.name !== "AbortError") setState(({ number }) => ({ result: null, problem, busy: false, sql, number }));
     }
   };
-  const format = async () => {
-    try {
-      replace((await requestJson("format", { method: "POST", body: { database: answer.database, sql } })).sql);
-    } catch (problem) {
-      notify(`Not formatted. ${plain(problem.message)}`);
-    }
-  };
   const save = () => feedback.send("wrong", sql);
   const root = useRef(null);
   const isHere = useBeingHere(root);
@@ -75,12 +68,11 @@ export function CorrectView({ answer, feedback, isWrong, start = "", mine = () =
   return html`<section class="panel correct" ref=${root} aria-label="The SQL of this answer">
     <header class="panel-head"><h3>${isWrong ? "Correct the query" : "The query"}</h3>
       <p class="faint">Whatever you run is checked first: it can only read, and only what you may see.</p></header>
-    <${Editor} given=${given} change=${setSql} run=${run} format=${format} label="SQL of this answer. Escape leaves the editor." />
+    <${Editor} given=${given} change=${setSql} run=${run} label="SQL of this answer. Escape leaves the editor." />
     <div class="actions">
       ${state.busy
         ? html`<${Button} icon="stop" onClick=${() => { stopper.current.abort(); setState({ ...state, busy: false }); }}>Stop</${Button}>`
         : html`<${Button} kind="primary" hint="Ctrl+Enter" onClick=${run}>Run</${Button}>`}
-      <${Button} hint="Alt+Shift+F" onClick=${format}>Format</${Button}>
       <${Button} icon="copy" onClick=${async () => { await copyText(sql); notify("Copied the SQL"); }}>Copy</${Button}>
       ${changed && html`<${Button} kind="quiet" onClick=${() => replace(layOut(answer.sql))}>Undo all changes</${Button}>`}
     </div>
