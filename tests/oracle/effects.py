@@ -8,7 +8,7 @@ parentheses. Then it runs as the superuser, and the server is asked what has cha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import psycopg
@@ -16,8 +16,6 @@ from psycopg import RawCursor, sql
 
 from execution.allowlists import load_allowlist
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
-from execution.postgres.plan_verification import EXPLAIN, PlanNames, find_unexplained, read_names
-from nl2sql.types import GuardedQuery
 from tests.oracle.outcomes import Outcome, bind_values
 from tests.oracle.postgres_copies import open_superuser
 from tests.oracle.postgres_session import PostgresSession
@@ -82,22 +80,7 @@ class WatchedSession:
         self._server = server
         self._search_path = search_path
         self._timeout_ms = timeout_ms
-        self._functions = load_allowlist("postgres").functions
-        self._brought: dict[str, PlanNames] = {}
         self._open()
-
-    def read(self, query: GuardedQuery) -> None:
-        """Compares the plan with what the guard allowed and with what views read."""
-        values = bind_values(query.params)
-        try:
-            left = find_unexplained(self._plan(query.sql, values), query, self._functions)
-            for table in query.tables if left else ():
-                left -= self._find_brought(table)
-        except (UnicodeEncodeError, psycopg.Error):
-            # What ``run`` comes to in its own way.
-            return
-        if left:
-            self.troubles.append(f"the plan has {left}\n  {query.sql}")
 
     def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
         """Runs the statement; its effects beside the rows are added to ``troubles``."""
@@ -128,20 +111,6 @@ class WatchedSession:
         except psycopg.Error as error:
             if error.sqlstate == _NOT_PERMITTED:
                 self.troubles.append(f"{error.diag.message_primary}\n  {statement}")
-
-    def _plan(self, statement: str, values: Sequence[object] = ()) -> Mapping[str, Any]:
-        with self._reader.transaction(force_rollback=True):
-            cursor = self._reader.execute((EXPLAIN + statement).encode(), values or None)
-            ((told,),) = cursor.fetchall()
-        plan: Mapping[str, Any] = told[0]["Plan"]
-        return plan
-
-    def _find_brought(self, table: str) -> PlanNames:
-        if table not in self._brought:
-            name = sql.Identifier(*table.split(".", 1)).as_string(self._reader)
-            names = read_names(self._plan(f"SELECT * FROM {name}"))
-            self._brought[table] = names - PlanNames(frozenset({table}))
-        return self._brought[table]
 
     def _look_around(self, statement: str) -> None:
         troubles = list(self._list_effects())

@@ -19,6 +19,7 @@ from tests.oracle.file_copies import quote
 from tests.oracle.outcomes import Outcome, bind_values
 
 _MOST_ROWS = 20_000
+_TIMEOUT_S = 2.0
 _INSTRUCTIONS_PER_LOOK = 20_000
 _DUCKDB_CONFIG: dict[str, str | bool | int | float | list[str]] = {
     # As the product has it: what is known of all rows makes no plan.
@@ -34,11 +35,8 @@ _DUCKDB_CONFIG: dict[str, str | bool | int | float | list[str]] = {
 class SqliteSession:
     """A connection to one file, with pragmas that change how a query is carried out."""
 
-    def __init__(
-        self, path: Path, *, timeout_s: float, pragmas: Sequence[str] = (), writable: bool = False
-    ) -> None:
+    def __init__(self, path: Path, *, pragmas: Sequence[str] = (), writable: bool = False) -> None:
         self._path = path
-        self._timeout_s = timeout_s
         self._deadline = 0.0
         target = str(path) if writable else build_sqlite_uri(path)
         self._connection = sqlite3.connect(target, uri=not writable, isolation_level=None)
@@ -49,7 +47,7 @@ class SqliteSession:
 
     def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
         """The rows of a query, at most a page of them, or SQLite's error."""
-        self._deadline = time.monotonic() + self._timeout_s
+        self._deadline = time.monotonic() + _TIMEOUT_S
         try:
             cursor = self._connection.execute(statement, tuple(params))
             rows, described = cursor.fetchmany(_MOST_ROWS + 1), cursor.description
@@ -77,8 +75,7 @@ class SqliteSession:
 class DuckDbSession:
     """A connection to one file; a statement that takes too long is interrupted."""
 
-    def __init__(self, path: Path, *, timeout_s: float, writable: bool = False) -> None:
-        self._timeout_s = timeout_s
+    def __init__(self, path: Path, *, writable: bool = False) -> None:
         self._connection = duckdb.connect(path, read_only=not writable, config=_DUCKDB_CONFIG)
 
     def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
@@ -89,7 +86,7 @@ class DuckDbSession:
             late.set()
             self._connection.interrupt()
 
-        timer = threading.Timer(self._timeout_s, stop)
+        timer = threading.Timer(_TIMEOUT_S, stop)
         timer.start()
         values = bind_values(params)
         try:
@@ -125,10 +122,10 @@ class DuckDbSession:
 FileSession = SqliteSession | DuckDbSession
 
 
-def open_session(dialect: str, path: Path, *, timeout_s: float, writable: bool) -> FileSession:
+def open_session(dialect: str, path: Path, *, writable: bool = False) -> FileSession:
     """A connection to a file of that dialect. Raises sqlite3.Error, duckdb.Error."""
     kind = SqliteSession if dialect == "sqlite" else DuckDbSession
-    return kind(path, timeout_s=timeout_s, writable=writable)
+    return kind(path, writable=writable)
 
 
 def _build_outcome(

@@ -46,16 +46,13 @@ class FileCopy:
 class FileStage:
     """One file and copies of it in ``folder``; its catalog tells the dialect."""
 
-    def __init__(
-        self, path: Path, subject: Subject, folder: Path, *, timeout_s: float = 2.0
-    ) -> None:
+    def __init__(self, path: Path, subject: Subject, folder: Path) -> None:
         """Raises sqlite3.Error, duckdb.Error."""
         self.subject = subject
         self._dialect = subject.catalog.dialect
         self._path = path
         self._folder = folder
-        self._timeout_s = timeout_s
-        self._full = self._open(path)
+        self._full = open_session(self._dialect, path)
         self._copies: list[FileCopy] = []
         self._wholes: dict[str, FileSession] = {}
 
@@ -73,7 +70,7 @@ class FileStage:
         parts = (self.subject.policy, self.subject.catalog, principal)
         path = self._name_file(principal, "whole")
         copy_file(self._path, path)
-        session = self._wholes[path.name] = self._open(path, writable=True)
+        session = self._wholes[path.name] = open_session(self._dialect, path, writable=True)
         copy = self.build_copy(principal)
         return Target(
             principal.name, build_guarding(*parts), session, copy, build_rereading(*parts)
@@ -91,12 +88,9 @@ class FileStage:
         for form in FORMS[self._dialect]:
             path = self._name_file(principal, form)
             build_file_copy(self._path, path, catalog, roles, form=form)
-            sessions.append(self._open(path))
+            sessions.append(open_session(self._dialect, path))
             if self._dialect == "sqlite":
-                sessions += [
-                    SqliteSession(path, timeout_s=self._timeout_s, pragmas=pragmas)
-                    for pragmas in _PRAGMAS
-                ]
+                sessions += [SqliteSession(path, pragmas=pragmas) for pragmas in _PRAGMAS]
         self._copies.append(FileCopy(sessions))
         return self._copies[-1]
 
@@ -107,6 +101,3 @@ class FileStage:
 
     def _name_file(self, principal: Principal, kind: str) -> Path:
         return self._folder / f"{self.subject.name}_{principal.name}_{kind}.{self._dialect}"
-
-    def _open(self, path: Path, *, writable: bool = False) -> FileSession:
-        return open_session(self._dialect, path, timeout_s=self._timeout_s, writable=writable)

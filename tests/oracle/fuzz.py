@@ -16,7 +16,6 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from nl2sql.catalog import Catalog
 from nl2sql.types import GuardedQuery, Violation
@@ -39,16 +38,6 @@ _QUALIFIED = re.compile(r'column [^"]\S*\.\S+ does not exist')
 _MOST_UNKNOWN = 5
 
 
-class Watched(Protocol):
-    """A session that notes what its statements did beside returning rows."""
-
-    troubles: list[str]
-
-    def read(self, query: GuardedQuery) -> None: ...
-
-    def run(self, statement: str, params: Sequence[object] = ()) -> Outcome: ...
-
-
 class Target:
     """One principal: the guard, and where what it lets through runs; ``last`` is the last outcome.
 
@@ -64,14 +53,14 @@ class Target:
         reread: Guarding,
         *,
         hides: bool = True,
-        watched: Watched | None = None,
+        effects: list[str] | None = None,
     ) -> None:
         """``reread`` writes a query as the guard reads it, for the copy; see ``Judge``.
 
-        ``watched`` is the session, where it watches.
+        ``effects`` is where the session notes what its statements do beside returning rows.
         """
         self.name = name
-        self.watched = watched
+        self.effects = effects if effects is not None else []
         self.hides = hides
         self.guard = guard
         self.last: Outcome | None = None
@@ -165,16 +154,17 @@ class FuzzReport:
             if isinstance(guarded, Violation):
                 self.refusals[guarded.code] += 1
                 return
-            if target.watched is not None:
-                target.watched.read(guarded)
             verdict = target.judge.judge(query.sql)
-            self.troubles += _collect_effects(target, query)
         except Exception:  # whatever it is, it is what is looked for
             lines = (f"exception for {target.name}: {query.sql!r}", traceback.format_exc())
             self.troubles.append("\n".join(lines))
             return
         finding = Finding(target.name, query, verdict)
         self.tally.add(finding)
+        self.troubles += [
+            f"effect for {target.name}: {text}\n  plain: {query.sql}" for text in target.effects
+        ]
+        target.effects.clear()
         if target.last is not None:
             self.executed += not target.last.failed
             self.rows += bool(target.last.rows)
@@ -225,15 +215,6 @@ def throw_statements(
         if before[name] != after.get(name)
     ]
     return report
-
-
-def _collect_effects(target: Target, query: Query) -> Iterator[str]:
-    """What the target's session saw its statements do, each told with the statement's origin."""
-    if target.watched is None:
-        return
-    for text in target.watched.troubles:
-        yield f"effect for {target.name}: {text}\n  plain: {query.sql}"
-    target.watched.troubles.clear()
 
 
 def _render_counts(counts: Counter[str]) -> str:

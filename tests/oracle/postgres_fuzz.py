@@ -86,7 +86,7 @@ class PostgresFuzzer:
                         )
                         for table in subject.catalog.tables
                     ),
-                    watched=session,
+                    effects=session.troubles,
                 )
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from decimal import Decimal
 from hashlib import sha256
@@ -13,12 +13,14 @@ from typing import Any
 import duckdb
 import psycopg
 import pytest
+import yaml
 
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.catalog import Table
 from nl2sql.types import Principal
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.sqlite_file import read_sqlite_catalog
+from tests.golden import load_text
 from tests.oracle.file_copies import FORMS, build_file_copy
 from tests.oracle.grants import Parent, list_grants
 from tests.oracle.marked_database import MARK, NUMBERS, build_marked, has_mark
@@ -33,98 +35,42 @@ from tests.oracle.postgres_copies import (
 
 SOURCE = "oracle_copies"
 KEY = "a key"
-SCHEMA = """
-CREATE SCHEMA s;
-CREATE TABLE s.teams (id integer PRIMARY KEY, name text NOT NULL UNIQUE);
-CREATE TABLE s.people (
-    id integer PRIMARY KEY, team integer REFERENCES s.teams (id), mail text NOT NULL,
-    salary numeric(14,2) NOT NULL CHECK (salary > 0), code text NOT NULL);
-CREATE TABLE s.trips (id integer PRIMARY KEY, person integer REFERENCES s.people (id), cost bigint);
-CREATE TABLE s.secrets (id integer, text text);
-CREATE VIEW s.costs AS
-  SELECT p.mail, sum(t.cost) AS cost
-    FROM s.people p LEFT JOIN s.trips t ON t.person = p.id GROUP BY 1;
-CREATE VIEW s.twice AS SELECT mail, 2 * cost AS cost FROM s.costs;
-CREATE VIEW s.codes AS SELECT code FROM s.people;
-CREATE VIEW s.leaks AS SELECT text FROM s.secrets;
-CREATE VIEW s.sums AS SELECT team, sum(salary) AS salary FROM s.people GROUP BY team;
-INSERT INTO s.teams VALUES (1, 'red'), (2, 'blue'), (3, 'green');
-INSERT INTO s.people VALUES (10, 1, 'a@x', 100, 'A'), (11, 1, 'b@x', 200, 'B'),
-  (12, 2, 'c@x', 300, 'C'), (13, NULL, 'd@x', 400, 'D');
-INSERT INTO s.trips VALUES (100, 10, 5), (101, 11, 6), (102, 12, 7), (103, NULL, 8), (104, 13, 9);
-INSERT INTO s.secrets VALUES (1, 'x');
-"""
-POLICY: dict[str, Any] = {
-    "attributes": {"team": {"type": "integer"}, "names": {"type": "text[]"}},
-    "shared": ["s.teams"],
-    "roles": {
-        "member": {
-            "tables": {
-                "visible": ["s.people", "s.trips", "s.costs", "s.twice", "s.codes", "s.leaks"]
-            },
-            "row_filters": {"s.people": "team = :team"},
-            "inherit": {"s.trips": {"columns": ["person"], "references": "s.people"}},
-            "hidden_columns": ["s.people.code"],
-            "masked_columns": {"s.people.salary": None, "s.people.mail": "hash"},
-        },
-        "namer": {
-            "tables": {"visible": ["s.people", "s.sums"], "hidden": ["s.teams"]},
-            "row_filters": {"s.people": "code IN :names", "s.sums": "team = 2"},
-            "inherit": {},
-        },
-    },
-}
+DESCRIBED: Mapping[str, Any] = yaml.safe_load(load_text("oracle/copies.yaml"))
+CASES = DESCRIBED["cases"]
 TABLES = [
     *(Table("s", name, ()) for name in ("teams", "people", "trips", "secrets")),
     *(Table("s", name, (), kind="view") for name in ("costs", "twice", "codes", "leaks", "sums")),
 ]
 MEMBER = Principal("m", ("member",), (("team", 1),))
-NAMER = Principal("n", ("namer",), (("names", ("B", "C")),))
-BOTH = Principal("b", ("member", "namer"), (*MEMBER.attributes, *NAMER.attributes))
-NOBODY = Principal("z", ("namer",), (("names", ()),))
 
 Rows = list[tuple[Any, ...]]
 
 
-def digest(text: str) -> str:
-    return sha256((KEY + text).encode()).hexdigest()
+def select_cases(kind: str) -> list[Any]:
+    return [
+        pytest.param(case, id=f"{at}_{'_'.join(case['roles'])}")
+        for at, case in enumerate(CASES)
+        if case["kind"] == kind
+    ]
 
 
-A, B = digest("a@x"), digest("b@x")
-EXPECTED: dict[str, tuple[Principal, dict[str, Rows]]] = {
-    "member": (
-        MEMBER,
-        {
-            "teams": [(1, "red"), (2, "blue"), (3, "green")],
-            "people": [(10, 1, A, None), (11, 1, B, None)],
-            "trips": [(100, 10, 5), (101, 11, 6)],
-            "costs": sorted([(A, 5), (B, 6)]),
-            "twice": sorted([(A, 10), (B, 12)]),
-        },
-    ),
-    "namer": (
-        NAMER,
-        {"people": [(11, 1, "b@x", 200, "B"), (12, 2, "c@x", 300, "C")], "sums": [(2, 300)]},
-    ),
-    "both": (
-        BOTH,
-        {
-            "teams": [(1, "red"), (2, "blue"), (3, "green")],
-            # A value is shown if one of the roles that see the row shows it.
-            "people": [
-                (10, 1, A, None, None),
-                (11, 1, "b@x", 200, "B"),
-                (12, 2, "c@x", 300, "C"),
-            ],
-            "trips": [(100, 10, 5), (101, 11, 6)],
-            "sums": [(2, 300)],
-            "codes": [("B",), ("C",), (None,)],
-            "costs": sorted([(A, 5), ("b@x", 6), ("c@x", None)]),
-            "twice": sorted([(A, 10), ("b@x", 12), ("c@x", None)]),
-        },
-    ),
-    "nobody": (NOBODY, {"people": [], "sums": [(2, 300)]}),
-}
+def read_principal(case: Mapping[str, Any]) -> Principal:
+    attributes = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in case["attributes"].items()
+    }
+    return Principal("m", tuple(case["roles"]), tuple(attributes.items()))
+
+
+def read_expected(case: Mapping[str, Any]) -> dict[str, Rows]:
+    def read(value: object) -> object:
+        if isinstance(value, str) and value.startswith("<"):
+            return sha256((KEY + value.strip("<>")).encode()).hexdigest()
+        return value
+
+    return {
+        name: order([tuple(map(read, row)) for row in rows]) for name, rows in case["holds"].items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +79,7 @@ def source(embedded_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
     embedded_server.drop_database(SOURCE)
     embedded_server.create_database(SOURCE)
     with open_superuser(embedded_server, SOURCE) as connection:
-        connection.execute(SCHEMA.encode())
+        connection.execute(load_text("oracle/copies_postgres.sql").encode())
     yield embedded_server
     embedded_server.drop_database(SOURCE)
 
@@ -141,7 +87,7 @@ def source(embedded_server: EmbeddedServer) -> Iterator[EmbeddedServer]:
 @contextmanager
 def copied(source: EmbeddedServer, principal: Principal, **options: str) -> Iterator[str]:
     """Makes the principal's copy, gives its name, and drops it afterwards."""
-    roles = list_grants(POLICY, principal, TABLES, "postgres")
+    roles = list_grants(DESCRIBED["postgres"], principal, TABLES, "postgres")
     build_copy(source, SOURCE, "oracle_copy", roles, **options)
     yield "oracle_copy"
     source.drop_database("oracle_copy")
@@ -162,16 +108,13 @@ def order(rows: Rows) -> Rows:
 
 
 @pytest.mark.parametrize("rows_order", ORDERS)
-@pytest.mark.parametrize("case", EXPECTED)
+@pytest.mark.parametrize("case", select_cases("postgres"))
 def test_a_copy_holds_what_its_principal_sees(
-    source: EmbeddedServer, case: str, rows_order: str
+    source: EmbeddedServer, case: Mapping[str, Any], rows_order: str
 ) -> None:
-    principal, expected = EXPECTED[case]
-    with copied(source, principal, order=rows_order, hash_key=KEY) as copy:
+    with copied(source, read_principal(case), order=rows_order, hash_key=KEY) as copy:
         found = read_all(source, copy)
-    assert {name: order(rows) for name, rows in found.items()} == {
-        name: order(rows) for name, rows in expected.items()
-    }
+    assert {name: order(rows) for name, rows in found.items()} == read_expected(case)
 
 
 def test_a_filtered_role_that_says_nothing_of_a_table_is_no_role() -> None:
@@ -202,7 +145,7 @@ def test_a_key_without_masks_stays_a_key(source: EmbeddedServer) -> None:
 
 
 def test_what_is_hidden_is_marked_and_nothing_else(source: EmbeddedServer) -> None:
-    roles = list_grants(POLICY, MEMBER, TABLES, "postgres")
+    roles = list_grants(DESCRIBED["postgres"], MEMBER, TABLES, "postgres")
     build_marked(source, SOURCE, "oracle_marked", roles)
     found = read_all(source, "oracle_marked")
     source.drop_database("oracle_marked")
@@ -232,78 +175,21 @@ def test_a_mark_is_found_wherever_it_stands(outcome: Outcome, marked: bool) -> N
     assert has_mark(outcome) is marked
 
 
-# -- files -------------------------------------------------------------------------------------
-
-FILE_SCHEMA = """
-CREATE TABLE teams (id integer PRIMARY KEY, name text NOT NULL);
-CREATE TABLE "People" (id integer PRIMARY KEY, team integer REFERENCES teams (id),
-    mail text NOT NULL, salary real NOT NULL, code text);
-CREATE TABLE trips (id integer, person integer REFERENCES "People" (id), cost integer);
-CREATE TABLE secrets (text text);
-INSERT INTO teams VALUES (1, 'red'), (2, 'blue');
-INSERT INTO "People" VALUES
-    (10, 1, 'a@x', 1.5, 'A'), (11, 2, 'b@x', 2.5, 'B'), (12, 1, 'c@x', 3, 'C');
-INSERT INTO trips VALUES (100, 10, 5), (101, 11, 6), (102, NULL, 7), (103, 12, 8);
-"""
-FILE_POLICY: dict[str, Any] = {
-    "shared": ["main.teams"],
-    "roles": {
-        "member": {
-            "tables": {"visible": ["main.People", "main.trips"]},
-            "row_filters": {"main.People": "team = :team"},
-            "inherit": {"main.trips": {"columns": ["person"], "references": "main.People"}},
-            "hidden_columns": ["main.People.code"],
-            "masked_columns": ["main.People.salary"],
-        },
-        "coder": {
-            "tables": {"visible": ["main.People"]},
-            "row_filters": {"main.People": "code = 'B'"},
-        },
-    },
-}
-
-
 @pytest.mark.parametrize(
     ("dialect", "form"), [(dialect, form) for dialect, forms in FORMS.items() for form in forms]
 )
-@pytest.mark.parametrize(
-    ("roles", "expected"),
-    [
-        (
-            ("member",),
-            {
-                "teams": [(1, "red"), (2, "blue")],
-                "People": [(10, 1, "a@x", None), (12, 1, "c@x", None)],
-                "trips": [(100, 10, 5), (103, 12, 8)],
-            },
-        ),
-        (
-            ("member", "coder"),
-            {
-                "teams": [(1, "red"), (2, "blue")],
-                "People": [
-                    (10, 1, "a@x", None, None),
-                    (11, 2, "b@x", 2.5, "B"),
-                    (12, 1, "c@x", None, None),
-                ],
-                "trips": [(100, 10, 5), (103, 12, 8)],
-            },
-        ),
-    ],
-    ids=["one_role", "two_roles"],
-)
+@pytest.mark.parametrize("case", select_cases("files"))
 def test_a_copy_of_a_file_holds_what_its_principal_sees(
-    tmp_path: Path, dialect: str, form: str, roles: tuple[str, ...], expected: dict[str, Rows]
+    tmp_path: Path, dialect: str, form: str, case: Mapping[str, Any]
 ) -> None:
     whole, part = tmp_path / "whole", tmp_path / "part"
     read = read_sqlite_catalog if dialect == "sqlite" else read_duckdb_catalog
     with closing(open_file(dialect, whole)) as connection:
-        for statement in FILE_SCHEMA.split(";\n"):
+        for statement in load_text("oracle/copies_files.sql").split(";\n"):
             connection.execute(statement)
         connection.commit()
     catalog = read(whole, database="d")
-    principal = Principal("m", roles, (("team", 1),))
-    grants = list_grants(FILE_POLICY, principal, catalog.tables, dialect)
+    grants = list_grants(DESCRIBED["files"], read_principal(case), catalog.tables, dialect)
     build_file_copy(whole, part, catalog, grants, form=form)
     with closing(open_file(dialect, part)) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -311,7 +197,7 @@ def test_a_copy_of_a_file_holds_what_its_principal_sees(
             name: connection.execute(f'SELECT * FROM "{name}"').fetchall()
             for (name,) in tables.fetchall()
         }
-    assert {name: order(rows) for name, rows in found.items()} == expected
+    assert {name: order(rows) for name, rows in found.items()} == read_expected(case)
 
 
 def open_file(dialect: str, path: Path) -> sqlite3.Connection | duckdb.DuckDBPyConnection:

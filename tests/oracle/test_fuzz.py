@@ -102,7 +102,7 @@ IN_MARKED = "current_database() LIKE '%marked'"
         (let_pass, "SELECT set_config('work_mem', '77kB', false)", "settings"),
         (
             let_pass,
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = "
             f"current_database() AND usename = 'quorumsql_reader' AND {IN_MARKED}",
             "ended another session",
         ),

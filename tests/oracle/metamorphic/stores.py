@@ -106,9 +106,7 @@ class FileStore:
             return False
         answers = []
         for pragmas in _PRAGMAS:
-            with closing(
-                SqliteSession(self._path(left), timeout_s=3.0, pragmas=pragmas)
-            ) as session:
+            with closing(SqliteSession(self._path(left), pragmas=pragmas)) as session:
                 answers.append(session.run(query.sql, query.params))
         return any(describe_difference(answers[0], answer) for answer in answers[1:])
 
