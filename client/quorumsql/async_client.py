@@ -186,7 +186,7 @@ class AsyncClient:
         return int(wire.read_json(response)["turns"])
 
     async def status(self) -> StatusResponse:
-        """Whether the service is ready, part by part, and its figures; also if it is not ready."""
+        """Whether the service is ready, part by part; also if it is not ready."""
         return wire.read_status(await self._send("GET", "/readyz"))
 
     async def me(self) -> PrincipalResponse:

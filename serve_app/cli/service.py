@@ -170,18 +170,7 @@ def render_status(state: StatusResponse) -> list[str]:
     for name, problem in state.parts.items():
         mark = "[green]✓[/]" if problem == "ok" else "[red]✗[/]"
         lines.append(f"{mark} {escape(f'{name}: {problem}')}")
-    figures, duration = state.figures, state.figures.duration
-    counts = ", ".join(f"{number} {outcome}" for outcome, number in figures.questions.items())
-    lines += [
-        f"model: {_describe_pace(state.pace)}",
-        f"requests: {figures.ongoing} ongoing, {figures.waiting} waiting",
-        f"questions in {figures.uptime_s / 60:,.0f} minutes: {escape(counts) or 'none'}",
-    ]
-    if duration.p50_ms is not None and duration.p95_ms is not None:
-        lines.append(
-            f"duration of the latest {duration.questions}: median {duration.p50_ms / 1000:.1f} s, "
-            f"95 % within {duration.p95_ms / 1000:.1f} s"
-        )
+    lines.append(f"model: {_describe_pace(state.pace)}")
     return lines
 
 

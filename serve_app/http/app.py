@@ -173,7 +173,6 @@ def _build_probe_router(service: QueryService) -> APIRouter:
                 ready=ready,
                 parts={name: problem or "ok" for name, problem in parts.items()},
                 pace=build_pace(pace) if pace else None,
-                figures=service.recorder.figures.read(),
             ).model_dump()
         return AnyTextJSONResponse(body, status_code=200 if ready else 503)
 

@@ -32,7 +32,7 @@ from serve_app.http.identification import (
 from serve_app.http.origins import HostRule, OriginCheck, OriginRule
 from serve_app.http.page_files import PageFiles
 from serve_app.http.resource_metadata import ResourceMetadata
-from serve_app.service.identity.methods import list_sign_in_methods
+from serve_app.service.identity.static_tokens import list_sign_in_methods
 
 if TYPE_CHECKING:
     from serve_app.service.usage import UsageMeter

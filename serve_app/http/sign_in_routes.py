@@ -26,9 +26,8 @@ from serve_app.http.sign_in_cookie import (
     write_cookie,
     write_pending_cookie,
 )
-from serve_app.service.identity.methods import list_sign_in_methods
-from serve_app.service.identity.pending_sign_in import HOME, begin_sign_in, read_pending_sign_in
-from serve_app.service.identity.sign_ins import SignIns
+from serve_app.service.identity.sign_ins import HOME, SignIns, begin_sign_in, read_pending_sign_in
+from serve_app.service.identity.static_tokens import list_sign_in_methods
 from serve_app.service.profile import ProfileService
 from serve_app.service.request_checks import NotFound
 

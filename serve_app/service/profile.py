@@ -20,7 +20,7 @@ from quorumsql.contract.identity import (
     PrincipalResponse,
     RightsResponse,
 )
-from serve_app.service.identity.methods import list_sign_in_methods
+from serve_app.service.identity.static_tokens import list_sign_in_methods
 from serve_app.service.query_service import QueryService
 from serve_app.service.rights import may_review
 from serve_app.service.usage import UsageMeter

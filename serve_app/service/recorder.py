@@ -1,12 +1,10 @@
-"""Records each question: metrics, a span of the trace, a line of the log, the figures."""
+"""Records each question: metrics, a span of the trace, a line of the log."""
 
 from __future__ import annotations
 
 import asyncio
-import math
 import time
-from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
@@ -24,7 +22,6 @@ from nl2sql.settings import Settings
 from nl2sql.spans import traced_by
 from nl2sql.types import Principal
 from quorumsql.contract import QueryRequest
-from quorumsql.contract.status import DurationResponse, FiguresResponse
 from serve_app.service.metrics import (
     ONGOING,
     QUEUE,
@@ -35,8 +32,6 @@ from serve_app.service.metrics import (
 )
 from serve_app.service.question_log import TRACE_ID, log_question, make_trace_id
 
-# The percentiles are those of so many questions, the latest.
-_RECENT = 100
 _ERRORS: tuple[tuple[type[BaseException], str], ...] = (
     (InvalidRequest, "invalid"),
     (Forbidden, "forbidden"),
@@ -65,7 +60,7 @@ class Finish:
 
 
 class QuestionRecorder:
-    """Records questions; without a meter and a tracer only the log and the figures."""
+    """Records questions; without a meter and a tracer only in the log."""
 
     def __init__(
         self, settings: Settings, meter: Meter | None = None, tracer: ServiceTracer | None = None
@@ -73,7 +68,6 @@ class QuestionRecorder:
         self._settings = settings
         self._meter = meter or Silent()
         self._tracer = tracer
-        self.figures = Figures()
 
     def trace_id(self) -> str:
         """The id of the current trace; empty without a tracer."""
@@ -81,7 +75,6 @@ class QuestionRecorder:
 
     def set_load(self, waiting: int, ongoing: int) -> None:
         """Requests that wait, and that are being answered."""
-        self.figures.set_load(waiting, ongoing)
         self._meter.record(QUEUE, waiting)
         self._meter.record(ONGOING, ongoing)
 
@@ -109,7 +102,6 @@ class QuestionRecorder:
         outcome, code = name_outcome(finish)
         database = self._name_database(request)
         ms = round(seconds * 1000, 1)
-        self.figures.count(outcome, None if answer is None else ms)
         for change in measure_question(outcome, database, seconds):
             self._meter.record(*change)
         if answer is not None:
@@ -159,50 +151,3 @@ def name_outcome(finish: Finish) -> tuple[str, str]:
     error = finish.error
     outcome = next((name for kind, name in _ERRORS if isinstance(error, kind)), "error")
     return outcome, type(error).__name__
-
-
-class Figures:
-    """Counts questions by outcome, and keeps how long the latest took."""
-
-    def __init__(self) -> None:
-        self._started = time.monotonic()
-        self._outcomes: Counter[str] = Counter()
-        self._durations: deque[float] = deque(maxlen=_RECENT)
-        self._waiting = 0
-        self._ongoing = 0
-
-    def count(self, outcome: str, ms: float | None) -> None:
-        """Counts a question; ``ms`` is how long its answer took, None if there is no answer."""
-        self._outcomes[outcome] += 1
-        if ms is not None:
-            self._durations.append(ms)
-
-    def set_load(self, waiting: int, ongoing: int) -> None:
-        """Requests that wait, and that are being answered."""
-        self._waiting, self._ongoing = waiting, ongoing
-
-    def read(self) -> FiguresResponse:
-        """The figures now."""
-        recent = sorted(self._durations)
-        return FiguresResponse(
-            uptime_s=round(time.monotonic() - self._started, 1),
-            waiting=self._waiting,
-            ongoing=self._ongoing,
-            questions=dict(self._outcomes),
-            duration=DurationResponse(
-                questions=len(recent),
-                p50_ms=find_percentile(recent, 50),
-                p95_ms=find_percentile(recent, 95),
-            ),
-        )
-
-
-def find_percentile(ordered: Sequence[float], percent: int) -> float | None:
-    """The percentile by nearest rank; None without values.
-
-    >>> find_percentile([1.0, 2.0, 3.0, 4.0], 50), find_percentile([1.0, 2.0], 95)
-    (2.0, 2.0)
-    """
-    if not ordered:
-        return None
-    return round(ordered[math.ceil(len(ordered) * percent / 100) - 1], 1)

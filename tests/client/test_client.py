@@ -93,9 +93,8 @@ def test_a_stream_ends_with_the_answer(way: Way) -> None:
 @every_way
 def test_the_state_of_the_service(way: Way) -> None:
     with way() as client:
-        client.ask(QUESTION)
         state = client.status()
-    assert (state.ready, state.figures.questions) == (True, {"answered": 1})
+    assert state.ready
 
 
 @every_way

@@ -22,15 +22,15 @@ from nl2sql.errors import Unauthenticated, Unavailable
 from nl2sql.settings.jwt import JwtSettings
 from nl2sql.settings.login import LoginSettings
 from nl2sql.types import Principal
-from serve_app.service.identity.discovery import (
+from serve_app.service.identity.jwt_verifier import LEEWAY_S, JwtVerifier
+from serve_app.service.identity.public_keys import (
+    REFRESH_S,
     TIMEOUT_S,
     find_address,
     open_client,
     read_metadata,
 )
-from serve_app.service.identity.jwt_verifier import LEEWAY_S, JwtVerifier
-from serve_app.service.identity.pending_sign_in import PendingSignIn
-from serve_app.service.identity.public_keys import REFRESH_S
+from serve_app.service.identity.sign_ins import PendingSignIn
 
 _MOST_CODE_CHARS = 4096
 

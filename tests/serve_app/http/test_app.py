@@ -12,7 +12,6 @@ from nl2sql.errors import DatabaseUnavailable, EngineUnavailable
 from nl2sql.types import Generated
 from tests.fakes import (
     FakeGenerator,
-    build_candidate,
     build_generated,
     build_result,
     build_settings,
@@ -169,16 +168,3 @@ async def test_it_is_ready_while_a_question_can_be_answered(
         response = await client.get("/readyz")
     assert (response.status_code, response.json()["ready"]) == (200 if ready else 503, ready)
     assert response.json()["parts"] == {part: problem or "ok" for part, problem in told}
-
-
-async def test_the_figures_since_the_start_are_told() -> None:
-    generator = FakeGenerator(build_generated(build_candidate("SELECT 1")))
-    app = build_app(generator=generator, results={"SELECT 1": [build_result((1,))]})
-    async with connect(app) as client:
-        await client.post("/query", json={"question": "How many?"})
-        await client.post("/query", json={"question": "How many?", "k": 1000})
-        figures = (await client.get("/readyz")).json()["figures"]
-    assert figures["questions"] == {"answered": 1, "invalid": 1}
-    assert (figures["waiting"], figures["ongoing"]) == (0, 0)
-    assert figures["duration"]["questions"] == 1
-    assert 0 < figures["duration"]["p50_ms"] <= figures["duration"]["p95_ms"]

@@ -14,7 +14,7 @@ import pytest
 
 from nl2sql.settings.identity import IdentitySettings
 from serve_app.composition.wiring import Wiring
-from serve_app.service.identity.guessing import MOST_FAILURES
+from serve_app.service.identity.sign_ins import MOST_FAILURES
 from tests.serve_app.identity_provider import (
     AUDIENCE,
     CLIENT_ID,

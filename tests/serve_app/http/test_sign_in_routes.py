@@ -11,7 +11,7 @@ import pytest
 
 from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
-from serve_app.service.identity.guessing import MOST_FAILURES
+from serve_app.service.identity.sign_ins import MOST_FAILURES
 from tests.serve_app.interfaces import build_token
 from tests.serve_app.page_service import PageService, open_page_service
 from tests.serve_app.served import connect

@@ -18,7 +18,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from nl2sql.settings.observability import ObservabilitySettings
-from quorumsql.client import Client
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.ray.ray_service import serving
 from tests.waiting import wait_for
@@ -107,7 +106,6 @@ def test_metrics_traces_and_logs_of_questions(
 
             check_spans(collector)
             check_metrics()
-            check_status(url)
             check_log(other.headers["QuorumSQL-Trace-Id"])
 
 
@@ -173,14 +171,6 @@ def check_metrics() -> None:
     assert wait_for(lambda: find_value("quorumsql_cache_lookups", **found) == 2)
     assert find_value("quorumsql_ongoing") == 0
     assert find_value("quorumsql_queue") == 0
-
-
-def check_status(url: str) -> None:
-    with Client(url) as client:
-        status = client.status()
-    assert status.ready
-    assert status.figures.questions == {"answered": 1, "failed": 1}
-    assert status.figures.duration.questions == 2
 
 
 def check_log(other: str) -> None:

@@ -1,4 +1,4 @@
-"""What is recorded of a question: metrics, figures, log, span."""
+"""What is recorded of a question: metrics, log, span."""
 
 from __future__ import annotations
 
@@ -112,9 +112,6 @@ async def test_an_answered_question_is_recorded() -> None:
     assert meter.values["questions", "answered", "shop"] == 1
     assert meter.values["candidates", "accepted"] == 1
     assert (meter.values["queue",], meter.values["ongoing",]) == (0, 0)
-    figures = service.recorder.figures.read()
-    assert figures.questions == {"answered": 1}
-    assert figures.duration.questions == 1
     (line,) = lines
     known = {name: line[name] for name in ("message", "outcome", "database", "principal")}
     assert known == {
@@ -169,4 +166,3 @@ def test_an_error_is_an_outcome(error: BaseException, outcome: str) -> None:
     # The name of an unknown database is no tag.
     assert meter.values["questions", outcome, ""] == 1
     assert (lines[0]["outcome"], lines[0]["code"]) == (outcome, type(error).__name__)
-    assert recorder.figures.read().duration.questions == 0

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from nl2sql.errors import LimitReached, Unauthenticated, Unavailable
-from serve_app.service.identity.guessing import MOST_FAILURES, PAUSE_S, GuessLimit
+from serve_app.service.identity.sign_ins import MOST_FAILURES, PAUSE_S, GuessLimit
 
 
 class Clock:
