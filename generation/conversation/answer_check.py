@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from collections.abc import Iterator, Set
+from decimal import Decimal, InvalidOperation
 
 from generation.conversation.answer_sentence import is_sayable
 from nl2sql.languages.english import NUMBER_WORDS, list_english
@@ -29,12 +28,9 @@ _ADDRESS = re.compile(r"(?:\b\w+://|\bwww\.)\S+", re.IGNORECASE)
 _TAG = re.compile(r"<[^<>]*>")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-_BEFORE_YEARS = list_english("before_years")
 _QUOTED = re.compile(r"“[^“”]*”")
 _NUMBER = re.compile(
-    r"(?P<digits>[-−]?(?:\d{1,3}(?:[,\u00a0\u202f' ]\d{3})+(?!\d)|\d+)(?:\.\d+)?)"  # noqa: RUF001
-    r"(?P<percent>\s?(?:%|percent\b))?",
-    re.IGNORECASE,
+    r"[-−]?(?:\d{1,3}(?:[,\u00a0\u202f' ]\d{3})+(?!\d)|\d+)(?:\.(?P<decimals>\d+))?"  # noqa: RUF001
 )
 _MARKS_IN_NUMBERS = re.compile(r"[,\u00a0\u202f' ]")
 _GLUED = re.compile(r"\d[^\W\d_]")
@@ -42,17 +38,8 @@ _GLUED = re.compile(r"\d[^\W\d_]")
 _NUMBER_WORDS = NUMBER_WORDS.keys() | set(
     "dozen once twice double triple hundred thousand million billion k m bn".split()
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """A number in a text, from ``start`` to ``end``; ``step`` is the unit of its last digit."""
-
-    value: Decimal
-    start: int
-    end: int
-    step: Decimal
-    is_percent: bool
+# Larger values are not rounded.
+_MOST_ROUNDED = 10**15
 
 
 def clean_text(text: str) -> str:
@@ -88,19 +75,14 @@ def check_text(text: str, question: str, result: ResultSet) -> str:
     own = _QUOTED.sub(lambda match: " " * len(match[0]), quoted)
     for date in sorted(set(dates), key=len, reverse=True):
         own = own.replace(date, " " * len(date))
-    numbers = list(_find_numbers(own))
-    if not numbers and own == quoted:
+    if own == quoted and not _NUMBER.search(own):
         return ""  # It mentions nothing from the rows.
-    if _GLUED.search(own):
-        return ""
-    years = {date[:4] for date in dates}
-    if not all(
-        _is_held(number, result) or _is_year(number, own, years) or _is_asked(number, own, question)
-        for number in numbers
+    values = set(_list_values(result))
+    if _GLUED.search(own) or not all(
+        _is_held(number, values) or _is_asked(number, question) for number in _NUMBER.finditer(own)
     ):
         return ""
-    spoken = {at for number in numbers for at in range(number.start, number.end)}
-    rest = "".join(" " if at in spoken else sign for at, sign in enumerate(own))
+    rest = _NUMBER.sub(" ", own)
     known = set(split_words(question)) | _PLAIN
     for name in result.columns:
         known.update(split_words(name))
@@ -123,77 +105,36 @@ def quote_cells(text: str, result: ResultSet) -> str:
     return found.sub(r"“\1”", text)
 
 
-def _find_numbers(text: str) -> Iterator[_Number]:
-    for match in _NUMBER.finditer(text):
-        digits = _MARKS_IN_NUMBERS.sub("", match["digits"]).replace("−", "-")  # noqa: RUF001
-        step = Decimal(1).scaleb(-len(digits.partition(".")[2]))
-        yield _Number(Decimal(digits), *match.span(), step, match["percent"] is not None)
-
-
-def _is_held(number: _Number, result: ResultSet) -> bool:
-    """Whether the number is in the rows or, if they are complete, is their count or a sum."""
-    if not result.truncated and number.value == len(result.rows):
-        return True
-    return any(_is_rounded(number, value) for value in _list_values(result))
-
-
-def _is_year(number: _Number, text: str, years: set[str]) -> bool:
-    """Whether it is the year of a date in the rows: "in 2024", but not "2024 orders"."""
-    before = split_words(text[: number.start])[-1:]
-    return (
-        text[number.start : number.end].strip() in years
-        and before[:1] != []
-        and (before[0] in _BEFORE_YEARS)
+def _is_held(number: re.Match[str], values: Set[Decimal]) -> bool:
+    """Whether the number is one of the values, perhaps rounded to its decimals."""
+    digits = _MARKS_IN_NUMBERS.sub("", number[0]).lstrip("-−")  # noqa: RUF001
+    value, places = Decimal(digits), len(number["decimals"] or "")
+    return value in values or (
+        places > 0 and any(round(each, places) == value for each in values if each < _MOST_ROUNDED)
     )
 
 
-def _is_asked(number: _Number, text: str, question: str) -> bool:
+def _is_asked(number: re.Match[str], question: str) -> bool:
     """Whether it is in the question too, after the same word: "in 2024", "top 5"."""
-    spelling = text[number.start : number.end].strip().lower()
-    before = split_words(text[: number.start])[-1:]
+    before = split_words(number.string[: number.start()])[-1:]
     asked = question.lower()
     return bool(before) and any(
         split_words(asked[: match.start()])[-1:] == before
-        for match in re.finditer(rf"(?<![\w.,]){re.escape(spelling)}(?![\w%])", asked)
+        for match in re.finditer(rf"(?<![\w.,]){re.escape(number[0])}(?![\w%])", asked)
     )
 
 
-def _is_rounded(number: _Number, value: Decimal) -> bool:
-    """Whether ``number`` is ``value``, perhaps rounded to the precision of ``number``."""
-    if not value.is_finite():
-        return False
-    candidates = (value, value * 100) if number.is_percent else (value,)
-    for candidate in candidates:
-        if abs(number.value) == abs(candidate):
-            return True
-        # Rounding to a whole number is accepted only for values of at least 10.
-        if (number.step < 1 or abs(candidate) >= 10) and abs(candidate) < Decimal(10) ** 20:
-            steps = (abs(candidate) / number.step).quantize(Decimal(1), ROUND_HALF_UP)
-            if steps * number.step == abs(number.value):
-                return True
-    return False
-
-
 def _list_values(result: ResultSet) -> Iterator[Decimal]:
-    """The numbers in the cells, and the sums of whole columns."""
-    for at in range(len(result.columns)):
-        column = [number for row in result.rows for number in _read_cell(row[at])]
-        yield from column
-        is_whole = not result.truncated and len(column) == len(result.rows) > 1
-        if is_whole and all(number.is_finite() for number in column):
-            yield sum(column, Decimal(0))
-
-
-def _read_cell(cell: object) -> tuple[Decimal, ...]:
-    if isinstance(cell, bool) or cell is None:
-        return ()
-    if isinstance(cell, Decimal | int):
-        return (Decimal(cell),)
-    if isinstance(cell, float):
-        return (Decimal(repr(cell)),)
-    if isinstance(cell, str) and _is_numeric(cell):
-        return (Decimal(cell.strip()),)
-    return ()
+    """The numbers in the cells, without signs, and that of the rows if they are complete."""
+    if not result.truncated:
+        yield Decimal(len(result.rows))
+    for row in result.rows:
+        for cell in row:
+            is_number = isinstance(cell, int | float | Decimal) and not isinstance(cell, bool)
+            if is_number or (isinstance(cell, str) and _is_numeric(cell)):
+                value = abs(Decimal(str(cell).strip()))
+                if value.is_finite():
+                    yield value
 
 
 def _list_dates(result: ResultSet) -> Iterator[str]:

@@ -126,14 +126,11 @@ def check(text: str, *rows: tuple[Any, ...], truncated: bool = False, asked: str
     [
         "Germany has the highest revenue, 1234.56, with 12 orders.",
         "Germany has a revenue of 1,234.56.",
-        "Germany has a revenue of about 1,235.",
+        "Germany has a revenue of 1234.6.",
         "There are 3 countries.",
-        "All countries together have 22 orders.",
-        "The last order from Germany was in 2024.",
         "The last order from Germany was on 2024-05-17.",
         "In 2024 Germany was first.",
         "Of the top 5 countries Germany has the most orders.",
-        "The least revenue is 25%.",
     ],
 )
 def test_what_the_rows_hold_may_be_said(text: str) -> None:
@@ -151,7 +148,9 @@ def test_what_the_rows_hold_may_be_said(text: str) -> None:
         "Germany has a revenue of 1.2 thousand.",
         "Germany has a revenue of 1.2k.",
         "Germany has twelve orders.",
-        "Germany has a revenue of 1,233.",
+        "Germany has a revenue of 1,235.",
+        "Germany has a revenue of 1234.5.",
+        "All countries together have 22 orders.",
         "There are 2024 orders.",
         "There are 5 countries.",
         "There are 17 countries.",
@@ -178,18 +177,10 @@ def test_a_cell_is_only_ever_a_quotation() -> None:
     assert check("“Germany has 99 orders” says the data.") == ""
 
 
-def test_what_counts_on_the_whole_is_not_said_of_a_part() -> None:
-    assert check("There are 3 countries.", truncated=True) != ""  # a cell says 3
+def test_rows_are_counted_only_where_they_are_complete() -> None:
     two = ROWS[:2]
     assert check("There are 2 countries.", *two) != ""
     assert check("There are 2 countries.", *two, truncated=True) == ""
-    assert check("Together they have 19 orders.", *two) != ""
-    assert check("Together they have 19 orders.", *two, truncated=True) == ""
-
-
-def test_a_small_fraction_is_not_rounded_to_a_whole_number() -> None:
-    assert check("The revenue is 0.", ("Ulm", 1, Decimal("0.25"), None)) == ""
-    assert check("The revenue is 0.3.", ("Ulm", 1, Decimal("0.25"), None)) != ""
 
 
 @pytest.mark.parametrize(
