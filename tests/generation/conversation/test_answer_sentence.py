@@ -22,43 +22,24 @@ def build(columns: str, *rows: tuple[Any, ...], truncated: bool = False, **more:
 @pytest.mark.parametrize(
     ("result", "sentence"),
     [
-        pytest.param(build("count", (336,)), "Answer: 336.", id="number"),
-        pytest.param(build("count", (Decimal("12.50"),)), "Answer: 12.50.", id="decimal"),
-        pytest.param(build("day", (dt.date(2024, 5, 1),)), "Answer: 2024-05-01.", id="date"),
-        pytest.param(build("x", (True,)), "Answer: yes.", id="boolean"),
-        pytest.param(build("x", (None,)), "Answer: no value.", id="null"),
-        pytest.param(build("name", ("Ann",)), "Answer: “Ann”.", id="text"),
-        pytest.param(build("a,b", ("Ann", 3)), "a: “Ann”; b: 3.", id="row"),
-        pytest.param(build("a", ("x",), ("y",)), "2 values: “x”, “y”.", id="values"),
-        pytest.param(build("a,b", (1, 2), (3, 4)), "2 rows with a and b.", id="rows"),
-        pytest.param(
-            build("a,b", (1, 2), (3, 4), truncated=True),
-            "The first 2 rows with a and b; there are more.",
-            id="truncated",
-        ),
-        pytest.param(
-            build("a", *[(1,)] * 9, truncated=True),
-            "The first 9 rows with a; there are more.",
-            id="one_column_truncated",
-        ),
-        pytest.param(build("a,b,c,d,e,f,g", (1,) * 7), "1 row of 7 columns.", id="one_wide_row"),
-        pytest.param(build("a"), "", id="no_rows"),
-        pytest.param(build("?column?", (3,)), "Answer: 3.", id="nameless_number"),
-        pytest.param(build("a,?column?", ("Ann", 3)), "a: “Ann”; value: 3.", id="nameless_value"),
-        pytest.param(
-            build("?column?,a,?column?", (1, 2, 3)),
-            "column 1: 1; a: 2; column 3: 3.",
-            id="nameless_by_position",
-        ),
-        pytest.param(
-            build("a,?column?", (1, 2), (3, 4)), "2 rows with a and value.", id="nameless_rows"
-        ),
-        pytest.param(build("?column?", *[(1,)] * 9), "9 values.", id="nameless_values"),
-        pytest.param(
-            build("", *[(1,)] * 9, truncated=True),
-            "The first 9 values; there are more.",
-            id="nameless_truncated",
-        ),
+        (build("count", (336,)), "Answer: 336."),
+        (build("count", (Decimal("12.50"),)), "Answer: 12.50."),
+        (build("day", (dt.date(2024, 5, 1),)), "Answer: 2024-05-01."),
+        (build("x", (True,)), "Answer: yes."),
+        (build("x", (None,)), "Answer: no value."),
+        (build("name", ("Ann",)), "Answer: “Ann”."),
+        (build("a,b", ("Ann", 3)), "a: “Ann”; b: 3."),
+        (build("a", ("x",), ("y",)), "2 values: “x”, “y”."),
+        (build("a,b", (1, 2), (3, 4)), "2 rows with a and b."),
+        (build("a", *[(1,)] * 9, truncated=True), "The first 9 rows with a; there are more."),
+        (build("a,b,c,d,e,f,g", (1,) * 7), "1 row of 7 columns."),
+        (build("a"), ""),
+        # Columns without a name.
+        (build("?column?", (3,)), "Answer: 3."),
+        (build("a,?column?", ("Ann", 3)), "a: “Ann”; value: 3."),
+        (build("?column?,a,?column?", (1, 2, 3)), "column 1: 1; a: 2; column 3: 3."),
+        (build("a,?column?", (1, 2), (3, 4)), "2 rows with a and value."),
+        (build("", *[(1,)] * 9, truncated=True), "The first 9 values; there are more."),
     ],
 )
 def test_the_sentence_names_few_cells_and_counts_many(result: ResultSet, sentence: str) -> None:

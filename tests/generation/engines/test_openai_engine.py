@@ -86,49 +86,36 @@ async def test_other_servers_write_the_whole_answer_which_is_cut() -> None:
 async def test_a_server_that_ignores_n_is_asked_singly_from_then_on() -> None:
     with serve(v1__chat__completions=complete("SELECT 1")) as server:
         engine = build_engine(server)
-        first = await engine.sample(build_request(k=3))
-        assert [body.get("n") for body in server.bodies(CHAT)] == [3, None, None]
-        second = await engine.sample(build_request(k=3))
-    assert len(first.texts) == len(second.texts) == 3
-    assert first.prompt_tokens == 60
+        for _ in range(2):
+            found = await engine.sample(build_request(k=3))
+            assert (len(found.texts), found.prompt_tokens) == (3, 60)
+    assert [body.get("n") for body in server.bodies(CHAT)] == [3, *[None] * 5]
     seeds = [body["seed"] for body in server.bodies(CHAT)]
     assert sorted(seeds[:3]) == sorted(seeds[3:]) == [7, 8, 9]
 
 
-@pytest.mark.parametrize("told", [{"param": "n"}, {}], ids=["named", "unnamed"])
-async def test_a_server_that_refuses_n_is_asked_singly(told: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("refused", "is_named", "asked"),
+    [(("n",), True, 5), (("n",), False, 7), (("logprobs", "max_tokens", "temperature"), True, 5)],
+)
+async def test_what_a_server_refuses_is_left_out_from_then_on(
+    refused: tuple[str, ...], is_named: bool, asked: int
+) -> None:
     def answer(body: dict[str, Any]) -> Reply:
-        return refuse("n must be 1", **told) if "n" in body else complete("SELECT 1")
+        for name in refused:
+            if name in body:
+                return refuse("not supported", **({"param": name} if is_named else {}))
+        return complete(*["SELECT 1"] * body.get("n", 1))
 
     with serve(v1__chat__completions=answer) as server:
         engine = build_engine(server)
         for _ in range(2):
             assert len((await engine.sample(build_request(k=2))).texts) == 2
-    assert sum("n" in body for body in server.bodies(CHAT)) == (1 if told else 3)
-    assert all("seed" in body for body in server.bodies(CHAT)[-2:])
-
-
-async def test_what_a_server_refuses_is_left_out_from_then_on() -> None:
-    def answer(body: dict[str, Any]) -> Reply:
-        for name in ("logprobs", "max_tokens", "temperature"):
-            if name in body:
-                return refuse(f"{name} is not supported", param=name)
-        return complete("SELECT 1")
-
-    with serve(v1__chat__completions=answer) as server:
-        engine = build_engine(server)
-        await engine.sample(build_request())
-        learned = len(server.bodies(CHAT))
-        await engine.sample(build_request())
-    assert (learned, len(server.bodies(CHAT))) == (4, 5)
-    assert server.bodies(CHAT)[-1]["max_completion_tokens"] == 50
-
-
-async def test_a_refusal_that_no_field_explains_is_told() -> None:
-    with serve(v1__chat__completions=refuse("we do not like it")) as server:
-        engine = build_engine(server)
-        with pytest.raises(EngineUnavailable, match="answers 400: Error code: 400"):
-            await engine.sample(build_request())
+    bodies = server.bodies(CHAT)
+    assert len(bodies) == asked
+    assert bodies[-1].keys().isdisjoint(refused)
+    assert ("max_completion_tokens" in bodies[-1]) is ("max_tokens" in refused)
+    assert bodies[-1]["seed"] in (7, 8)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +125,7 @@ async def test_a_refusal_that_no_field_explains_is_told() -> None:
         (refuse("no model tiny", status=404), SettingsError),
         (refuse("slow down", status=429), EngineUnavailable),
         (refuse("oh", status=500), EngineUnavailable),
+        (refuse("we do not like it"), EngineUnavailable),
         (refuse("too big", code="context_length_exceeded"), PromptTooLong),
         (refuse("This model's maximum context length is 9 tokens"), PromptTooLong),
         (Reply(b"<html>hello</html>"), EngineUnavailable),

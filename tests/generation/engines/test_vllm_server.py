@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import psutil
@@ -37,7 +36,7 @@ PROMPT = Prompt(
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The running server's address."""
     folder = ModelStore(ROOT / ".quorumsql" / "models", SAFETENSORS).find(
@@ -86,13 +85,8 @@ def _wait_until_up(server: subprocess.Popen[bytes], log: Path) -> None:
     pytest.fail(f"vLLM did not start:\n{log.read_text()[-3000:]}")
 
 
-def build_engine(url: str, **settings: Any) -> OpenAiEngine:
-    values = {"base_url": url, "served_name": "tiny", **settings}
-    return OpenAiEngine(ModelSettings(engine="openai", **values))
-
-
-async def test_k_samples_of_one_prompt_repeat_for_a_seed(url: str) -> None:
-    engine = build_engine(url)
+async def test_samples_repeat_tokens_are_counted_and_a_cancelled_call_ends_there(url: str) -> None:
+    engine = OpenAiEngine(ModelSettings(engine="openai", base_url=url, served_name="tiny"))
     request = build_request(prompt=PROMPT, k=4, temperature=1.2)
     first, second = await engine.sample(request), await engine.sample(request)
     assert first.texts == second.texts
@@ -100,34 +94,23 @@ async def test_k_samples_of_one_prompt_repeat_for_a_seed(url: str) -> None:
     assert all(logprob < 0 for logprob in first.logprobs)
     assert not any("```" in text for text in first.texts)
     assert "SELECT" in first.texts[0]
-    await engine.close()
 
-
-async def test_tokens_are_counted_and_a_long_prompt_is_told(url: str) -> None:
-    engine = build_engine(url)
     assert await engine.count_tokens(("SELECT", "SELECT SELECT")) == (1, 2)
-    long = Prompt("generate", (Message("user", "SELECT " * WINDOW),))
+    long, fitting = (
+        Prompt("generate", (Message("user", "SELECT " * words),)) for words in (WINDOW, WINDOW - 80)
+    )
     with pytest.raises(PromptTooLong, match=f"the model takes {WINDOW}"):
         await engine.sample(build_request(prompt=long))
-    fitting = Prompt("generate", (Message("user", "SELECT " * (WINDOW - 80)),))
     await engine.sample(build_request(prompt=fitting, max_tokens=500))
-    await engine.close()
 
-
-async def test_a_cancelled_call_ends_on_the_server(url: str) -> None:
-    engine = build_engine(url)
-    call = asyncio.create_task(
-        engine.sample(build_request(prompt=PROMPT, k=4, temperature=2.0, max_tokens=900, stop=()))
-    )
+    endless = build_request(prompt=PROMPT, k=4, temperature=2.0, max_tokens=900, stop=())
+    call = asyncio.create_task(engine.sample(endless))
     await asyncio.sleep(2)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    root = url.removesuffix("/v1")
-    deadline = time.monotonic() + 30
-    async with httpx.AsyncClient() as client:
-        while _count_running((await client.get(f"{root}/metrics")).text):
-            assert time.monotonic() < deadline
+    async with httpx.AsyncClient(base_url=url.removesuffix("/v1")) as client, asyncio.timeout(30):
+        while _count_running((await client.get("/metrics")).text):  # noqa: ASYNC110 - of a server
             await asyncio.sleep(0.2)
     await engine.close()
 
