@@ -91,8 +91,8 @@ class FollowUps:
         """The complete question. A missing model is not an error."""
         if not turns:
             return Rewriting()
-        if picked := pick_interpretation(question.text, turns[-1].interpretations):
-            return Rewriting(turns[-1].question, "picked", picked)
+        if chosen_sql := pick_interpretation(question.text, turns[-1].interpretations):
+            return Rewriting(turns[-1].question, "chosen", chosen_sql)
         if not self._settings.flags.follow_ups or not depends_on_context(question.text):
             return Rewriting()
         request = SamplingRequest(

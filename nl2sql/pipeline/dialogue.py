@@ -40,15 +40,17 @@ class Dialogue:
         start = time.perf_counter()
         with open_span("rewrite"):
             turns, notes = await self._recall(question)
-            # A picked query needs no rewriting.
+            # A chosen query needs no rewriting.
             rewriting = (
-                Rewriting() if question.picked else await self._generator.rewrite(question, turns)
+                Rewriting()
+                if question.chosen_sql
+                else await self._generator.rewrite(question, turns)
             )
         timing = _measure("rewrite", start, rewriting.prompt_tokens, rewriting.completion_tokens)
         whole = replace(
             question,
             text=rewriting.text or question.text,
-            picked=rewriting.picked or question.picked,
+            chosen_sql=rewriting.chosen_sql or question.chosen_sql,
         )
         answer = await self._put_in_words(await self._pipeline.answer(whole))
         asked = question.text if rewriting.text else ""

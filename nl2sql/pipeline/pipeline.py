@@ -72,9 +72,9 @@ class Pipeline:
         """The answer, with the trace of everything that led to it."""
         clock = StageClock()
         stages = self._stages
-        if question.picked:
-            picked = Candidate("c1", question.picked, origin="picked")
-            return await self._run_given(picked, Trace(question), _NO_CONTEXT, clock)
+        if question.chosen_sql:
+            chosen = Candidate("c1", question.chosen_sql, origin="chosen")
+            return await self._run_given(chosen, Trace(question), _NO_CONTEXT, clock)
 
         pace = await stages.generator.pace()
         deadline = Deadline.after(pace.sampling_timeout_s)

@@ -72,7 +72,7 @@ class Completions:
 class Candidate:
     """One query. ``samples`` is how many completions had this normal form.
 
-    ``origin`` is ``sample``, ``repair``, ``derived``, ``picked``, ``verified`` or ``catalog`` (it
+    ``origin`` is ``sample``, ``repair``, ``derived``, ``chosen``, ``verified`` or ``catalog`` (it
     answers a question about the database itself). ``repairs`` is the id of the candidate that a
     repair was made from, ``derived_from`` that of the candidate that a derived one was made from,
     by the ``rule`` of that name. ``variant`` names the prompt that it was first sampled from;

@@ -89,13 +89,13 @@ class Turn:
 class Rewriting:
     """A follow-up as a complete question; ``text`` is empty if the question is unchanged.
 
-    ``method`` is ``model``; ``picked`` if the follow-up chose an interpretation, whose query is
-    ``picked``; ``kept`` if the model gave nothing usable; empty if the model was not asked.
+    ``method`` is ``model``; ``chosen`` if the follow-up chose an interpretation, whose query is
+    ``chosen_sql``; ``kept`` if the model gave nothing usable; empty if the model was not asked.
     """
 
     text: str = ""
     method: str = ""
-    picked: str = ""
+    chosen_sql: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
@@ -138,7 +138,7 @@ class Question:
     ``k`` candidates are sampled with ``seed``, or as many as needed if ``k`` is 0; at most
     ``max_rows`` rows are returned. ``evidence`` is additional knowledge, shown to the model with
     the question; ``tables`` are the names of those that the query must read, as the caller writes
-    them. ``session`` is the id of the conversation (empty: none). ``picked`` is the query
+    them. ``session`` is the id of the conversation (empty: none). ``chosen_sql`` is the query
     of the interpretation that the principal chose: it is run, and nothing is sampled.
     ``answer_text`` says what puts the answer into words: ``rule``, ``model``, or nothing (``off``
     or empty).
@@ -152,7 +152,7 @@ class Question:
     max_rows: int
     evidence: str = ""
     session: str = ""
-    picked: str = ""
+    chosen_sql: str = ""
     answer_text: str = ""
     history: tuple[Turn, ...] = ()
     tables: tuple[str, ...] = ()

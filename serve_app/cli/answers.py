@@ -142,7 +142,7 @@ def _print_verdict(answer: AnsweredResponse, trace: TraceResponse | None) -> Non
     winner = trace.candidates[0]
     if winner.origin == "catalog":
         reason = "the question is about the database itself; the model was not asked"
-    elif answer.verified or winner.origin == "picked":
+    elif answer.verified or winner.origin == "chosen":
         reason = _describe_confidence(answer) if answer.verified else "you chose it"
     else:
         agreed = f"{winner.votes} of {trace.samples} samples agree on this result"

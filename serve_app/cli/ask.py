@@ -111,7 +111,7 @@ def ask(
         seed=seed,
         max_rows=max_rows,
         session=session,
-        picked=pick,
+        chosen_sql=pick,
         answer_text=answer_text.value if answer_text else None,
         trace=format_ is None,
         spreadsheet_safe=spreadsheet_safe,

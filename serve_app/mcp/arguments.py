@@ -30,7 +30,7 @@ class AskArguments(_OnDatabase):
     max_rows: int | SkipJsonSchema[None] = Field(
         None, ge=1, description="Most rows to return; 50 by default."
     )
-    picked: str = Field(
+    chosen_sql: str = Field(
         "",
         description="The `sql` of the interpretation that was chosen, after an answer with the "
         "outcome `clarify`. Send it with the same question.",

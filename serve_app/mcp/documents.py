@@ -31,7 +31,7 @@ Document = dict[str, Any]
 
 _HOW_TO_PICK = (
     "The question has several interpretations. Let the user choose one, then call ask again with "
-    "the same question and, as `picked`, the `sql` of the chosen interpretation."
+    "the same question and, as `chosen_sql`, the `sql` of the chosen interpretation."
 )
 
 

@@ -68,14 +68,14 @@ class ToolCall:
 
 
 async def ask(call: ToolCall, arguments: AskArguments) -> CallToolResult:
-    """Answers a question; of several interpretations, ``picked`` is the one that was chosen."""
+    """Answers a question; of several interpretations, ``chosen_sql`` is the one that was chosen."""
     request = QueryRequest(
         question=arguments.question,
         evidence=arguments.evidence,
         tables=arguments.tables,
         database=arguments.database or None,
         max_rows=_limit_rows(call, arguments.max_rows),
-        picked=arguments.picked,
+        chosen_sql=arguments.chosen_sql,
         session=arguments.session or None,
     )
     return await _render(build_answer, await _observe(call, request))

@@ -262,7 +262,7 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
         k=_choose_k(request.k, settings.sampling),
         seed=request.seed or 0,
         max_rows=choose_in_range("max_rows", request.max_rows, limits.rows, limits.max_rows),
-        picked=check_text("picked", request.picked, MOST_QUESTION_CHARS),
+        chosen_sql=check_text("chosen_sql", request.chosen_sql, MOST_QUESTION_CHARS),
         session=read_session(request.session),
         answer_text=request.answer_text or settings.answer.text,
         tables=tuple(

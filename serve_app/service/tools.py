@@ -98,7 +98,7 @@ class ToolService:
             if isinstance(query, Violation):
                 return Refused(query.code, query.message, Trace(question))
             result = await self._executor.execute(query, question.max_rows)
-        candidate = Candidate("run", question.text, 0, origin="picked")
+        candidate = Candidate("run", question.text, 0, origin="chosen")
         if isinstance(result, Diagnostic):
             assessment = Assessment(candidate, query, diagnostic=result)
             trace = Trace(question, ranking=Ranking((assessment,)))

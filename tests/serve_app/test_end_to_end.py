@@ -48,7 +48,7 @@ def test_a_question_becomes_guarded_sql_and_the_right_rows(url: str) -> None:
     assert answer["outcome"] == "answered"
     gold = ask(url, question=QUESTION, k=1)
     if gold["outcome"] == "clarify":  # one sample may be too little to be sure
-        gold = ask(url, question=QUESTION, picked=gold["interpretations"][0]["sql"])
+        gold = ask(url, question=QUESTION, chosen_sql=gold["interpretations"][0]["sql"])
     assert answer["rows"] == gold["rows"] == [[count_active_employees()]]
     trace = answer["trace"]
     assert sum(each["samples"] for each in trace["candidates"] if each["origin"] == "sample") <= 4

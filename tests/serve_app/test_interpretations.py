@@ -75,11 +75,13 @@ async def test_a_divided_vote_is_given_back_with_its_interpretations_in_words() 
 
 async def test_the_interpretation_picked_is_guarded_and_run_and_nothing_is_sampled() -> None:
     parts = Parts()
-    body = (await parts.post({"question": "Who has id 1?", "picked": SECOND, "trace": True})).json()
+    body = (
+        await parts.post({"question": "Who has id 1?", "chosen_sql": SECOND, "trace": True})
+    ).json()
     assert body["outcome"] == "answered"
     assert body["sql"] == SECOND
     assert body["rows"] == [["a"], ["b"]]
     assert body["confidence"] == 1.0
-    assert body["trace"]["candidates"][0]["origin"] == "picked"
+    assert body["trace"]["candidates"][0]["origin"] == "chosen"
     assert parts.generator.questions == []
     assert [sql for _, sql, _ in parts.guard.guarded] == [SECOND]

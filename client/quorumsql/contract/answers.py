@@ -133,7 +133,7 @@ class ClarifyResponse(Response):
     confidence: float
     interpretations: list[InterpretationResponse] = Field(
         description="One or two, the nearest first, with its rows. They differ in what they say. "
-        "Choose one by sending its `sql` as `picked`."
+        "Choose one by sending its `sql` as `chosen_sql`."
     )
 
     def _repr_html_(self) -> str:

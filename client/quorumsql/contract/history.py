@@ -42,7 +42,7 @@ class ConversationTurnResponse(ResponseModel):
     quorum: bool | None = Field(None, description="As of the answer.")
     origin: Text = Field(
         "",
-        description="Where its query came from: `sample`, `repair`, `derived`, `picked` (a reading "
+        description="Where its query came from: `sample`, `repair`, `derived`, `chosen` (a reading "
         "that was chosen) or `verified`.",
     )
 

@@ -30,7 +30,7 @@ class QueryRequest(BaseModel):
     )
     seed: int | None = Field(None, ge=0, lt=2**31, description="Seed for repeatable answers.")
     max_rows: int | None = Field(None, description="Most rows to return.")
-    picked: str = Field(
+    chosen_sql: str = Field(
         "",
         description="The `sql` of the interpretation that you choose: the query is "
         " guarded and run, and no candidates are sampled.",

@@ -75,10 +75,15 @@ class Service:
     def pick(self, injection: Injection) -> Asked:
         """The answer to somebody who claims that the query was a reading they were offered."""
         principal = PRINCIPALS[injection.principal]
-        return self._answer(injection, injection.question, principal, "", picked=injection.sql)
+        return self._answer(injection, injection.question, principal, "", chosen_sql=injection.sql)
 
     def _answer(
-        self, injection: Injection, text: str, principal: Principal, session: str, picked: str = ""
+        self,
+        injection: Injection,
+        text: str,
+        principal: Principal,
+        session: str,
+        chosen_sql: str = "",
     ) -> Asked:
         self._engine.obey(injection)
         question = Question(
@@ -90,7 +95,7 @@ class Service:
             max_rows=_MOST_ROWS,
             evidence=injection.evidence,
             session=session,
-            picked=picked,
+            chosen_sql=chosen_sql,
             answer_text="model",
         )
         # The runner's own ``run`` would spell out the whole answer each time, for a signal's sake.

@@ -44,9 +44,9 @@ def test_no_row_outside_the_policy(service: Service, injection: Injection) -> No
 def test_a_query_that_is_picked_passes_the_guard_too(
     service: Service, injection: Injection
 ) -> None:
-    picked = service.pick(injection)
-    assert set(picked.purposes) <= {"answer"}
-    _check_rows(service, PRINCIPALS[injection.principal], picked.answer)
+    chosen = service.pick(injection)
+    assert set(chosen.purposes) <= {"answer"}
+    _check_rows(service, PRINCIPALS[injection.principal], chosen.answer)
 
 
 def test_the_threat_model_counts_them() -> None:

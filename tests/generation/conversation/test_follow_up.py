@@ -54,7 +54,7 @@ async def test_what_needs_no_completing_costs_no_call() -> None:
         assert (rewriting, engine.requests) == (Rewriting(), [])
     off = {"follow_ups": False}
     assert (await rewrite("And in 2024?", ORDERS_2023, flags=off))[0] == Rewriting()
-    assert (await rewrite("the second", SPENT, flags=off))[0].picked == "SELECT 2"
+    assert (await rewrite("the second", SPENT, flags=off))[0].chosen_sql == "SELECT 2"
 
 
 @pytest.mark.parametrize("error", [EngineUnavailable("Busy."), PromptTooLong("Long.")])
@@ -107,7 +107,7 @@ def test_a_rewriting_of_known_words_is_taken(before: str, asked: str, said: str)
 
 
 @pytest.mark.parametrize(
-    ("text", "picked"),
+    ("text", "chosen_sql"),
     [
         ("1", "SELECT 1"),
         ("2.", "SELECT 2"),
@@ -124,18 +124,18 @@ def test_a_rewriting_of_known_words_is_taken(before: str, asked: str, said: str)
         ("", ""),
     ],
 )
-async def test_a_reading_is_picked_by_its_place(text: str, picked: str) -> None:
-    assert pick_interpretation(text, SPENT.interpretations) == picked
+async def test_a_reading_is_picked_by_its_place(text: str, chosen_sql: str) -> None:
+    assert pick_interpretation(text, SPENT.interpretations) == chosen_sql
     rewriting, engine = await rewrite(text, ORDERS_2023, SPENT, said=[text])
-    assert rewriting.picked == picked
-    assert (rewriting.text == SPENT.question) is bool(picked)
-    if picked:
-        assert (rewriting.method, engine.requests) == ("picked", [])
+    assert rewriting.chosen_sql == chosen_sql
+    assert (rewriting.text == SPENT.question) is bool(chosen_sql)
+    if chosen_sql:
+        assert (rewriting.method, engine.requests) == ("chosen", [])
 
 
 async def test_only_the_last_turn_can_be_picked_from() -> None:
     rewriting, _ = await rewrite("2", SPENT, ORDERS_2023, said=["2"])
-    assert rewriting.picked == ""
+    assert rewriting.chosen_sql == ""
 
 
 def test_the_prompt_is_the_golden_one() -> None:

@@ -74,21 +74,21 @@ async def test_a_follow_up_is_answered_as_the_whole_question_and_kept_as_such() 
 
 
 async def test_an_interpretation_that_was_chosen_is_run() -> None:
-    chosen = {"the second": Rewriting(UNSURE.question, "picked", "SELECT 2")}
+    chosen = {"the second": Rewriting(UNSURE.question, "chosen", "SELECT 2")}
     pipeline = FakePipeline()
     dialogue = Dialogue(pipeline, FakeGenerator(rewritings=chosen), FakeSessions(UNSURE))
     answer = await dialogue.answer(ask("the second"))
     (asked,) = pipeline.questions
-    assert (asked.text, asked.picked) == (UNSURE.question, "SELECT 2")
-    assert answer.trace.rewriting.method == "picked"
+    assert (asked.text, asked.chosen_sql) == (UNSURE.question, "SELECT 2")
+    assert answer.trace.rewriting.method == "chosen"
 
 
 async def test_a_question_with_a_picked_query_is_not_rewritten() -> None:
     generator, pipeline = FakeGenerator(rewritings=COMPLETED), FakePipeline()
     dialogue = Dialogue(pipeline, generator, FakeSessions(EARLIER))
-    await dialogue.answer(ask("And in 2024?", picked="SELECT 9"))
+    await dialogue.answer(ask("And in 2024?", chosen_sql="SELECT 9"))
     (asked,) = pipeline.questions
-    assert (asked.text, asked.picked) == ("And in 2024?", "SELECT 9")
+    assert (asked.text, asked.chosen_sql) == ("And in 2024?", "SELECT 9")
     assert generator.recalled == []
 
 

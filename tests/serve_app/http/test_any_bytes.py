@@ -71,9 +71,9 @@ class ParrotAnswerer:
 
     async def answer(self, question: Question) -> Answer:
         trace = Trace(question, asked=question.text, notes=(question.text, _HALF))
-        if not question.picked:
+        if not question.chosen_sql:
             return Refused("off_topic", question.text + _HALF, trace, (question.evidence,))
-        text = question.picked + _HALF
+        text = question.chosen_sql + _HALF
         result = ResultSet((text[:-1],), ("text",), ((text[:-1],),), truncated=False, ms=1.0)
         return Answered(text, result, 0.5, False, trace, text=question.text)
 
@@ -170,7 +170,7 @@ async def test_unknown_keys_are_named_only_as_far_as_that_helps() -> None:
 async def test_half_a_character_is_the_callers_mistake() -> None:
     app = build_parrot(with_token=False)
     scope = build_scope("POST", "/query", (HOST, JSON))
-    for field in ("question", "evidence", "picked", "session"):
+    for field in ("question", "evidence", "chosen_sql", "session"):
         body = json.dumps({"question": "q", field: "a\ud800b"}).encode()
         exchange = await Exchange([body]).send_to(app, scope)
         assert exchange.status == 422
@@ -179,6 +179,6 @@ async def test_half_a_character_is_the_callers_mistake() -> None:
 
 async def test_what_a_model_says_is_told_as_it_is() -> None:
     app = build_parrot(with_token=False)
-    body = json.dumps({"question": "q", "picked": "SELECT 1"}).encode()
+    body = json.dumps({"question": "q", "chosen_sql": "SELECT 1"}).encode()
     told = await Exchange([body]).send_to(app, build_scope("POST", "/query", (HOST, JSON)))
     assert json.loads(told.body)["sql"] == "SELECT 1\ud800"

@@ -110,7 +110,7 @@ def read_rows(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 async def test_a_picked_query_gives_only_ones_own_rows(service: Service) -> None:
     rows = {
-        name: set(read_rows(await service.ask(name, "Who?", picked=STAFF)))
+        name: set(read_rows(await service.ask(name, "Who?", chosen_sql=STAFF)))
         for name in EVERYBODY
         if name != "eve"
     }
@@ -119,7 +119,7 @@ async def test_a_picked_query_gives_only_ones_own_rows(service: Service) -> None
     assert rows["mia"]
     assert rows["noa"]
     assert rows["ravi"] < rows["ada"]
-    body = {"question": "Who?", "picked": STAFF, "max_rows": 1000}
+    body = {"question": "Who?", "chosen_sql": STAFF, "max_rows": 1000}
     accept = {"accept": "text/csv"}
     for name, department in (("mia", "31"), ("noa", "7")):
         response = await service.send(name, "POST", "/query", json=body, headers=accept)
@@ -132,13 +132,13 @@ async def test_a_picked_query_over_what_is_withheld_is_refused_and_says_nothing(
     service: Service,
 ) -> None:
     sql = "SELECT net_amt FROM payslips ORDER BY 1"
-    assert read_rows(await service.ask("ada", "What?", picked=sql))
+    assert read_rows(await service.ask("ada", "What?", chosen_sql=sql))
     for name in ("mia", "max", "noa", "ravi", "eve"):
-        answer = await service.ask(name, "What?", picked=sql)
+        answer = await service.ask(name, "What?", chosen_sql=sql)
         assert answer["outcome"] in ("refused", "failed")
         assert "rows" not in answer
         assert not [each["rows"] for each in answer["trace"]["candidates"] if each["rows"]]
-    body = {"question": "What?", "picked": sql}
+    body = {"question": "What?", "chosen_sql": sql}
     for accept in ("text/csv", "application/x-ndjson", "application/vnd.apache.parquet"):
         headers = {"accept": accept}
         response = await service.send("mia", "POST", "/query", json=body, headers=headers)
@@ -147,7 +147,7 @@ async def test_a_picked_query_over_what_is_withheld_is_refused_and_says_nothing(
 
 
 async def test_nobody_but_the_token_says_who_asks(service: Service) -> None:
-    body = {"question": "Who?", "picked": COUNT}
+    body = {"question": "Who?", "chosen_sql": COUNT}
     for more in (
         {"principal": "ada"},
         {"roles": ["analyst"]},
@@ -156,13 +156,13 @@ async def test_nobody_but_the_token_says_who_asks(service: Service) -> None:
     ):
         response = await service.send("mia", "POST", "/query", json={**body, **more})
         assert response.status_code == 422
-    own = read_rows(await service.ask("mia", "Who?", picked=COUNT))
+    own = read_rows(await service.ask("mia", "Who?", chosen_sql=COUNT))
     headers = {"X-Principal": "ada", "X-Forwarded-User": "ada", "Cookie": "token=token of ada"}
     response = await service.send(
         "mia", "POST", "/query?principal=ada&roles=analyst", json=body, headers=headers
     )
     assert read_rows(response.json()) == own
-    assert own != read_rows(await service.ask("ada", "Who?", picked=COUNT))
+    assert own != read_rows(await service.ask("ada", "Who?", chosen_sql=COUNT))
 
 
 # -- questions about the database itself, which need no model --------------------------------------
@@ -212,7 +212,7 @@ async def test_an_error_of_a_fed_back_query_quotes_no_value_that_is_withheld(
 ) -> None:
     # Fails on the first row that it sees, and PostgreSQL's own message quotes its text.
     sql = "SELECT CAST(last_name AS integer) FROM employees"
-    names = {row[0] for row in read_rows(await service.ask("ada", "Who?", picked=
+    names = {row[0] for row in read_rows(await service.ask("ada", "Who?", chosen_sql=
              "SELECT DISTINCT last_name FROM employees"))}  # fmt: skip
     said = (await service.judge("noa", "Which names?", sql)).text
     assert not [name for name in names if f'"{name}"' in said or f"'{name}'" in said]

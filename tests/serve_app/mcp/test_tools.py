@@ -220,11 +220,11 @@ async def test_interpretations_are_listed_and_one_is_picked(tool: str) -> None:
         assert document["outcome"] == "clarify"
         shown = [(each["number"], each["sql"]) for each in document["interpretations"]]
         assert shown == [(1, first), (2, second)]
-        assert "`picked`" in document["next"]
-        picked = await call(client, "ask", question="Who has id 1?", picked=second)
-        assert picked["rows"] == [["a"], ["b"]]
+        assert "`chosen_sql`" in document["next"]
+        chosen = await call(client, "ask", question="Who has id 1?", chosen_sql=second)
+        assert chosen["rows"] == [["a"], ["b"]]
         # It comes from the client, so it may be any text.
-        forged = await call(client, "ask", question="Who has id 1?", picked="SELECT secret")
+        forged = await call(client, "ask", question="Who has id 1?", chosen_sql="SELECT secret")
         assert forged["outcome"] in ("refused", "failed")
 
 

@@ -175,11 +175,11 @@ class FakeService:
         for given in self.given.values():
             if given["correction"] and given["question"] == body["question"]:
                 answer = canned.build_verified(body["question"], given["correction"])
-        if body.get("picked"):
+        if body.get("chosen_sql"):
             answer = canned.build_answer("Which product line earned most?") | {
                 "question": body["question"],
                 "confidence": 1.0,
-                "sql": body["picked"],
+                "sql": body["chosen_sql"],
             }
         answer = answer | {"session": body.get("session")}
         if not body.get("trace"):

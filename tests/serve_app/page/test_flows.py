@@ -57,10 +57,10 @@ def test_pick_a_reading(either: Reader) -> None:
     assert not [path for _, path, _ in either.service.received if path == "/run"]
     either.leave_fields()
     either.do("2", ".reading:nth-child(2) .button.primary")
-    assert "You picked this reading" in either.see(".confidence").inner_text()
+    assert "You chose this reading" in either.see(".confidence").inner_text()
     assert either.page.locator(".confidence .meter .on").count() == 0
     asked = [body for _, path, body in either.service.received if path == "/query"]
-    assert "COUNT(*)" in asked[-1]["picked"]
+    assert "COUNT(*)" in asked[-1]["chosen_sql"]
 
 
 def test_sort_filter_choose_columns_and_copy(reader: Reader) -> None:

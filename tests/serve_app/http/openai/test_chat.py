@@ -140,9 +140,9 @@ async def test_earlier_messages_make_the_conversation() -> None:
 async def test_a_number_picks_an_interpretation() -> None:
     first, second = render_sql("SELECT 2"), render_sql("SELECT 1")
     offered = f"The confidence is 0.2.\n\n1. shows two\n\n{first}\n\n2. shows one\n\n{second}"
-    picked = FakeGenerator(rewritings={"2": Rewriting("Which?", "picked", "SELECT 1")})
-    content = await ask(build(picked, sessions=FakeSessions()), build_chat("Q?", offered, "2"))
-    (turns,) = picked.recalled
+    generator = FakeGenerator(rewritings={"2": Rewriting("Which?", "chosen", "SELECT 1")})
+    content = await ask(build(generator, sessions=FakeSessions()), build_chat("Q?", offered, "2"))
+    (turns,) = generator.recalled
     assert turns == (Turn("Q?", "clarify", interpretations=("SELECT 2", "SELECT 1")),)
     assert "SELECT 1" in content
 

@@ -4,10 +4,10 @@ import { html, useId, useState } from "../../vendor/preact.js";
 import { useAction } from "../core/keys.js";
 import { describeConfidence, listGrounds } from "../words/confidence.js";
 
-export function Confidence({ answer, isPicked, mine }) {
+export function Confidence({ answer, isReadingChosen, mine }) {
   const [open, setOpen] = useState(false);
   const id = useId();
-  const found = describeConfidence(answer, isPicked);
+  const found = describeConfidence(answer, isReadingChosen);
   useAction("confidence", () => (found && mine() ? setOpen(!open) : false));
   if (!found) return null;
   return html`<div class=${`confidence level-${found.level}`}>
@@ -16,6 +16,6 @@ export function Confidence({ answer, isPicked, mine }) {
       <strong>${found.label}</strong>
     </button>
     <span class="confidence-summary">${found.summary}</span>
-    <ul id=${id} class="grounds" hidden=${!open}>${open && listGrounds(answer, isPicked).map((ground) => html`<li>${ground}</li>`)}</ul>
+    <ul id=${id} class="grounds" hidden=${!open}>${open && listGrounds(answer, isReadingChosen).map((ground) => html`<li>${ground}</li>`)}</ul>
   </div>`;
 }

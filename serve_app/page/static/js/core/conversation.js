@@ -23,7 +23,7 @@ const UNREADABLE = {
 /**
  * @typedef {object} Turn
  * @property {number} key
- * @property {string} question @property {string} database @property {string} picked
+ * @property {string} question @property {string} database @property {string} chosenSql
  * @property {"running"|"waiting"|"done"|"stopped"|"problem"|"kept"} state `kept`: of the history, without rows
  * @property {number} startedAt @property {number} endedAt milliseconds since 1970
  * @property {{stage: string, startedAt: number, endedAt: number, event: object}[]} stages
@@ -48,9 +48,9 @@ export const running = computed(() => turns.value.find((turn) => ["running", "wa
 let nextKey = 1;
 let stopper = null;
 
-function buildTurn(question, picked) {
+function buildTurn(question, chosenSql) {
   return {
-    key: nextKey++, question, picked, database: database.value, state: "running",
+    key: nextKey++, question, chosenSql, database: database.value, state: "running",
     startedAt: Date.now(), endedAt: 0, stages: [], candidates: [], vote: null, repairs: 0,
     early: null, answer: null, problem: null, note: "", retryAt: 0, kept: null,
   };
@@ -82,10 +82,10 @@ export function stop() {
   return true;
 }
 
-/** Asks in this conversation. `picked`: the SQL of the reading that was chosen. */
-export function ask(question, picked = "") {
+/** Asks in this conversation. `chosenSql`: the SQL of the reading that was chosen. */
+export function ask(question, chosenSql = "") {
   if (running.value || !question.trim()) return;
-  const turn = signal(buildTurn(question.trim(), picked));
+  const turn = signal(buildTurn(question.trim(), chosenSql));
   batch(() => {
     turns.value = [...turns.value, turn];
     current.value = -1;
@@ -96,15 +96,15 @@ export function ask(question, picked = "") {
 /** Asks the question of a turn once more, in its place. */
 export function askAgain(turn) {
   if (running.value) return;
-  const { question, picked, key, database: name } = turn.value;
-  turn.value = { ...buildTurn(question, picked), key, database: name };
+  const { question, chosenSql, key, database: name } = turn.value;
+  turn.value = { ...buildTurn(question, chosenSql), key, database: name };
   run(turn);
 }
 
-/** Asks the question of a turn whose query was corrected, complete and without the reading that was picked. */
+/** Asks the question of a turn whose query was corrected, complete and without the reading that was chosen. */
 export function askCorrected(turn) {
   const { answer, question } = turn.value;
-  turn.value = { ...turn.value, question: answer?.rewritten || question, picked: "" };
+  turn.value = { ...turn.value, question: answer?.rewritten || question, chosenSql: "" };
   askAgain(turn);
 }
 
@@ -160,10 +160,10 @@ async function waitAfter(turn, error, abort, isHopeless) {
 }
 
 async function receiveAll(turn, abort) {
-  const { question, picked, database: name } = turn.value;
+  const { question, chosenSql, database: name } = turn.value;
   const body = {
     question, database: name, session: session.value, trace: true,
-    ...(picked && { picked }),
+    ...(chosenSql && { chosen_sql: chosenSql }),
   };
   for await (const event of askQuestion(body, abort)) receive(turn, event);
 }

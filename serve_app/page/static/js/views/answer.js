@@ -15,9 +15,9 @@ import { WhyView } from "./why/why.js";
 
 /** @param {{turn: object, mine: () => boolean}} props */
 export function Answer({ turn, mine }) {
-  const { answer, picked } = turn.value;
+  const { answer, chosenSql } = turn.value;
   return html`<div class="answer">
-    <${Account} answer=${answer} isPicked=${Boolean(picked)} mine=${mine} />
+    <${Account} answer=${answer} isReadingChosen=${Boolean(chosenSql)} mine=${mine} />
     <${Rows} answer=${answer} mine=${mine} />
     ${answer.predicates?.length > 0 && html`<${PolicyNote} predicates=${answer.predicates} />`}
     <${Actions} answer=${answer} mine=${mine} again=${() => askCorrected(turn)} />
@@ -25,10 +25,10 @@ export function Answer({ turn, mine }) {
 }
 
 /** The answer in words: what it is, what was asked of the data, how sure that is. */
-function Account({ answer, isPicked = false, mine }) {
+function Account({ answer, isReadingChosen = false, mine }) {
   return html`<p class="sentence"><${Text} value=${writeSentence(answer)} /></p>
     ${answer.description && html`<p class="reading-of"><${Text} value=${writeReading(answer.description)} /></p>`}
-    <${Confidence} answer=${answer} isPicked=${isPicked} mine=${mine} />`;
+    <${Confidence} answer=${answer} isReadingChosen=${isReadingChosen} mine=${mine} />`;
 }
 
 /**

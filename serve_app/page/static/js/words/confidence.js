@@ -12,12 +12,12 @@ const LEVELS = [
 ];
 
 /**
- * @param {object} answer @param {boolean} isPicked whether the reader chose this reading
+ * @param {object} answer @param {boolean} isReadingChosen whether the reader chose this reading
  * @returns {{label: string, level: number, summary: string} | null} `level` 0 (not estimated) to 4
  */
-export function describeConfidence(answer, isPicked) {
-  if (isPicked) return { label: "As you chose", level: 0, summary: "You picked this reading of the question. How likely it is right was not estimated." };
-  if (answer.origin === "picked") return { label: "As chosen", level: 0, summary: "Whoever asked picked this reading of the question. How likely it is right was not estimated." };
+export function describeConfidence(answer, isReadingChosen) {
+  if (isReadingChosen) return { label: "As you chose", level: 0, summary: "You chose this reading of the question. How likely it is right was not estimated." };
+  if (answer.origin === "chosen") return { label: "As chosen", level: 0, summary: "Whoever asked chose this reading of the question. How likely it is right was not estimated." };
   if (answer.origin === "catalog") return { label: "From the catalog", level: 4, summary: "It was read from the description of the database. The model was not asked." };
   if (isGiven(answer)) return { label: "Confirmed", level: 4, summary: describeGiven(answer) };
   if (answer.confidence === null || answer.confidence === undefined) return null;
@@ -42,9 +42,9 @@ export function describeGiven({ verified }) {
 const findChosen = ({ trace, sql }) => trace?.candidates.find((one) => one.sql === sql) ?? trace?.candidates[0];
 
 /** What the confidence rests on: sentences, the strongest first. */
-export function listGrounds(answer, isPicked) {
-  if (isPicked) return ["You chose this reading, so nothing was estimated. The query was checked and run like any other."];
-  if (answer.origin === "picked") return ["The reading was chosen, so nothing was estimated. The query was checked and run like any other."];
+export function listGrounds(answer, isReadingChosen) {
+  if (isReadingChosen) return ["You chose this reading, so nothing was estimated. The query was checked and run like any other."];
+  if (answer.origin === "chosen") return ["The reading was chosen, so nothing was estimated. The query was checked and run like any other."];
   if (answer.origin === "catalog") return ["The model was not asked, and nothing was estimated. The query was checked and run like any other."];
   if (isGiven(answer)) {
     return [

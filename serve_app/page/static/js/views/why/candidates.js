@@ -9,7 +9,7 @@ import { listMissing } from "../../sql/diff.js";
 import { nameResults, nameVerdict } from "../../words/verdicts.js";
 
 const FIRST = 6;
-const ORIGINS = { sample: "written by the model", derived: "a variation, made by rule", picked: "picked by you", verified: "given by a person" };
+const ORIGINS = { sample: "written by the model", derived: "a variation, made by rule", chosen: "chosen by you", verified: "given by a person" };
 function describeRepair({ method, outcome }) {
   if (outcome === "none") return "No way to repair it was found";
   const by = method === "model" ? "by the model" : "by rule";

@@ -13,14 +13,14 @@ export function Summary({ answer, trace, winner, isChosen, go }) {
   const passed = trace.candidates.filter((one) => one.guard === "passed").length;
   const used = trace.definitions.filter((one) => one.used);
   // A query that a person chose or gave is only checked and run: nothing was written or estimated.
-  const isPicked = winner?.origin === "picked";
+  const isReadingChosen = winner?.origin === "chosen";
   const isGiven = winner?.origin === "verified";
   const isCatalog = winner?.origin === "catalog";
-  const isSampled = !isPicked && !isGiven && !isCatalog;
+  const isSampled = !isReadingChosen && !isGiven && !isCatalog;
   const link = (tab, text) => html`<button type="button" class="link" onClick=${() => go(tab)}>${text}</button>`;
   return html`<ol class="account">
     ${trace.rewriting && answer.rewritten && html`<li><h4>The question was completed</h4><p>From the questions before it: <${Text} value=${answer.rewritten} /></p></li>`}
-    ${isPicked && html`<li><h4>You picked this reading</h4><p>It is a query of the answer before.</p></li>`}
+    ${isReadingChosen && html`<li><h4>You chose this reading</h4><p>It is a query of the answer before.</p></li>`}
     ${isGiven && html`<li><h4>A person gave the query</h4><p><${Text} value=${describeGiven(answer)} /></p></li>`}
     ${isCatalog && html`<li><h4>The question is about the database itself</h4><p>The query was made from the tables and columns that you may see.</p></li>`}
     ${isSampled && html`<li><h4>Tables were looked for</h4><p>${link("found", count(trace.tables.length, "table"))} may matter${named.length ? html`, first of all ${named.map((one, at) => html`${at > 0 && ", "}<code><${Text} value=${one.table} /></code>`)}` : ""}.
