@@ -23,7 +23,7 @@ from nl2sql.types import VALUES_MARK, Question
 from nl2sql.units import find_unit
 from nl2sql.words import split_words
 from retrieval.per_catalog import PerCatalog
-from retrieval.values.memory import ValueMemory
+from retrieval.values.dictionary import ValueMemory
 from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
 from retrieval.vocabulary.terms import expand_name, expand_words
 

@@ -33,7 +33,7 @@ from retrieval.search.keys import find_table
 from retrieval.search.modules import find_modules
 from retrieval.search.table_search import TableSearch
 from retrieval.semantics.layer import SemanticLayer
-from retrieval.values.memory import ValueMemory
+from retrieval.values.dictionary import ValueMemory
 from retrieval.values.search import read_own_values
 
 MOST_VALUES = 50

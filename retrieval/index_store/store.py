@@ -24,12 +24,14 @@ from psycopg.pq import TransactionStatus
 from nl2sql.catalog import Catalog
 from nl2sql.errors import IndexReplaced, IndexUnavailable
 from nl2sql.idle_connections import IdleConnections
-from retrieval.index_store.generation_reader import read_cards, read_catalog, read_table_vectors
 from retrieval.index_store.generations import (
     IndexedDatabase,
     IndexHead,
     measure_generation,
+    read_cards,
+    read_catalog,
     read_heads,
+    read_table_vectors,
 )
 from retrieval.index_store.index_writer import IndexWriter
 from retrieval.index_store.layout import check_layout, lock_layout, migrate, open_layout

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -21,18 +21,23 @@ from typing import Any
 import duckdb
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
-from nl2sql.duckdb_files import ATTACHED, extract_view_query
+from nl2sql.duckdb_files import (
+    ATTACHED,
+    CLOSED_CONFIG,
+    build_duckdb_opening,
+    extract_view_query,
+)
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.skipped import Skipped
 from nl2sql.sql.column_kinds import TEXTS, find_kind
 from nl2sql.sql.names import enquote, fold_name
 from retrieval.introspection.ambiguous_names import remove_ambiguous
-from retrieval.introspection.database_files import (
-    describe_duckdb_error,
-    open_duckdb_file,
+from retrieval.introspection.source_database import (
+    SourceDatabase,
+    TextColumn,
+    Unreadable,
     read_file_mark,
 )
-from retrieval.introspection.source_database import SourceRows, TextColumn, Unreadable
 
 _DEFAULT_SCHEMA = "main"
 _MEMORY = "512MB"
@@ -74,31 +79,19 @@ _Columns = Mapping[tuple[str, str], list[Column]]
 _Spelled = Mapping[tuple[str, str], tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class DuckDbSource:
-    """The file at ``path``."""
-
-    name: str
-    path: Path
-    schemas: tuple[str, ...]
-
-    def read_catalog(self) -> Catalog:
-        """See ``SourceDatabase``."""
-        return read_duckdb_catalog(self.path, database=self.name, schemas=self.schemas)
-
-    def open_rows(self) -> DuckDbRows:
-        """See ``SourceDatabase``."""
-        return DuckDbRows(self.path, database=self.name)
-
-
-class DuckDbRows(SourceRows[duckdb.DuckDBPyConnection]):
-    """The values of the file at ``path``."""
+class DuckDbSource(SourceDatabase[duckdb.DuckDBPyConnection]):
+    """The file at ``path``; of ``schemas``, or all if none is named."""
 
     errors = duckdb.Error
 
-    def __init__(self, path: Path, *, database: str) -> None:
+    def __init__(self, database: str, path: Path, schemas: tuple[str, ...] = ()) -> None:
         super().__init__(database)
         self._path = path
+        self._schemas = schemas
+
+    def read_catalog(self) -> Catalog:
+        """See ``SourceDatabase``."""
+        return read_duckdb_catalog(self._path, database=self._database, schemas=self._schemas)
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
         return open_duckdb_file(self._path, memory=_MEMORY)
@@ -115,7 +108,7 @@ class DuckDbRows(SourceRows[duckdb.DuckDBPyConnection]):
         ]
 
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
-        """See ``SourceRows``."""
+        """See ``SourceDatabase``."""
         alarm = Timer(timeout_ms / 1000, self._open.interrupt)
         alarm.start()
         try:
@@ -138,6 +131,31 @@ class DuckDbRows(SourceRows[duckdb.DuckDBPyConnection]):
         return DatabaseUnavailable(
             f"Cannot read values of {self._database}: {text}", database=self._database
         )
+
+
+def open_duckdb_file(path: Path, *, memory: str = "") -> duckdb.DuckDBPyConnection:
+    """An instance without external access that uses the file, attached read-only as ``ATTACHED``.
+
+    ``memory`` is its limit (``512MB``; empty: DuckDB's default). Raises duckdb.Error.
+    """
+    limit = {"memory_limit": memory} if memory else {}
+    connection = duckdb.connect(":memory:", config={**CLOSED_CONFIG, **limit})
+    try:
+        for statement in build_duckdb_opening(path):
+            connection.execute(statement)
+        connection.execute(f"USE {ATTACHED}")
+    except duckdb.Error:
+        connection.close()
+        raise
+    return connection
+
+
+def describe_duckdb_error(error: duckdb.Error) -> str:
+    """The first line of DuckDB's message, which may be JSON after the name of its class."""
+    text = str(error)
+    with suppress(ValueError, KeyError, TypeError):
+        text = str(json.loads(text[text.find("{") :])["exception_message"])
+    return text.partition("\n")[0]
 
 
 def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] = ()) -> Catalog:

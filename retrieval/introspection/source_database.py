@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
@@ -58,21 +59,6 @@ class Containment:
     found: int
 
 
-class SourceDatabase(Protocol):
-    """Reads what queries on the database may read, and never writes.
-
-    All methods, and entering what they return, raise DatabaseUnavailable.
-    """
-
-    def read_catalog(self) -> Catalog:
-        """The present schema, limited to what the reader may see."""
-        ...
-
-    def open_rows(self) -> SourceRows[Any]:
-        """A reader of values; entering it opens a connection."""
-        ...
-
-
 class _Connection(Protocol):
     def close(self) -> None: ...
 
@@ -80,12 +66,13 @@ class _Connection(Protocol):
 _Opened = TypeVar("_Opened", bound=_Connection)
 
 
-class SourceRows(ABC, Generic[_Opened]):
-    """A connection that reads the values of text columns, and samples for key inference.
+class SourceDatabase(ABC, Generic[_Opened]):
+    """Reads what queries on the database may read, and never writes.
 
-    It is opened by a with statement; calls come one after another, from any thread. The queries are
-    the same for all kinds of database; only quoted names and whole numbers are inserted into them.
-    All methods raise DatabaseUnavailable.
+    A with statement opens the connection that reads the values of text columns, and samples for key
+    inference; calls come one after another, from any thread. The queries are the same for all kinds
+    of database; only quoted names and whole numbers are inserted into them. All methods raise
+    DatabaseUnavailable.
     """
 
     errors: ClassVar[type[Exception]]
@@ -94,6 +81,10 @@ class SourceRows(ABC, Generic[_Opened]):
     def __init__(self, database: str) -> None:
         self._database = database
         self._connection: _Opened | None = None
+
+    @abstractmethod
+    def read_catalog(self) -> Catalog:
+        """The present schema, limited to what the reader may see."""
 
     @abstractmethod
     def _connect(self) -> _Opened:
@@ -205,3 +196,17 @@ class SourceRows(ABC, Generic[_Opened]):
 def first_line(error: Exception) -> str:
     """The first line of a driver's message, or the name of its class."""
     return (str(error).strip() or type(error).__name__).split("\n", 1)[0]
+
+
+def read_file_mark(path: Path, *suffixes: str) -> str:
+    """Modification time and size of the file and of its logs; empty if it cannot be read."""
+    found = []
+    for file in (path, *(path.with_name(path.name + suffix) for suffix in suffixes)):
+        try:
+            status = file.stat()
+        except OSError:
+            if file == path:
+                return ""
+            continue
+        found.append(f"{status.st_mtime_ns} {status.st_size}")
+    return ", ".join(found)

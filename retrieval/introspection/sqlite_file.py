@@ -17,7 +17,6 @@ import sqlite3
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -27,10 +26,14 @@ from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.skipped import Skipped
 from nl2sql.sql.column_kinds import find_kind
-from nl2sql.sql.names import fold_name
+from nl2sql.sql.names import build_sqlite_uri, fold_name
 from retrieval.introspection.ambiguous_names import remove_ambiguous
-from retrieval.introspection.database_files import open_sqlite_file, read_file_mark
-from retrieval.introspection.source_database import SourceRows, TextColumn, Unreadable
+from retrieval.introspection.source_database import (
+    SourceDatabase,
+    TextColumn,
+    Unreadable,
+    read_file_mark,
+)
 
 _SCHEMA = "main"
 
@@ -67,30 +70,18 @@ _KeyRow = tuple[int, str, str, str | None]
 _UNREADABLE = "\ufffd"
 
 
-@dataclass(frozen=True, slots=True)
-class SqliteSource:
+class SqliteSource(SourceDatabase[sqlite3.Connection]):
     """The file at ``path``."""
-
-    name: str
-    path: Path
-
-    def read_catalog(self) -> Catalog:
-        """See ``SourceDatabase``."""
-        return read_sqlite_catalog(self.path, database=self.name)
-
-    def open_rows(self) -> SqliteRows:
-        """See ``SourceDatabase``."""
-        return SqliteRows(self.path, database=self.name)
-
-
-class SqliteRows(SourceRows[sqlite3.Connection]):
-    """The values of the file at ``path``."""
 
     errors = sqlite3.Error
 
-    def __init__(self, path: Path, *, database: str) -> None:
+    def __init__(self, database: str, path: Path) -> None:
         super().__init__(database)
         self._path = path
+
+    def read_catalog(self) -> Catalog:
+        """See ``SourceDatabase``."""
+        return read_sqlite_catalog(self._path, database=self._database)
 
     def _connect(self) -> sqlite3.Connection:
         return open_sqlite_file(self._path)
@@ -107,7 +98,7 @@ class SqliteRows(SourceRows[sqlite3.Connection]):
         ]
 
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
-        """See ``SourceRows``."""
+        """See ``SourceDatabase``."""
         deadline = time.monotonic() + timeout_ms / 1000
         self._open.set_progress_handler(
             lambda: time.monotonic() > deadline, _INSTRUCTIONS_PER_CHECK
@@ -121,6 +112,22 @@ class SqliteRows(SourceRows[sqlite3.Connection]):
 
     def _write_condition(self, column: str) -> str:
         return f"typeof({column}) = 'text' AND "
+
+
+def open_sqlite_file(path: Path) -> sqlite3.Connection:
+    """A read-only connection for one thread at a time; replaces bytes that are not UTF-8.
+
+    Raises sqlite3.Error.
+    """
+    connection = sqlite3.connect(build_sqlite_uri(path), uri=True, check_same_thread=False)
+    try:
+        connection.text_factory = lambda text: text.decode(errors="replace")
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def read_sqlite_catalog(path: Path, *, database: str) -> Catalog:

@@ -21,7 +21,7 @@ from typing import Any
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.sql.column_kinds import find_kind
 from nl2sql.words import split_words
-from retrieval.introspection.source_database import SourceRows
+from retrieval.introspection.source_database import SourceDatabase
 from retrieval.vocabulary.terms import expand_words
 
 # Words that mark a column as a reference; the words before them name the target.
@@ -278,7 +278,7 @@ _LEAST_SAMPLED_OTHER_SCHEMA = 20
 
 def infer_keys(
     catalog: Catalog,
-    sampler: SourceRows[Any],
+    sampler: SourceDatabase[Any],
     *,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[ForeignKey, ...]:
@@ -313,7 +313,7 @@ def _refers_back(
     return other is not None and other.target == key.table
 
 
-def _is_confirmed(candidate: KeyCandidate, sampler: SourceRows[Any]) -> bool:
+def _is_confirmed(candidate: KeyCandidate, sampler: SourceDatabase[Any]) -> bool:
     least = _LEAST_SAMPLED_EXACT if candidate.is_exact else _LEAST_SAMPLED
     if candidate.target.schema != candidate.table.schema:
         least = _LEAST_SAMPLED_OTHER_SCHEMA

@@ -16,8 +16,7 @@ from nl2sql.catalog import Catalog, ForeignKey
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Definition, DefinitionKind
 from nl2sql.words import content_words
-from retrieval.joins.paths import JoinGraph, find_joins, is_only_way
-from retrieval.joins.planner import write_path
+from retrieval.joins.planner import JoinGraph, find_joins, is_only_way, write_path
 from retrieval.semantics.semantics_file import (
     Dimension,
     Filter,

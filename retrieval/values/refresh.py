@@ -10,19 +10,23 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 from nl2sql.catalog import Catalog, Column
+from nl2sql.packaged import read_packaged
 from nl2sql.words import split_words
 from retrieval.index_store.value_store import ColumnKey, ValueStore
-from retrieval.introspection.source_database import SourceRows, TextColumn, Unreadable
-from retrieval.values.aliases import find_aliases
+from retrieval.introspection.source_database import SourceDatabase, TextColumn, Unreadable
+from retrieval.values.phrases import fold_text
 from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
+from retrieval.vocabulary.terms import load_codes
 
 # A column is private if its name contains all words of one of these, next to one another.
 _PRIVATE = tuple(
@@ -103,7 +107,7 @@ class ValuesReport:
 async def refresh_values(
     catalog: Catalog,
     store: ValueStore,
-    reader: SourceRows[Any],
+    reader: SourceDatabase[Any],
     synonyms: Synonyms = NO_SYNONYMS,
     *,
     skip: Sequence[str] = (),
@@ -134,7 +138,7 @@ class _Refresh:
 
     catalog: Catalog
     store: ValueStore
-    reader: SourceRows[Any]
+    reader: SourceDatabase[Any]
     synonyms: Synonyms
     skip: tuple[str, ...]
     most_distinct: int
@@ -242,3 +246,54 @@ def _is_storable(value: str) -> bool:
         and "\0" not in value
         and not any("\ud800" <= letter <= "\udfff" for letter in value)
     )
+
+
+# "CXL = cancelled, SHP = shipped on time": a code, a sign, and words up to the next separator.
+_MEANING = re.compile(
+    r"""(?<!\w)['"]?(?P<code>\w[\w+/-]{0,19})['"]?\s*(?:=|:|→|\s-\s|\bmeans\b|\bfor\b)\s*
+        (?P<words>[^\d\W][^=;:,.()|/\n]{1,80}+)(?!=)""",
+    re.VERBOSE,
+)
+_OR = re.compile(r"\s+or\s+")
+_LONGEST_CODE = 12
+
+
+def find_aliases(
+    column: str, values: Sequence[str], comment: str, synonyms: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """Words → the value that they mean. The user's synonyms come before the comment's words.
+
+    >>> find_aliases("status", ["CXL", "OPN"], "CXL = annulled or void, SHP = shipped", {})
+    {'annulled': 'CXL', 'void': 'CXL', 'cancelled': 'CXL', 'canceled': 'CXL', 'open': 'OPN'}
+    """
+    own = {value.lower(): value for value in values}
+    found: dict[str, str] = {}
+    for stored, words in synonyms.items():
+        if (value := own.get(stored.lower())) is not None:
+            found.update(dict.fromkeys(words, value))
+    for code, meaning in _read_comment(comment):
+        if (value := own.get(code.lower())) is not None:
+            for words in _OR.split(meaning):
+                found.setdefault(words, value)
+    lists = [load_codes(), _load()["countries"]]
+    if not set(_load()["sexes"]["columns"]).isdisjoint(split_words(column)):
+        lists.insert(0, _load()["sexes"]["values"])
+    for folded, value in own.items():
+        for list_ in lists:
+            for words in list_.get(folded, ()):
+                found.setdefault(words, value)
+    return {words: value for words, value in found.items() if fold_text(words) != fold_text(value)}
+
+
+def _read_comment(comment: str) -> list[tuple[str, str]]:
+    return [
+        (match["code"], match["words"].strip(" '\""))
+        for match in _MEANING.finditer(comment)
+        if len(match["code"]) <= _LONGEST_CODE
+    ]
+
+
+@cache
+def _load() -> Mapping[str, Any]:
+    lists: Mapping[str, Any] = read_packaged(__package__, "meanings.yaml")
+    return lists

@@ -26,7 +26,7 @@ from nl2sql.types import Diagnostic, ExecutionLimits, Principal, Question, Value
 from nl2sql.words import split_words
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.per_catalog import PerCatalog
-from retrieval.values.memory import ValueMemory
+from retrieval.values.dictionary import ValueMemory
 from retrieval.values.phrases import find_phrases, fold_word, fold_words
 from retrieval.values.selection import MOST_VALUES, Found, find_values, select_values
 

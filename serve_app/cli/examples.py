@@ -11,8 +11,13 @@ from typing import Annotated, TypeVar
 import typer
 
 from nl2sql.errors import SettingsError, UnknownDatabase
-from retrieval.examples.files import Pair, read_pairs, write_examples, write_feedback
-from retrieval.examples.importing import ImportReport
+from retrieval.examples.importing import (
+    ImportReport,
+    Pair,
+    read_pairs,
+    write_examples,
+    write_feedback,
+)
 from retrieval.index_store.example_store import ExampleStore, Source, VerifiedExample
 from retrieval.index_store.feedback_store import FeedbackStore
 from retrieval.index_store.store import IndexStore

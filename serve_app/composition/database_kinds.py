@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from execution.allowlists import Allowlist, extend_allowlist
@@ -42,7 +42,7 @@ def open_database(connections: Connections, name: str) -> Database:
     return _DATABASES[connections.settings.databases[name].dialect](connections, name)
 
 
-def build_source(connections: Connections, name: str) -> SourceDatabase:
+def build_source(connections: Connections, name: str) -> SourceDatabase[Any]:
     """The source that indexing reads. Raises SettingsError."""
     return _SOURCES[connections.settings.databases[name].dialect](connections, name)
 
@@ -75,7 +75,7 @@ def _open_duckdb(connections: Connections, name: str) -> Database:
     return DuckDbDatabase(name, file, connections.settings.limits, read_allowlist(database))
 
 
-def _build_postgres_source(connections: Connections, name: str) -> SourceDatabase:
+def _build_postgres_source(connections: Connections, name: str) -> SourceDatabase[Any]:
     database = connections.settings.databases[name]
 
     def find_values_login() -> tuple[str, str]:
@@ -100,11 +100,11 @@ def _build_postgres_source(connections: Connections, name: str) -> SourceDatabas
     )
 
 
-def _build_sqlite_source(connections: Connections, name: str) -> SourceDatabase:
+def _build_sqlite_source(connections: Connections, name: str) -> SourceDatabase[Any]:
     return SqliteSource(name, _find_file(connections, name))
 
 
-def _build_duckdb_source(connections: Connections, name: str) -> SourceDatabase:
+def _build_duckdb_source(connections: Connections, name: str) -> SourceDatabase[Any]:
     schemas = connections.settings.databases[name].schemas
     return DuckDbSource(name, _find_file(connections, name), schemas)
 
@@ -120,7 +120,7 @@ _DATABASES: Mapping[str, Callable[[Connections, str], Database]] = {
     "sqlite": _open_sqlite,
     "duckdb": _open_duckdb,
 }
-_SOURCES: Mapping[str, Callable[[Connections, str], SourceDatabase]] = {
+_SOURCES: Mapping[str, Callable[[Connections, str], SourceDatabase[Any]]] = {
     "postgres": _build_postgres_source,
     "sqlite": _build_sqlite_source,
     "duckdb": _build_duckdb_source,

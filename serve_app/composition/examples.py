@@ -14,8 +14,7 @@ from execution.guard.guard import SqlGuard
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Principal
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.examples.files import Pair, read_pairs
-from retrieval.examples.importing import ImportReport, import_pairs
+from retrieval.examples.importing import ImportReport, Pair, import_pairs, read_pairs
 from retrieval.examples.records import Verifier
 from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.store import IndexStore

@@ -23,7 +23,7 @@ from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.store import IndexStore
 from retrieval.planner import SchemaPlanner
 from retrieval.search.retriever import HybridRetriever
-from retrieval.values.memory import ValueMemory
+from retrieval.values.dictionary import ValueMemory
 from serve_app.composition.lasting_engine import LastingEngine
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Reporter

@@ -49,7 +49,7 @@ from retrieval.search.retriever import HybridRetriever
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import load_semantics
 from retrieval.table_browser import IndexedTables
-from retrieval.values.memory import ValueMemory
+from retrieval.values.dictionary import ValueMemory
 from retrieval.values.search import IndexedValueSearch
 from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
 from serve_app.composition.database_kinds import build_source, open_database, read_allowlist
@@ -247,7 +247,7 @@ class Wiring:
             },
         )
 
-    def source(self, database: str) -> SourceDatabase:
+    def source(self, database: str) -> SourceDatabase[Any]:
         """The source that indexing reads for ``database``. Raises SettingsError."""
         return build_source(self, database)
 

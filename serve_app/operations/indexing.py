@@ -14,7 +14,7 @@ from retrieval.examples.importing import refresh_examples
 from retrieval.glosses import build_glosses
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
-from retrieval.indexing.job import (
+from retrieval.indexing import (
     CORE_PHASES,
     Draft,
     IndexReport,
@@ -72,7 +72,7 @@ class DatabaseJob:
         return replace(draft, catalog=catalog).with_note(note)
 
     def _sample_keys(self, catalog: Catalog, progress: PhaseProgress) -> tuple[ForeignKey, ...]:
-        with self.wiring.source(self.database).open_rows() as sampler:
+        with self.wiring.source(self.database) as sampler:
             return infer_keys(catalog, sampler, progress=progress)
 
     async def _describe(self, draft: Draft, bench: Workbench) -> Draft:
@@ -86,7 +86,7 @@ class DatabaseJob:
         report = await refresh_values(
             draft.catalog,
             ValueStore(self.store),
-            self.wiring.source(self.database).open_rows(),
+            self.wiring.source(self.database),
             self.wiring.read_synonyms(self.database, draft.catalog),
             skip=self.wiring.settings.databases[self.database].skip_values,
             progress=bench.progress,

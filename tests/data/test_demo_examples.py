@@ -10,7 +10,7 @@ from execution.executor import ReadOnlyExecutor
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import GuardedQuery, ResultSet
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.examples.files import read_pairs
+from retrieval.examples.importing import read_pairs
 from retrieval.index_store.example_store import fold_question
 from serve_app.composition.examples import open_examples, seed_demo_examples
 from serve_app.composition.wiring import Wiring

@@ -25,7 +25,7 @@ from nl2sql.results.json_values import to_json_value
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
-from retrieval.indexing.job import run_job
+from retrieval.indexing import run_job
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app

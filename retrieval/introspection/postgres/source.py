@@ -8,7 +8,6 @@ the counters were off, or were reset and reached the same numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -17,7 +16,12 @@ from psycopg import sql
 
 from nl2sql.catalog import Catalog, Table
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
-from retrieval.introspection.source_database import SourceRows, TextColumn, Unreadable, first_line
+from retrieval.introspection.source_database import (
+    SourceDatabase,
+    TextColumn,
+    Unreadable,
+    first_line,
+)
 
 # Estimates of distinct values are rarely too high, so a column above this factor has too many.
 _MARGIN = 1.5
@@ -65,54 +69,48 @@ SELECT schemaname, tablename, attname, n_distinct, avg_width
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PostgresSource:
+class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
     """The database at ``indexer_url``, limited to what ``reader_role`` may SELECT.
 
     ``index_role`` is the role that reads for the index if row-level security is applied;
-    ``find_values_login`` returns the URL and the role for reading values.
-    """
-
-    name: str
-    indexer_url: str
-    reader_role: str
-    index_role: str
-    schemas: tuple[str, ...]
-    find_values_login: Callable[[], tuple[str, str]]
-
-    def read_catalog(self) -> Catalog:
-        """See ``SourceDatabase``."""
-        return read_postgres_catalog(
-            self.indexer_url,
-            database=self.name,
-            reader_role=self.reader_role,
-            index_role=self.index_role,
-            schemas=self.schemas,
-        )
-
-    def open_rows(self) -> PostgresRows:
-        """See ``SourceDatabase``."""
-        url, role = self.find_values_login()
-        return PostgresRows(url, database=self.name, role=role)
-
-
-class PostgresRows(SourceRows[psycopg.Connection[Any]]):
-    """The values of the database at ``url`` that ``role`` may read.
-
-    Without a ``role``: those that the user of the login may read.
+    ``find_values_login`` returns the URL and the role for reading values, by default those of the
+    indexer; an empty role is that of the login.
     """
 
     errors = psycopg.Error
 
-    def __init__(self, url: str, *, database: str, role: str = "") -> None:
+    def __init__(
+        self,
+        database: str,
+        indexer_url: str,
+        *,
+        reader_role: str = "",
+        index_role: str = "",
+        schemas: tuple[str, ...] = (),
+        find_values_login: Callable[[], tuple[str, str]] | None = None,
+    ) -> None:
         super().__init__(database)
-        self._url = url
-        self._role = role
+        self._indexer_url = indexer_url
+        self._reader_role = reader_role
+        self._index_role = index_role
+        self._schemas = schemas
+        self._find_values_login = find_values_login or (lambda: (indexer_url, ""))
+
+    def read_catalog(self) -> Catalog:
+        """See ``SourceDatabase``."""
+        return read_postgres_catalog(
+            self._indexer_url,
+            database=self._database,
+            reader_role=self._reader_role,
+            index_role=self._index_role,
+            schemas=self._schemas,
+        )
 
     def _connect(self) -> psycopg.Connection[Any]:
-        connection = psycopg.connect(self._url, connect_timeout=5, autocommit=True)
-        if self._role:
-            connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(self._role)))
+        url, role = self._find_values_login()
+        connection = psycopg.connect(url, connect_timeout=5, autocommit=True)
+        if role:
+            connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
         connection.execute("SET default_transaction_read_only = on")
         connection.execute(f"SET statement_timeout = {_SURVEY_TIMEOUT_MS:d}")
         # Table names are qualified; operators and functions must be PostgreSQL's own.
@@ -155,7 +153,7 @@ class PostgresRows(SourceRows[psycopg.Connection[Any]]):
         return sorted(found, key=attrgetter("qualified"))
 
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
-        """See ``SourceRows``."""
+        """See ``SourceDatabase``."""
         try:
             with self._open.transaction():
                 self._open.execute(f"SET LOCAL statement_timeout = {timeout_ms:d}")

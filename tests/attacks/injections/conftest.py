@@ -14,11 +14,10 @@ import pytest
 
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import Feedback
-from retrieval.examples.files import Pair
-from retrieval.examples.importing import import_pairs
+from retrieval.examples.importing import Pair, import_pairs
 from retrieval.examples.records import Verifier
 from retrieval.index_store.example_store import ExampleStore
-from retrieval.indexing.job import run_job
+from retrieval.indexing import run_job
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import DatabaseJob

@@ -13,8 +13,8 @@ from generation.models.forms import OPENVINO
 from generation.models.store import ModelStore
 from nl2sql.catalog import Catalog
 from nl2sql.schema_text import Form, SchemaWriter, TokenCounts, WrittenSchema, render_schema
-from nl2sql.schema_text.fitting import SchemaSizes, choose_left_out, rank_droppable
 from nl2sql.schema_text.view import SchemaView
+from nl2sql.schema_text.writer import SchemaSizes, choose_left_out, rank_droppable
 from nl2sql.types import (
     Plan,
     RetrievedTable,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nl2sql.errors import SettingsError
-from retrieval.examples.files import Pair, read_pairs, write_examples
+from retrieval.examples.importing import Pair, read_pairs, write_examples
 from retrieval.examples.records import build_example
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
-from retrieval.examples.files import Pair
-from retrieval.examples.importing import ImportReport, import_pairs, refresh_examples
+from retrieval.examples.importing import ImportReport, Pair, import_pairs, refresh_examples
 from retrieval.examples.masking import name_vectors
 from tests.fakes import FakeEmbedder
 from tests.retrieval.examples.conftest import Shop

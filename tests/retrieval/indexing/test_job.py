@@ -6,8 +6,15 @@ from dataclasses import replace
 
 from nl2sql.catalog import Catalog
 from nl2sql.skipped import Skipped
-from retrieval.indexing import index_database, run_job
-from retrieval.indexing.job import CORE_PHASES, Draft, Phase, Workbench, describe_catalog
+from retrieval.indexing import (
+    CORE_PHASES,
+    Draft,
+    Phase,
+    Workbench,
+    describe_catalog,
+    index_database,
+    run_job,
+)
 from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder, FakeIndexStore
 from tests.retrieval.indexed import index, load
 

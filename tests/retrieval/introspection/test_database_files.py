@@ -9,11 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from retrieval.introspection.database_files import (
-    describe_duckdb_error,
-    open_duckdb_file,
-    open_sqlite_file,
-)
+from retrieval.introspection.duckdb_file import describe_duckdb_error, open_duckdb_file
+from retrieval.introspection.sqlite_file import open_sqlite_file
 
 
 @pytest.fixture

@@ -13,15 +13,14 @@ import duckdb
 import pytest
 
 from nl2sql.catalog import Catalog
-from retrieval.introspection.duckdb_file import DuckDbRows, read_duckdb_catalog
-from retrieval.introspection.postgres.source import PostgresRows
-from retrieval.introspection.source_database import SourceRows, Unreadable
-from retrieval.introspection.sqlite_file import SqliteRows, read_sqlite_catalog
+from retrieval.introspection.duckdb_file import DuckDbSource, read_duckdb_catalog
+from retrieval.introspection.source_database import SourceDatabase, Unreadable
+from retrieval.introspection.sqlite_file import SqliteSource, read_sqlite_catalog
 from retrieval.joins.inference import infer_keys
 from serve_app.composition.wiring import Wiring
 from tests.fakes import build_table
 
-Fill = Callable[[Path], tuple[Catalog, SourceRows[Any]]]
+Fill = Callable[[Path], tuple[Catalog, SourceDatabase[Any]]]
 
 STATEMENTS = (
     'CREATE TABLE "Order ""x"" Customers" (id integer PRIMARY KEY, name varchar)',
@@ -43,18 +42,18 @@ KEYS = {
 }
 
 
-def fill_sqlite(path: Path) -> tuple[Catalog, SourceRows[Any]]:
+def fill_sqlite(path: Path) -> tuple[Catalog, SourceDatabase[Any]]:
     with closing(sqlite3.connect(path)) as connection, connection:
         for statement in STATEMENTS:
             connection.execute(statement)
-    return read_sqlite_catalog(path, database="x"), SqliteRows(path, database="x")
+    return read_sqlite_catalog(path, database="x"), SqliteSource("x", path)
 
 
-def fill_duckdb(path: Path) -> tuple[Catalog, SourceRows[Any]]:
+def fill_duckdb(path: Path) -> tuple[Catalog, SourceDatabase[Any]]:
     with duckdb.connect(str(path)) as connection:
         for statement in STATEMENTS:
             connection.execute(statement)
-    return read_duckdb_catalog(path, database="x"), DuckDbRows(path, database="x")
+    return read_duckdb_catalog(path, database="x"), DuckDbSource("x", path)
 
 
 @pytest.mark.parametrize("fill", [fill_sqlite, fill_duckdb])
@@ -66,12 +65,12 @@ def test_keys_of_a_file_are_inferred(fill: Fill, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def demo(wiring: Wiring) -> Iterator[tuple[Catalog, SourceRows[Any]]]:
-    with PostgresRows(wiring.reader_url("demo_erp"), database="demo_erp") as sampler:
-        yield wiring.source("demo_erp").read_catalog(), sampler
+def demo(wiring: Wiring) -> Iterator[tuple[Catalog, SourceDatabase[Any]]]:
+    with wiring.source("demo_erp") as sampler:
+        yield sampler.read_catalog(), sampler
 
 
-def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SourceRows[Any]]) -> None:
+def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SourceDatabase[Any]]) -> None:
     catalog, sampler = demo
     declared = {
         frozenset({(key.table, key.columns), (key.target, key.target_columns)})
@@ -85,7 +84,7 @@ def test_hidden_keys_of_the_demo_are_found_again(demo: tuple[Catalog, SourceRows
     assert len(inferred & declared) >= 0.9 * len(inferred)
 
 
-def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SourceRows[Any]]) -> None:
+def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SourceDatabase[Any]]) -> None:
     _, sampler = demo
     secret = build_table("pg_catalog.pg_authid", "oid integer", "rolname text", key=("oid",))
     assert sampler.contain(secret, ("rolname",), secret, ("rolname",)) is None
@@ -93,6 +92,6 @@ def test_what_the_role_may_not_read_is_not_told(demo: tuple[Catalog, SourceRows[
     assert sampler.contain(secret, ("nothing",), secret, ("nothing",)) is None
 
 
-def test_postgres_is_not_written_to(demo: tuple[Catalog, SourceRows[Any]]) -> None:
+def test_postgres_is_not_written_to(demo: tuple[Catalog, SourceDatabase[Any]]) -> None:
     _, sampler = demo
     assert isinstance(sampler.fetch("CREATE TABLE evil (x integer)", 2000), Unreadable)

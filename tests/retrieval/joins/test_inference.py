@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
-from retrieval.introspection.source_database import Containment, SourceRows, TextColumn, Unreadable
+from retrieval.introspection.source_database import (
+    Containment,
+    SourceDatabase,
+    TextColumn,
+    Unreadable,
+)
 from retrieval.joins.inference import find_candidates, infer_keys
 from tests.fakes import build_key, build_table
 
@@ -126,7 +131,7 @@ ORDERS = build_table(
 CATALOG = Catalog("shop", (CUSTOMERS, ORDERS))
 
 
-class FakeSampler(SourceRows[Any]):
+class FakeSampler(SourceDatabase[Any]):
     """Says of each column what it is told to; nothing of others. ``asked`` names the columns."""
 
     def __init__(self, *unique: str, **answers: Containment) -> None:
@@ -134,6 +139,9 @@ class FakeSampler(SourceRows[Any]):
         self._answers = answers
         self._unique = unique
         self.asked: list[str] = []
+
+    def read_catalog(self) -> Catalog:
+        raise NotImplementedError
 
     def _connect(self) -> Any:
         raise NotImplementedError

@@ -8,7 +8,7 @@ import networkx as nx
 import pytest
 
 from nl2sql.catalog import ForeignKey
-from retrieval.joins.paths import JoinGraph, find_joins, is_only_way
+from retrieval.joins.planner import JoinGraph, find_joins, is_only_way
 
 
 def draw_graph(draw: random.Random) -> JoinGraph:

@@ -49,8 +49,7 @@ from nl2sql.types import (
 )
 from nl2sql.words import split_words
 from retrieval.index_store.store import IndexStore
-from retrieval.indexing import index_database
-from retrieval.indexing.job import run_job
+from retrieval.indexing import index_database, run_job
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.sqlite_file import read_sqlite_catalog

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-from nl2sql.catalog import Table
+from nl2sql.catalog import Catalog, Table
 from retrieval.index_store.value_store import ValueColumn, ValueStore
-from retrieval.introspection.source_database import SourceRows, TextColumn, Unreadable
-from retrieval.values.dictionary import ValueDictionary
-from retrieval.values.memory import ValueMemory
+from retrieval.introspection.source_database import SourceDatabase, TextColumn, Unreadable
+from retrieval.values.dictionary import ValueDictionary, ValueMemory
 from tests.fakes import FakeIndexStore
 
 
-class FakeValues(SourceRows[Any]):
+class FakeValues(SourceDatabase[Any]):
     """``rows`` gives the values, or why there are none, by qualified column; all share ``mark``."""
 
     def __init__(self, rows: Mapping[str, Sequence[str] | Unreadable], mark: str = "m1") -> None:
@@ -21,6 +20,9 @@ class FakeValues(SourceRows[Any]):
         self.rows = dict(rows)
         self.mark = mark
         self.reads: list[str] = []
+
+    def read_catalog(self) -> Catalog:
+        raise NotImplementedError
 
     def _connect(self) -> Any:
         raise NotImplementedError

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from retrieval.values.aliases import find_aliases
-from retrieval.values.refresh import find_objection
+from retrieval.values.refresh import find_aliases, find_objection
 
 
 @pytest.mark.parametrize(

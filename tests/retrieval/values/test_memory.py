@@ -8,7 +8,7 @@ import pytest
 
 from nl2sql.errors import IndexUnavailable
 from retrieval.index_store.value_store import ValueColumn, ValueStore
-from retrieval.values.memory import ValueMemory
+from retrieval.values.dictionary import ValueMemory
 from tests.fakes import FakeIndexStore
 
 

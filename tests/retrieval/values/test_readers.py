@@ -12,21 +12,21 @@ import pytest
 
 from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.catalog import Catalog
-from retrieval.introspection.duckdb_file import DuckDbRows, read_duckdb_catalog
+from retrieval.introspection.duckdb_file import DuckDbSource, read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
-from retrieval.introspection.postgres.source import PostgresRows
-from retrieval.introspection.source_database import SourceRows, Unreadable
-from retrieval.introspection.sqlite_file import SqliteRows, read_sqlite_catalog
+from retrieval.introspection.postgres.source import PostgresSource
+from retrieval.introspection.source_database import SourceDatabase, Unreadable
+from retrieval.introspection.sqlite_file import SqliteSource, read_sqlite_catalog
 
 
-def survey(reader: SourceRows[Any], catalog: Catalog) -> dict[str, str]:
+def survey(reader: SourceDatabase[Any], catalog: Catalog) -> dict[str, str]:
     """Column → mark of all columns that may be read."""
     found = reader.survey(catalog.tables, most=100, longest=50)
     return {column.qualified: column.mark for column in found if not column.objection}
 
 
 def read(
-    reader: SourceRows[Any], catalog: Catalog, table: str, column: str, timeout_ms: int = 5000
+    reader: SourceDatabase[Any], catalog: Catalog, table: str, column: str, timeout_ms: int = 5000
 ) -> set[str]:
     found = catalog.table(table)
     assert found is not None
@@ -80,7 +80,7 @@ def read_catalog(url: str) -> Catalog:
 
 def test_postgres_reads_text_of_every_kind_as_the_reader(postgres: tuple[str, str]) -> None:
     catalog = read_catalog(postgres[0])
-    with PostgresRows(postgres[1], database="odd_values") as reader:
+    with PostgresSource("odd_values", postgres[1]) as reader:
         odd = 'public.Odd "T'
         assert set(survey(reader, catalog)) == {
             f"{odd}.Größe 🙂",
@@ -104,7 +104,7 @@ def test_postgres_reports_what_is_forbidden_or_slow_and_goes_on(
     odd, secured = catalog.table('public.Odd "T'), catalog.table("public.secured")
     assert odd is not None
     assert secured is not None
-    with PostgresRows(postgres[1], database="odd_values") as reader:
+    with PostgresSource("odd_values", postgres[1]) as reader:
         forbidden = reader.read(odd, "secret", most=9, longest=9, timeout_ms=1000)
         assert isinstance(forbidden, Unreadable)
         assert "permission denied" in forbidden.reason
@@ -125,7 +125,7 @@ def test_sqlite_reads_text_and_leaves_numbers(tmp_path: Path) -> None:
             """
         )
     catalog = read_sqlite_catalog(path, database="a")
-    with SqliteRows(path, database="a") as reader:
+    with SqliteSource("a", path) as reader:
         marks = survey(reader, catalog)
         odd = 'main.Odd "T'
         assert set(marks) == {f"{odd}.name", f"{odd}.loose", f"{odd}.to"}
@@ -133,7 +133,7 @@ def test_sqlite_reads_text_and_leaves_numbers(tmp_path: Path) -> None:
         assert read(reader, catalog, odd, "loose") == {"text"}
     with sqlite3.connect(path) as connection:
         connection.execute("""INSERT INTO "Odd ""T" (name) VALUES ('Cy')""")
-    with SqliteRows(path, database="a") as reader:
+    with SqliteSource("a", path) as reader:
         assert survey(reader, catalog) != marks
 
 
@@ -151,7 +151,7 @@ def test_duckdb_reads_text_and_enumerations(tmp_path: Path) -> None:
         )
         connection.execute("""CREATE VIEW s.seen AS SELECT name FROM s."Odd ""T" """)
     catalog = read_duckdb_catalog(path, database="a")
-    with DuckDbRows(path, database="a") as reader:
+    with DuckDbSource("a", path) as reader:
         odd = 's.Odd "T'
         assert set(survey(reader, catalog)) == {f"{odd}.name", f"{odd}.m"}
         assert read(reader, catalog, odd, "name") == {"Ann"}
@@ -161,13 +161,13 @@ def test_duckdb_reads_text_and_enumerations(tmp_path: Path) -> None:
 def test_postgres_notices_which_table_has_changed(postgres: tuple[str, str]) -> None:
     owner, url = postgres
     catalog = read_catalog(owner)
-    with PostgresRows(url, database="odd_values") as reader:
+    with PostgresSource("odd_values", url) as reader:
         before = survey(reader, catalog)
     with psycopg.connect(owner, autocommit=True) as connection:
         connection.execute("INSERT INTO parts VALUES (3, 'south')")
         connection.execute("SELECT pg_stat_force_next_flush()")
         connection.execute("REFRESH MATERIALIZED VIEW kept")
-    with PostgresRows(url, database="odd_values") as reader:
+    with PostgresSource("odd_values", url) as reader:
         after = survey(reader, catalog)
     assert {name for name in before if before[name] != after[name]} == {
         "public.parts.region",

@@ -104,13 +104,13 @@ def test_only_postgresql_has_one(config: Path, arguments: tuple[str, ...]) -> No
 def test_behind_it_the_index_and_the_doctor_go_on(config: Path, wiring: Wiring) -> None:
     secured = Wiring(load_settings(config), wiring.socket_folder)
     before = secured.source("demo_erp").read_catalog()
-    with secured.source("demo_erp").open_rows() as reader:
+    with secured.source("demo_erp") as reader:
         values = [each.qualified for each in reader.survey(before.tables, most=100, longest=50)]
     assert len(values) > 50
     run(config, "apply", "--yes")
     try:
         assert secured.source("demo_erp").read_catalog() == before
-        with secured.source("demo_erp").open_rows() as reader:
+        with secured.source("demo_erp") as reader:
             found = reader.survey(before.tables, most=100, longest=50)
         assert [each.qualified for each in found] == values
         assert not is_applied_but_unused(secured, "demo_erp")

@@ -23,7 +23,7 @@ from nl2sql.errors import QuorumError
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import enquote
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
-from retrieval.introspection.postgres.source import PostgresRows
+from retrieval.introspection.postgres.source import PostgresSource
 from tests.execution.expecting import expect
 from tests.execution.policies.row_security_database import (
     DATABASE,
@@ -172,7 +172,8 @@ def test_the_index_reads_what_the_reader_could(secured: RowSecurityDatabase) -> 
     catalog = secured.compile().catalog
 
     def survey(login: str, role: str = "") -> list[str]:
-        with PostgresRows(secured.url(login), database=DATABASE, role=role) as values:
+        url = secured.url(login)
+        with PostgresSource(DATABASE, url, find_values_login=lambda: (url, role)) as values:
             found = values.survey(catalog.tables, most=100, longest=50)
         return sorted(str(function) for function in found)
 
