@@ -7,6 +7,7 @@ models from it. Passwords are read where they are used, so they are never sent.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from execution.executor import Database
 from execution.guard.guard import PolicySettings, SqlGuard
