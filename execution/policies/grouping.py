@@ -2,69 +2,50 @@
 
 A PostgreSQL query that groups by a table's primary key may use the table's other columns outside
 aggregates, since each group has one value of them. A derived table has no key, so the columns that
-the query uses outside aggregates are added to the GROUP BY. The groups stay the same.
+the query uses are added to the GROUP BY, wherever it uses them. The groups stay the same.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from sqlglot import exp
 
-from execution.name_resolution.nodes import find_star, name_function
 from execution.name_resolution.scopes import Group, NameResolver, Source
+from nl2sql.catalog import Table
 
 # No query has more outputs, and Python does not convert numbers with thousands of digits.
 _POSITION = re.compile(r"[0-9]{1,9}")
-# The clauses in which a column must be the same for the whole group.
-_CLAUSES = ("expressions", "distinct", "having", "order", "windows")
-
-# PostgreSQL's aggregates; sqlglot reads most of them as plain calls. The arguments of a missing one
-# are grouped by without need, which fails only for types without equality.
-_AGGREGATES = frozenset(
-    "any_value array_agg avg bit_and bit_or bit_xor bool_and bool_or corr count covar_pop "
-    "covar_samp every json_agg json_agg_strict json_object_agg jsonb_agg jsonb_agg_strict "
-    "jsonb_object_agg max min range_agg range_intersect_agg regr_avgx regr_avgy regr_count "
-    "regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy stddev stddev_pop stddev_samp "
-    "string_agg sum var_pop var_samp variance xmlagg".split()
-)
+_SETS = (exp.Cube, exp.GroupingSets, exp.Rollup)
+_AROUND_ITEMS = (*_SETS, exp.Paren, exp.Tuple)
+# Types without equality, by which nothing can be grouped.
+_UNEQUAL = re.compile(r"(json|xml|point|line|lseg|box|path|polygon|circle)\b", re.IGNORECASE)
 
 
 def complete_group(group: Group, resolver: NameResolver) -> None:
     """Adds the columns that depend on a primary key to the GROUP BY, in place."""
     clause = group.select.args["group"]
     finder = _Finder(group, resolver)
-    always: list[exp.Expr] = []
-    mentioned: list[exp.Expr] = []
-    for item in clause.expressions:
-        always += finder.list_common(item)
-        mentioned += finder.list_items(item)
-    keys = {
-        name: key
-        for name, source in group.sources.items()
-        if (key := finder.read_key(source)) and finder.list_named(always, name) >= key
-    }
-    if not keys:
-        return
-    bare = list(finder.list_bare())
-    for name in keys:
-        used = set[str]()
-        has_row = False
-        for column in bare:
-            is_row, names = finder.read_use(column, name)
-            has_row |= is_row
-            used |= names
-        for column_name in sorted(used - finder.list_named(mentioned, name)):
+    always = [item for node in clause.expressions for item in finder.list_common(node)]
+    mentioned = [item for node in clause.expressions for item in finder.list_items(node)]
+    added: list[exp.Expr] = []
+    for name, source in group.sources.items():
+        key = finder.read_key(source)
+        if not key or not finder.list_named(always, name) >= key:
+            continue
+        columns = finder.list_comparable(source)
+        used = columns.intersection(source.columns if source.renamed else source.used)
+        for column in sorted(used - finder.list_named(mentioned, name)):
             table = exp.to_identifier(name, quoted=True)
-            this = exp.to_identifier(column_name, quoted=True)
-            clause.append("expressions", exp.Column(this=this, table=table))
-        if has_row:
-            clause.append("expressions", exp.Column(this=exp.to_identifier(name, quoted=True)))
+            added.append(exp.Column(this=exp.to_identifier(column, quoted=True), table=table))
+        if finder.uses_row(source) and len(columns) == len(source.columns):
+            added.append(exp.Column(this=exp.to_identifier(name, quoted=True)))
+    for column in added:
+        clause.append("expressions", column)
 
 
 class _Finder:
-    """Finds the items by which one SELECT groups, and the columns that it uses of its sources."""
+    """Finds the items by which one SELECT groups, and the columns of its sources."""
 
     def __init__(self, group: Group, resolver: NameResolver) -> None:
         self._group = group
@@ -75,33 +56,48 @@ class _Finder:
         """The primary key of a table, under the names of its alias; empty if it has none."""
         if source.table is None or len(set(source.columns)) < len(source.columns):
             return frozenset()
-        names = dict(zip(self._resolver.list_columns(source.table), source.columns, strict=True))
+        names = self._pair_names(source, source.table)
         return frozenset(names[column] for column in source.table.primary_key)
+
+    def list_comparable(self, source: Source) -> set[str]:
+        """The columns of a table that can be grouped by, under the names of its alias."""
+        assert source.table is not None
+        names = self._pair_names(source, source.table)
+        return {
+            names[folded]
+            for folded, column in zip(names, source.table.columns, strict=True)
+            if not _UNEQUAL.match(column.type)
+        }
+
+    def _pair_names(self, source: Source, table: Table) -> dict[str, str]:
+        return dict(zip(self._resolver.list_columns(table), source.columns, strict=True))
+
+    def uses_row(self, source: Source) -> bool:
+        """Whether the query uses the name of the source as a value, its whole row."""
+        return any(
+            self._group.origins.get(id(column)) is source
+            and isinstance(column.this, exp.Identifier)
+            and column.args.get("table") is None
+            and self._resolver.fold(column.this) not in self._columns
+            for column in self._group.select.find_all(exp.Column)
+        )
 
     def list_items(self, node: exp.Expr) -> list[exp.Expr]:
         """The parts of an item of GROUP BY, with output names replaced by the outputs."""
-        if isinstance(node, exp.Cube | exp.GroupingSets | exp.Paren | exp.Rollup | exp.Tuple):
-            return [
-                item
-                for expression in node.iter_expressions()
-                for item in self.list_items(expression)
-            ]
-        return [self._find_output(node)]
+        if not isinstance(node, _AROUND_ITEMS):
+            return [self._find_output(node)]
+        return [item for part in node.iter_expressions() for item in self.list_items(part)]
 
     def list_common(self, node: exp.Expr) -> list[exp.Expr]:
         """The items that every grouping set of the item contains."""
-        if isinstance(node, exp.Cube | exp.Rollup):
+        if isinstance(node, exp.GroupingSets) and len(node.expressions) == 1:
+            return self.list_common(node.expressions[0])
+        if isinstance(node, _SETS):
+            # What several sets have in common is not computed.
             return []
-        if isinstance(node, exp.GroupingSets):
-            # Only of a single set; what several sets have in common is not computed.
-            return self.list_common(node.expressions[0]) if len(node.expressions) == 1 else []
-        if isinstance(node, exp.Paren | exp.Tuple):
-            return [
-                item
-                for expression in node.iter_expressions()
-                for item in self.list_common(expression)
-            ]
-        return [self._find_output(node)]
+        if not isinstance(node, exp.Paren | exp.Tuple):
+            return [self._find_output(node)]
+        return [item for part in node.iter_expressions() for item in self.list_common(part)]
 
     def list_named(self, items: list[exp.Expr], source: str) -> set[str]:
         """The names of the columns among ``items`` that may belong to the source."""
@@ -111,43 +107,6 @@ class _Finder:
             if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier)
             if not (table := item.args.get("table")) or self._resolver.fold(table) == source
         }
-
-    def list_bare(self) -> Iterator[exp.Column | exp.Star]:
-        """The columns and stars outside aggregates, also in subqueries."""
-        pending: list[tuple[object, bool]] = [
-            (self._group.select.args.get(key), False) for key in _CLAUSES
-        ]
-        while pending:
-            node, within = pending.pop()
-            if isinstance(node, list):
-                pending += [(item, within) for item in node]
-            elif (isinstance(node, exp.Star) and not within) or isinstance(node, exp.Column):
-                yield node
-            elif isinstance(node, exp.Expr):
-                # An aggregate in a subquery may belong to that subquery.
-                within = within or isinstance(node, exp.Query)
-                parts = node.iter_expressions() if within else _list_bare_parts(node)
-                pending += [(part, within) for part in parts]
-
-    def read_use(self, node: exp.Column | exp.Star, name: str) -> tuple[bool, set[str]]:
-        """Whether the node is a whole row of the source ``name``, and which columns it uses."""
-        source = self._group.sources[name]
-        table = node.args.get("table")
-        if find_star(node) is not None:
-            if table is not None and self._resolver.fold(table) != name:
-                return False, set()
-            # In a subquery, the star may be of another source, and the wrapper may lack columns.
-            return False, set(source.columns) if source.renamed else set(source.used)
-        origin = self._group.origins.get(id(node))
-        if all(origin is not source for source in self._group.sources.values()):
-            return False, set()
-        column = self._resolver.fold(node.this)
-        if table is not None:
-            return False, {column} if origin is source else set()
-        if column in self._columns:
-            # After USING the column belongs to several sources.
-            return False, {column} & set(source.columns)
-        return origin is source, set()
 
     def _find_output(self, node: exp.Expr) -> exp.Expr:
         """The output that a position (GROUP BY 2) or an output's name refers to."""
@@ -167,28 +126,3 @@ class _Finder:
                 ):
                     return output.unalias()
         return node
-
-
-def _list_bare_parts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The children of a node that must be equal within a group: no arguments of aggregates."""
-    if isinstance(node, exp.Window):
-        # The arguments of a window function are, whatever its name.
-        function = node.this
-        if isinstance(function, exp.Filter):
-            yield function.expression
-            function = function.this
-        # The star of count(*) is not a column.
-        yield from (
-            expression
-            for expression in function.iter_expressions()
-            if not isinstance(expression, exp.Star)
-        )
-        yield from (
-            expression for expression in node.iter_expressions() if expression is not node.this
-        )
-    elif isinstance(node, exp.WithinGroup):
-        yield from node.this.iter_expressions()
-    elif isinstance(node, exp.Filter):
-        yield node.this
-    elif not isinstance(node, exp.AggFunc) and name_function(node) not in _AGGREGATES:
-        yield from node.iter_expressions()
