@@ -9,9 +9,8 @@ Knows nothing of SQL that runs: ``wrappers.py`` renders the rules.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from sqlglot import exp
 
@@ -21,9 +20,6 @@ from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import PolicyError
 
 _VIEWS = ("view", "materialized view")
-
-# At most this many of the paths over which a table could inherit are listed in a message.
-_MOST_PATHS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,16 +95,19 @@ def _find_unknown(where: str, names: Iterable[str], catalog: Catalog) -> list[st
 
 
 def _find_leading(
-    rules: Rules, keys: Mapping[str, ForeignKey], outgoing: Mapping[str, list[ForeignKey]]
+    rules: Rules,
+    keys: Mapping[str, ForeignKey],
+    outgoing: Mapping[str, list[ForeignKey]],
+    without: str,
 ) -> set[str]:
-    """The tables from which some path over foreign keys leads to a row filter."""
+    """The tables with a row filter, and those from which foreign keys lead to one past a table."""
     incoming: dict[str, set[str]] = {}
     for name, rule in rules.items():
-        if rule.filter is None and not rule.shared:
+        if rule.filter is None and not rule.shared and name != without:
             for key in (keys[name],) if name in keys else outgoing.get(name, ()):
                 incoming.setdefault(key.target, set()).add(name)
-    leading: set[str] = set()
-    pending = [name for name, rule in rules.items() if rule.filter is not None]
+    leading = {name for name, rule in rules.items() if rule.filter is not None}
+    pending = list(leading)
     while pending:
         found = incoming.get(pending.pop(), set()) - leading
         leading |= found
@@ -255,46 +254,25 @@ class _RoleBuilder:
         open_names = [
             name
             for name, rule in rules.items()
-            if rule.filter is None and not rule.shared and name not in keys
+            if rule.filter is None
+            and not rule.shared
+            and name not in keys
+            and rule.table.kind not in _VIEWS
         ]
-        pending = {name for name in open_names if rules[name].table.kind not in _VIEWS}
-        leading = _find_leading(rules, keys, outgoing)
-        paths = {
-            name: tuple(
-                islice(self._find_paths(name, outgoing, rules, keys, leading, (name,)), _MOST_PATHS)
-            )
-            for name in sorted(pending)
-        }
-        for name, found in paths.items():
+        named = dict(keys)
+        for name in sorted(open_names):
+            leading = _find_leading(rules, named, outgoing, name)
+            found = [key for key in outgoing.get(name, ()) if key.target in leading]
             if not found:
                 self.problems.append(
                     f"{name} is visible, but nothing says which of its rows: give it a row filter, "
                     "an inherit entry, list it under shared, or hide it"
                 )
             elif len(found) > 1:
-                several = " or ".join(render_path(path) for path in found)
+                several = " or ".join(render_path([key]) for key in found)
                 self.problems.append(f"{name} could inherit over {several}: name one under inherit")
             else:
-                keys[name] = found[0][0]
-
-    def _find_paths(
-        self,
-        name: str,
-        outgoing: Mapping[str, list[ForeignKey]],
-        rules: Rules,
-        keys: Mapping[str, ForeignKey],
-        leading: set[str],
-        seen: tuple[str, ...],
-    ) -> Iterator[tuple[ForeignKey, ...]]:
-        """Every path over foreign keys from a table to the next one with a filter."""
-        for key in (keys[name],) if name in keys else outgoing.get(name, ()):
-            rule = rules[key.target]
-            if rule.filter is not None:
-                yield (key,)
-            elif key.target in leading and key.target not in seen:
-                further = (*seen, key.target)
-                for path in self._find_paths(key.target, outgoing, rules, keys, leading, further):
-                    yield (key, *path)
+                keys[name] = found[0]
 
     @staticmethod
     def _follow(name: str, keys: Mapping[str, ForeignKey]) -> tuple[ForeignKey, ...] | None:
