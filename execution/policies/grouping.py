@@ -40,8 +40,8 @@ def complete_group(group: Group, resolver: NameResolver) -> None:
             added.append(exp.Column(this=exp.to_identifier(column, quoted=True), table=table))
         if finder.uses_row(source) and len(columns) == len(source.columns):
             added.append(exp.Column(this=exp.to_identifier(name, quoted=True)))
-    for column in added:
-        clause.append("expressions", column)
+    for item in added:
+        clause.append("expressions", item)
 
 
 class _Finder:
