@@ -87,15 +87,6 @@ def read_only(path: Path) -> Iterator[Path]:
     path.parent.chmod(0o755)
 
 
-async def test_tells_that_there_are_more_rows_than_the_limit(
-    engine: Engine, database: Database
-) -> None:
-    exact = await engine.run(database, "SELECT id FROM main.customers", max_rows=4)
-    more = await engine.run(database, "SELECT id FROM main.customers", max_rows=3)
-    assert (len(exact.rows), exact.truncated) == (4, False)
-    assert (len(more.rows), more.truncated) == (3, True)
-
-
 async def test_explaining_runs_nothing(engine: Engine, database: Database) -> None:
     expect(Explained, await database.explain(engine.query(f"{ENDLESS}SELECT count(*) FROM n")))
 

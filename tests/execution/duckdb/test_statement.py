@@ -155,12 +155,6 @@ def test_a_plan_reads_the_columns_of_the_query_only(
     assert check_plan(scan(f"{ATTACHED}.{table}", column), query("", table), file) is None
 
 
-def test_a_column_of_several_lines_stands_in_a_plan_as_several(file: OpenFile) -> None:
-    asked = replace(query("", "main.orders"), reads=frozenset({"main.orders.two\nlines"}))
-    for column in ("two", "lines"):
-        assert check_plan(scan(f"{ATTACHED}.main.orders", column), asked, file) is None
-
-
 TEN, TWENTY = scan("a.b.c", rows=10), scan("a.b.d", rows=20)
 
 

@@ -187,28 +187,16 @@ def test_a_query_that_stays_apart_counts_as_one_node(clause: str) -> None:
     assert judge(sql.replace(clause, "")) == "too_much_text"
 
 
-# What makes a list of a text, and on the next level a text of that → so many pairs of levels pass.
-LISTS = {
-    ("postgres", "ARRAY[t]", "t::text"): 18,
-    ("postgres", "(array_agg(t))[1:2]", "t::text"): 18,
-    ("postgres", "array_agg(t)", "t || ''"): 18,
-    ("postgres", "ARRAY[t]", "format('%s', t)"): 18,
-    ("postgres", "(t, 1)", "t::text"): 18,
-    ("postgres", "json_agg(t)", "t::text"): 18,
-    ("duckdb", "[t]", "t::text"): 18,
-    ("duckdb", "list(t)", "(CASE WHEN true THEN t END)::text"): 18,
-    ("sqlite", "json_group_array(t)", "json_group_array(max(t))"): 9,
-    ("sqlite", "json_group_array(t)", "json_group_array(group_concat(t))"): 9,
-    ("duckdb", "list_sort(list(t))", "t::text"): 18,
-    ("postgres", "NULL AS t UNION ALL SELECT ARRAY[t]", "t::text"): 18,
-}
-
-
-@pytest.mark.parametrize(("case", "most"), LISTS.items(), ids=map(str, LISTS))
-def test_a_list_has_its_quotes_doubled_when_it_becomes_text(
-    case: tuple[str, str, str], most: int
-) -> None:
-    dialect, first, second = case
+@pytest.mark.parametrize(
+    ("case", "most"),
+    [
+        (case, most)
+        for heading, case, most in load_changes("growth_constructs")
+        if heading == "pairs of levels"
+    ],
+)
+def test_a_list_has_its_quotes_doubled_when_it_becomes_text(case: str, most: str) -> None:
+    dialect, first, second = case.split(" | ")
 
     def write(pairs: int) -> str:
         ctes = ["a0 AS (SELECT 'twenty letters of text' AS t)"]
@@ -217,8 +205,8 @@ def test_a_list_has_its_quotes_doubled_when_it_becomes_text(
             ctes.append(f"a{at} AS MATERIALIZED (SELECT {second} AS t FROM b{at})")
         return f"WITH {', '.join(ctes)} SELECT length(t) FROM a{pairs}"
 
-    assert judge(write(most), dialect) == ""
-    assert judge(write(most + 1), dialect) == "too_much_text"
+    assert judge(write(int(most)), dialect) == ""
+    assert judge(write(int(most) + 1), dialect) == "too_much_text"
 
 
 def test_joined_texts_are_no_list() -> None:
@@ -320,25 +308,7 @@ def test_long_texts_are_not_searched_for_one_another(dialect: str, search: str) 
     assert judge(sql.format("t3"), dialect) == "too_much_text"
 
 
-LONG_NUMBERS = (
-    "7::numeric ^ 150000",
-    "7::numeric ^ (1500 * 100)",
-    "power(3::numeric, length(repeat('a', 9000)) * 10)",
-    "1e100000",
-    "1e-16000",
-    "'1e100000'::numeric",
-    "repeat('9876543210', 10000)::numeric",
-    "('1e' || '100000')::numeric",
-    "concat('1e', 100000)::numeric",
-    "concat_ws('', '1e', 100000)::numeric",
-    "format('1e%s', 100000)::numeric",
-    "(overlay('1x' PLACING 'e100000' FROM 2))::numeric",
-    "replace('1x', 'x', 'e100000')::numeric",
-    " * ".join(["factorial(1000)"] * 8),
-)
-
-
-@pytest.mark.parametrize("number", LONG_NUMBERS)
+@pytest.mark.parametrize("number", list_constructs("long numbers"))
 @pytest.mark.parametrize("call", ["x / y", "x % y", "x * y", "div(x, y)", "mod(x, y)", "sqrt(x)"])
 def test_long_numbers_are_not_computed_with(number: str, call: str) -> None:
     def write(value: str) -> str:
@@ -352,50 +322,10 @@ def test_long_numbers_are_not_computed_with(number: str, call: str) -> None:
 
 # -- recursion ---------------------------------------------------------------------------------
 
-# The first part, the columns' names and the step of a recursion in which a text doubles.
-DOUBLING = [
-    ("SELECT 1, 'x' AS t", "(i)", "SELECT i + 1, t || t"),
-    ("SELECT 1, 'x'", "(i, t)", "SELECT i + 1, t || t"),
-    ("SELECT * FROM (SELECT 1, 'x') AS b", "(i, t)", "SELECT i + 1, t || t"),
-    ("VALUES (1, 'x')", "(i, t)", "SELECT i + 1, t || t"),
-    ("SELECT 0 AS j, 0 AS j, 1 AS i, 'x' AS t", "", "SELECT 0, 0, i + 1, t || t"),
-    ("(SELECT 1 AS i, NULL AS t UNION ALL SELECT 1, 'x')", "", "SELECT i + 1, t || t"),
-    ("SELECT 1 AS i, 'x' AS t, 0", "", "SELECT i + 1, t || t, 0"),
-    (
-        "SELECT 1 AS i, 'x' AS t",
-        "",
-        "SELECT e.id, n.t || n.t FROM employees AS e JOIN n ON e.manager_id = n.i",
-    ),
-    (
-        "SELECT 1 AS i, 'x' AS t",
-        "",
-        "SELECT j.id, j.t || j.t FROM employees AS e JOIN (n CROSS JOIN customers) AS j "
-        "ON e.manager_id = j.i",
-    ),
-    (
-        "SELECT 1 AS i, 'x' AS t",
-        "",
-        "SELECT e.id, m.t || m.t FROM employees AS e JOIN (SELECT i, t FROM n) AS m "
-        "ON e.manager_id = m.i",
-    ),
-    (
-        "SELECT 1, 'x'",
-        "(i, t)",
-        "SELECT m.* FROM employees AS e JOIN (SELECT i, t || t FROM n) AS m (a, b) ON e.id = m.a",
-    ),
-    ("SELECT 1 AS i, 'x' AS t", "", "SELECT i + 1, json_build_array(t)::text"),
-    # What is read beside the recursion rests on no step of it.
-    (
-        "SELECT 1 AS i, 'x' AS t",
-        "",
-        "SELECT e.id, m.t || m.t FROM employees AS e JOIN (SELECT i, n.t || c.x AS t FROM n "
-        "CROSS JOIN (SELECT 'y' AS x) AS c) AS m ON e.manager_id = m.i",
-    ),
-]
 
-
-@pytest.mark.parametrize(("first", "names", "step"), DOUBLING)
-def test_a_text_that_doubles_at_each_step(first: str, names: str, step: str) -> None:
+@pytest.mark.parametrize("recursion", list_constructs("doubling recursions"))
+def test_a_text_that_doubles_at_each_step(recursion: str) -> None:
+    first, names, step = recursion.split(" | ")
     end = "" if " FROM " in step else " FROM n WHERE i < 30"
     sql = f"WITH RECURSIVE n {names} AS ({first} UNION ALL {step}{end}) SELECT t FROM n"
     assert judge(sql) == "too_much_text"
