@@ -110,13 +110,8 @@ def test_generated_pages_are_up_to_date(name: str) -> None:
 @pytest.mark.parametrize("name", ["settings.md", "command-line.md"])
 def test_every_setting_and_option_has_a_meaning(name: str) -> None:
     items = re.findall(r"^- .*$", render_pages()[name], flags=re.MULTILINE)
-    assert len([item for item in items if ": " in item]) > 100
-    # Without a meaning are only the names of what several commands share.
-    assert [
-        item
-        for item in items
-        if not re.match(r"- `[^`]+`( \(.+?\))?: \S|- (`-[^` ]+`(, )?)+$", item)
-    ] == []
+    assert len(items) > 100
+    assert [item for item in items if not re.match(r"- `[^`]+`( \(.+?\))?: \S", item)] == []
 
 
 def list_texts() -> set[str]:

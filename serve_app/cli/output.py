@@ -29,6 +29,7 @@ from serve_app.cli.safe_text import SafeConsole, escape_unsafe, make_safe
 from serve_app.cli.terminal import CONSOLE, ERRORS
 
 _P = ParamSpec("_P")
+JSON_OPTION, JSON_HELP = "--json", "Print JSON, and nothing else, for scripts."
 _OPTION = "as_json"
 _PIPED_WIDTH = 10_000
 
@@ -81,7 +82,7 @@ def prints(command: Callable[_P, Output]) -> Callable[..., None]:
         if output.exit_code:
             raise typer.Exit(output.exit_code)
 
-    option = typer.Option("--json", help="Print JSON, and nothing else, for scripts.")
+    option = typer.Option(JSON_OPTION, help=JSON_HELP)
     parameter = inspect.Parameter(
         _OPTION, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, option]
     )
