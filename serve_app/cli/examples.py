@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 
@@ -20,19 +20,18 @@ from retrieval.examples.importing import (
 )
 from retrieval.index_store.example_store import ExampleStore, Source, VerifiedExample
 from retrieval.index_store.feedback_store import FeedbackStore
-from retrieval.index_store.store import IndexStore
 from serve_app.cli.context import CliContext
+from serve_app.cli.index import call_index
 from serve_app.cli.output import Output, build_json, confirm, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.examples import add_examples
-from serve_app.operations.preparation import build_wiring, prepare, start_embedded_server
+from serve_app.operations.preparation import prepare
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 _MOST_SHOWN = 20
 _SOURCES: tuple[Source, ...] = ("file", "benchmark", "feedback")
 _COLUMNS = ("id", "source", "given_by", "roles", "question", "sql")
-_Found = TypeVar("_Found")
 
 Database = Annotated[str, typer.Argument(help="The database that the questions are about.")]
 Sources = Annotated[
@@ -95,7 +94,9 @@ def list_(
     if feedback:
         if source:
             raise typer.BadParameter("--source is for examples, not for --feedback.")
-        notes = _call(context.obj, lambda index: FeedbackStore(index).list_all(database))
+        notes = call_index(
+            context.obj.settings, lambda index: FeedbackStore(index).list_all(database)
+        )
         if output is not None:
             write_feedback(output, notes)
             return _build_written(database, len(notes), output)
@@ -142,7 +143,7 @@ def remove(
     file = kept or _name_file(cli.settings.home, database)
     write_examples(file, found)
     names = [example.id for example in found]
-    removed = _call(cli, lambda index: ExampleStore(index).remove(database, names))
+    removed = call_index(cli.settings, lambda index: ExampleStore(index).remove(database, names))
     return Output(
         {"database": database, "removed": removed, "file": file},
         f"Removed {removed} examples of {database}. To restore them:\n"
@@ -162,22 +163,6 @@ def _find(
     if wrong := sorted(set(names or ()) - set(_SOURCES)):
         raise typer.BadParameter(f"--source {wrong[0]}: it is one of {', '.join(_SOURCES)}.")
     sources = [source for source in _SOURCES if source in (names or ())]
-    return _call(cli, lambda index: ExampleStore(index).list_examples(database, sources=sources))
-
-
-def _call(cli: CliContext, action: Callable[[IndexStore], Awaitable[_Found]]) -> _Found:
-    """What ``action`` returns for the index, which is created if needed.
-
-    Raises IndexUnavailable.
-    """
-
-    async def run() -> _Found:
-        server = await asyncio.to_thread(start_embedded_server, cli.settings)
-        index = build_wiring(cli.settings, server).build_index_store()
-        try:
-            await index.prepare()
-            return await action(index)
-        finally:
-            await index.close()
-
-    return asyncio.run(run())
+    return call_index(
+        cli.settings, lambda index: ExampleStore(index).list_examples(database, sources=sources)
+    )

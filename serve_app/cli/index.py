@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -26,6 +26,7 @@ from serve_app.operations.preparation import build_wiring, prepare, start_embedd
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
+_Found = TypeVar("_Found")
 _INTERRUPTED = 130
 _MOST_NAMES = 20
 _COLUMNS = ("database", "state", "indexed_at", "tables", "columns", "values", "bytes", "embedder")
@@ -45,6 +46,20 @@ async def open_index(settings: Settings) -> AsyncIterator[tuple[Wiring, IndexSto
         yield wiring, store
     finally:
         await store.close()
+
+
+def call_index(settings: Settings, action: Callable[[IndexStore], Awaitable[_Found]]) -> _Found:
+    """What ``action`` returns for the index, which is created if needed.
+
+    Raises SettingsError, DatabaseUnavailable, IndexUnavailable.
+    """
+
+    async def run() -> _Found:
+        async with open_index(settings) as (_, store):
+            await store.prepare()
+            return await action(store)
+
+    return asyncio.run(run())
 
 
 @app.command("build")

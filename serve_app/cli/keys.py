@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import typer
 import yaml
@@ -17,14 +15,13 @@ from nl2sql.settings.identity import LOCAL, PrincipalSettings
 from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.credentials import ApiKey, ApiKeyStore
 from serve_app.cli.context import CliContext
-from serve_app.cli.index import open_index
+from serve_app.cli.index import call_index
 from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import ERRORS
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 _COLUMNS = ("id", "principal", "roles", "databases", "state", "expires_at", "last_used_at")
-_Found = TypeVar("_Found")
 
 KeyId = Annotated[str, typer.Argument(help="The id, as `keys list` shows it.")]
 Limit = Annotated[int | None, typer.Option(min=0, help="In place of the setting; 0: no limit.")]
@@ -65,8 +62,9 @@ def create(
     principal = build_principal(
         cli.settings, name, role or (), attribute or (), tuple(database or ()), limits
     )
-    record, key = _call(
-        cli.settings, lambda store: store.create(principal, valid_days=expires_days or None)
+    record, key = call_index(
+        cli.settings,
+        lambda store: ApiKeyStore(store).create(principal, valid_days=expires_days or None),
     )
     described = _describe(record)
     message = f"API key {record.id} of {name}, expires: {described['expires_at'] or 'never'}."
@@ -78,7 +76,7 @@ def create(
 def list_(context: typer.Context) -> Output:
     """List API keys: whose they are, their state and last use. The keys are not stored."""
     cli: CliContext = context.obj
-    found = _call(cli.settings, lambda store: store.list_all())
+    found = call_index(cli.settings, lambda store: ApiKeyStore(store).list_all())
     return Output([_describe(key) for key in found], columns=_COLUMNS)
 
 
@@ -93,7 +91,9 @@ def rotate(
 ) -> Output:
     """Make a new key in place of an old one, which ends at once or after `--grace` minutes."""
     cli: CliContext = context.obj
-    key = _call(cli.settings, lambda store: store.rotate(key_id, grace_minutes=grace))
+    key = call_index(
+        cli.settings, lambda store: ApiKeyStore(store).rotate(key_id, grace_minutes=grace)
+    )
     end = f"works for {grace:g} minutes more" if grace else "has ended"
     message = f"New API key of {key_id}; the old one {end}."
     document = {"id": key_id, "key": key, "old_key_minutes": grace}
@@ -105,7 +105,7 @@ def rotate(
 def revoke(context: typer.Context, key_id: KeyId) -> Output:
     """End an API key at once. A service refuses it from its next request on."""
     cli: CliContext = context.obj
-    _call(cli.settings, lambda store: store.revoke(key_id))
+    call_index(cli.settings, lambda store: ApiKeyStore(store).revoke(key_id))
     return Output({"id": key_id, "state": "revoked"}, f"{key_id} is revoked.")
 
 
@@ -190,15 +190,3 @@ def _describe(key: ApiKey) -> dict[str, Any]:
 
 def _write_time(time: datetime | None) -> str | None:
     return time.astimezone(UTC).isoformat(timespec="seconds") if time else None
-
-
-def _call(settings: Settings, action: Callable[[ApiKeyStore], Awaitable[_Found]]) -> _Found:
-    """What ``action`` returns for the store of the keys."""
-
-    async def run() -> _Found:
-        async with open_index(settings) as (_, store):
-            # Keys may be made before anything is indexed.
-            await store.prepare()
-            return await action(ApiKeyStore(store))
-
-    return asyncio.run(run())

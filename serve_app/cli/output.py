@@ -161,7 +161,11 @@ def _print_record(record: Mapping[str, Any]) -> None:
     for key, value in record.items():
         if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
             print_table(value, title=key.replace("_", " "))
-        elif isinstance(value, dict) and any(isinstance(each, dict) for each in value.values()):
+        elif (
+            isinstance(value, dict)
+            and value
+            and all(isinstance(each, dict) for each in value.values())
+        ):
             rows = [{key: name} | inner for name, inner in value.items()]
             print_table(rows)
         else:

@@ -12,9 +12,9 @@ import typer
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
-from retrieval.index_store.audit_store import AuditEntry, AuditStore
+from retrieval.index_store.audit_store import AuditStore
 from serve_app.cli.context import CliContext
-from serve_app.cli.index import open_index
+from serve_app.cli.index import call_index, open_index
 from serve_app.cli.output import Lines, Output, confirm, prints
 from serve_app.service.request_checks import check_session
 
@@ -37,18 +37,13 @@ def audit(
             hint=f"It is in {file}." if file else "Set `audit.table: true`, or `audit.file`.",
         )
     since = None if days is None else datetime.now(UTC) - timedelta(days=days)
-    entries = [
-        asdict(entry) | {"asked_at": entry.asked_at.astimezone(UTC)}
-        for entry in asyncio.run(_read(cli.settings, as_, since, most))
-    ]
-    return Output(Lines(entries))
-
-
-async def _read(
-    settings: Settings, principal: str, since: datetime | None, most: int
-) -> list[AuditEntry]:
-    async with open_index(settings) as (_, store):
-        return await AuditStore(store).read(most=most, principal=principal, since=since)
+    entries = call_index(
+        cli.settings,
+        lambda store: AuditStore(store).read(most=most, principal=as_, since=since),
+    )
+    return Output(
+        Lines([asdict(entry) | {"asked_at": entry.asked_at.astimezone(UTC)} for entry in entries])
+    )
 
 
 @prints

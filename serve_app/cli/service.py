@@ -12,18 +12,14 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.markup import escape
 
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import Settings
-from nl2sql.speed import MEASURED_K
 from quorumsql.client import Client
-from quorumsql.contract.status import StatusResponse
-from quorumsql.contract.trace import PaceResponse
 from serve_app.cli.context import CliContext, name_command
 from serve_app.cli.output import Output, prints, say
 from serve_app.cli.service_or_process import PrincipalOption, UrlOption
-from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.cli.terminal import TerminalReporter
 from serve_app.operations.background import (
     check_port,
     is_ready,
@@ -156,32 +152,7 @@ def status(
     token = cli.settings.identity.read_token(as_) if as_ else ""
     with Client(url or service_url(cli.settings), token) as client:
         state = client.status()
-
-    def tell() -> None:
-        for line in render_status(state):
-            CONSOLE.print(line, highlight=False, soft_wrap=True)
-
-    return Output(state, tell, 0 if state.ready else 1)
-
-
-def render_status(state: StatusResponse) -> list[str]:
-    """The lines of the report, with rich's markup."""
-    lines = ["[green]ready[/]" if state.ready else "[red]not ready[/]"]
-    for name, problem in state.parts.items():
-        mark = "[green]✓[/]" if problem == "ok" else "[red]✗[/]"
-        lines.append(f"{mark} {escape(f'{name}: {problem}')}")
-    lines.append(f"model: {_describe_pace(state.pace)}")
-    return lines
-
-
-def _describe_pace(pace: PaceResponse | None) -> str:
-    if pace is None or pace.prompt_tokens_per_s is None or pace.answer_tokens_per_s is None:
-        return "speed not measured"
-    return (
-        f"{pace.prompt_tokens_per_s:,.0f} tokens a second of a prompt, "
-        f"{pace.answer_tokens_per_s:,.0f} of {MEASURED_K} answers together"
-        f"{f' ({pace.model_choice})' if pace.model_choice else ''}"
-    )
+    return Output(state, exit_code=0 if state.ready else 1)
 
 
 def mcp(context: typer.Context, principal: PrincipalOption = "") -> None:

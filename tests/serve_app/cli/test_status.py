@@ -35,11 +35,9 @@ def test_it_shows_the_parts_and_the_pace(config: Path) -> None:
     with serve(build_app(probe=FakeProbe(("index", "")), pace=PACE)) as url:
         result = run_status(config, url)
     assert result.exit_code == 0
-    assert result.output.splitlines() == [
-        "ready",
-        "✓ index: ok",
-        "model: 90 tokens a second of a prompt, 36 of 4 answers together",
-    ]
+    lines = result.output.splitlines()
+    assert lines[:2] == ["ready: yes", "parts: index ok"]
+    assert "prompt_tokens_per_s 90" in result.output
 
 
 def test_a_service_that_is_not_ready_has_an_exit_code_and_json(config: Path) -> None:
