@@ -43,7 +43,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "status": CommandPlace(
         "service",
         "status",
-        "Show whether the service is ready, its load, and the questions since it started.",
+        "Show whether the service is ready, its parts, and the speed of the model.",
     ),
     "mcp": CommandPlace(
         "service",

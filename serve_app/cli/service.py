@@ -147,7 +147,7 @@ def status(
     url: UrlOption = "",
     as_: PrincipalOption = "",
 ) -> Output:
-    """Show whether the service is ready, its load, and the questions since it started."""
+    """Show whether the service is ready, its parts, and the speed of the model."""
     cli: CliContext = context.obj
     token = cli.settings.identity.read_token(as_) if as_ else ""
     with Client(url or service_url(cli.settings), token) as client:
