@@ -66,7 +66,7 @@ GROUP BY u.id')
 
 
 @dataclass(frozen=True)
-class _Group:
+class _ColumnGroup:
     columns: tuple[str, ...]
 
 
@@ -77,13 +77,13 @@ class _Blank:
     groups: tuple[int, ...]
 
 
-_Template = list[str | _Group | _Blank]
+_Template = list[str | _ColumnGroup | _Blank]
 
 
 def _expand(query: str) -> Iterator[str]:
     """The variants of one alternative, those with more columns first."""
     template = _parse(query)
-    groups = {at: part for at, part in enumerate(template) if isinstance(part, _Group)}
+    groups = {at: part for at, part in enumerate(template) if isinstance(part, _ColumnGroup)}
     if math.prod(2 ** len(group.columns) - 1 for group in groups.values()) > MAX_VARIANTS:
         raise ValueError(_TOO_MANY)
     choices = [[(at, chosen) for chosen in _choose(group.columns)] for at, group in groups.items()]
@@ -113,7 +113,7 @@ def _parse(query: str) -> _Template:
                 if not all(columns):
                     raise ValueError(f"has an empty column in {{{inside}}}")
                 scopes[-1].append(len(template))
-                template.append(_Group(columns))
+                template.append(_ColumnGroup(columns))
             else:
                 template.append(_Blank(_find_groups(template, scopes[-1])))
             inside = None
@@ -141,7 +141,7 @@ def _find_groups(template: _Template, scope: list[int]) -> tuple[int, ...]:
     if scope:
         return tuple(scope)
     for at, part in enumerate(template):
-        if isinstance(part, _Group):
+        if isinstance(part, _ColumnGroup):
             return (at,)
     raise ValueError("has {} before any column in braces")
 
@@ -149,7 +149,7 @@ def _find_groups(template: _Template, scope: list[int]) -> tuple[int, ...]:
 def _render(template: _Template, chosen: Mapping[int, tuple[str, ...]]) -> str:
     parts = []
     for at, part in enumerate(template):
-        if isinstance(part, _Group):
+        if isinstance(part, _ColumnGroup):
             parts.append(", ".join(chosen[at]))
         elif isinstance(part, _Blank):
             columns = [column for group in part.groups for column in chosen[group]]

@@ -52,7 +52,7 @@ Answer = TypeVar("Answer")
 Work = Callable[[Session], Answer | Diagnostic]
 
 
-class _Statement(Generic[Answer]):
+class _DuckdbStatement(Generic[Answer]):
     """A guarded query that runs in a thread and can be stopped from another."""
 
     def __init__(
@@ -150,7 +150,7 @@ class DuckDbDatabase:
             explained = build_explained(plan)
             return replace(too_much, explained=explained) if too_much else explained
 
-        def build() -> _Statement[Explained]:
+        def build() -> _DuckdbStatement[Explained]:
             return self._build(query, work, tighten_limits(self._limits).explain_timeout_ms)
 
         return await self._threads.run(build, who=query.principal)
@@ -183,7 +183,7 @@ class DuckDbDatabase:
                     break
             return builder.build(types, (time.perf_counter() - start) * 1000)
 
-        def build() -> _Statement[ResultSet]:
+        def build() -> _DuckdbStatement[ResultSet]:
             within = tighten_limits(self._limits, limits)
             return self._build(query, partial(work, within=within), within.statement_timeout_ms)
 
@@ -210,8 +210,8 @@ class DuckDbDatabase:
 
     def _build(
         self, query: GuardedQuery, work: Work[Answer], timeout_ms: int
-    ) -> _Statement[Answer]:
-        return _Statement(self._file, query, self._allowlist, work, timeout_ms)
+    ) -> _DuckdbStatement[Answer]:
+        return _DuckdbStatement(self._file, query, self._allowlist, work, timeout_ms)
 
     def _rest(self) -> None:
         """Closes the file if no statement follows soon."""

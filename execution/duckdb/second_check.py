@@ -90,7 +90,7 @@ def check_grammar(
     tree = parse_statement(statement)
     if isinstance(tree, Violation):
         return tree
-    reading = _Reading(allowlist, wrappers)
+    reading = _DuckdbReading(allowlist, wrappers)
     if violation := reading.check(tree):
         return violation
     if odd := sorted(_fold_all(reading.tables) ^ _fold_all(tables)):
@@ -121,7 +121,7 @@ def check_statement(
         nodes=allowlist.nodes | {_PARAMETER},
         functions=(allowlist.functions | WRAPPER_FUNCTIONS | functions) - macros,
     )
-    reading = _Reading(lenient, None, macros, any_type=True)
+    reading = _DuckdbReading(lenient, None, macros, any_type=True)
     if violation := reading.check(tree):
         return violation
     if odd := sorted(_fold_all(reading.tables) - _fold_all(tables)):
@@ -174,7 +174,7 @@ def parse_statement(statement: str) -> Tree | Violation:
     return tree
 
 
-class _Reading:
+class _DuckdbReading:
     """One walk over DuckDB's tree. ``tables`` are the qualified names of tables that it found."""
 
     def __init__(

@@ -77,7 +77,7 @@ _Columns = Sequence[tuple[str, ExpressionSize]]
 
 
 @dataclass(eq=False, slots=True)
-class _Known:
+class _MeasuredQueries:
     """What was found out, and the queries that are being measured or counted."""
 
     outputs: dict[tuple[int, str], ExpressionSize] = field(default_factory=dict)
@@ -100,7 +100,7 @@ class QueryMeasurer:
         self._listed: dict[int, tuple[dict[str, list[exp.Expr]], list[exp.Star]]] = {}
         # What is known of outputs of queries, of recursions, and of rows; and queries whose outputs
         # or rows are being found out, so that meeting one of them again is a recursion.
-        self._known = _Known()
+        self._known = _MeasuredQueries()
         # The columns of recursive queries that are followed just now, by their ``id``.
         self._assumed: dict[int, _Columns] = {}
         # Whether any value on the way, however small what is made of it, is too long.
@@ -257,7 +257,9 @@ class QueryMeasurer:
         for step_number in range(_STEPS):
             self._assumed[id(query)] = list(zip(names, sizes, strict=True))
             # Queries under way are no recursion here, where this one is taken for what is assumed.
-            self._known = _Known(dict(outer.outputs), dict(outer.recursions), dict(outer.counts))
+            self._known = _MeasuredQueries(
+                dict(outer.outputs), dict(outer.recursions), dict(outer.counts)
+            )
             made = self._measure_outputs(step) or []
             if len(made) != len(sizes):
                 made = [self._measure_select(step, "")]

@@ -65,7 +65,7 @@ class PolicySettings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CompiledPolicy:
     """An indexed catalog, and the policy compiled for it."""
 
     source: Catalog
@@ -86,7 +86,7 @@ class SqlGuard:
         self._catalogs = catalogs
         self._policies = dict(policies or {})
         self._allowlists = dict(allowlists or {})
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _CompiledPolicy] = {}
 
     async def guard(
         self, database: str, sql: str, principal: Principal
@@ -140,7 +140,7 @@ class SqlGuard:
         assert known.compiled is not None
         return known.compiled.access(principal)
 
-    async def _find(self, database: str) -> _Known:
+    async def _find(self, database: str) -> _CompiledPolicy:
         catalog = await self._catalogs.catalog(database)
         known = self._known.get(database)
         if known is None or known.source is not catalog:
@@ -170,17 +170,17 @@ class SqlGuard:
                 found.append((f"policy {database}", ""))
         return tuple(found)
 
-    def _compile(self, database: str, source: Catalog, catalog: Catalog) -> _Known:
+    def _compile(self, database: str, source: Catalog, catalog: Catalog) -> _CompiledPolicy:
         settings = self._policies.get(database)
         if settings is None:
-            return _Known(source, open_access(catalog), None)
+            return _CompiledPolicy(source, open_access(catalog), None)
         compiled = CompiledPolicy(
             settings.policy,
             catalog,
             barrier=settings.barrier,
             row_level_security=settings.row_level_security,
         )
-        return _Known(source, None, compiled)
+        return _CompiledPolicy(source, None, compiled)
 
 
 def guard_query(

@@ -49,13 +49,13 @@ def resolve_names(tree: exp.Expr, nodes: Sequence[exp.Expr], resolver: NameResol
 
     ``nodes`` are all nodes of the tree. Raises Unresolved.
     """
-    walk = _Walk(resolver)
+    walk = _ScopeWalk(resolver)
     walk.resolve_query(tree, None, {})
     walk.check_nothing_is_left(nodes)
     return walk.found
 
 
-class _Walk:
+class _ScopeWalk:
     """One walk over one tree."""
 
     def __init__(self, resolver: NameResolver) -> None:

@@ -31,25 +31,25 @@ AttributeType = Literal[
 ]
 
 
-class _Part(BaseModel):
+class _PolicyPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Attribute(_Part):
+class Attribute(_PolicyPart):
     """An attribute of a principal; its value is bound as ``type``, with ``[]`` for a list."""
 
     type: AttributeType
     description: str = ""
 
 
-class VisibleTables(_Part):
+class VisibleTables(_PolicyPart):
     """``"*"`` or a list of qualified names, without those in ``hidden``."""
 
     visible: Literal["*"] | tuple[str, ...]
     hidden: tuple[str, ...] = ()
 
 
-class Inheritance(_Part):
+class Inheritance(_PolicyPart):
     """One hop: a row is visible if the row of ``references`` that ``columns`` refer to is visible.
 
     ``to`` names the referenced columns; only needed if the database declares no such foreign key.
@@ -60,7 +60,7 @@ class Inheritance(_Part):
     to: tuple[str, ...] = ()
 
 
-class RolePolicy(_Part):
+class RolePolicy(_PolicyPart):
     """What one role may see."""
 
     description: str = ""
@@ -82,7 +82,7 @@ class RolePolicy(_Part):
         return value
 
 
-class Policy(_Part):
+class Policy(_PolicyPart):
     """A whole policy file."""
 
     version: Literal[1]

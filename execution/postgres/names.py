@@ -31,14 +31,14 @@ _NO_SET_OPERATION = postgast.pg_query_pb2.SETOP_NONE
 
 
 @dataclass(eq=False, slots=True)
-class _Scope:
+class _PostgresScope:
     """The sources that names of one query may refer to, and the scope around it."""
 
-    parent: _Scope | None
+    parent: _PostgresScope | None
     sources: dict[str, Names] = field(default_factory=dict)
 
     def find(self, name: str) -> Names | None:
-        scope: _Scope | None = self
+        scope: _PostgresScope | None = self
         while scope is not None:
             if name in scope.sources:
                 return scope.sources[name]
@@ -47,11 +47,11 @@ class _Scope:
 
 
 @dataclass(eq=False, slots=True)
-class _Cte:
+class _PostgresCte:
     columns: Names = ()
 
 
-_Ctes = dict[str, _Cte]
+_PostgresCtes = dict[str, _PostgresCte]
 
 
 class _Unexplained(Exception):
@@ -66,14 +66,14 @@ def check_names(
     ``catalog`` has the columns of tables; the inside of a wrapper (``is_wrapper``) is not checked.
     """
     try:
-        _Names(catalog, is_wrapper).read_select(statement, None, {})
+        _NameResolution(catalog, is_wrapper).read_select(statement, None, {})
     except _Unexplained as error:
         name = str(error)
         return Violation("unexplained_column", name[:80], f"The column {name} cannot be traced.")
     return None
 
 
-class _Names:
+class _NameResolution:
     def __init__(self, catalog: Catalog, is_wrapper: Callable[[Any], bool]) -> None:
         self._catalog = catalog
         self._is_wrapper = is_wrapper
@@ -81,7 +81,11 @@ class _Names:
     # -- queries -------------------------------------------------------------------------------
 
     def read_select(
-        self, statement: Any, parent: _Scope | None, ctes: _Ctes, own: _Cte | None = None
+        self,
+        statement: Any,
+        parent: _PostgresScope | None,
+        ctes: _PostgresCtes,
+        own: _PostgresCte | None = None,
     ) -> Names:
         """The names of the outputs. ``own`` is the CTE whose query this is, if it is recursive."""
         ctes = self._read_with(statement, parent, ctes)
@@ -90,12 +94,14 @@ class _Names:
             if own is not None:
                 own.columns = _rename(names, own.columns)
             self.read_select(statement.rarg, parent, ctes)
-            self._read_rest(statement, ("larg", "rarg"), _Scope(parent), ctes)
+            self._read_rest(statement, ("larg", "rarg"), _PostgresScope(parent), ctes)
             return names
-        scope = _Scope(parent)
+        scope = _PostgresScope(parent)
         columns: Names = ()
         for item in statement.from_clause:
-            sources, names = self._read_source(item, _Scope(parent, dict(scope.sources)), ctes)
+            sources, names = self._read_source(
+                item, _PostgresScope(parent, dict(scope.sources)), ctes
+            )
             _add(scope, sources)
             columns += names
         self._read_rest(statement, ("from_clause",), scope, ctes)
@@ -107,20 +113,24 @@ class _Names:
             outputs += self._list_outputs(target.res_target, columns, scope)
         return outputs
 
-    def _read_rest(self, statement: Any, done: Iterable[str], scope: _Scope, ctes: _Ctes) -> None:
+    def _read_rest(
+        self, statement: Any, done: Iterable[str], scope: _PostgresScope, ctes: _PostgresCtes
+    ) -> None:
         for descriptor, value in statement.ListFields():
             if descriptor.type == _MESSAGE and descriptor.name not in (*done, "with_clause"):
                 for node in value if descriptor.is_repeated else (value,):
                     self._read(node, scope, ctes)
 
-    def _read_with(self, statement: Any, parent: _Scope | None, ctes: _Ctes) -> _Ctes:
+    def _read_with(
+        self, statement: Any, parent: _PostgresScope | None, ctes: _PostgresCtes
+    ) -> _PostgresCtes:
         if not statement.HasField("with_clause"):
             return ctes
         within = dict(ctes)
         clause = statement.with_clause
         if clause.recursive:
             # The columns of a CTE that is used before it is read are unknown.
-            within |= {cte.common_table_expr.ctename: _Cte() for cte in clause.ctes}
+            within |= {cte.common_table_expr.ctename: _PostgresCte() for cte in clause.ctes}
         for item in clause.ctes:
             cte = item.common_table_expr
             given = _list_strings(cte.aliascolnames)
@@ -128,10 +138,10 @@ class _Names:
             if own is not None:
                 own.columns = given
             names = self.read_select(cte.ctequery.select_stmt, parent, within, own)
-            within[cte.ctename] = _Cte(_rename(names, given))
+            within[cte.ctename] = _PostgresCte(_rename(names, given))
         return within
 
-    def _list_outputs(self, target: Any, columns: Names, scope: _Scope) -> Names:
+    def _list_outputs(self, target: Any, columns: Names, scope: _PostgresScope) -> Names:
         fields = target.val.column_ref.fields
         if not fields or fields[-1].WhichOneof("node") != "a_star":
             return (target.name or name_output(target.val),)
@@ -142,7 +152,9 @@ class _Names:
 
     # -- FROM ----------------------------------------------------------------------------------
 
-    def _read_source(self, node: Any, left: _Scope, ctes: _Ctes) -> tuple[dict[str, Names], Names]:
+    def _read_source(
+        self, node: Any, left: _PostgresScope, ctes: _PostgresCtes
+    ) -> tuple[dict[str, Names], Names]:
         """The sources that an item of FROM adds, and its columns as ``*`` lists them.
 
         ``left`` has the items before it, which only LATERAL and functions can see.
@@ -171,7 +183,7 @@ class _Names:
         columns = _rename(columns, given)
         return ({name: columns} if name else {}), columns
 
-    def _read_subselect(self, item: Any, left: _Scope, ctes: _Ctes) -> Names:
+    def _read_subselect(self, item: Any, left: _PostgresScope, ctes: _PostgresCtes) -> Names:
         statement = item.subquery.select_stmt
         if self._is_wrapper(statement):
             first = statement.larg if statement.op != _NO_SET_OPERATION else statement
@@ -181,12 +193,14 @@ class _Names:
             )
         return self.read_select(statement, left if item.lateral else left.parent, ctes)
 
-    def _read_join(self, join: Any, left: _Scope, ctes: _Ctes) -> tuple[dict[str, Names], Names]:
+    def _read_join(
+        self, join: Any, left: _PostgresScope, ctes: _PostgresCtes
+    ) -> tuple[dict[str, Names], Names]:
         sources, columns = self._read_source(join.larg, left, ctes)
-        beside = _Scope(left.parent, dict(left.sources))
+        beside = _PostgresScope(left.parent, dict(left.sources))
         _add(beside, sources)
         others, more = self._read_source(join.rarg, beside, ctes)
-        both = _Scope(left.parent, dict(sources))
+        both = _PostgresScope(left.parent, dict(sources))
         _add(both, others)
         self._read(join.quals, both, ctes)
         shared = _list_strings(join.using_clause)
@@ -202,7 +216,7 @@ class _Names:
 
     # -- expressions ---------------------------------------------------------------------------
 
-    def _read(self, node: Any, scope: _Scope, ctes: _Ctes) -> None:
+    def _read(self, node: Any, scope: _PostgresScope, ctes: _PostgresCtes) -> None:
         kind = type(node).__name__
         if kind == "Node":
             inner = node.WhichOneof("node")
@@ -215,7 +229,7 @@ class _Names:
         else:
             self._read_rest(node, (), scope, ctes)
 
-    def _check(self, reference: Any, scope: _Scope) -> None:
+    def _check(self, reference: Any, scope: _PostgresScope) -> None:
         names = [part.string.sval for part in reference.fields]
         is_star = reference.fields[-1].WhichOneof("node") == "a_star"
         if len(names) == 1:
@@ -226,7 +240,7 @@ class _Names:
             raise _Unexplained(".".join(name or "*" for name in names))
 
 
-def _add(scope: _Scope, sources: dict[str, Names]) -> None:
+def _add(scope: _PostgresScope, sources: dict[str, Names]) -> None:
     for name, columns in sources.items():
         known = scope.sources.get(name)
         # PostgreSQL refuses two sources with the same name; keep only their common columns.

@@ -53,7 +53,7 @@ def check_grammar(
         return Violation("unparsable", "", f"PostgreSQL's grammar does not accept it: {error}")
     if len(tree.stmts) != 1:
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
-    reading = _Reading(tables, allowlist, wrappers)
+    reading = _PostgresReading(tables, allowlist, wrappers)
     if violation := reading.check(tree):
         return violation
     select = tree.stmts[0].stmt.select_stmt
@@ -62,7 +62,7 @@ def check_grammar(
     return check_meaning(query, select, catalog, reading.find_wrapped)
 
 
-class _Reading:
+class _PostgresReading:
     """One walk over the server's tree."""
 
     def __init__(

@@ -60,7 +60,7 @@ _LIMITS = {
 _STORAGE_CLASSES: dict[type, str] = {int: "integer", float: "real", str: "text", bytes: "blob"}
 
 
-class _Statement:
+class _SqliteStatement:
     """One statement that runs in a thread and can be stopped from another."""
 
     def __init__(
@@ -166,10 +166,10 @@ class SqliteDatabase:
         (SCAN), ``rows`` is 0.
         """
 
-        def build() -> _Statement:
+        def build() -> _SqliteStatement:
             timeout_ms = tighten_limits(self._limits).explain_timeout_ms
             sql = _EXPLAIN + query.sql
-            return _Statement(self._path, sql, query, _MOST_STEPS, timeout_ms, self._limits)
+            return _SqliteStatement(self._path, sql, query, _MOST_STEPS, timeout_ms, self._limits)
 
         plan = await self._threads.run(build, who=query.principal)
         if isinstance(plan, Diagnostic):
@@ -188,12 +188,12 @@ class SqliteDatabase:
         """
         start = time.perf_counter()
 
-        def build() -> _Statement:
+        def build() -> _SqliteStatement:
             nonlocal start
             start = time.perf_counter()
             within = tighten_limits(self._limits, limits)
             timeout_ms = within.statement_timeout_ms
-            return _Statement(self._path, query.sql, query, max_rows, timeout_ms, within)
+            return _SqliteStatement(self._path, query.sql, query, max_rows, timeout_ms, within)
 
         page = await self._threads.run(build, who=query.principal, limits=limits)
         if isinstance(page, Diagnostic):
@@ -205,8 +205,10 @@ class SqliteDatabase:
         """What is wrong with this database; empty if nothing is."""
         query = GuardedQuery(self.name, "SELECT 1", (), dialect="sqlite")
 
-        def build() -> _Statement:
-            return _Statement(self._path, query.sql, query, 1, _PROBE_TIMEOUT_MS, self._limits)
+        def build() -> _SqliteStatement:
+            return _SqliteStatement(
+                self._path, query.sql, query, 1, _PROBE_TIMEOUT_MS, self._limits
+            )
 
         try:
             answer = await self._probing.run(build)

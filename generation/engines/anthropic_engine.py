@@ -30,7 +30,7 @@ class _Block(BaseModel):
     text: str = ""
 
 
-class _TokenUsage(BaseModel):
+class _MessageUsage(BaseModel):
     input_tokens: int = 0
     output_tokens: int = 0
 
@@ -39,7 +39,7 @@ class _Answer(BaseModel):
     """One completion."""
 
     content: tuple[_Block, ...]
-    usage: _TokenUsage = _TokenUsage()
+    usage: _MessageUsage = _MessageUsage()
 
     @property
     def text(self) -> str:

@@ -49,7 +49,7 @@ _Answer = TypeVar("_Answer")
 
 
 @dataclass(slots=True)
-class _Completion:
+class _TokenSequence:
     """One completion, perhaps unfinished."""
 
     ids: list[int] = field(default_factory=list)
@@ -65,18 +65,18 @@ class _Sampling:
     """The completions of one request, perhaps unfinished."""
 
     def __init__(self, request: SamplingRequest, prompt_tokens: int) -> None:
-        self.outputs: list[_Completion] = []
+        self.outputs: list[_TokenSequence] = []
         self.prompt_tokens_read = 0
         self._k = request.k
         self._prompt_tokens = prompt_tokens
 
     @property
-    def finished(self) -> list[_Completion]:
+    def finished(self) -> list[_TokenSequence]:
         return [output for output in self.outputs if output.is_finished]
 
     def begin(self) -> None:
         """Forgets what a process wrote that died."""
-        self.outputs = [_Completion() for _ in range(self._k)]
+        self.outputs = [_TokenSequence() for _ in range(self._k)]
 
     def add(self, message: Mapping[str, Any]) -> None:
         """Adds what the process wrote. Raises EngineUnavailable if it refused the request."""
@@ -222,7 +222,7 @@ async def _fill(
                 return
 
 
-def _are_too_long(outputs: Sequence[_Completion]) -> bool:
+def _are_too_long(outputs: Sequence[_TokenSequence]) -> bool:
     """Whether the shorter half is finished and all others are much longer."""
     half = max(2, len(outputs) // 2)
     finished = sorted(output.tokens for output in outputs if output.is_finished)

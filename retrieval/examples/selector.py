@@ -24,8 +24,8 @@ from nl2sql.types import FewShot, Principal, Question, VerifiedQuery, Violation
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.masking import mask_question, name_vectors
 from retrieval.index_store.example_store import (
+    ExampleScope,
     ExampleStore,
-    Scope,
     build_access_key,
     fold_question,
 )
@@ -91,7 +91,7 @@ class ExampleSelector:
     async def _choose(
         self,
         question: Question,
-        scope: Scope,
+        scope: ExampleScope,
         catalog: Catalog,
         vector: NDArray[np.float32] | None,
         wanted: int,
@@ -136,7 +136,7 @@ class ExampleSelector:
                 return query
         return None
 
-    async def _build_scope(self, question: Question, catalog: Catalog) -> Scope | None:
+    async def _build_scope(self, question: Question, catalog: Catalog) -> ExampleScope | None:
         """None if no example can be found; then the question is not embedded."""
         principal = question.principal
         open_columns = await self._visibility.open_columns(question.database, principal)
@@ -149,7 +149,7 @@ class ExampleSelector:
         elif await self._examples.is_empty(question.database):
             return None
         same = self._settings.same_question
-        return Scope(
+        return ExampleScope(
             database=question.database,
             vectors=self._vectors,
             sees_all=open_columns is None,

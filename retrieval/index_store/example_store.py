@@ -123,7 +123,7 @@ def build_access_key(principal: Principal) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ExampleScope:
     """The examples that a search may return, as far as the store can decide.
 
     ``vectors``: the name of the vectors to search (``name_vectors``).
@@ -159,7 +159,7 @@ class ExampleStore(TableStore):
 
     async def find(
         self,
-        scope: Scope,
+        scope: ExampleScope,
         vector: NDArray[np.float32] | None,
         limit: int,
         seen: Collection[str] = (),
@@ -175,7 +175,9 @@ class ExampleStore(TableStore):
         rows = await self._fetch(query, parameters)
         return [read_row(FoundExample, row) for row in rows]
 
-    async def find_verified(self, scope: Scope, folded: str, principal: str) -> list[VerifiedQuery]:
+    async def find_verified(
+        self, scope: ExampleScope, folded: str, principal: str
+    ) -> list[VerifiedQuery]:
         """The queries of the scope for one folded question, the latest first.
 
         Not the feedback of others, unless it is reviewed, nor what ``principal`` called wrong.
@@ -269,7 +271,7 @@ class ExampleStore(TableStore):
         )
 
 
-def _list_parameters(scope: Scope, limit: int, seen: Collection[str]) -> dict[str, Any]:
+def _list_parameters(scope: ExampleScope, limit: int, seen: Collection[str]) -> dict[str, Any]:
     return {
         "database": scope.database,
         "embedder": scope.vectors,

@@ -59,11 +59,11 @@ class Containment:
     found: int
 
 
-class _Connection(Protocol):
+class _SourceConnection(Protocol):
     def close(self) -> None: ...
 
 
-_Opened = TypeVar("_Opened", bound=_Connection)
+_Opened = TypeVar("_Opened", bound=_SourceConnection)
 
 
 class SourceDatabase(ABC, Generic[_Opened]):

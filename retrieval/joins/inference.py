@@ -79,7 +79,7 @@ def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
     Views and columns with a declared foreign key are left out.
     """
     tables = [table for table in catalog.tables if table.kind == "table"]
-    index = _Targets(tables, catalog.dialect)
+    index = _KeyTargets(tables, catalog.dialect)
     declared = {(key.table, column) for key in catalog.foreign_keys for column in key.columns}
     joined = {(key.table, key.target) for key in catalog.foreign_keys}
     found = []
@@ -141,7 +141,7 @@ class _Register:
         return keys if len(keys) <= _MOST_ALIKE else ()
 
 
-class _Targets:
+class _KeyTargets:
     """Keys by the words of their table's name, and by the words of their own name.
 
     In SQLite types need not match, because a text column may hold numbers.

@@ -213,7 +213,7 @@ _BEST_SCORE = 10.0
 
 def read_names(text: str, context: SchemaContext) -> list[tuple[str, str]]:
     """Pairs of a qualified table and a column of it (empty for the table), each once, in order."""
-    names = _Names(context)
+    names = _SpelledNames(context)
     found: dict[tuple[str, str], None] = {}
     for piece in _pieces(text):
         resolved = names.resolve(piece)
@@ -240,7 +240,7 @@ def read_score(text: str) -> float | None:
     return 0.0 if word.startswith("no") else None
 
 
-class _Names:
+class _SpelledNames:
     """The names of the retrieved tables and their columns, in the spellings of a model."""
 
     def __init__(self, context: SchemaContext) -> None:

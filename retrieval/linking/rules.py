@@ -48,7 +48,7 @@ _PHRASE_END = re.compile(r"[;,.()/|:]|\bor\b")
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _WordMatch:
     """The result of one rule: the matching words, a score and the rule's name."""
 
     words: tuple[str, ...]
@@ -56,7 +56,7 @@ class _Found:
     method: str
 
 
-_NOTHING = _Found((), 0.0, "name")
+_NOTHING = _WordMatch((), 0.0, "name")
 
 
 def link_by_rules(question: str, context: SchemaContext) -> tuple[SchemaLink, ...]:
@@ -135,7 +135,7 @@ class _Rules:
         self._words = frozenset(question_words.words)
         self._known = self._words | frozenset(near)
 
-    def link_table(self, table: Table) -> _Found:
+    def link_table(self, table: Table) -> _WordMatch:
         """The match of the question with the table's name, comment and gloss."""
         own = read_name(table.name)
         return self._best(
@@ -148,7 +148,7 @@ class _Rules:
     def link(
         self,
         table: Table,
-        whole: _Found,
+        whole: _WordMatch,
         references: Mapping[tuple[str, str], str],
         named: Mapping[str, frozenset[str]],
     ) -> list[SchemaLink]:
@@ -172,7 +172,7 @@ class _Rules:
 
     def _link_column(
         self, table: Table, column: Column, around: frozenset[str], whole: float
-    ) -> _Found:
+    ) -> _WordMatch:
         words = read_name(column.name)
         gloss = self._glosses.get(f"{table.qualified}.{column.name}", "")
         comment = column.comment
@@ -192,7 +192,7 @@ class _Rules:
             return by_name
         return self._best(by_name, words, comment, gloss)
 
-    def _by_name(self, name: str, around: frozenset[str], *, last: float = 1.0) -> _Found:
+    def _by_name(self, name: str, around: frozenset[str], *, last: float = 1.0) -> _WordMatch:
         """The share of the name's words in the question; ``around`` are the table's words.
 
         ``last`` is the weight of the last word: in a table's name it says what the rows are.
@@ -200,7 +200,7 @@ class _Rules:
         words = read_name(name)
         compact = read_compact(name)
         if compact in self._words and compact not in words:
-            return _Found((compact,), 1.0, "name")
+            return _WordMatch((compact,), 1.0, "name")
         own = tuple(word for word in words if word not in around) or words
         total = got = 0.0
         shared = []
@@ -219,9 +219,11 @@ class _Rules:
                 method = self._near[word].method
         if not shared:
             return _NOTHING
-        return _Found(tuple(shared), got / total, method)
+        return _WordMatch(tuple(shared), got / total, method)
 
-    def _best(self, by_name: _Found, own: tuple[str, ...], comment: str, gloss: str) -> _Found:
+    def _best(
+        self, by_name: _WordMatch, own: tuple[str, ...], comment: str, gloss: str
+    ) -> _WordMatch:
         """The best match by name, gloss or comment; a comment adds to the score of the others."""
         best = by_name
         if gloss:
@@ -233,13 +235,13 @@ class _Rules:
             if described:
                 added = min(_COMMENT_TRUST, _DESCRIBED_WORD * len(described))
                 if best.score >= _MIN_SCORE:
-                    best = _Found(best.words, min(1.0, best.score + added / 2), best.method)
+                    best = _WordMatch(best.words, min(1.0, best.score + added / 2), best.method)
                 else:
                     words = (*best.words, *described)
-                    best = _Found(words, min(_COMMENT_TRUST, best.score + added), "comment")
+                    best = _WordMatch(words, min(_COMMENT_TRUST, best.score + added), "comment")
         return best
 
-    def _by_gloss(self, own: tuple[str, ...], gloss: str) -> _Found:
+    def _by_gloss(self, own: tuple[str, ...], gloss: str) -> _WordMatch:
         """The match of the gloss's best phrase."""
         best = _NOTHING
         for phrase in _PHRASE_END.split(_HINT.sub(" ", gloss)):
@@ -248,7 +250,7 @@ class _Rules:
             if shared and not all(map(_is_generic, shared)) and not shared <= set(own):
                 score = _GLOSS_TRUST * len(shared) / len(words)
                 if score > best.score:
-                    best = _Found(tuple(sorted(shared)), score, "synonym")
+                    best = _WordMatch(tuple(sorted(shared)), score, "synonym")
         return best
 
     def _spell(self, word: str) -> str:
@@ -257,7 +259,7 @@ class _Rules:
             return self._question.words[word]
         return self._near[word].text if word in self._near else word
 
-    def _build(self, table: Table, column: str, found: _Found) -> SchemaLink:
+    def _build(self, table: Table, column: str, found: _WordMatch) -> SchemaLink:
         texts = [self._spell(word) for word in found.words]
         phrase = " ".join(dict.fromkeys(texts))
         return SchemaLink(phrase, table.qualified, column, round(found.score, 3), found.method)

@@ -80,7 +80,7 @@ def strip_around(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Forms:
+class _CatalogForms:
     forms: Sequence[tuple[Kind, re.Pattern[str]]]
     words: Mapping[Kind, frozenset[str]]
     around: frozenset[str]
@@ -89,7 +89,7 @@ class _Forms:
 
 
 @cache
-def _load() -> _Forms:
+def _load() -> _CatalogForms:
     loaded = cast("dict[str, Any]", read_packaged(__package__, "catalog_forms.yaml"))
     words, around, polite = loaded.pop("words"), loaded.pop("around"), loaded.pop("polite")
     # A form with a name comes after all without one.
@@ -108,7 +108,7 @@ def _load() -> _Forms:
         for kind in _KINDS
         for form in language.get(kind, ())
     }
-    return _Forms(
+    return _CatalogForms(
         [(kind, _compile(form, parts[id(form)])) for kind, form in forms],
         {kind: frozenset(drop_accents(words[kind]).split()) for kind in _KINDS},
         frozenset(drop_accents(around).split()),

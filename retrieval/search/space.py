@@ -209,7 +209,7 @@ Patterns = Mapping[str, Sequence[str]]
 
 
 @dataclass(slots=True)
-class _Loaded:
+class _LoadedIndex:
     """One database's index in memory, and its spaces, the last used last."""
 
     index: IndexedDatabase
@@ -230,8 +230,8 @@ class SearchSpaces:
         self._store = store
         self._embedder = embedder
         self._modules = modules
-        self._loaded: dict[str, _Loaded] = {}
-        self._loading = SingleFlight[_Loaded]()
+        self._loaded: dict[str, _LoadedIndex] = {}
+        self._loading = SingleFlight[_LoadedIndex]()
         self._building = SingleFlight[SearchSpace]()
 
     async def find(self, visible: Catalog) -> SearchSpace:
@@ -267,7 +267,7 @@ class SearchSpaces:
                 loaded.spaces.popitem(last=False)
         return space
 
-    async def _load(self, database: str) -> _Loaded:
+    async def _load(self, database: str) -> _LoadedIndex:
         index = await self._store.load(database)
         if index is None:
             raise IndexUnavailable(
@@ -281,4 +281,4 @@ class SearchSpaces:
                 hint=f"Run `quorumsql index build {database}` again.",
             )
         vectors = await self._store.table_vectors(index.head)
-        return _Loaded(index, vectors.astype(np.float16))
+        return _LoadedIndex(index, vectors.astype(np.float16))

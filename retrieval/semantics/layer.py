@@ -28,7 +28,7 @@ MOST_DEFINITIONS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _NamedDefinition:
     """A definition as a principal is shown it, and the phrases that name it."""
 
     definition: Definition
@@ -43,7 +43,7 @@ class SemanticLayer:
         self._catalogs = catalogs
         # Definitions are resolved against whole catalogs, in which a short name always means the
         # same table, and then limited to what a principal sees.
-        self._whole: dict[str, tuple[Catalog, PerCatalog[tuple[_Known, ...]]]] = {}
+        self._whole: dict[str, tuple[Catalog, PerCatalog[tuple[_NamedDefinition, ...]]]] = {}
 
     async def find(self, question: Question, catalog: Catalog) -> tuple[Definition, ...]:
         """At most five definitions that the question names, in its order.
@@ -62,7 +62,7 @@ class SemanticLayer:
         """
         return tuple(each.definition for each in await self._find_known(database, catalog))
 
-    async def _find_known(self, database: str, catalog: Catalog) -> tuple[_Known, ...]:
+    async def _find_known(self, database: str, catalog: Catalog) -> tuple[_NamedDefinition, ...]:
         file = self._files.get(database)
         if file is None:
             return ()
@@ -71,10 +71,12 @@ class SemanticLayer:
         if held is None or held[0] is not whole:
             resolved, _ = await run_in_parser_thread(resolve_definitions, file, whole)
 
-            def limit(visible: Catalog) -> tuple[_Known, ...]:
+            def limit(visible: Catalog) -> tuple[_NamedDefinition, ...]:
                 built = ((each, each.build(visible, file.name)) for each in resolved)
                 return tuple(
-                    _Known(definition, each.phrases) for each, definition in built if definition
+                    _NamedDefinition(definition, each.phrases)
+                    for each, definition in built
+                    if definition
                 )
 
             held = self._whole[database] = (whole, PerCatalog(limit))

@@ -24,7 +24,7 @@ _Sql = Annotated[str, Field(min_length=1, max_length=2000, pattern=r"^[^`]*$")]
 SECTIONS = ("measures", "dimensions", "filters")
 
 
-class _Part(BaseModel):
+class _SemanticsPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     description: _Line = Field("", description="What it means, in one line.")
@@ -35,20 +35,20 @@ class _Part(BaseModel):
     )
 
 
-class Measure(_Part):
+class Measure(_SemanticsPart):
     """A figure: an aggregate, and the rows that it is computed over."""
 
     expression: _Sql
     filter: Annotated[str, Field(max_length=2000, pattern=r"^[^`]*$")] = ""
 
 
-class Dimension(_Part):
+class Dimension(_SemanticsPart):
     """What figures are grouped by: a column or an expression."""
 
     expression: _Sql
 
 
-class Filter(_Part):
+class Filter(_SemanticsPart):
     """A condition that has a name."""
 
     condition: _Sql

@@ -28,7 +28,7 @@ from retrieval.index_store.value_store import ValueColumn
 from retrieval.per_catalog import PerCatalog
 from retrieval.values.dictionary import ValueMemory
 from retrieval.values.phrases import find_phrases, fold_word, fold_words
-from retrieval.values.selection import MOST_VALUES, Found, find_values, select_values
+from retrieval.values.selection import MOST_VALUES, FoundValue, find_values, select_values
 
 # The limits of a query for a principal's own values; it waits a while for its turn, too.
 _LIMITS = ExecutionLimits(timeout_ms=500, result_bytes=64 * 1024)
@@ -145,14 +145,14 @@ class IndexedValueSearch:
 
     async def _keep_permitted(
         self,
-        found: Sequence[Found],
+        found: Sequence[FoundValue],
         opened: frozenset[str],
         question: Question,
         catalog: Catalog,
-    ) -> list[Found]:
+    ) -> list[FoundValue]:
         """The matches that this principal may see."""
         permitted = [match for match in found if match.hit.column.qualified in opened]
-        unconfirmed: dict[str, list[Found]] = {}
+        unconfirmed: dict[str, list[FoundValue]] = {}
         for match in sorted(found, key=lambda match: -match.score):
             if match.hit.column.qualified not in opened:
                 unconfirmed.setdefault(match.hit.column.qualified, []).append(match)
@@ -165,7 +165,7 @@ class IndexedValueSearch:
         return permitted
 
     async def _confirm(
-        self, matches: Sequence[Found], question: Question, catalog: Catalog
+        self, matches: Sequence[FoundValue], question: Question, catalog: Catalog
     ) -> frozenset[str]:
         column = matches[0].hit.column
         table = catalog.table(column.table)

@@ -35,7 +35,7 @@ _MOST_PER_COLUMN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundValue:
     """A phrase and a value that it may mean."""
 
     phrase: ValuePhrase
@@ -52,7 +52,7 @@ def find_values(
     phrases: Iterable[ValuePhrase],
     is_visible: Callable[[ValueColumn], bool],
     is_open: Callable[[ValueColumn], bool],
-) -> list[Found]:
+) -> list[FoundValue]:
     """All values in visible columns that the phrases may mean.
 
     For phrases inside one that is exactly a value of an open column, no similar values are
@@ -60,7 +60,7 @@ def find_values(
     values begin with a phrase.
     """
     phrases = list(phrases)
-    found: list[Found] = []
+    found: list[FoundValue] = []
     sure: list[ValuePhrase] = []
     for phrase in phrases:
         hits = [
@@ -68,7 +68,7 @@ def find_values(
             for hit in dictionary.find_exact(phrase.folded)
             if is_visible(hit.column) and (not phrase.exact_case or hit.value == phrase.text)
         ]
-        found += [Found(phrase, hit) for hit in hits]
+        found += [FoundValue(phrase, hit) for hit in hits]
         if any(is_open(hit.column) for hit in hits):
             sure.append(phrase)
     for phrase in phrases:
@@ -79,19 +79,19 @@ def find_values(
         hits = [hit for hit in dictionary.find_similar(phrase.folded) if is_visible(hit.column)]
         if phrase.words > 1 or phrase.is_name:
             hits += dictionary.find_beginnings(phrase.folded, is_open)
-        found += [Found(phrase, hit) for hit in hits]
+        found += [FoundValue(phrase, hit) for hit in hits]
     return found
 
 
 def select_values(
-    found: Iterable[Found], schema_words: Collection[str], asked: Collection[str], limit: int
+    found: Iterable[FoundValue], schema_words: Collection[str], asked: Collection[str], limit: int
 ) -> tuple[ValueMatch, ...]:
     """The best ``limit`` matches, at most three for each column and one for each value.
 
     ``schema_words`` are the words of all visible names of tables and columns. ``asked`` are the
     question's words: of equal matches, those whose table or column is named come first.
     """
-    weighed: dict[tuple[str, str, str], tuple[float, Found]] = {}
+    weighed: dict[tuple[str, str, str], tuple[float, FoundValue]] = {}
     for match in found:
         score = _weigh(match, schema_words)
         key = (match.hit.column.table, match.hit.column.column, match.hit.value)
@@ -137,7 +137,7 @@ def choose_shown(
     )[:limit]
 
 
-def _cut(kept: list[tuple[float, Found]], limit: int) -> tuple[ValueMatch, ...]:
+def _cut(kept: list[tuple[float, FoundValue]], limit: int) -> tuple[ValueMatch, ...]:
     chosen: list[ValueMatch] = []
     by_column: Counter[str] = Counter()
     by_phrase: Counter[str] = Counter()
@@ -157,7 +157,7 @@ def _cut(kept: list[tuple[float, Found]], limit: int) -> tuple[ValueMatch, ...]:
     return tuple(chosen)
 
 
-def _weigh(match: Found, schema_words: Collection[str]) -> float:
+def _weigh(match: FoundValue, schema_words: Collection[str]) -> float:
     if match.phrase.quoted:
         return match.score
     is_schema = any(
@@ -170,7 +170,7 @@ def _weigh(match: Found, schema_words: Collection[str]) -> float:
     return match.score * factor
 
 
-def _is_rather_name(match: Found, schema_words: Collection[str]) -> bool:
+def _is_rather_name(match: FoundValue, schema_words: Collection[str]) -> bool:
     """Whether one word is as similar to the name of a table or column as to this other word.
 
     "Productos" means the table products in another language, not the department Production.
@@ -192,7 +192,7 @@ def _count_named(column: ValueColumn, asked: Collection[str]) -> int:
     return len(set(words) & set(asked))
 
 
-def _hides(other: tuple[float, Found], score: float, match: Found) -> bool:
+def _hides(other: tuple[float, FoundValue], score: float, match: FoundValue) -> bool:
     """Whether ``other``, of a longer phrase, has a higher score, or an equal one in its column."""
     outer = other[1]
     if outer.phrase == match.phrase or not _lies_within(match.phrase, outer.phrase):

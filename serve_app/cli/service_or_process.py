@@ -119,13 +119,13 @@ class LocalAnswering:
 
         async def answer() -> Answer:
             # Inside the runner, which does not see context variables that are set outside.
-            with observed_by(_Observer(show)):
+            with observed_by(_ProgressObserver(show)):
                 return await self.pipeline.answer(question)
 
         return self.runner.run(answer())
 
 
-class _Observer:
+class _ProgressObserver:
     def __init__(self, show: Show) -> None:
         self._show = show
 

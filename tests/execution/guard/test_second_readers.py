@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from execution.allowlists import load_allowlist
-from execution.duckdb.second_check import _Reading, parse_statement
+from execution.duckdb.second_check import _DuckdbReading, parse_statement
 from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.guard.guard import _check_again, guard_query
 from execution.guard_dialects import parse_statements
@@ -202,7 +202,7 @@ def test_a_value_that_nobody_thought_of_is_refused(key: str, value: object) -> N
     """As a later version of DuckDB may write it."""
     pair = "sales.orders AS o JOIN sales.orders AS p ON true"
     tree = parse_statement(f"SELECT o.id -> '$.a' FROM {pair} LIMIT 5")
-    reading = _Reading(load_allowlist("duckdb"), None)
+    reading = _DuckdbReading(load_allowlist("duckdb"), None)
     assert reading.check(tree) is None
     assert put(tree, key, value) > 0
     refused = expect(Violation, reading.check(tree))
