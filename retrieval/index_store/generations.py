@@ -159,7 +159,7 @@ def measure_generation(generation: int) -> sql.Composed:
 _CHUNK = 1000
 
 
-class _Names:
+class _SharedTexts:
     """Returns the same object for equal texts."""
 
     def __init__(self) -> None:
@@ -171,7 +171,7 @@ class _Names:
 
 async def read_catalog(connection: AsyncConnection[Any], head: IndexHead) -> Catalog:
     """The catalog of that generation. Raises IndexReplaced if it was dropped."""
-    same = _Names()
+    same = _SharedTexts()
     columns = [
         Column(same(name), same(kind), nullable, comment)
         async for name, kind, nullable, comment in _stream(

@@ -165,7 +165,7 @@ _MOST_VALUES = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Loaded:
+class _LoadedValues:
     version: str
     dictionary: ValueDictionary
 
@@ -183,9 +183,9 @@ class ValueMemory:
         self._fresh_s = fresh_s
         self._databases = frozenset(databases)
         self._checked: dict[str, float] = {}
-        self._loaded: dict[str, _Loaded] = {}
+        self._loaded: dict[str, _LoadedValues] = {}
         # At most one running load for each database.
-        self._loading: dict[str, asyncio.Task[_Loaded]] = {}
+        self._loading: dict[str, asyncio.Task[_LoadedValues]] = {}
 
     async def dictionary(self, database: str) -> ValueDictionary | None:
         """The values of the last or the previous refresh; None for an unknown database.
@@ -211,7 +211,7 @@ class ValueMemory:
         known = self._loaded.get(database)
         return known.version if known else ""
 
-    async def _renew(self, database: str, known: _Loaded) -> None:
+    async def _renew(self, database: str, known: _LoadedValues) -> None:
         try:
             version = await self._store.version(database)
         except IndexUnavailable:
@@ -219,16 +219,16 @@ class ValueMemory:
         if version != known.version and database not in self._loading:
             self._begin(database)
 
-    async def _load(self, database: str) -> _Loaded:
+    async def _load(self, database: str) -> _LoadedValues:
         task = self._loading.get(database) or self._begin(database)
         # Shielded, because other questions wait for the load even if this one is cancelled.
         return await asyncio.shield(task)
 
-    def _begin(self, database: str) -> asyncio.Task[_Loaded]:
+    def _begin(self, database: str) -> asyncio.Task[_LoadedValues]:
         task = asyncio.create_task(self._read(database))
         self._loading[database] = task
 
-        def finish(done: asyncio.Task[_Loaded]) -> None:
+        def finish(done: asyncio.Task[_LoadedValues]) -> None:
             self._loading.pop(database, None)
             if not done.cancelled() and done.exception() is None:
                 self._loaded[database] = done.result()
@@ -237,7 +237,7 @@ class ValueMemory:
         task.add_done_callback(finish)
         return task
 
-    async def _read(self, database: str) -> _Loaded:
+    async def _read(self, database: str) -> _LoadedValues:
         version = await self._store.version(database)
         columns = await self._store.load(database, _MOST_VALUES)
-        return _Loaded(version, await asyncio.to_thread(ValueDictionary, columns))
+        return _LoadedValues(version, await asyncio.to_thread(ValueDictionary, columns))
