@@ -21,12 +21,10 @@ from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.http.event_stream import EVENT_STREAM
 from serve_app.http.formats import MEDIA_TYPES
-from serve_app.mcp.tools import TOOLS
 from tests.event_loop_watch import EventLoopWatch
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.interfaces import build_token
-from tests.serve_app.mcp.clients import connect_http
 from tests.serve_app.page_service import PageService, open_page_service
 
 T = TypeVar("T")
@@ -153,28 +151,4 @@ async def test_no_route_stops_the_event_loop(service: PageService) -> None:
         name = f"{asked.route} {asked.accept} {str(asked.body)[:60]}"
         reader = await heartbeat.measure(name, send, service.app, asked)
         assert reader.status == 200, reader.body
-    assert not heartbeat.late, heartbeat.late
-
-
-@pytest.mark.long
-async def test_no_tool_stops_the_event_loop(service: PageService) -> None:
-    heartbeat = Heartbeat()
-    async with connect_http(service.app, token=build_token("ada")) as client:
-        calls = {
-            (tool, name): arguments
-            for name, question in LARGE.items()
-            for tool, arguments in {
-                "run_sql": {"sql": OTHER_SQL[name], "max_rows": 1000},
-                "ask": {"question": question, "max_rows": 1000},
-                "translate": {"question": question},
-                "describe_tables": {},
-                "search_schema": {"text": "employees"},
-                "list_databases": {},
-            }.items()
-        }
-        for (tool, name), arguments in calls.items():
-            work = client.call_tool
-            result = await heartbeat.measure(f"{tool} {name}", work, tool, arguments)
-            assert not result.is_error, result
-    assert {tool for tool, _ in calls} == set(TOOLS)
     assert not heartbeat.late, heartbeat.late

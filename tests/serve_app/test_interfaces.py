@@ -6,23 +6,19 @@ mcp`` runs as a process of its own; all else is in this one, without Ray.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 import yaml
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from starlette.types import ASGIApp
 
 from execution.postgres.embedded import EmbeddedServer
 from quorumsql.async_client import AsyncClient
-from quorumsql.client import Client as SyncClient
 from quorumsql.contract import QueryResponse
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
@@ -38,7 +34,6 @@ from tests.serve_app.interfaces import (
     Interfaces,
     Reply,
     Row,
-    build_token,
     call_tool,
     open_interfaces,
     read_document,
@@ -61,11 +56,10 @@ ASKING = ("mia", "noa", "ravi", "ada")
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The interfaces; ``url`` is the same application on a port."""
+    """The interfaces, and what they were made of."""
 
     interfaces: Interfaces
     wiring: Wiring
-    url: str
 
 
 @pytest.fixture
@@ -82,23 +76,8 @@ def guarded(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Wiring:
 
 @pytest.fixture
 async def service(guarded: Wiring) -> AsyncIterator[Service]:
-    async with (
-        open_interfaces(guarded, EchoEngine()) as interfaces,
-        open_port(interfaces.app) as url,
-    ):
-        yield Service(interfaces, guarded, url)
-
-
-@asynccontextmanager
-async def open_port(app: ASGIApp) -> AsyncIterator[str]:
-    """The application on a port, in this event loop, to which its parts belong."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", lifespan="off"))
-    task = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - it has no event to wait for
-        await asyncio.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    await task
+    async with open_interfaces(guarded, EchoEngine()) as interfaces:
+        yield Service(interfaces, guarded)
 
 
 # -- the interfaces --------------------------------------------------------------------------------
@@ -130,30 +109,9 @@ def build_tool_call(tool: str, argument: str, *, over_http: bool) -> Way:
     return call
 
 
-async def ask_over_http(service: Service, name: str, sql: str) -> Reply:
-    async with AsyncClient(service.url, build_token(name)) as client:
-        return read_response(await client.ask(sql, k=1, max_rows=1000))
-
-
-async def ask_over_http_blocking(service: Service, name: str, sql: str) -> Reply:
-    def ask() -> Reply:
-        with SyncClient(service.url, build_token(name)) as client:
-            return read_response(client.ask(sql, k=1, max_rows=1000))
-
-    return await asyncio.to_thread(ask)
-
-
 async def ask_in_process(service: Service, name: str, sql: str) -> Reply:
     async with await open_client(service.wiring, name) as client:
         return read_response(await client.ask(sql, k=1, max_rows=1000))
-
-
-async def ask_in_process_blocking(service: Service, name: str, sql: str) -> Reply:
-    def ask() -> Reply:
-        with SyncClient.open(open_client(service.wiring, name)) as client:
-            return read_response(client.ask(sql, k=1, max_rows=1000))
-
-    return await asyncio.to_thread(ask)
 
 
 async def open_client(wiring: Wiring, name: str) -> AsyncClient:
@@ -181,10 +139,7 @@ WAYS: dict[str, Way] = {
         for tool, argument in (("ask", "question"), ("run_sql", "sql"))
         for over_http in (True, False)
     },
-    "Python over HTTP": ask_over_http,
-    "Python over HTTP, blocking": ask_over_http_blocking,
     "Python in process": ask_in_process,
-    "Python in process, blocking": ask_in_process_blocking,
 }
 
 

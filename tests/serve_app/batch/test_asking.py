@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import httpx
 import pytest
 
-from nl2sql.errors import InvalidRequest, LimitReached, Unavailable
+from nl2sql.errors import LimitReached, Unavailable
 from nl2sql.settings import Settings
 from serve_app.batch.asking import RetryPolicy, ServiceAsker
 from serve_app.batch.job import JobSpec
@@ -70,13 +70,6 @@ async def test_attempts_have_an_end_and_then_there_is_one_attempt() -> None:
     assert await policy.run("pets", Calls(Unavailable("Down."))) == 2
     assert await policy.run("shop", Calls()) == 1
     assert await policy.run("shop", Calls(Unavailable("Down."))) == 2
-
-
-async def test_other_errors_are_not_repeated() -> None:
-    calls = Calls(InvalidRequest("Empty.", field="question"))
-    with pytest.raises(InvalidRequest):
-        await RetryPolicy(PAUSES_S).run("shop", calls)
-    assert calls.count == 1
 
 
 class BusyTransport(httpx.AsyncBaseTransport):

@@ -61,19 +61,8 @@ def _check(path: Path, script: str) -> tuple[str, str, str]:
     return check.status, check.message, check.remedy
 
 
-def test_doctor_warns_of_an_empty_database(tmp_path: Path) -> None:
-    status, message, remedy = _check(tmp_path / "empty.sqlite", "")
-    assert (status, message) == ("warning", "shop has no table to ask about")
-    assert "quorumsql index build shop" in remedy
-
-
 def test_doctor_tells_what_is_left_out(tmp_path: Path) -> None:
     script = "CREATE TABLE a (x); CREATE TABLE b (x); CREATE VIEW v AS SELECT y FROM a"
     status, message, remedy = _check(tmp_path / "a.sqlite", script)
     assert (status, remedy) == ("ok", "")
     assert message == "2 tables; left out: 1 view: it does not work (main.v)"
-
-
-def test_doctor_tells_that_a_file_is_gone(tmp_path: Path) -> None:
-    settings = _build_settings(url=f"sqlite:///{tmp_path / 'gone.sqlite'}")
-    assert check_schema(Wiring(settings), "shop").status == "failed"

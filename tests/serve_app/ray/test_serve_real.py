@@ -5,28 +5,18 @@ from __future__ import annotations
 import asyncio
 import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from ray import serve
 
-from data.benchmarks.types import Benchmark, Configured, Example
-from evaluation.runs.run_folder import read_run
-from evaluation.runs.variants import build_variant
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.errors import DeadlineExceeded
 from nl2sql.types import Message, Prompt, SamplingRequest
-from quorumsql.client import Client
-from quorumsql.contract import QueryRequest
-from quorumsql.contract.events import ProgressEvent, StageEvent
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready
-from serve_app.operations.benchmarks import ReadyBenchmark
-from serve_app.operations.measuring import MeasureOptions, check_service, measure
 from serve_app.ray.running import APPLICATION
-from serve_app.reporting import Silence
 from tests.serve_app.echo_engine import HANG
 from tests.serve_app.half_open import HALF_SENT
 from tests.serve_app.ray.ray_service import serving
@@ -56,28 +46,6 @@ def test_answers_over_http_with_a_trace(url: str) -> None:
     assert {"retrieve", "generate", "assess", "vote"} <= {
         stage["stage"] for stage in answer["trace"]["stages"]
     }
-
-
-async def test_a_benchmark_runs_through_the_service(
-    url: str, wiring: Wiring, tmp_path: Path
-) -> None:
-    question = "SELECT count(*) FROM employees"
-    examples = (
-        Example("right", "demo_erp", question, (question,)),
-        Example("wrong", "demo_erp", "SELECT 7", (question,)),
-        Example("refused", "demo_erp", "DROP TABLE employees", (question,)),
-    )
-    benchmark = Benchmark("mini", "postgres", examples, {"demo_erp": Configured()}, "0" * 64)
-    variant = build_variant(wiring.settings, 2, "")
-    check_service(url, wiring.settings, benchmark, [variant])
-    options = MeasureOptions(tmp_path, "mini", concurrency=3, service=url)
-    (folder,) = await measure(ReadyBenchmark(benchmark, wiring), [variant], options, Silence())
-    manifest, (right, wrong, refused) = read_run(folder)
-    assert (manifest.service, manifest.finished) == (url, True)
-    assert (right.correct, right.confidence > 0, right.quorum) == (True, True, True)
-    assert right.result.rows == right.gold_result.rows
-    assert (wrong.outcome, wrong.correct) == ("answered", False)
-    assert (refused.outcome, refused.correct) == ("refused", False)
 
 
 def test_bad_input_is_a_problem_through_the_proxy(url: str) -> None:
@@ -112,19 +80,6 @@ def test_the_engine_ends_a_request_whose_time_is_over(url: str) -> None:
     with pytest.raises(DeadlineExceeded):
         response.result()
     assert engine.counts.remote().result() == (waiting + 1, cancelled + 1)
-
-
-def test_the_stages_of_a_question_are_told_across_all_processes(url: str) -> None:
-    told: list[ProgressEvent] = []
-    question = {"question": "SELECT count(*) FROM employees", "k": 3}
-    answer = Client(url).ask(QueryRequest.model_validate(question), show=told.append)
-    assert answer.outcome == "answered"
-    stages = [event.stage for event in told if isinstance(event, StageEvent)]
-    assert {"retrieve", "assess", "vote", "execute"} <= {*stages}
-    counted = [event for event in told if isinstance(event, StageEvent) and event.total == 3]
-    assert any(event.stage == "generate" for event in counted)
-    kinds = {event.event for event in told}
-    assert {"stage", "candidate", "vote", "rows"} <= kinds
 
 
 async def test_whoever_sends_half_a_request_is_let_go(url: str) -> None:

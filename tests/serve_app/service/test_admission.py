@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Callable
 
 import pytest
 
@@ -151,60 +149,3 @@ def test_batch_jobs_get_half_of_a_replica() -> None:
     admission = measured(0.5, 5.0, 20)
     assert fill(admission, "a", is_batch=True) == pytest.approx(5, abs=1)
     assert fill(admission, "a") == pytest.approx(5, abs=1)
-
-
-class Clock:
-    """Simulated seconds."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def simulate(
-    admission: AdmissionController, clock: Clock, interval_s: float, work_s: float, questions: int
-) -> tuple[list[float], int]:
-    """Seconds of each answer, and how many were refused, by a replica that shares its processor."""
-    left: list[list[float]] = []
-    ways: list[Callable[[], None]] = []
-    times, refused = [], 0
-    for _ in range(questions):
-        until = clock.now + interval_s
-        while left and clock.now < until:
-            step = min(min(work for _, work in left), (until - clock.now) / len(left))
-            clock.now += step * len(left)
-            for one in left:
-                one[1] -= step
-            for index in [i for i, one in enumerate(left) if one[1] <= 1e-9][::-1]:
-                ways.pop(index)()
-                times.append(clock.now - left.pop(index)[0])
-        clock.now = max(clock.now, until)
-        entering = admission.admit("a", patience_s=120.0)
-        try:
-            entering.__enter__()
-        except Busy:
-            refused += 1
-            continue
-        left.append([clock.now, work_s])
-        ways.append(lambda entering=entering: entering.__exit__(None, None, None))  # type: ignore[misc]
-    return times, refused
-
-
-def test_at_twice_the_capacity_the_accepted_keep_their_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    clock = Clock()
-    monkeypatch.setattr(time, "monotonic", clock)
-    admission = AdmissionController(64, 256, max_slowdown=5.0)
-    calm, refused = simulate(admission, clock, interval_s=0.5, work_s=0.25, questions=200)
-    assert refused == 0
-    assert max(calm) == pytest.approx(0.25)
-    busy, refused = simulate(admission, clock, interval_s=0.125, work_s=0.25, questions=4000)
-    assert refused == pytest.approx(2000, rel=0.05)
-    settled = sorted(busy[200:])
-    assert settled[int(0.95 * len(settled))] <= 6 * 0.25
-    # Once the rush is over, nothing of it is left.
-    calm, refused = simulate(admission, clock, interval_s=0.5, work_s=0.25, questions=300)
-    assert refused == 0

@@ -30,13 +30,6 @@ class SchoolRetriever(FakeRetriever):
         return (build_context(version=self.version),) * 10
 
 
-class LargeGenerator(FakeGenerator):
-    """Each module has a thousand tokens."""
-
-    async def prepare(self, context: SchemaContext) -> int:
-        return 10 * await super().prepare(context)
-
-
 class NoAnswerer:
     """Is asked nothing."""
 
@@ -119,14 +112,6 @@ def test_only_an_engine_of_our_own_prepares(model: dict[str, str], prepares: boo
     wiring = Wiring(build_settings(model=model))
     preparation = wiring.build_prompt_preparation(FakeEngine(), FakeRetriever())
     assert (preparation is not None) is prepares
-
-
-async def test_so_much_is_read_and_no_more() -> None:
-    generator = LargeGenerator()
-    tokens = await PromptPreparation(SchoolRetriever(), generator, quiet_s=0).prepare(
-        "shop", ANALYST, FairTurns(1)
-    )
-    assert (tokens, len(generator.prepared)) == (8000, 8)
 
 
 async def test_an_engine_that_is_gone_is_nobodys_error_and_what_it_did_not_read_is_read_later() -> (

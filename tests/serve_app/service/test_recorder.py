@@ -26,7 +26,7 @@ from nl2sql.types import Principal
 from quorumsql.contract import QueryRequest
 from ranking.ranker import CandidateRanker
 from serve_app.service.query_service import QueryService
-from serve_app.service.question_log import LOGGER, TRACE_ID, JsonLines
+from serve_app.service.question_log import LOGGER, JsonLines
 from serve_app.service.recorder import QuestionRecorder
 from tests.fakes import (
     FakeExecutor,
@@ -130,14 +130,6 @@ async def test_the_log_holds_questions_only_on_request_and_never_rows(logs_quest
         await service.query(ASKED, TESTER)
     assert lines[0].get("question") == (ASKED.question if logs_questions else None)
     assert SECRET not in json.dumps(lines)
-
-
-async def test_without_a_tracer_the_trace_id_is_that_of_the_request() -> None:
-    service = build_service(FakeMeter())
-    TRACE_ID.set("e" * 32)
-    with reading_log() as lines:
-        await service.query(ASKED, TESTER)
-    assert lines[0]["trace_id"] == "e" * 32
 
 
 @pytest.mark.parametrize(
