@@ -33,9 +33,8 @@ from tests.oracle.metamorphic.stores import FileStore, PostgresStore
 from tests.oracle.metamorphic.verdicts import PairTally
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.postgres_fuzz import ENGINES, PostgresFuzzer, aim_engine
-from tests.oracle.runs import judge_corpus
 from tests.oracle.shop import fuzz_shop
-from tests.oracle.tally import Tally
+from tests.oracle.tally import Tally, judge_corpus
 
 Report = tuple[str, bool]
 """What a run came to, and whether it found anything wrong."""

@@ -1,13 +1,13 @@
-"""The queries that the oracle asks: found ones (gold of a benchmark), changed, and made ones.
+"""The queries that the oracle asks: found ones (golds), changed, and made ones.
 
 Each is the gold itself, the gold inside another query (every scope in which a table of a query can
 stand), the gold written otherwise (``spellings.py``), or a query made for one table, which it names
 in a place of its own.
 
-Templates are in ``templates/``. Those of wrappers have the query as ``{q}``; as ``{first}`` the
-first column of its result under the name ``d``; as ``{table}`` a physical table of it and as
-``{key}`` a column of that. Where the result's columns have no names of their own, templates with
-``{first}`` are left out.
+Templates are in ``templates/``: blocks headed by ``-- name:``, with slots in braces. Those of
+wrappers have the query as ``{q}``; as ``{first}`` the first column of its result under the name
+``d``; as ``{table}`` a physical table of it and as ``{key}`` a column of that. Where the result's
+columns have no names of their own, templates with ``{first}`` are left out.
 
 Those of probes have the table as ``{t}`` (as the search path finds it) and as ``{qualified}``, its
 key ``{k}`` and another column ``{c}``, all ``{columns}``; where there is a foreign key, the table
@@ -18,7 +18,8 @@ upper case or not, and only where they need no quotes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +30,36 @@ from sqlglot.errors import SqlglotError
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.sql.names import quote_name
 from tests.oracle.spellings import respell_query
-from tests.oracle.templates import fill_template, load_templates
+
+_FOLDER = Path(__file__).parent / "templates"
+_HEAD = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_SLOT = re.compile(r"\{\w+\}")
+
+
+def load_templates(*files: str) -> dict[str, str]:
+    """Name → template of all the files named, without their ending. Raises OSError."""
+    templates: dict[str, str] = {}
+    for file in files:
+        _, *parts = _HEAD.split((_FOLDER / f"{file}.sql").read_text(encoding="utf-8"))
+        templates |= {
+            name: text.strip() for name, text in zip(parts[::2], parts[1::2], strict=True)
+        }
+    return templates
+
+
+def fill_template(template: str, fills: Mapping[str, str]) -> str:
+    """The template with every slot filled; empty when one has no fill, or an empty one.
+
+    >>> fill_template("SELECT {k} FROM {t}", {"k": "id", "t": "orders"})
+    'SELECT id FROM orders'
+    >>> fill_template("SELECT {k} FROM {t}", {"k": "", "t": "orders"})
+    ''
+    """
+    slots = {slot: fills.get(slot[1:-1], "") for slot in _SLOT.findall(template)}
+    if not all(slots.values()):
+        return ""
+    return _SLOT.sub(lambda match: slots[match[0]], template)
+
 
 WRAPPERS = {
     dialect: load_templates("wrappers_common", f"wrappers_{dialect}")

@@ -11,9 +11,8 @@ import data.demo_erp
 from data.demo_erp import MODULES
 from data.demo_erp.rows import read_tables
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
-from nl2sql.types import Principal
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
-from tests.oracle.grants import read_policy
+from tests.oracle.grants import read_policy, read_principals
 from tests.oracle.postgres_copies import open_superuser
 from tests.oracle.stage import PostgresStage, Subject
 
@@ -21,47 +20,7 @@ DATABASE = "oracle_demo"
 _FOLDER = Path(__file__).parent
 _ROLES = _FOLDER / "demo_roles.yaml"
 
-PRINCIPALS = (
-    Principal("logistics", ("department_member",), (("department_id", 18),)),
-    Principal("support", ("department_member",), (("department_id", 31),)),
-    Principal("nordics", ("regional_manager",), (("region_ids", (5,)),)),
-    Principal("overseas", ("regional_manager",), (("region_ids", (9, 10, 11)),)),
-    Principal("nowhere", ("regional_manager",), (("region_ids", ()),)),
-    Principal("public", ("public_reporting",)),
-    Principal("analyst", ("analyst",)),
-    Principal("branch", ("branch",), (("region_ids", (5, 6)),)),
-    Principal(
-        "two_roles",
-        ("department_member", "regional_manager"),
-        (("department_id", 31), ("region_ids", (5, 12))),
-    ),
-    Principal(
-        "auditor",
-        ("auditor",),
-        (
-            ("active", True),
-            ("least_fte", 80),
-            ("until", "2023-07-01"),
-            ("name_like", "%a%"),
-            ("statuses", ("ACT", "LOA")),
-            ("opened_before", "2024-01-01T00:00:00"),
-            ("region_ids", (5, 6)),
-        ),
-    ),
-    Principal(
-        "auditor_of_region",
-        ("auditor", "public_reporting", "regional_manager"),
-        (
-            ("active", True),
-            ("least_fte", 100),
-            ("until", "2022-07-01"),
-            ("name_like", "B%"),
-            ("statuses", ("ACT",)),
-            ("opened_before", "2023-01-01T00:00:00"),
-            ("region_ids", (8,)),
-        ),
-    ),
-)
+PRINCIPALS = read_principals(read_policy(_ROLES)["principals"])
 
 
 def open_demo(server: EmbeddedServer) -> PostgresStage:

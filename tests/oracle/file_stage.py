@@ -1,22 +1,149 @@
 """Where queries on SQLite and DuckDB are judged: a file, and copies of it for each principal.
 
 Each principal has a copy for each form of ``file_copies.py``, and SQLite's are read in three ways,
-so that a query whose result depends on how rows lie or are found shows it.
+so that a query whose result depends on how rows lie or are found shows it. Connections run plain
+and guarded SQL alike.
 """
 
 from __future__ import annotations
 
+import hashlib
+import sqlite3
+import threading
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
+
+from execution.duckdb.errors import SQLSTATES
+from execution.sqlite.errors import build_diagnostic
+from nl2sql.sql.names import build_sqlite_uri
 from nl2sql.types import Principal
-from tests.oracle.file_copies import FORMS, build_file_copy, copy_file
-from tests.oracle.file_sessions import FileSession, SqliteSession, open_session
+from tests.oracle.file_copies import FORMS, build_file_copy, copy_file, quote
 from tests.oracle.fuzz import Target
 from tests.oracle.grants import list_grants
-from tests.oracle.outcomes import Outcome
+from tests.oracle.outcomes import Outcome, bind_values
 from tests.oracle.stage import Subject, build_guarding, build_rereading
 from tests.oracle.verdicts import Judge
+
+_MOST_ROWS = 20_000
+_TIMEOUT_S = 2.0
+_INSTRUCTIONS_PER_LOOK = 20_000
+_DUCKDB_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    # As the product has it: what is known of all rows makes no plan.
+    "disabled_optimizers": "statistics_propagation",
+    "threads": "1",
+    "memory_limit": "512MiB",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+}
+
+
+class SqliteSession:
+    """A connection to one file, with pragmas that change how a query is carried out."""
+
+    def __init__(self, path: Path, *, pragmas: Sequence[str] = (), writable: bool = False) -> None:
+        self._path = path
+        self._deadline = 0.0
+        target = str(path) if writable else build_sqlite_uri(path)
+        self._connection = sqlite3.connect(target, uri=not writable, isolation_level=None)
+        self._connection.text_factory = lambda text: text.decode(errors="ignore")
+        self._connection.set_progress_handler(self._is_late, _INSTRUCTIONS_PER_LOOK)
+        for pragma in pragmas:
+            self._connection.execute(f"PRAGMA {pragma}")
+
+    def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
+        """The rows of a query, at most a page of them, or SQLite's error."""
+        self._deadline = time.monotonic() + _TIMEOUT_S
+        try:
+            cursor = self._connection.execute(statement, tuple(params))
+            rows, described = cursor.fetchmany(_MOST_ROWS + 1), cursor.description
+            cursor.close()
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            state = build_diagnostic(error).sqlstate or "?"
+            return Outcome(sqlstate=state, message=str(error))
+        except UnicodeEncodeError as error:
+            return Outcome(sqlstate="22021", message=str(error))
+        return _build_outcome(described, rows)
+
+    def describe(self) -> str:
+        """A checksum of all that the file holds."""
+        with closing(sqlite3.connect(build_sqlite_uri(self._path), uri=True)) as connection:
+            return hashlib.sha256("\n".join(connection.iterdump()).encode()).hexdigest()
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._connection.close()
+
+    def _is_late(self) -> bool:
+        return time.monotonic() > self._deadline
+
+
+class DuckDbSession:
+    """A connection to one file; a statement that takes too long is interrupted."""
+
+    def __init__(self, path: Path, *, writable: bool = False) -> None:
+        self._connection = duckdb.connect(path, read_only=not writable, config=_DUCKDB_CONFIG)
+
+    def run(self, statement: str, params: Sequence[object] = ()) -> Outcome:
+        """The rows of a query, at most a page of them, or DuckDB's error."""
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            self._connection.interrupt()
+
+        timer = threading.Timer(_TIMEOUT_S, stop)
+        timer.start()
+        values = bind_values(params)
+        try:
+            statement.encode()
+            cursor = self._connection.execute(statement, values or None)
+            rows, described = cursor.fetchmany(_MOST_ROWS + 1), cursor.description
+        except UnicodeEncodeError as error:
+            return Outcome(sqlstate="22021", message=str(error))
+        except (duckdb.Error, RuntimeError) as error:
+            kinds = [kind for kind in type(error).__mro__ if kind in SQLSTATES]
+            state = SQLSTATES[kinds[0]] if kinds else "?"
+            return Outcome(sqlstate="57014" if late.is_set() else state, message=str(error))
+        finally:
+            timer.cancel()
+        return _build_outcome(described, rows)
+
+    def describe(self) -> str:
+        """All that the file holds, and the settings of the connection."""
+        tables = self.run("SELECT schema_name, table_name FROM duckdb_tables() ORDER BY ALL")
+        names = [f"{schema}.{name}" for schema, name in tables.rows]
+        queries = (
+            *(f"SELECT * FROM {quote(name)} ORDER BY ALL" for name in names),
+            "SELECT name, value FROM duckdb_settings()",
+            "SELECT last_value FROM duckdb_sequences()",
+        )
+        return "\n".join([str(tables.rows), *(str(self.run(query).rows) for query in queries)])
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self._connection.close()
+
+
+FileSession = SqliteSession | DuckDbSession
+
+
+def open_session(dialect: str, path: Path, *, writable: bool = False) -> FileSession:
+    """A connection to a file of that dialect. Raises sqlite3.Error, duckdb.Error."""
+    kind = SqliteSession if dialect == "sqlite" else DuckDbSession
+    return kind(path, writable=writable)
+
+
+def _build_outcome(
+    described: Sequence[Sequence[object]] | None, rows: Sequence[tuple[object, ...]]
+) -> Outcome:
+    columns = tuple(str(name) for name, *_ in described or ())
+    return Outcome(columns, tuple(rows[:_MOST_ROWS]), complete=len(rows) <= _MOST_ROWS)
+
 
 # Backwards, and without the indexes that SQLite makes up.
 _PRAGMAS = (("reverse_unordered_selects = ON",), ("automatic_index = OFF",))

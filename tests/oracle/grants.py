@@ -65,6 +65,19 @@ def read_policy(path: Path) -> dict[str, Any]:
     return value
 
 
+def read_principals(described: Mapping[str, Mapping[str, Any]]) -> tuple[Principal, ...]:
+    """Principals by name, with ``roles`` and ``attributes``; a list is the tuple that it means."""
+    return tuple(read_principal(name, **fields) for name, fields in described.items())
+
+
+def read_principal(name: str, roles: Sequence[str], attributes: Mapping[str, Any]) -> Principal:
+    """One principal."""
+    values = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in attributes.items()
+    }
+    return Principal(name, tuple(roles), tuple(values.items()))
+
+
 def list_grants(
     policy: Mapping[str, Any],
     principal: Principal,

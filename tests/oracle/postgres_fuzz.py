@@ -25,8 +25,8 @@ from tests.oracle.fuzz import (
 from tests.oracle.marked_database import build_marked
 from tests.oracle.mutations import iterate_mutations
 from tests.oracle.postgres_copies import list_relations, open_superuser
-from tests.oracle.runs import cut_catalog
 from tests.oracle.stage import PostgresStage, build_guarding, build_rereading
+from tests.oracle.tally import cut_catalog
 
 ENGINES = ("corpus", "grammar")
 """Where statements come from."""

@@ -11,32 +11,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nl2sql.types import Principal
 from tests.execution.duckdb import shop as duckdb_shop
 from tests.execution.sqlite import shop as sqlite_shop
 from tests.golden import load_pairs
 from tests.oracle.file_stage import FileStage
 from tests.oracle.fuzz import FuzzReport, aim_grammar, throw_statements
-from tests.oracle.grants import read_policy
+from tests.oracle.grants import read_policy, read_principals
 from tests.oracle.stage import Subject
 
 BUILD = {"sqlite": sqlite_shop.build_shop, "duckdb": duckdb_shop.build_shop}
 """What writes the shop to a path, by dialect; gives its catalog."""
-_POLICIES = {"sqlite": "shop_policy.yaml", "duckdb": "shop_duckdb_policy.yaml"}
-_BUYERS = (
-    Principal("bob", ("buyer",), (("customer", 2),)),
-    Principal("nobody", ("buyer",), (("customer", 77),)),
-)
+_POLICIES = {
+    "sqlite": Path(__file__).with_name("shop_policy.yaml"),
+    "duckdb": Path(__file__).with_name("shop_duckdb_policy.yaml"),
+}
+_DESCRIBED = {dialect: read_policy(path) for dialect, path in _POLICIES.items()}
+# Who asks stands beside each policy, and is no part of it.
 PRINCIPALS = {
-    "sqlite": (
-        *_BUYERS,
-        Principal("clerk", ("clerk",), (("statuses", ("open", "paid")),)),
-        Principal("both", ("buyer", "clerk"), (("customer", 2), ("statuses", ("paid",)))),
-    ),
-    "duckdb": (
-        Principal("sam", ("seller",), (("countries", ("France", "DE")), ("boss", 1))),
-        *_BUYERS,
-    ),
+    dialect: read_principals(described.pop("principals"))
+    for dialect, described in _DESCRIBED.items()
 }
 
 
@@ -49,7 +42,7 @@ def open_shop_file(dialect: str, folder: Path) -> Iterator[FileStage]:
     """
     path = folder / f"shop.{dialect}"
     catalog = BUILD[dialect](path)
-    policy = read_policy(Path(__file__).with_name(_POLICIES[dialect]))
+    policy = _DESCRIBED[dialect]
     golds = [(pair.title, pair.before) for pair in load_pairs(f"guard_{dialect}")]
     stage = FileStage(path, Subject("shop", catalog, policy, golds), folder)
     try:

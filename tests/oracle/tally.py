@@ -1,15 +1,19 @@
-"""Verdicts counted, and told as a table with an example of each thing that went wrong."""
+"""Verdicts counted, and told as a table with an example of each thing that went wrong; runs."""
 
 from __future__ import annotations
 
+import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from tests.oracle.corpus import Query
-from tests.oracle.verdicts import Kind, Verdict
+from nl2sql.catalog import Catalog
+from nl2sql.types import Principal
+from tests.oracle.corpus import Query, list_queries
+from tests.oracle.stage import PostgresStage
+from tests.oracle.verdicts import Judge, Kind, Verdict
 
 _MOST_EXAMPLES = 3
 _LONGEST_EXAMPLE = 400
@@ -136,3 +140,51 @@ class Tally(KindCounts[Kind]):
 
 def _shorten(text: str) -> str:
     return "\n".join(line[:_LONGEST_EXAMPLE] for line in text.splitlines()[:8])
+
+
+def judge_corpus(
+    stage: PostgresStage,
+    principals: Sequence[Principal],
+    rng: random.Random,
+    *,
+    most: int | None = None,
+    progress: Callable[[str, Tally], None] = lambda name, tally: None,
+) -> Tally:
+    """Judges up to ``most`` queries of the stage's as each principal, all where it is None.
+
+    Golds as they stand are always among them. Raises PolicyError, psycopg.Error.
+    """
+    tally, subject = Tally(), stage.subject
+    queries = list_queries(subject.catalog, subject.golds)
+    for principal in principals:
+        judge_queries(stage.judge(principal), principal, _sample(queries, most, rng), tally)
+        progress(principal.name, tally)
+    return tally
+
+
+def judge_queries(
+    judge: Judge, principal: Principal, queries: Sequence[Query], tally: Tally
+) -> None:
+    """Judges the queries and adds the verdicts to ``tally``."""
+    for query in queries:
+        tally.add(Finding(principal.name, query, judge.judge(query.sql)))
+
+
+def cut_catalog(catalog: Catalog, names: set[str]) -> Catalog:
+    """The catalog with these tables only, and the keys between them."""
+    return Catalog(
+        catalog.database,
+        tuple(table for table in catalog.tables if table.qualified in names),
+        tuple(key for key in catalog.foreign_keys if {key.table, key.target} <= names),
+        catalog.search_path,
+        catalog.dialect,
+    )
+
+
+def _sample(queries: Sequence[Query], most: int | None, rng: random.Random) -> list[Query]:
+    if most is None or len(queries) <= most:
+        return list(queries)
+    golds = [query for query in queries if query.kind == "gold"]
+    others = [query for query in queries if query.kind != "gold"]
+    kept = rng.sample(golds, min(len(golds), most))
+    return [*kept, *rng.sample(others, most - len(kept))]

@@ -22,7 +22,7 @@ from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.golden import load_text
 from tests.oracle.file_copies import FORMS, build_file_copy
-from tests.oracle.grants import Parent, list_grants
+from tests.oracle.grants import Parent, list_grants, read_principal
 from tests.oracle.marked_database import MARK, NUMBERS, build_marked, has_mark
 from tests.oracle.outcomes import Outcome
 from tests.oracle.postgres_copies import (
@@ -52,14 +52,6 @@ def select_cases(kind: str) -> list[Any]:
         for at, case in enumerate(CASES)
         if case["kind"] == kind
     ]
-
-
-def read_principal(case: Mapping[str, Any]) -> Principal:
-    attributes = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in case["attributes"].items()
-    }
-    return Principal("m", tuple(case["roles"]), tuple(attributes.items()))
 
 
 def read_expected(case: Mapping[str, Any]) -> dict[str, Rows]:
@@ -112,7 +104,12 @@ def order(rows: Rows) -> Rows:
 def test_a_copy_holds_what_its_principal_sees(
     source: EmbeddedServer, case: Mapping[str, Any], rows_order: str
 ) -> None:
-    with copied(source, read_principal(case), order=rows_order, hash_key=KEY) as copy:
+    with copied(
+        source,
+        read_principal("m", case["roles"], case["attributes"]),
+        order=rows_order,
+        hash_key=KEY,
+    ) as copy:
         found = read_all(source, copy)
     assert {name: order(rows) for name, rows in found.items()} == read_expected(case)
 
@@ -189,7 +186,12 @@ def test_a_copy_of_a_file_holds_what_its_principal_sees(
             connection.execute(statement)
         connection.commit()
     catalog = read(whole, database="d")
-    grants = list_grants(DESCRIBED["files"], read_principal(case), catalog.tables, dialect)
+    grants = list_grants(
+        DESCRIBED["files"],
+        read_principal("m", case["roles"], case["attributes"]),
+        catalog.tables,
+        dialect,
+    )
     build_file_copy(whole, part, catalog, grants, form=form)
     with closing(open_file(dialect, part)) as connection:
         tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")

@@ -26,12 +26,11 @@ from tests.oracle.corpus import (
 )
 from tests.oracle.demo import PRINCIPALS
 from tests.oracle.mutations import iterate_mutations
-from tests.oracle.runs import judge_corpus, judge_queries
 from tests.oracle.shop import PRINCIPALS as SHOP_PRINCIPALS
 from tests.oracle.shop import open_shop_file
 from tests.oracle.spellings import RULES, respell_query
 from tests.oracle.stage import PostgresStage, Subject
-from tests.oracle.tally import Tally
+from tests.oracle.tally import Tally, judge_corpus, judge_queries
 from tests.oracle.verdicts import Guarding, Judge, Kind
 
 LOGISTICS = PRINCIPALS[0]

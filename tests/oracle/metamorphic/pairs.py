@@ -17,13 +17,12 @@ from itertools import islice
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.sql.names import quote_name
 from nl2sql.types import GuardedQuery, Principal
-from tests.oracle.corpus import Query, list_queries
+from tests.oracle.corpus import Query, fill_template, list_queries, load_templates
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.stores import Store
 from tests.oracle.metamorphic.verdicts import Finding, Observation, PairJudge, PairTally, Side
 from tests.oracle.metamorphic.warehouse import Change
 from tests.oracle.stage import build_guarding
-from tests.oracle.templates import fill_template, load_templates
 from tests.oracle.verdicts import Guarding
 
 PLACES = load_templates("probe_places")

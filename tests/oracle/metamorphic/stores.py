@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Protocol
 
 import duckdb
 from psycopg import sql
@@ -26,7 +25,7 @@ from nl2sql.types import GuardedQuery
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.sqlite_file import read_sqlite_catalog
-from tests.oracle.file_sessions import SqliteSession
+from tests.oracle.file_stage import SqliteSession
 from tests.oracle.metamorphic import warehouse
 from tests.oracle.metamorphic.verdicts import MOST_ROWS
 from tests.oracle.metamorphic.warehouse import NAME, Tables
@@ -42,26 +41,8 @@ LIMITS = LimitSettings(
 _PRAGMAS = ((), ("reverse_unordered_selects = ON",), ("automatic_index = OFF",))
 
 
-class Store(Protocol):
-    """One engine; ``name`` says which of its warehouses is meant."""
-
-    def write(self, name: str, rows: Tables) -> None:
-        """Makes it anew."""
-        ...
-
-    def read_catalog(self, name: str) -> Catalog: ...
-
-    def open(self, name: str) -> Database: ...
-
-    def is_open(self, left: str, right: str, query: GuardedQuery) -> bool:
-        """Whether the first alone gives several answers to the query, as it is planned or read."""
-        ...
-
-    def remove(self, name: str) -> None: ...
-
-
 class FileStore:
-    """Files in a folder."""
+    """Files in a folder; ``name`` says which of its warehouses is meant."""
 
     def __init__(self, folder: Path, dialect: str) -> None:
         self._folder = folder
@@ -101,7 +82,10 @@ class FileStore:
         return kind(NAME, self._path(name), LIMITS)
 
     def is_open(self, left: str, right: str, query: GuardedQuery) -> bool:
-        """Never on DuckDB, whose plan cannot be changed."""
+        """Whether the first alone gives several answers to the query, as it is planned or read.
+
+        Never on DuckDB, whose plan cannot be changed.
+        """
         if self._dialect == "duckdb":
             return False
         answers = []
@@ -162,6 +146,9 @@ class PostgresStore:
 
     def _connect(self, name: str) -> PostgresSession:
         return PostgresSession(self._server, _name_database(name), ("main",))
+
+
+Store = FileStore | PostgresStore
 
 
 def _name_database(name: str) -> str:

@@ -3,16 +3,19 @@
 On PostgreSQL it has a column of each type that queries may read. Of 400 items a member sees those
 that they own, thirty or none, with their parts and the batches of these; ``pay`` reads as NULL to
 them, ``note`` does not exist. An auditor sees every row, names and pay as NULL. Somebody may be
-both: then names are shown in the rows that they own. Nobody sees the secrets.
+both: then names are shown in the rows that they own. Nobody sees the secrets. All of it is
+described in ``warehouse.yaml``, and what is hidden is told apart here a second time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from nl2sql.types import Principal
+from tests.oracle.grants import read_policy, read_principals
 
 NAME = "warehouse"
 
@@ -20,103 +23,20 @@ Row = tuple[object, ...]
 Tables = dict[str, list[Row]]
 """The rows of each table."""
 
-_MEMBER = ("owner", "ann")
-PRINCIPALS = (
-    Principal("ann", ("member",), (_MEMBER,)),
-    Principal("zed", ("member",), (("owner", "zed"),)),
-    Principal("auditor", ("auditor",)),
-    Principal("both", ("member", "auditor"), (_MEMBER,)),
-)
-
-POLICY: Mapping[str, Any] = {
-    "version": 1,
-    "database": NAME,
-    "attributes": {"owner": {"type": "text"}},
-    "shared": ["main.codes"],
-    "roles": {
-        "member": {
-            "tables": {"visible": ["main.items", "main.parts", "main.batches", "main.labels"]},
-            "row_filters": {"main.items": "owner = :owner"},
-            "inherit": {
-                "main.parts": {"columns": ["item_id"], "references": "main.items"},
-                "main.batches": {"columns": ["part_id"], "references": "main.parts"},
-            },
-            "hidden_columns": ["main.items.note"],
-            "masked_columns": ["main.items.pay"],
-        },
-        "auditor": {
-            "tables": {"visible": "*", "hidden": ["main.secrets"]},
-            "rows": "all",
-            "hidden_columns": ["main.items.note"],
-            "masked_columns": ["main.items.name", "main.items.pay"],
-        },
-    },
+_DESCRIBED = read_policy(Path(__file__).with_suffix(".yaml"))
+PRINCIPALS = read_principals(_DESCRIBED["principals"])
+POLICY: Mapping[str, Any] = _DESCRIBED["policy"]
+GOLDS: Sequence[tuple[str, str]] = tuple(_DESCRIBED["golds"].items())
+SCRIPT: str = _DESCRIBED["script"]
+POSTGRES_SCRIPT = "\n".join((_DESCRIBED["postgres_before"], SCRIPT, _DESCRIBED["postgres_after"]))
+COLUMNS: Mapping[str, Sequence[str]] = {
+    table: names.split() for table, names in _DESCRIBED["columns"].items()
 }
-# What each role does not show of a row of the items that it sees.
-_WITHHELD = {"member": {"pay", "note"}, "auditor": {"name", "pay", "note"}}
-
-SCRIPT = """
-CREATE TABLE codes (code text PRIMARY KEY, rate integer);
-CREATE TABLE items (
-    id integer PRIMARY KEY, owner text, name text, pay integer, note text, amount integer,
-    price double precision, day date
-);
-CREATE TABLE parts (
-    id integer PRIMARY KEY, item_id integer REFERENCES items (id), label text, amount integer
-);
-CREATE TABLE batches (
-    id integer PRIMARY KEY, part_id integer REFERENCES parts (id), memo text, amount integer
-);
-CREATE TABLE secrets (id integer PRIMARY KEY, memo text);
-CREATE VIEW labels AS
-    SELECT p.label, i.name, i.day FROM parts AS p JOIN items AS i ON i.id = p.item_id;
-"""
-POSTGRES_SCRIPT = f"""
-CREATE SCHEMA main;
-SET search_path = main;
-{SCRIPT}
-ALTER TABLE items
-    ADD code varchar(20), ADD cost numeric(12, 2), ADD wide numeric, ADD at timestamp,
-    ADD period numrange, ADD document jsonb, ADD address inet, ADD tags text[], ADD image bytea;
-"""
-COLUMNS = {
-    "codes": ("code", "rate"),
-    "items": tuple("id owner name pay note amount price day".split()),
-    "parts": ("id", "item_id", "label", "amount"),
-    "batches": ("id", "part_id", "memo", "amount"),
-    "secrets": ("id", "memo"),
-}
-POSTGRES_COLUMNS = {
-    **COLUMNS,
-    "items": (
-        *COLUMNS["items"],
-        *"code cost wide at period document address tags image".split(),
-    ),
-}
+POSTGRES_COLUMNS = {**COLUMNS, "items": [*COLUMNS["items"], *_DESCRIBED["further"].split()]}
 """Rows have the values of these; the other engines leave out those at the end."""
 
-GOLDS = (
-    ("names", "SELECT name, amount FROM items WHERE amount > 10 ORDER BY name"),
-    ("count", "SELECT owner, count(*) AS n, sum(amount) AS total FROM items GROUP BY owner"),
-    ("pay", "SELECT name FROM items WHERE pay > 100 OR pay IS NULL ORDER BY id"),
-    (
-        "parts",
-        "SELECT i.name, count(p.id) AS n FROM items AS i LEFT JOIN parts AS p ON p.item_id = i.id "
-        "GROUP BY i.name ORDER BY n DESC, i.name",
-    ),
-    ("labels", "SELECT label FROM parts WHERE item_id IN (SELECT id FROM items WHERE amount > 5)"),
-    ("view", "SELECT label, count(*) AS n FROM labels WHERE name LIKE '%1%' GROUP BY label"),
-    (
-        "batches",
-        "SELECT p.label, sum(b.amount) AS n FROM batches AS b JOIN parts AS p ON p.id = b.part_id "
-        "GROUP BY p.label ORDER BY 1",
-    ),
-    ("codes", "SELECT code FROM codes WHERE rate < (SELECT count(*) FROM items)"),
-    ("first", "SELECT name, day FROM items ORDER BY day, id LIMIT 5"),
-    ("mean", "SELECT avg(price) AS mean, min(day) AS first, max(amount) AS most FROM items"),
-    ("rank", "SELECT id, rank() OVER (ORDER BY amount DESC, id) AS place FROM items"),
-    ("stars", "SELECT * FROM items ORDER BY id"),
-)
+# What each role does not show of a row of the items that it sees.
+_WITHHELD = {"member": {"pay", "note"}, "auditor": {"name", "pay", "note"}}
 
 
 def build_rows() -> Tables:
