@@ -90,19 +90,18 @@ class AsyncClient:
 
     async def stream(self, /, question: str | QueryRequest, **options: Any) -> AsyncIterator[Event]:
         """What happens while the question is answered; an AnswerEvent comes last."""
-        request = wire.build_request(question, options)
+        body = wire.build_request(question, options).model_dump()
         with self._reach():
             async with self._http.stream(
                 "POST",
                 "/query",
-                json=request.model_dump(),
-                headers={"Accept": wire.STREAM_OR_JSON},
+                json=body,
+                headers={"Accept": wire.EVENT_STREAM},
                 timeout=wire.STREAM_TIMEOUT,
             ) as response:
-                if not response.headers.get("content-type", "").startswith(wire.EVENT_STREAM):
+                if not response.is_success:
                     await response.aread()
-                    yield AnswerEvent(answer=wire.read_answer(wire.read_json(response)))
-                    return
+                    raise wire.translate(response)
                 reader = wire.EventReader(self.url)
                 async for piece in response.aiter_bytes():
                     for event in reader.feed(piece):

@@ -33,7 +33,6 @@ DEFAULT_URL = "http://127.0.0.1:8000"
 EVENT_STREAM = "text/event-stream"
 # The title of a problem document: too many requests at a time.
 BUSY = "Busy"
-STREAM_OR_JSON = f"{EVENT_STREAM}, application/json;q=0.5"
 _CONNECT_S = 10.0
 # The service says something every few seconds.
 _SILENCE_S = 120.0

@@ -6,7 +6,6 @@ in, which brings one, and signing out, which also deletes the cookie of a sign-i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -14,10 +13,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from nl2sql.errors import Unauthenticated, Unavailable
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
-from quorumsql.contract.identity import SignInMethod
 from serve_app.http.headers import change_headers, find_header
 from serve_app.http.origins import PROBES
-from serve_app.http.problems import render_error, render_problem, render_unauthenticated
+from serve_app.http.problems import render_error, render_problem
 from serve_app.http.sign_in_cookie import is_from_other_page, is_from_page, read_cookie
 from serve_app.service.identity.static_tokens import find_static_principal, read_bearer_token
 
@@ -76,13 +74,9 @@ class ProxyIdentifier:
 class Identification:
     """Sets ``principal`` in the scope's state, or answers 401 or 503; at a probe, sets None."""
 
-    def __init__(
-        self, app: ASGIApp, identifier: Identifies, methods: Sequence[SignInMethod] = ()
-    ) -> None:
-        """``methods`` are the ways to sign in, which each 401 lists."""
+    def __init__(self, app: ASGIApp, identifier: Identifies) -> None:
         self._app = app
         self._identifier = identifier
-        self._methods = list(methods)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -100,17 +94,12 @@ class Identification:
             principal = await self._identifier.identify(authorization, cookie)
         except (Unauthenticated, Unavailable) as error:
             if scope["path"] not in OPEN:
-                await self._render(error)(scope, receive, send)
+                await render_error(error)(scope, receive, send)
                 return
         state = scope.get("state", {})
         if state.get("is_foreign", False):
             principal = None
         await self._app({**scope, "state": {**state, "principal": principal}}, receive, send)
-
-    def _render(self, error: Unauthenticated | Unavailable) -> ASGIApp:
-        if isinstance(error, Unauthenticated):
-            return render_unauthenticated(error, methods=self._methods)
-        return render_error(error)
 
 
 class RequestLimit:

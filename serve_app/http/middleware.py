@@ -32,7 +32,6 @@ from serve_app.http.identification import (
 from serve_app.http.origins import HostRule, OriginCheck, OriginRule
 from serve_app.http.page_files import PageFiles
 from serve_app.http.resource_metadata import ResourceMetadata
-from serve_app.service.identity.static_tokens import list_sign_in_methods
 
 if TYPE_CHECKING:
     from serve_app.service.usage import UsageMeter
@@ -113,8 +112,7 @@ def add_middleware(
     )
     if meter is not None:
         app = RequestLimit(app, meter)
-    methods = list_sign_in_methods(settings.identity, settings.page)
-    app = Identification(app, identifier or ProxyIdentifier(settings.identity), methods)
+    app = Identification(app, identifier or ProxyIdentifier(settings.identity))
     issuer = settings.identity.jwt.issuer
     # An issuer whose keys are in a file may have any name; clients can only use an address.
     if issuer.startswith(("https://", "http://")):

@@ -90,7 +90,9 @@ def render_error(error: Exception) -> JSONResponse:
         case PromptTooLong():
             return render_problem(422, "Prompt too long", str(error))
         case Unauthenticated():
-            return render_unauthenticated(error)
+            response = render_problem(401, "Not authenticated", str(error))
+            response.headers["WWW-Authenticate"] = "Bearer"
+            return response
         case LimitReached() | Unavailable():
             if isinstance(error, IndexUnavailable):
                 _LOG.warning("%s %s", error.message, error.said)
@@ -103,13 +105,6 @@ def render_error(error: Exception) -> JSONResponse:
             return render_problem(504, "Took too long", str(error))
         case _:
             return _render_unexpected(error)
-
-
-def render_unauthenticated(error: Unauthenticated, **members: Any) -> JSONResponse:
-    """The problem document of a request that does not say who asks."""
-    response = render_problem(401, "Not authenticated", str(error), members=members)
-    response.headers["WWW-Authenticate"] = "Bearer"
-    return response
 
 
 def _name_refusal(error: LimitReached | Unavailable) -> tuple[int, str]:

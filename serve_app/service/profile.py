@@ -20,7 +20,6 @@ from quorumsql.contract.identity import (
     PrincipalResponse,
     RightsResponse,
 )
-from serve_app.service.identity.static_tokens import list_sign_in_methods
 from serve_app.service.query_service import QueryService
 from serve_app.service.rights import may_review
 from serve_app.service.usage import UsageMeter
@@ -60,7 +59,6 @@ class ProfileService:
             roles=list(principal.roles),
             databases=list(databases),
             sign_in=identified if self._settings.identity.needs_token else "none",
-            methods=list(list_sign_in_methods(self._settings.identity, self._settings.page)),
             rights=RightsResponse(review=may_review(self._settings, principal)),
             max_rows=self._settings.limits.max_rows,
             limits=[copy_fields(LimitResponse, limit) for limit in usage],

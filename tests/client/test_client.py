@@ -156,7 +156,9 @@ def test_the_address_and_the_token_come_from_the_environment(
     def answer(request: httpx.Request) -> httpx.Response:
         seen.append(request)
         body = {"outcome": "failed", "question": "Q?", "database": "shop", "reason": "None ran."}
-        return httpx.Response(200, json=body)
+        return httpx.Response(
+            200, content=b"event: answer\ndata: " + json.dumps(body).encode() + b"\n"
+        )
 
     monkeypatch.setenv("QUORUMSQL_URL", "http://sql.example.com/")
     monkeypatch.setenv("QUORUMSQL_TOKEN", "s3cret")

@@ -79,9 +79,6 @@ class PrincipalResponse(ResponseModel):
     sign_in: Literal["none", "token", "cookie"] = Field(
         description="By what this request was identified; `none`: the service needs no token."
     )
-    methods: list[SignInMethod] = Field(
-        description="Those of `GET /sign-in`, which each 401 lists too."
-    )
     rights: RightsResponse
     max_rows: int = Field(description="The most rows that a request may ask for.")
     limits: list[LimitResponse] = Field(description="Only those that are set.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any
 
@@ -179,13 +178,6 @@ async def test_a_proxy_decides_what_it_can_and_leaves_the_rest_to_the_replica(
         with pytest.raises(Unauthenticated):
             await proxy.identify(authorization, "a cookie")
     assert await ProxyIdentifier(build_settings().identity).identify("", "x") == Principal("local")
-
-    async def never(*_: Any) -> None:
-        raise AssertionError
-
-    checks = add_middleware(never, pick_middleware_settings(settings), most_open_bodies=9)
-    found = await Exchange().send_to(checks, build_scope("GET", "/me"))
-    assert (found.status, json.loads(found.body)["methods"]) == (401, ["key"])
 
 
 async def test_routes_answer_nobody_whom_the_replica_did_not_identify(

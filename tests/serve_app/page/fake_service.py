@@ -81,9 +81,7 @@ class FakeService:
                     )
                 known = request.cookies.get(COOKIE) in self.sessions
                 if self.needs_sign_in and not known and not is_open:
-                    return problem(
-                        401, "Not authenticated", "Sign in first.", methods=["key", "provider"]
-                    )
+                    return problem(401, "Not authenticated", "Sign in first.")
                 response = await handler(request)
                 response.headers["Cache-Control"] = "no-store"
                 return response

@@ -5,7 +5,6 @@ import { stop, turns } from "./core/conversation.js";
 import { ACTIONS, singleKeys, switchSingleKeys, useAction } from "./core/keys.js";
 import { go, href, route } from "./core/router.js";
 import { me, phase, rights, start, waiting } from "./core/state.js";
-import { dark, switchTheme } from "./core/theme.js";
 import { Button, Dialog } from "./components/controls.js";
 import { Icon } from "./components/icons.js";
 import { ConnectionBar, Notices } from "./components/notices.js";
@@ -31,7 +30,6 @@ const may = (view) => !view.right || rights.value[view.right];
 
 function useGlobalKeys() {
   useAction("help", () => void (helping.value = true));
-  useAction("theme", switchTheme);
   useAction("new", beginAnew);
   useAction("sign.out", () => (me.value.sign_in === "cookie" ? void trySignOut(false) : false));
   useAction("menu", () => void (menuOpen.value = !menuOpen.value));
@@ -108,8 +106,7 @@ function Side({ name }) {
       ${Object.entries(VIEWS).filter(([, view]) => view.icon && !view.isAside && may(view)).map(([key, view]) => link(key, view))}</nav>
     <div class="side-foot">
       <a href=${href("me")} class="nav-link person" aria-current=${name === "me" ? "page" : undefined}><${Icon} name="person" /><span><${Text} value=${me.value.name} /></span></a>
-      <div class="side-tools"><${Button} icon=${dark.value ? "sun" : "moon"} kind="quiet" label=${dark.value ? "Light" : "Dark"} hint="l" onClick=${switchTheme} />
-        <button type="button" class="button quiet" title="(?)" onClick=${() => (helping.value = true)}><kbd>?</kbd><span>Keys</span></button></div>
+      <div class="side-tools"><button type="button" class="button quiet" title="(?)" onClick=${() => (helping.value = true)}><kbd>?</kbd><span>Keys</span></button></div>
     </div>
   </div>`;
 }

@@ -5,7 +5,6 @@
  */
 
 import { signal, useLayoutEffect, useRef } from "../../vendor/preact.js";
-import { recall, store } from "./theme.js";
 
 /** @typedef {{id: string, keys: string, does: string, group: string}} Action */
 
@@ -14,7 +13,6 @@ export const ACTIONS = [
   ["Everywhere", "help", "?", "Show this list"],
   ["Everywhere", "ask", "/", "Write a question"],
   ["Everywhere", "new", "n", "New conversation"],
-  ["Everywhere", "theme", "l", "Dark or light"],
   ["Everywhere", "menu", "m", "Open the menu (narrow windows)"],
   ["Everywhere", "close", "Escape", "Stop the question, close what is open"],
   ["Everywhere", "undo", "u", "Undo: a deletion, a saved correction"],
@@ -58,10 +56,23 @@ export const ACTIONS = [
 
 const STORED = "quorumsql.single-keys";
 /** Whether single keys are shortcuts. */
-export const singleKeys = signal(recall(STORED) !== "off");
+export const singleKeys = signal(recall() !== "off");
 export function switchSingleKeys() {
   singleKeys.value = !singleKeys.value;
-  store(STORED, singleKeys.value ? "on" : "off");
+  try {
+    localStorage.setItem(STORED, singleKeys.value ? "on" : "off");
+  } catch {
+    // Storage may be forbidden: the choice then lasts as long as the page.
+  }
+}
+
+/** The reader's choice, the only thing that the page stores. */
+function recall() {
+  try {
+    return localStorage.getItem(STORED);
+  } catch {
+    return null;
+  }
 }
 
 /** id → handlers, the latest first; a handler that returns false leaves the key to the next. */

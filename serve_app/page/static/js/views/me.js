@@ -3,7 +3,6 @@
 import { html, useEffect, useState } from "../../vendor/preact.js";
 import { formatNumber, formatSpan } from "../core/format.js";
 import { me, refreshMe } from "../core/state.js";
-import { dark, switchTheme } from "../core/theme.js";
 import { Bar, Button } from "../components/controls.js";
 import { Sql, Text } from "../components/text.js";
 import { trySignOut } from "./sign_in.js";
@@ -29,9 +28,7 @@ export function MeView() {
         <li class=${person.rights.review ? "yes" : "no"}>Review answers that people called wrong, and correct them${person.rights.review ? "" : html`<span class="faint"> (not open to you)</span>`}</li></ul></section>
     <section><h2>How much you may use</h2>${person.limits.length ? html`<ul class="limits">${person.limits.map((limit) => html`<${Limit} limit=${limit} />`)}</ul>` : html`<p class="faint">As much as you like: no limits are set for you.</p>`}</section>
     <section><h2>What is hidden from you</h2><${Hidden} hidden=${person.hidden} /></section>
-    <section class="page-actions"><h2>This page</h2>
-      <div class="actions"><${Button} icon=${dark.value ? "sun" : "moon"} hint="l" onClick=${switchTheme}>${dark.value ? "Light colours" : "Dark colours"}</${Button}>
-        ${isSignedIn && html`<${SignOut} />`}</div></section>
+    ${isSignedIn && html`<section class="page-actions"><h2>Your sign-in</h2><div class="actions"><${SignOut} /></div></section>`}
   </div>`;
 }
 
