@@ -67,12 +67,10 @@ def test_neither_role_owns_or_writes(embedded_server: EmbeddedServer, role: str)
     ):
         with pytest.raises(psycopg.Error):
             read(embedded_server, role, statement)
-
-
-def test_the_indexer_sees_names_and_no_rows(embedded_server: EmbeddedServer) -> None:
-    load(embedded_server, "indexer", "a")
-    with pytest.raises(psycopg.errors.InsufficientPrivilege):
-        read(embedded_server, INDEXER, "SELECT * FROM s.t")
+    if role == INDEXER:
+        # It sees names and no rows.
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            read(embedded_server, role, "SELECT * FROM s.t")
 
 
 def test_a_server_that_died_comes_back_where_it_was(embedded_server: EmbeddedServer) -> None:

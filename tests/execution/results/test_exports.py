@@ -37,11 +37,8 @@ def test_csv_is_read_back_as_it_was() -> None:
 
 def test_csv_tells_null_from_empty_text() -> None:
     assert render_csv(build((None, "", None, 0))) == 'c0,c1,c2,c3\r\n,"",,0\r\n'
-
-
-def test_csv_of_one_column_has_no_empty_line() -> None:
-    text = render_csv(build((None,), ("",), ("x",)))
-    assert len(list(csv.reader(io.StringIO(text, newline="")))) == 4
+    # Most readers skip empty lines.
+    assert render_csv(build((None,), ("",), ("x",))) == 'c0\r\n""\r\n""\r\nx\r\n'
 
 
 @pytest.mark.parametrize(

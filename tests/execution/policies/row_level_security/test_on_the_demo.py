@@ -238,21 +238,30 @@ def test_a_role_that_something_else_needs_stays_and_is_told(applied: RowSecurity
         assert applied.ask(READER, f"SELECT '{name}'::regrole") == "42704"
 
 
-def test_a_role_that_is_somebody_elses_is_not_taken(secured: RowSecurityDatabase) -> None:
+@pytest.mark.parametrize(
+    ("there", "gone", "said"),
+    [
+        *(
+            (f"CREATE ROLE {name}", f"DROP ROLE {name}", "was not made for this policy")
+            for name in (f"quorumsql_{DATABASE}", _ANY_ROLE)
+        ),
+        (
+            "CREATE POLICY asleep ON hr.employees AS RESTRICTIVE USING (false)",
+            "DROP POLICY asleep ON hr.employees",
+            r"switched off on hr\.employees",
+        ),
+    ],
+)
+def test_what_is_somebody_elses_is_neither_taken_nor_woken(
+    secured: RowSecurityDatabase, there: str, gone: str, said: str
+) -> None:
     remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
-    for name in (f"quorumsql_{DATABASE}", _ANY_ROLE):
-        secured.run(OWNER, f"CREATE ROLE {name}")
-        with pytest.raises(QuorumError, match="was not made for this policy"):
+    secured.run(OWNER, there)
+    try:
+        with pytest.raises(QuorumError, match=said):
             apply_row_security(secured.url(OWNER), secured.build_row_security())
-        secured.run(OWNER, f"DROP ROLE {name}")
-
-
-def test_policies_that_would_come_to_life_are_not_woken(secured: RowSecurityDatabase) -> None:
-    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
-    secured.run(OWNER, "CREATE POLICY asleep ON hr.employees AS RESTRICTIVE USING (false)")
-    with pytest.raises(QuorumError, match=r"switched off on hr\.employees"):
-        apply_row_security(secured.url(OWNER), secured.build_row_security())
-    secured.run(OWNER, "DROP POLICY asleep ON hr.employees")
+    finally:
+        secured.run(OWNER, gone)
 
 
 def test_row_security_of_the_owners_goes_on_deciding(
