@@ -10,7 +10,7 @@ from nl2sql.errors import Busy
 from nl2sql.intervals import wilson_interval
 from nl2sql.protocols import Executor, Guard
 from nl2sql.settings import Settings
-from nl2sql.settings.sampling import MOST_ADAPTIVE_K
+from nl2sql.settings.pipeline import MOST_ADAPTIVE_K
 from nl2sql.sql.threads import run_in_parser_thread, run_in_results_thread
 from nl2sql.types import (
     Assessment,

@@ -14,7 +14,7 @@ from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import CatalogSource, Engine, Executor, Guard
 from nl2sql.schema_text import render_schema
-from nl2sql.settings.sampling import SamplingSettings
+from nl2sql.settings.pipeline import SamplingSettings
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.types import (
     Assessment,

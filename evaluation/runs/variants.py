@@ -10,7 +10,7 @@ import yaml
 
 from nl2sql.errors import SettingsError
 from nl2sql.settings import FlagSettings, Settings, parse_settings
-from nl2sql.settings.sampling import MOST_K
+from nl2sql.settings.pipeline import MOST_K
 
 BASELINES = ("plain",)
 FULL = "all stages"

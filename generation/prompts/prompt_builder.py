@@ -10,7 +10,7 @@ from nl2sql.prompts import render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.settings.sampling import Variant
+from nl2sql.settings.pipeline import Variant
 from nl2sql.types import Plan, Prompt, Question, SchemaContext
 
 PROMPTS = "generation.prompts"

@@ -6,10 +6,9 @@ nearest known one.
 """
 
 from nl2sql.settings.file import load_settings, parse_settings
-from nl2sql.settings.flags import FlagSettings
 from nl2sql.settings.limits import LimitSettings
 from nl2sql.settings.model import ModelSettings
-from nl2sql.settings.retrieval import IndexSettings, RetrievalSettings
+from nl2sql.settings.pipeline import FlagSettings, IndexSettings, RetrievalSettings
 from nl2sql.settings.settings import Settings
 
 __all__ = [

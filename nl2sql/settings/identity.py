@@ -10,15 +10,161 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings.jwt import JwtSettings, check_key_url
-from nl2sql.settings.login import LoginSettings
 from nl2sql.settings.section import Section
-from nl2sql.settings.usage import UsageSettings
 from nl2sql.types import AttributeValue, Entitlement, Principal, UsageLimits
+
+
+class UsageSettings(Section):
+    """Limits for each principal; 0: no limit. What one principal's limits leave out is general."""
+
+    requests_per_minute: int | None = Field(
+        None, ge=0, description="HTTP requests of a principal in a minute, over all replicas."
+    )
+    questions_at_once: int | None = Field(
+        None, ge=0, description="Questions of a principal that are answered at a time."
+    )
+    tokens_per_day: int | None = Field(
+        None,
+        ge=0,
+        description="Tokens of the language model, prompts and completions, that a principal may "
+        "use on a day (UTC). Questions in progress are finished.",
+    )
+    rows_per_day: int | None = Field(
+        None, ge=0, description="Rows that a principal may receive on a day (UTC)."
+    )
+
+    def build_limits(self) -> UsageLimits:
+        """The limits as a value."""
+        return UsageLimits(**self.model_dump())
+
+
+_OPENID = "openid"
+
+
+class LoginSettings(Section):
+    """The service as a client of the identity provider that ``identity.jwt`` names."""
+
+    client_id: str = Field(
+        "",
+        description="The service's name at the identity provider. Set: people sign in on the page "
+        "there (OpenID Connect), and the claims of identity.jwt.claims are read from the ID token.",
+    )
+    client_secret_env: str = Field(
+        "",
+        description="Environment variable with the client's secret. Empty: the client has none.",
+    )
+    scopes: tuple[str, ...] = Field(
+        (_OPENID, "profile"), description="What the provider is asked for; openid among it."
+    )
+
+    @field_validator("scopes")
+    @classmethod
+    def _asks_for_an_id_token(cls, scopes: tuple[str, ...]) -> tuple[str, ...]:
+        if _OPENID not in scopes:
+            raise ValueError(f"without the scope {_OPENID} there is no ID token")
+        return scopes
+
+    @property
+    def is_used(self) -> bool:
+        """Whether people can sign in at the provider."""
+        return bool(self.client_id)
+
+    def read_secret(self, environ: Mapping[str, str] = os.environ) -> str:
+        """The client's secret; empty if it has none. Raises SettingsError if it is missing."""
+        if not self.client_secret_env:
+            return ""
+        if not environ.get(self.client_secret_env):
+            raise SettingsError(
+                f"The environment variable {self.client_secret_env} is not set.",
+                hint="It holds the secret of identity.login.client_id.",
+            )
+        return environ[self.client_secret_env]
+
+
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class ClaimSettings(Section):
+    """Which claims of a token describe its principal. A token without one of them is refused."""
+
+    name: str = Field("sub", min_length=1, description="Claim with the principal's name.")
+    roles: str = Field(
+        "roles",
+        description="Claim with the roles: a list, or a text with blanks between them. A dotted "
+        "path leads into objects (realm_access.roles). Empty: a principal has no roles.",
+    )
+    attributes: dict[str, str] = Field(
+        {}, description="Attribute of the policy files → claim with its value."
+    )
+    databases: str = Field(
+        "", description="Claim with the databases that the principal may ask. Empty: all."
+    )
+
+
+class JwtSettings(Section):
+    """Which signed tokens (JWT) are accepted, and who signs them."""
+
+    issuer: str = Field(
+        "", description="Issuer of the tokens (claim iss). Empty: no signed tokens are accepted."
+    )
+    audience: str = Field("", description="Audience of the tokens (claim aud); required.")
+    jwks_file: Path | None = Field(
+        None, description="File with the issuer's public keys (JWKS); relative to this file."
+    )
+    jwks_url: str = Field(
+        "",
+        description="Address of the issuer's public keys. If neither it nor jwks_file is set, the "
+        "address is read from ISSUER/.well-known/openid-configuration.",
+    )
+    claims: ClaimSettings = ClaimSettings()
+
+    @field_validator("jwks_url")
+    @classmethod
+    def _url_is_safe(cls, url: str) -> str:
+        if url:
+            check_key_url(url)
+        return url
+
+    @model_validator(mode="after")
+    def _is_complete(self) -> JwtSettings:
+        if not self.issuer:
+            if self.audience or self.jwks_file is not None or self.jwks_url:
+                raise ValueError("name the issuer of the tokens")
+            return self
+        if not self.audience:
+            raise ValueError("name the audience: without it, tokens for other services would pass")
+        if self.jwks_file is not None and self.jwks_url:
+            raise ValueError("name jwks_file or jwks_url, not both")
+        if self.jwks_file is None and not self.jwks_url:
+            check_key_url(self.issuer)
+        return self
+
+    @property
+    def is_used(self) -> bool:
+        """Whether signed tokens are accepted."""
+        return bool(self.issuer)
+
+
+def check_key_url(url: str) -> None:
+    """Raises ValueError unless public keys can be fetched from ``url`` without being exchanged.
+
+    >>> check_key_url("https://login.example.com/keys")
+    >>> check_key_url("http://login.example.com/keys")
+    Traceback (most recent call last):
+    ...
+    ValueError: http://login.example.com/keys: only addresses with https are used
+    """
+    parts = urlsplit(url)
+    is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    if not parts.hostname or not (parts.scheme == "https" or is_local):
+        raise ValueError(f"{url}: only addresses with https are used")
+
 
 # The principal of requests that name none.
 LOCAL = "local"

@@ -7,19 +7,28 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from nl2sql.errors import UnknownDatabase
-from nl2sql.settings.conversation import AnswerSettings, SessionSettings
 from nl2sql.settings.database import DatabaseSettings
-from nl2sql.settings.flags import FlagSettings
 from nl2sql.settings.identity import LOCAL, IdentitySettings
 from nl2sql.settings.limits import LimitSettings
 from nl2sql.settings.model import ModelSettings
-from nl2sql.settings.observability import ObservabilitySettings
-from nl2sql.settings.ranking import RankingSettings, RepairSettings
-from nl2sql.settings.records import AuditSettings, BatchSettings, PageSettings
-from nl2sql.settings.retrieval import IndexSettings, RetrievalSettings
-from nl2sql.settings.sampling import SamplingSettings
+from nl2sql.settings.pipeline import (
+    AnswerSettings,
+    FlagSettings,
+    IndexSettings,
+    RankingSettings,
+    RepairSettings,
+    RetrievalSettings,
+    SamplingSettings,
+    SessionSettings,
+)
 from nl2sql.settings.section import Section
-from nl2sql.settings.serve import ServeSettings
+from nl2sql.settings.service import (
+    AuditSettings,
+    BatchSettings,
+    ObservabilitySettings,
+    PageSettings,
+    ServeSettings,
+)
 from nl2sql.types import Principal
 
 

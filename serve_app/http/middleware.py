@@ -17,8 +17,7 @@ from starlette.types import ASGIApp
 
 from nl2sql.settings import LimitSettings, Settings
 from nl2sql.settings.identity import IdentitySettings
-from nl2sql.settings.records import PageSettings
-from nl2sql.settings.serve import ServeSettings
+from nl2sql.settings.service import PageSettings, ServeSettings
 from nl2sql.yaml_file import read_yaml
 from serve_app.http.bodies import BodyLimit, BoundedBodies
 from serve_app.http.identification import (

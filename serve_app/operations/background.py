@@ -18,7 +18,7 @@ import psutil
 
 from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.settings import Settings
-from nl2sql.settings.serve import ServeSettings
+from nl2sql.settings.service import ServeSettings
 
 
 def service_url(settings: Settings) -> str:

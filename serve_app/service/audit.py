@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
 from nl2sql.errors import Unavailable
 from nl2sql.protocols import Observer
-from nl2sql.settings.records import AuditSettings
+from nl2sql.settings.service import AuditSettings
 from nl2sql.types import (
     Assessment,
     GuardedQuery,

@@ -17,7 +17,7 @@ from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError, Unavail
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Answerer, DatabaseAccess, Observer, Probe
 from nl2sql.settings import Settings
-from nl2sql.settings.sampling import MOST_K, SamplingSettings
+from nl2sql.settings.pipeline import MOST_K, SamplingSettings
 from nl2sql.single_flight import SingleFlight
 from nl2sql.speed import Pace
 from nl2sql.types import Principal, Question, Turn

@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-from nl2sql.settings.observability import ObservabilitySettings
+from nl2sql.settings.service import ObservabilitySettings
 
 LOGGER = logging.getLogger("quorumsql")
 _MESSAGE = "question"

@@ -9,7 +9,7 @@ import pytest
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.cursors import write_cursor
 from nl2sql.errors import InvalidRequest
-from nl2sql.settings.conversation import SessionSettings
+from nl2sql.settings.pipeline import SessionSettings
 from nl2sql.types import Principal, Question, Turn
 from retrieval.conversations import (
     GuardedConversations,

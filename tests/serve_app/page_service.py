@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 
 from execution.executor import ReadOnlyExecutor
 from nl2sql.settings import Settings
-from nl2sql.settings.records import AuditSettings, PageSettings
+from nl2sql.settings.service import AuditSettings, PageSettings
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.identity import build_identity
 from serve_app.composition.services import build_services

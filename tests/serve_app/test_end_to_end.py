@@ -12,7 +12,7 @@ import pytest
 from ray import serve
 
 from nl2sql.settings import load_settings
-from nl2sql.settings.ranking import RankingSettings
+from nl2sql.settings.pipeline import RankingSettings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready, service_url
 from serve_app.operations.preparation import pull_model

@@ -8,8 +8,7 @@ from typing import Any
 import jwt
 
 from nl2sql.errors import Unauthenticated
-from nl2sql.settings.identity import LOCAL
-from nl2sql.settings.jwt import JwtSettings
+from nl2sql.settings.identity import LOCAL, JwtSettings
 from nl2sql.types import AttributeValue, Entitlement, Principal
 from serve_app.service.identity.public_keys import ALGORITHMS, PublicKeys, build_reader
 

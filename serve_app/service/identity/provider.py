@@ -19,8 +19,7 @@ from authlib.oidc.core import CodeIDToken
 from joserfc.errors import JoseError
 
 from nl2sql.errors import Unauthenticated, Unavailable
-from nl2sql.settings.jwt import JwtSettings
-from nl2sql.settings.login import LoginSettings
+from nl2sql.settings.identity import JwtSettings, LoginSettings
 from nl2sql.types import Principal
 from serve_app.service.identity.jwt_verifier import LEEWAY_S, JwtVerifier
 from serve_app.service.identity.public_keys import (

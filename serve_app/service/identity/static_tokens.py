@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nl2sql.errors import Unauthenticated
 from nl2sql.settings.identity import IdentitySettings
-from nl2sql.settings.records import PageSettings
+from nl2sql.settings.service import PageSettings
 from nl2sql.types import Principal
 from quorumsql.contract.identity import SignInMethod
 

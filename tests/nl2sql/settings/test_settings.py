@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from nl2sql.errors import SettingsError, UnknownDatabase
 from nl2sql.settings import Settings, load_settings, parse_settings
 from nl2sql.settings.connection import ConnectionSettings
-from nl2sql.settings.observability import ObservabilitySettings
+from nl2sql.settings.service import ObservabilitySettings
 from tests.fakes import build_settings
 
 EMBEDDED = {"url": "embedded"}

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings.serve import ServeSettings
+from nl2sql.settings.service import ServeSettings
 from serve_app.operations.background import check_port
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ray import serve
 
-from nl2sql.settings.observability import ObservabilitySettings
+from nl2sql.settings.service import ObservabilitySettings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import service_url
 from serve_app.ray.running import start_service, stop_service

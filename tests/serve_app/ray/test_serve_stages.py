@@ -19,7 +19,7 @@ from ray import serve
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded
 from nl2sql.settings.identity import IdentitySettings
-from nl2sql.settings.records import AuditSettings, PageSettings
+from nl2sql.settings.service import AuditSettings, PageSettings
 from nl2sql.types import Entitlement, GuardedQuery, Principal, ResultSet, UsageLimits
 from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring

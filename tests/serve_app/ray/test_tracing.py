@@ -8,7 +8,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from nl2sql.settings.observability import ObservabilitySettings
+from nl2sql.settings.service import ObservabilitySettings
 from serve_app.ray.tracing import RayTracer, find_tracer, prepare_tracing
 
 ENDPOINT = "http://localhost:4318/v1/traces"

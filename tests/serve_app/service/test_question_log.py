@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from nl2sql.settings.observability import ObservabilitySettings
+from nl2sql.settings.service import ObservabilitySettings
 from serve_app.service.question_log import (
     LOGGER,
     JsonLines,

@@ -16,7 +16,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from nl2sql.errors import Unauthenticated, Unavailable
-from nl2sql.settings.jwt import JwtSettings
+from nl2sql.settings.identity import JwtSettings
 from nl2sql.types import Principal
 from serve_app.service.identity.jwt_verifier import JwtVerifier
 from tests.serve_app.identity_provider import (

@@ -1,8 +1,11 @@
-"""The HTTP service's address, its allowed clients, and its load limits."""
+"""The HTTP service, its page, what it records, and batch jobs."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 
@@ -96,3 +99,84 @@ class ServeSettings(Section):
                     "without a path"
                 )
         return origins
+
+
+class AuditSettings(Section):
+    """Where it is recorded who asked what, and which queries ran. Results are never recorded."""
+
+    file: Path | None = Field(
+        None, description="File to which a line of JSON is added for each question."
+    )
+    table: bool = Field(
+        False, description="Record questions in the table quorumsql.audit_log of the index."
+    )
+    keep_days: int = Field(90, ge=1, description="Days after which rows of that table are deleted.")
+
+    @property
+    def is_used(self) -> bool:
+        """Whether questions are recorded."""
+        return self.table or self.file is not None
+
+
+class BatchSettings(Section):
+    """Jobs of `quorumsql batch`."""
+
+    act_for: dict[str, tuple[str, ...]] = Field(
+        {},
+        description="Principals as which the questions of a job may be asked, by the principal "
+        "that runs the job: {reports: [mia, max]}, or * for all. Without an entry a job asks only "
+        "as the principal that runs it.",
+    )
+
+
+class PageSettings(Section):
+    """The page at ``/``. The lists of roles count only where HTTP requests need a token."""
+
+    enabled: bool = Field(True, description="Serve the page at `/`.")
+    review_roles: tuple[str, ...] = Field(
+        (), description="Roles whose people may work through answers that were said to be wrong."
+    )
+    operate_roles: tuple[str, ...] = Field(
+        (),
+        description="Roles whose people see in traces their queries with what the policy added, "
+        "which names what it hides.",
+    )
+    sign_in_hours: int = Field(
+        12, ge=1, le=8760, description="A sign-in on the page ends after this many hours."
+    )
+
+
+class ObservabilitySettings(Section):
+    """What the service reports about the questions that it answers."""
+
+    log_format: Literal["text", "json"] = Field(
+        "text", description="The form of log lines; one line is written for each question."
+    )
+    log_questions: bool = Field(
+        False, description="Write the text of questions into the log. Rows are never logged."
+    )
+    metrics_port: int | None = Field(
+        None,
+        ge=1,
+        le=65_535,
+        description="Port of the Prometheus metrics, where `quorumsql serve` starts Ray; null: any "
+        "free port.",
+    )
+    traces_endpoint: str = Field(
+        "",
+        description="Address that receives OpenTelemetry traces by OTLP over HTTP, such as "
+        "http://localhost:4318/v1/traces; empty: no traces.",
+    )
+
+    @field_validator("traces_endpoint")
+    @classmethod
+    def _is_address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if url and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError("it must look like http://host:4318/v1/traces")
+        if "@" in parts.netloc:
+            # The address is printed in error messages.
+            raise ValueError(
+                "it holds a user or key; set the environment variable OTEL_EXPORTER_OTLP_HEADERS"
+            )
+        return url

@@ -1,0 +1,204 @@
+"""How questions are answered: the sections of the pipeline's stages, and of the index."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from nl2sql.settings.connection import ConnectionSettings
+from nl2sql.settings.section import Section
+
+
+class FlagSettings(Section):
+    """Switches of parts of the pipeline."""
+
+    intent_gate: bool = Field(
+        True,
+        description="Refuse questions that are not about the database, and commands to change it; "
+        "answer those about its tables and columns without the model.",
+    )
+    follow_ups: bool = Field(
+        True,
+        description="Let the model complete the follow-ups of a session; each costs one call.",
+    )
+    module_router: bool = Field(
+        True, description="Route questions to modules and favour their tables."
+    )
+    cosine: bool = Field(True, description="Rank tables by the embeddings of their cards.")
+    bm25: bool = Field(True, description="Fuse keyword ranking with the vector ranking.")
+    named_tables: bool = Field(
+        True,
+        description="Favour tables whose name the question contains, or whose kind its business "
+        "terms mean.",
+    )
+    glosses: bool = Field(
+        False,
+        description="Describe columns that have no comment. Off, because prompts grew by a tenth "
+        "to two thirds and no more answers were right.",
+    )
+    value_index: bool = Field(True, description="Find the question's words among cell values.")
+    schema_linker: bool = Field(True, description="Link the question to tables and columns.")
+    column_pruning: bool = Field(True, description="Leave out irrelevant columns of large schemas.")
+    pre_sql: bool = Field(
+        False, description="Draft a query first, then search again with the names in it."
+    )
+    join_planner: bool = Field(True, description="Plan the joins between the linked tables.")
+    vote: bool = Field(True, description="Vote over equivalent results, then score.")
+    dialect_normalize: bool = Field(
+        True, description="Translate constructs of other dialects into the database's own."
+    )
+    autocorrect: bool = Field(
+        True, description="Repair names, joins and groups by rule, where the repair is unambiguous."
+    )
+    model_repair: bool = Field(
+        False,
+        description="Let the model repair if no candidate works. Off, because none of 726 repairs "
+        "by the 0.5B model ran.",
+    )
+
+
+class RetrievalSettings(Section):
+    """Which part of the schema, values and examples the model sees."""
+
+    max_tables: int = Field(
+        18, ge=1, le=200, description="Tables that search finds for a question."
+    )
+    full_tables: int = Field(
+        3,
+        ge=0,
+        le=200,
+        description="How many of them are shown in full; the others by the names of the columns "
+        "that are most likely needed.",
+    )
+    whole_tables: int = Field(
+        16, ge=0, le=200, description="A database of at most so many tables is shown whole."
+    )
+    module_tables: int = Field(
+        12,
+        ge=0,
+        le=200,
+        description="The best table's module is shown whole if it has at most so many tables; the "
+        "engine's cache of it serves the next question too.",
+    )
+    fk_expansion_limit: int = Field(
+        4,
+        ge=0,
+        le=100,
+        description="How many tables may be added by foreign keys alone; 0 also ranks without "
+        "the keys.",
+    )
+    examples: int = Field(3, ge=0, le=20, description="Verified questions shown as examples.")
+    example_min_similarity: float = Field(
+        0.4, ge=-1, le=1, description="Examples with a lower cosine similarity are not shown."
+    )
+    same_question: bool = Field(
+        True,
+        description="Also show an example whose question equals the one asked. Evaluations never "
+        "do.",
+    )
+    linking: Literal["deterministic", "full", "tcsl", "scsl"] = Field(
+        "deterministic",
+        description="What links the question to the schema: rules; or the model, over the whole "
+        "schema at once, tables then columns, or column by column.",
+    )
+
+
+class IndexSettings(Section):
+    """The schema index: in a PostgreSQL database with pgvector, in the schema `quorumsql`."""
+
+    connection: ConnectionSettings = ConnectionSettings(url="embedded")
+    embedder: str = Field(
+        "all-MiniLM-L6-v2",
+        description="The embedding model. Others than the default (sentence-transformers, by name, "
+        "hub id or folder) need the extra `embedders`.",
+    )
+    infer_keys: bool = Field(
+        True,
+        description="Infer undeclared foreign keys from names, types and sampled values.",
+    )
+
+
+Variant = Literal["standard", "narrow"]
+"""Which tables the prompt shows: all that were found, or those that the question names."""
+
+MOST_K = 32
+"""Most candidates that a request may ask for."""
+
+MOST_ADAPTIVE_K = 8
+"""With k=0: most candidates in all rounds together."""
+
+
+class SamplingSettings(Section):
+    """How candidates are drawn."""
+
+    k: int = Field(
+        8,
+        ge=0,
+        le=MOST_K,
+        description="Candidates if the request names no k; 0: as many as the question needs.",
+    )
+    temperature: float = Field(
+        0.7, ge=0, le=2, description="For k > 1; a single candidate is sampled greedily."
+    )
+    max_tokens: int = Field(
+        320, ge=16, le=4096, description="Longest answer of the model, in tokens."
+    )
+
+
+class RankingSettings(Section):
+    """The vote and its confidence."""
+
+    min_confidence: float | None = Field(
+        None,
+        ge=0,
+        le=1,
+        description="Below this confidence the outcome is clarify, and always at confidence 0; 0: "
+        "every other answer is given. Unset: the threshold of the calibration, or 0.2 if the "
+        "confidence is not calibrated.",
+    )
+    calibration: str = Field(
+        "auto",
+        description="How agreement becomes a confidence: auto, by the packaged calibration; none, "
+        "by the lower end of the Wilson interval; or by a file that `quorumsql eval calibrate` "
+        "wrote.",
+    )
+
+    @property
+    def has_own_calibration(self) -> bool:
+        """True when ``calibration`` names a file."""
+        return self.calibration not in ("auto", "none")
+
+
+class RepairSettings(Section):
+    """How many candidates are derived."""
+
+    derived: int = Field(
+        8,
+        ge=0,
+        le=64,
+        description="Most candidates that are derived from those that run, by rule and without the "
+        "model; 0: none.",
+    )
+
+
+class SessionSettings(Section):
+    """Conversations: follow-up questions are completed from earlier turns of the session."""
+
+    history_days: int = Field(
+        90,
+        ge=0,
+        le=36_500,
+        description="Conversations are listed for their principal for this many days after their "
+        "latest question, starred ones without an end; 0: none are kept.",
+    )
+
+
+class AnswerSettings(Section):
+    """Answers in words."""
+
+    text: Literal["off", "rule", "model"] = Field(
+        "rule",
+        description="What words an answer when the request does not say: nothing; a rule, which "
+        "says little; or the model, whose text is checked against the rows.",
+    )
