@@ -1,4 +1,4 @@
-"""How a query shows its result: keys beside labels, periods, ranking and rounded figures, ties.
+"""How a query shows its result: keys beside labels, ranking and rounded figures.
 
 Only what the schema or the query proves: a column is a key or a label of a row if both are columns
 of one table in FROM with a single primary key, or if a join equates the column with that key.
@@ -12,7 +12,6 @@ from sqlglot import exp
 
 from nl2sql.catalog import Table
 from nl2sql.labels import find_label
-from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import Display
 from ranking.query import ColumnUse, Query
 
@@ -28,10 +27,9 @@ def read_display(query: Query) -> Display:
     if not isinstance(select, exp.Select):
         return Display()
     keys, labels = _pair_outputs(query, select)
-    ordered, breaks_ties = _read_order(query, select)
-    ranked = _find_ranked(select)
-    digits, periods = _find_digits(select), _find_periods(select)
-    return Display(keys, labels, ranked, digits, ordered, breaks_ties, periods)
+    first = bool(select.args.get("order") and select.args.get("limit"))
+    ranked = _find_ranked(select) if first else ()
+    return Display(keys, labels, first, ranked, _find_digits(select))
 
 
 def _pair_outputs(query: Query, select: exp.Select) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -96,41 +94,6 @@ def _find_digits(select: exp.Select) -> int | None:
     return fewest if fewest >= _FEWEST_DECIMALS else None
 
 
-def _find_periods(select: exp.Select) -> tuple[tuple[int, str], ...]:
-    """The positions of years and months of one date; none if there are several dates.
-
-    >>> from sqlglot import parse_one
-    >>> sql = "SELECT EXTRACT(year FROM d), TO_CHAR(d, 'YYYY-MM'), DATE_TRUNC('month', d)::date, n"
-    >>> _find_periods(parse_one(sql, dialect="postgres"))
-    ((0, 'y'), (1, 'ym'), (2, 'ym'))
-    """
-    dates = set()
-    periods = []
-    for at, output in enumerate(select.expressions):
-        shown = output.unalias()
-        while isinstance(shown, exp.Cast):
-            shown = shown.this
-        if says := _read_period(shown):
-            date = shown.expression if isinstance(shown, exp.Extract) else shown.this
-            while isinstance(date, exp.Cast | exp.TsOrDsToDate | exp.TsOrDsToTimestamp):
-                date = date.this
-            dates.add(date)
-            periods.append((at, says))
-    return tuple(periods) if len(dates) == 1 else ()
-
-
-def _read_period(shown: exp.Expr) -> str:
-    if isinstance(shown, exp.Extract):
-        return {"YEAR": "y", "MONTH": "m"}.get(shown.name.upper(), "")
-    if isinstance(shown, exp.Year | exp.Month):
-        return "y" if isinstance(shown, exp.Year) else "m"
-    if isinstance(shown, exp.TimestampTrunc | exp.DateTrunc):
-        return {"YEAR": "y", "MONTH": "ym"}.get(shown.text("unit").upper(), "")
-    if isinstance(shown, exp.TimeToStr):
-        return {"%Y": "y", "%m": "m", "%Y-%m": "ym", "%Y-%m-01": "ym"}.get(shown.text("format"), "")
-    return ""
-
-
 def _find_ranked(select: exp.Select) -> tuple[int, ...]:
     """The positions of computed figures that choose the first rows, beside what names them.
 
@@ -138,13 +101,10 @@ def _find_ranked(select: exp.Select) -> tuple[int, ...]:
     >>> _find_ranked(parse_one("SELECT name, COUNT(*) AS n FROM t GROUP BY 1 ORDER BY n LIMIT 5"))
     (1,)
     """
-    order = select.args.get("order")
-    if order is None or select.args.get("limit") is None:
-        return ()
     outputs = [output.unalias() for output in select.expressions]
     by_name = {output.alias.lower(): output.unalias() for output in select.expressions}
     chosen = []
-    for item in order.expressions:
+    for item in select.args["order"].expressions:
         by = item.this
         if isinstance(by, exp.Literal) and by.is_int and 0 < int(by.name) <= len(outputs):
             by = outputs[int(by.name) - 1]
@@ -155,14 +115,3 @@ def _find_ranked(select: exp.Select) -> tuple[int, ...]:
         at for at, output in enumerate(outputs) if output in chosen and output.find(exp.AggFunc)
     )
     return ranked if len(ranked) < len(outputs) else ()
-
-
-def _read_order(query: Query, select: exp.Select) -> tuple[str, bool]:
-    order = select.args.get("order")
-    if order is None or select.args.get("limit") is None:
-        return "", False
-    if len(order.expressions) == 1:
-        return normal_form(select.sql(query.dialect), query.dialect), False
-    copy = select.copy()
-    copy.args["order"].set("expressions", copy.args["order"].expressions[:1])
-    return normal_form(copy.sql(query.dialect), query.dialect), True

@@ -62,7 +62,6 @@ class Allowed:
     column: str
     similarity: float
     is_risky: bool
-    is_joined: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +179,6 @@ def _rank_columns(
             real.name,
             _similarity(column.name, real.name, table.name),
             is_risky(column.name, real.name),
-            table in joined,
         )
         for table in dict.fromkeys([*tables, *around])
         if table in joined or not only_joined

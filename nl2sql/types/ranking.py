@@ -50,20 +50,16 @@ class Display:
     """How a query shows its result, as far as the schema tells.
 
     ``keys`` and ``labels`` are the positions (from 0) of outputs that show the same things twice,
-    by key and by label. ``ranked`` are those by which a query with LIMIT orders its rows.
-    ``digits`` are the decimals to which an output is rounded. ``ordered`` is the normal form with
-    the first item of ORDER BY alone, of a query with LIMIT; ``breaks_ties`` says that it has more
-    items. ``periods`` are the positions of years and months of one date, each with what it says
-    ("y", "m" or "ym").
+    by key and by label. ``first`` says that the query takes the first rows of an order, ``ranked``
+    are the figures among its outputs by which it orders. ``digits`` are the decimals to which an
+    output is rounded.
     """
 
     keys: tuple[int, ...] = ()
     labels: tuple[int, ...] = ()
+    first: bool = False
     ranked: tuple[int, ...] = ()
     digits: int | None = None
-    ordered: str = ""
-    breaks_ties: bool = False
-    periods: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,9 +30,7 @@ from ranking.lint.joins import (
 )
 from ranking.lint.outputs import (
     aggregate_without_group,
-    count_of_single_rows,
     duplicate_column,
-    group_of_one_value,
     measure_without_filter,
     select_star,
     ungrouped_column,
@@ -49,8 +47,6 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
     null_comparison,
     contradiction,
     aggregate_without_group,
-    count_of_single_rows,
-    group_of_one_value,
     unlisted_code,
     # Warnings.
     ungrouped_column,

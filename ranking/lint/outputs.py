@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from nl2sql.catalog import Table
-from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.types import Finding
 from ranking.definition_use import DefinitionUse
 from ranking.query import Query
@@ -58,62 +56,6 @@ def _walk(select: exp.Select) -> list[exp.Expr]:
                 if isinstance(expression, exp.Expr)
             ]
     return found
-
-
-def count_of_single_rows(query: Query) -> Finding | None:
-    """An error for COUNT over one table that is grouped by its key: every count is 1.
-
-    Counting a column that may be NULL says something, and so does an outer query's condition.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> from ranking.query import read_query
-    >>> columns = (Column("id", "int"), Column("name", "text"))
-    >>> tables = [Table("s", "region", columns, primary_key=("id",))]
-    >>> sql = "SELECT name, COUNT(*) FROM region GROUP BY id, name"
-    >>> count_of_single_rows(read_query(sql, "postgres", tables)).message
-    'COUNT(*) is always 1: each group is one row of region.'
-    """
-    for select in query.selects():
-        sources = query.sources(select)
-        table = next(iter(sources.values())) if len(sources) == 1 else None
-        group = select.args.get("group")
-        if not isinstance(table, Table) or not table.primary_key or group is None:
-            continue
-        uses = [query.resolve(node) for node in group.expressions]
-        grouped = {use.column.name for use in uses if use is not None and not use.outer}
-        if not grouped.issuperset(table.primary_key):
-            continue
-        for output in select.expressions:
-            count = output.find(exp.Count)
-            if count is not None and isinstance(count.this, exp.Star):
-                text = f"COUNT(*) is always 1: each group is one row of {table.name}."
-                return Finding("count_of_single_rows", "error", text)
-    return None
-
-
-def group_of_one_value(query: Query) -> Finding | None:
-    """An error for a single GROUP BY column that WHERE compares with one literal.
-
-    >>> from ranking.query import read_query
-    >>> sql = "SELECT channel, count(*) FROM orders WHERE channel = 'WEB' GROUP BY channel"
-    >>> group_of_one_value(read_query(sql, "postgres")).message
-    'GROUP BY channel gives one group: the condition allows only one value.'
-    """
-    for select in query.selects():
-        group, where = select.args.get("group"), select.args.get("where")
-        if group is None or where is None or len(group.expressions) != 1:
-            continue
-        by = group.expressions[0]
-        for part in list_conjuncts(where.this):
-            if (
-                isinstance(part, exp.EQ)
-                and isinstance(part.args["expression"], exp.Literal)
-                and isinstance(by, exp.Column)
-                and part.this == by
-            ):
-                text = f"GROUP BY {by.name} gives one group: the condition allows only one value."
-                return Finding("group_of_one_value", "error", text)
-    return None
 
 
 def ungrouped_column(query: Query) -> Finding | None:

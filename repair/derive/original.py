@@ -108,18 +108,6 @@ def name_head(table: Table) -> str:
     return next(reversed(split_words(table.name)), "")
 
 
-def drop_condition(node: exp.Expr) -> None:
-    """Takes a condition that AND connects with others out of its query, in place."""
-    parent = node.parent
-    while isinstance(parent, exp.Paren):
-        node, parent = parent, parent.parent
-    if isinstance(parent, exp.And):
-        other = parent.right if parent.left is node else parent.left
-        parent.replace(other)
-    elif parent is not None:
-        parent.pop()
-
-
 def add_condition(select: exp.Select, condition: exp.Expr) -> None:
     """Adds a condition to WHERE, in place."""
     where = select.args.get("where")

@@ -22,9 +22,7 @@ from repair.limits import MOST_CHARS, MOST_TOKENS
 from repair.normalize.calls import calls
 from repair.normalize.clauses import (
     alias_references,
-    comma_joins,
     distinct_order,
-    having_without_group,
 )
 from repair.normalize.dates import date_formats, date_parts, date_shifts, date_spans
 from repair.normalize.facts import Facts
@@ -47,10 +45,8 @@ TEXT_RULES: tuple[TextRule, ...] = (operators, aliases, bare_joins)
 """Each takes a query, which may not parse, and returns it, changed if the rule applies."""
 
 TREE_RULES: tuple[TreeRule, ...] = (
-    comma_joins,
     double_quoted_text,
     alias_references,
-    having_without_group,
     calls,
     date_spans,
     date_parts,

@@ -84,37 +84,6 @@ def _list_names(source: exp.Expr, facts: Facts) -> Iterable[str] | None:
     return None
 
 
-def comma_joins(tree: exp.Expr, facts: Facts) -> bool:
-    """``FROM a, b JOIN c ON c.x = a.x`` becomes ``FROM a CROSS JOIN b JOIN c ON c.x = a.x``.
-
-    A join binds more closely than a comma, so its condition cannot name the table before the comma;
-    SQLite allows that.
-    """
-    if facts.target == "sqlite":
-        return False
-    changed = False
-    for select in find_all(tree, exp.Select):
-        joins = select.args.get("joins") or []
-        source = select.args.get("from_")
-        before = {source.this.alias_or_name.lower()} if source else set()
-        hidden: set[str] = set()
-        commas: list[exp.Join] = []
-        for join in joins:
-            if not any(join.args.get(key) for key in ("on", "using", "kind", "side", "method")):
-                commas.append(join)
-                hidden |= before
-            condition = join.args.get("on")
-            columns = find_all(condition, exp.Column) if condition is not None else ()
-            asked = {column.table.lower() for column in columns}
-            if commas and asked & hidden:
-                for comma in commas:
-                    comma.set("kind", "CROSS")
-                    changed = True
-                commas, hidden = [], set()
-            before.add(join.this.alias_or_name.lower())
-    return changed
-
-
 def distinct_order(tree: exp.Expr, facts: Facts) -> bool:
     """``SELECT DISTINCT a … ORDER BY b`` becomes ``… GROUP BY a ORDER BY MIN(b)``.
 
@@ -148,21 +117,5 @@ def distinct_order(tree: exp.Expr, facts: Facts) -> bool:
         select.group_by(
             *[expression.unalias().copy() for expression in select.expressions], copy=False
         )
-        changed = True
-    return changed
-
-
-def having_without_group(tree: exp.Expr, facts: Facts) -> bool:
-    """``SELECT a FROM t HAVING a > 1`` becomes ``SELECT a FROM t WHERE a > 1``.
-
-    Only without aggregates: otherwise HAVING filters the single group of all rows.
-    """
-    changed = False
-    for select in find_all(tree, exp.Select):
-        having = select.args.get("having")
-        if having is None or select.args.get("group") or any(list_calls(select, _AGGREGATES)):
-            continue
-        select.set("having", None)
-        select.where(having.this, copy=False)
         changed = True
     return changed

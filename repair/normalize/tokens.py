@@ -85,24 +85,6 @@ def join_tokens(tokens: Sequence[Token]) -> str:
     return "".join(token.space + token.text for token in tokens).strip()
 
 
-def find_end(tokens: Sequence[Token], start: int) -> int:
-    """The index where the parentheses around ``start`` close, or a set operation or the end comes.
-
-    >>> find_end(split_tokens("( SELECT ( 1 ) ) x"), 1)
-    5
-    """
-    depth = 0
-    for index in range(start, len(tokens)):
-        text = tokens[index].text
-        if text == "(":
-            depth += 1
-        elif text == ")":
-            depth -= 1
-        if depth < 0 or (depth == 0 and (text == ";" or tokens[index].upper in SET_WORDS)):
-            return index
-    return len(tokens)
-
-
 def find_opening(tokens: Sequence[Token], index: int) -> int:
     """The index of the innermost opening parenthesis around ``index``; -1 if there is none.
 

@@ -23,7 +23,7 @@ def test_only_columns_of_the_table_and_its_neighbours_are_allowed() -> None:
     tables = {column.table.name for column in allowed.columns}
     assert tables == {"orders", "customers", "employees", "order_lines"}
     best = allowed.columns[0]
-    assert (best.table.name, best.column, best.is_joined) == ("customers", "country", False)
+    assert (best.table.name, best.column) == ("customers", "country")
 
 
 def test_of_a_table_that_is_not_there_the_tables_in_sight_are_allowed() -> None:
