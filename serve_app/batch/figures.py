@@ -1,4 +1,4 @@
-"""How far a job is and what came of it, read from its complete files of results."""
+"""How far a job is, read from its files of results."""
 
 from __future__ import annotations
 
@@ -7,24 +7,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from statistics import fmean
-
-import numpy as np
 
 from serve_app.batch.job import Job
 
 # The rate is that of the latest results.
 _WINDOW_S = 300.0
-_REPORTED = (
-    "outcome",
-    "error_class",
-    "reason",
-    "database",
-    "confidence",
-    "seconds",
-    "prompt_tokens",
-    "completion_tokens",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,47 +91,3 @@ def _measure_rate(files: Sequence[tuple[datetime, int]], now: datetime) -> float
         return None
     seconds = (now - latest[0][0]).total_seconds()
     return sum(count for _, count in latest[1:]) / seconds if seconds > 0 else None
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The figures of a job. Seconds are those of single questions; None: there is none."""
-
-    total: int
-    done: int
-    outcomes: Mapping[str, int]
-    errors: Mapping[str, int]
-    reasons: Mapping[str, str]
-    mean_confidence: float | None
-    median_s: float | None
-    p95_s: float | None
-    prompt_tokens: int
-    completion_tokens: int
-    databases: Mapping[str, Mapping[str, int]]
-
-
-def build_report(job: Job) -> Report:
-    """Reads all results of a job."""
-    rows = [row for info in job.list_results() for row in job.read_results(info, _REPORTED)]
-    seconds = [row["seconds"] for row in rows if row["seconds"] is not None]
-    confidences = [
-        row["confidence"]
-        for row in rows
-        if row["outcome"] == "answered" and row["confidence"] is not None
-    ]
-    databases: dict[str, Counter[str]] = {}
-    for row in rows:
-        databases.setdefault(row["database"] or "", Counter())[row["outcome"]] += 1
-    return Report(
-        total=job.stored.total,
-        done=len(rows),
-        outcomes=dict(Counter(row["outcome"] for row in rows)),
-        errors=dict(Counter(row["error_class"] for row in rows if row["error_class"])),
-        reasons={row["error_class"]: row["reason"] for row in rows if row["error_class"]},
-        mean_confidence=fmean(confidences) if confidences else None,
-        median_s=float(np.percentile(seconds, 50)) if seconds else None,
-        p95_s=float(np.percentile(seconds, 95)) if seconds else None,
-        prompt_tokens=sum(row["prompt_tokens"] or 0 for row in rows),
-        completion_tokens=sum(row["completion_tokens"] or 0 for row in rows),
-        databases={name: dict(counts) for name, counts in databases.items()},
-    )

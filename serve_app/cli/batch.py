@@ -16,7 +16,7 @@ from rich.markup import escape
 
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
-from serve_app.batch.figures import BatchProgress, ProgressReader, build_report, render_duration
+from serve_app.batch.figures import BatchProgress, ProgressReader, render_duration
 from serve_app.batch.job import (
     Job,
     JobSpec,
@@ -141,12 +141,7 @@ def run(
 
 def _print_end(output: str, progress: BatchProgress) -> None:
     CONSOLE.print(f"[green]✓[/] {escape(progress.render())}", highlight=False)
-    CONSOLE.print(
-        f"Results: {output}\nReport: quorumsql batch status {output} --report",
-        highlight=False,
-        soft_wrap=True,
-        markup=False,
-    )
+    CONSOLE.print(f"Results: {output}", highlight=False, soft_wrap=True, markup=False)
 
 
 def parse_pool(text: str) -> tuple[int, int]:
@@ -211,10 +206,6 @@ def _show_progress() -> Iterator[tuple[Follow, float]]:
 @prints
 def status(
     output: Annotated[str, typer.Argument(metavar="OUTPUT", help="The job's folder.")],
-    report: Annotated[
-        bool,
-        typer.Option("--report", help="Read all results: outcomes, errors, times and tokens."),
-    ] = False,
 ) -> Output:
     """Show how far a job is: its rate, the time left, and the counts by outcome.
 
@@ -223,8 +214,6 @@ def status(
     job = open_job(open_folder(output))
     progress = ProgressReader(job).read()
     code = 0 if progress.is_complete else 1
-    if report:
-        return Output(build_report(job), exit_code=code)
     return Output(progress, lambda: _print_progress(progress), code)
 
 

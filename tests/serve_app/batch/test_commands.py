@@ -103,7 +103,7 @@ def test_what_is_wrong_is_said(
     assert message in str(result.exception)
 
 
-def test_status_and_report(config: Path) -> None:
+def test_status(config: Path) -> None:
     _, job = start(config)
     complete(job, 1)
     output = job.output.path
@@ -115,12 +115,4 @@ def test_status_and_report(config: Path) -> None:
     assert (state["done"], state["total"], state["outcomes"]) == (1, 2, {"answered": 1})
     complete(job)
     assert call(config, "status", output).exit_code == 0
-    report = call(config, "status", output, "--report")
-    assert report.exit_code == 0
-    assert "outcomes: answered 2" in report.output
-    assert "mean confidence: 0.5" in report.output
-    figures = json.loads(call(config, "status", output, "--report", "--json").output)
-    assert figures["databases"] == {"shop": {"answered": 2}}
-    assert isinstance(
-        call(config, "status", str(config.parent), "--report").exception, SettingsError
-    )
+    assert isinstance(call(config, "status", str(config.parent)).exception, SettingsError)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nl2sql.errors import Forbidden, SettingsError
-from serve_app.batch.figures import ProgressReader, build_report
+from serve_app.batch.figures import ProgressReader
 from serve_app.batch.job import (
     Job,
     check_principals,
@@ -89,17 +89,6 @@ def test_progress(job: Job) -> None:
     assert progress.remaining_s is not None
     assert progress.rate * progress.remaining_s == pytest.approx(2)
     assert not progress.is_complete
-
-
-def test_a_report(job: Job) -> None:
-    write_results(job, 0, confidence=0.5, seconds=2.0, database="shop", prompt_tokens=7)
-    write_results(job, 1, outcome="error", error_class="E", reason="R")
-    report = build_report(job)
-    assert report.outcomes == {"answered": 2, "error": 2}
-    assert report.prompt_tokens == 14
-    assert (report.errors, report.reasons) == ({"E": 2}, {"E": "R"})
-    assert (report.mean_confidence, report.median_s) == (0.5, 2.0)
-    assert report.databases == {"shop": {"answered": 2}, "": {"error": 2}}
 
 
 ACT_FOR = {"act_for": {"reports": ["mia"], "admin": ["*"]}}
