@@ -77,6 +77,11 @@ def load_allowlist(dialect: str) -> Allowlist:
     )
 
 
+def load_function_names(name: str) -> dict[str, frozenset[str]]:
+    """The names of functions, or patterns of them, in ``NAME.yaml`` of this folder, by kind."""
+    return {kind: frozenset(names) for kind, names in _read(name).items()}
+
+
 def extend_allowlist(dialect: str, path: Path) -> Allowlist:
     """The dialect's allowlist with the additions of the YAML file at ``path``.
 

@@ -1,21 +1,9 @@
 """Functions of PostgreSQL that a query should not be able to call, and who may execute them.
 
 PostgreSQL lets every role execute almost every function. The guard's allowlist prevents queries
-from calling them; revoking them is a second line of defence. The families, each a list of patterns
-over the names in ``pg_proc`` of PostgreSQL 18 (other versions have somewhat different ones):
-
-- ``text as SQL`` turns a text into a query, with tables that no reader of the query has seen;
-- ``settings`` changes settings: the role, the attributes of a policy, the limits;
-- ``sleep`` and ``locks`` hold a connection, or something that others wait for;
-- ``signals`` reaches other sessions: ends, wakes or notifies them;
-- ``server`` acts on the server: logs, replication, snapshots, counters, transaction numbers;
-- ``files`` reads and writes large objects, the server's files and, with extensions, the network;
-- ``sessions`` reads what other sessions do (their queries, addresses and locks) and the server's
-  configuration files.
-
-The patterns apply to functions of ``pg_catalog`` and of extensions only, as users' functions may
-have any name. Of those, the SECURITY DEFINER functions are listed, since they run with their
-owner's rights.
+from calling them; revoking them is a second line of defence. Their families, and the patterns of
+each, are in ``allowlists/postgres_families.yaml``. Beside them the SECURITY DEFINER functions are
+listed, since they run with their owner's rights.
 
 Left out, because a REVOKE would not help: functions for which PostgreSQL checks another right that
 a reader does not have (on the sequence for ``nextval`` and ``setval``, on the table for
@@ -30,55 +18,13 @@ Knows nothing of policies and queries.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
+from execution.allowlists import load_function_names
 from execution.postgres.session import open_connection
 from nl2sql.sql.names import quote_literal
 
-# Regular expressions over the whole of "name(types of the arguments)".
-FAMILIES: Mapping[str, tuple[str, ...]] = {
-    "text as SQL": (
-        r"ts_stat\(.*",
-        # With three arguments it does not take a text.
-        r"ts_rewrite\(tsquery, text\)",
-        r"(query|cursor|table|schema|database)_to_xml.*",
-        # Of the extensions dblink, tablefunc, xml2, pg_background and PostGIS.
-        r"dblink.*",
-        r"(crosstab|connectby|xpath_table|pg_background_).*",
-        r"(addgeometrycolumn|dropgeometry|populate_geometry_columns|updategeometrysrid).*",
-    ),
-    "settings": (r"set_config\(.*", r"setseed\(.*"),
-    "sleep": (r"pg_sleep.*",),
-    "locks": (r"pg_(try_)?advisory_.*",),
-    "signals": (
-        r"pg_(cancel|terminate)_backend\(.*",
-        r"pg_(notify|reload_conf|rotate_logfile|promote)\(.*",
-        r"pg_log_(backend_memory_contexts|standby_snapshot)\(.*",
-    ),
-    "server": (
-        r"pg_logical_(emit_message|slot_).*",
-        r"pg_(create|copy|drop)_.*replication_slot\(.*",
-        r"pg_(create_restore_point|switch_wal|backup_start|backup_stop|start_backup|stop_backup)\(.*",
-        r"pg_(replication_(slot_|origin_)|sync_replication_|wal_replay_|xlog_replay_).*",
-        r"pg_(export_snapshot|stat_reset.*|stat_statements_reset)\(.*",
-        # These use up a transaction number.
-        r"(txid_current|pg_current_xact_id)\(\)",
-    ),
-    "files": (
-        r"lo_.*",
-        r"(loread|lowrite)\(.*",
-        r"pg_(read_file|read_binary_file|stat_file|current_logfile|file_.*|ls_.*)\(.*",
-        r"http(_.*)?\(.*",
-    ),
-    "sessions": (
-        r"pg_stat_get_(activity|backend_.*|progress_info|wal_senders|wal_receiver)\(.*",
-        r"pg_(lock_status|blocking_pids|safe_snapshot_blocking_pids|prepared_xact)\(.*",
-        r"pg_(show_all_file_settings|hba_file_rules|ident_file_mappings|config)\(.*",
-        r"pg_get_(backend_memory_contexts|shmem_allocations.*|aios|replication_slots)\(.*",
-        r"pg_stat_statements.*",
-    ),
-}
+FAMILIES = load_function_names("postgres_families")
 
 # SQL for a function's name in GRANT and REVOKE; under an empty search path, types outside
 # pg_catalog are spelled with their schemas.
@@ -161,7 +107,7 @@ def find_reachable(url: str, login: str, database: str) -> tuple[ReachableFuncti
 
 def _render_families() -> str:
     rows = (
-        f"({quote_literal(family)}, {quote_literal('|'.join(patterns))})"
+        f"({quote_literal(family)}, {quote_literal('|'.join(sorted(patterns)))})"
         for family, patterns in FAMILIES.items()
     )
     return _render_query(", ".join(rows), _render_match("f.pattern"), _SYSTEM_OR_EXTENSION)
