@@ -31,11 +31,6 @@ class IndexedCatalogs:
             return read[2]
         return await self._reading.run(database, lambda: self._refresh(database))
 
-    async def generation(self, database: str) -> int:
-        """The number of the index that ``catalog`` gives now. Raises IndexUnavailable."""
-        await self.catalog(database)
-        return self._read[database][1]
-
     async def _refresh(self, database: str) -> Catalog:
         try:
             return await self._read_catalog(database)

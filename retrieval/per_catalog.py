@@ -5,18 +5,20 @@ Each set of roles has its own visible catalog, so several catalogs of one databa
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from cachetools import LRUCache
 
 from nl2sql.catalog import Catalog
+from nl2sql.single_flight import SingleFlight
 
 _T = TypeVar("_T")
 
 
 class PerCatalog(Generic[_T]):
-    """Caches ``compute(catalog)`` for the ``most`` catalogs used last.
+    """Caches ``compute(catalog)`` for the ``most`` catalogs used last; for use in one event loop.
 
     Catalogs are compared by identity, because comparing 100,000 tables would often take longer than
     the computation.
@@ -26,6 +28,7 @@ class PerCatalog(Generic[_T]):
         self._compute = compute
         # The catalog is kept beside its result, so that no other object gets its id.
         self._kept: LRUCache[int, tuple[Catalog, _T]] = LRUCache(most)
+        self._running = SingleFlight[_T]()
 
     def of(self, catalog: Catalog) -> _T:
         """The result for this catalog."""
@@ -33,3 +36,15 @@ class PerCatalog(Generic[_T]):
         if known is None:
             known = self._kept[id(catalog)] = (catalog, self._compute(catalog))
         return known[1]
+
+    async def load(self, catalog: Catalog) -> _T:
+        """The same, computed in a thread: for what takes seconds for a large catalog."""
+        known = self._kept.get(id(catalog))
+        if known is not None:
+            return known[1]
+        return await self._running.run(id(catalog), lambda: self._work(catalog))
+
+    async def _work(self, catalog: Catalog) -> _T:
+        result = await asyncio.to_thread(self._compute, catalog)
+        self._kept[id(catalog)] = (catalog, result)
+        return result

@@ -11,13 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from cachetools import LRUCache
-
 from nl2sql.browsing import ColumnVisibility
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.concurrency import gather_all
 from nl2sql.protocols import Executor, Guard
-from nl2sql.single_flight import SingleFlight
 from nl2sql.types import (
     ColumnDetails,
     Definition,
@@ -29,6 +26,7 @@ from nl2sql.types import (
     Violation,
 )
 from retrieval.glosses import IndexedGlossary
+from retrieval.per_catalog import PerCatalog
 from retrieval.search.keys import find_table
 from retrieval.search.modules import find_modules
 from retrieval.search.table_search import TableSearch
@@ -93,9 +91,7 @@ class IndexedTables:
         self._values = values
         self._definitions = definitions
         self._modules = dict(modules or {})
-        # The catalog is kept beside its view, so that no other object gets its id.
-        self._views: LRUCache[int, _View] = LRUCache(_MOST_VIEWS)
-        self._building = SingleFlight[_View]()
+        self._views = PerCatalog(self._build_view, most=_MOST_VIEWS)
 
     async def find_tables(
         self, database: str, search: str, principal: Principal, after: str, most: int
@@ -104,7 +100,7 @@ class IndexedTables:
         visible = await self._visibility.visible_catalog(database, principal)
         if isinstance(visible, Violation):
             return visible
-        view = await self._find_view(visible)
+        view = await self._views.load(visible)
         found = await asyncio.to_thread(view.search.find, search, after, most)
         tables = (visible.tables[at] for at in found.positions)
         return TablePage(
@@ -134,7 +130,7 @@ class IndexedTables:
         table = find_table(visible, name)
         if table is None:
             return None
-        view = await self._find_view(visible)
+        view = await self._views.load(visible)
         masked = await self._visibility.masked_columns(database, principal, table.qualified)
         values = await self._read_values(table, visible, principal, masked)
         glosses = self._glossary.describe_columns(table, visible)
@@ -180,21 +176,9 @@ class IndexedTables:
             return visible if isinstance(visible, Violation) else ()
         return await self._definitions.list_visible(database, visible)
 
-    # -- what is built once for a visible catalog ----------------------------------------------
-
-    async def _find_view(self, visible: Catalog) -> _View:
-        view = self._views.get(id(visible))
-        if view is None:
-            view = await self._building.run(id(visible), lambda: self._build_view(visible))
-        return view
-
-    async def _build_view(self, visible: Catalog) -> _View:
-        # In a thread: it takes seconds for 100,000 tables.
-        glosses = await asyncio.to_thread(self._glossary.describe_names, visible)
-        patterns = self._modules.get(visible.database, {})
-        view = await asyncio.to_thread(_View, visible, glosses, patterns)
-        self._views[id(visible)] = view
-        return view
+    def _build_view(self, visible: Catalog) -> _View:
+        glosses = self._glossary.describe_names(visible)
+        return _View(visible, glosses, self._modules.get(visible.database, {}))
 
     # -- values --------------------------------------------------------------------------------
 

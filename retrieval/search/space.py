@@ -11,9 +11,7 @@ object until the index is replaced. The spaces of all roles are built from one i
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -30,6 +28,7 @@ from retrieval.index_store.cards import Card, ColumnCard, build_table_card
 from retrieval.index_store.generations import IndexedDatabase, IndexHead
 from retrieval.index_store.nearest import Mask, build_mask
 from retrieval.index_store.store import IndexStore
+from retrieval.per_catalog import PerCatalog
 from retrieval.search.keys import Neighbours
 from retrieval.search.keywords import KeywordIndex
 from retrieval.search.modules import ModuleRouter, find_modules
@@ -208,15 +207,6 @@ _MOST_SPACES = 16
 Patterns = Mapping[str, Sequence[str]]
 
 
-@dataclass(slots=True)
-class _LoadedIndex:
-    """One database's index in memory, and its spaces, the last used last."""
-
-    index: IndexedDatabase
-    vectors: Vectors
-    spaces: OrderedDict[int, SearchSpace] = field(default_factory=OrderedDict)
-
-
 class SearchSpaces:
     """Gives the search space of a visible catalog; for use in one event loop."""
 
@@ -230,44 +220,27 @@ class SearchSpaces:
         self._store = store
         self._embedder = embedder
         self._modules = modules
-        self._loaded: dict[str, _LoadedIndex] = {}
-        self._loading = SingleFlight[_LoadedIndex]()
-        self._building = SingleFlight[SearchSpace]()
+        # For each database in memory its spaces, all over one index.
+        self._loaded: dict[str, PerCatalog[SearchSpace]] = {}
+        self._loading = SingleFlight[PerCatalog[SearchSpace]]()
 
     async def find(self, visible: Catalog) -> SearchSpace:
         """The space of ``visible``, which is built at the first call.
 
         Raises IndexUnavailable if the database has no index, or one of another embedder.
         """
-        loaded = self._loaded.get(visible.database)
-        if loaded is not None and (space := loaded.spaces.get(id(visible))) is not None:
-            loaded.spaces.move_to_end(id(visible))
-            return space
-        return await self._building.run(id(visible), lambda: self._build(visible))
+        name = visible.database
+        spaces = self._loaded.get(name)
+        if spaces is None:
+            spaces = await self._loading.run(name, lambda: self._load(name))
+            spaces = self._loaded.setdefault(name, spaces)
+        return await spaces.load(visible)
 
     def forget(self, database: str) -> None:
         """Drops the cached index and spaces of a database."""
         self._loaded.pop(database, None)
 
-    async def _build(self, visible: Catalog) -> SearchSpace:
-        name = visible.database
-        loaded = self._loaded.get(name)
-        if loaded is None:
-            loaded = await self._loading.run(name, lambda: self._load(name))
-            loaded = self._loaded.setdefault(name, loaded)
-        space = loaded.spaces.get(id(visible))
-        if space is None:
-            patterns = self._modules.get(name, {})
-            space = await asyncio.to_thread(
-                build_space, visible, loaded.index, loaded.vectors, self._embedder, patterns
-            )
-            # The space keeps the catalog alive, so that no other object gets its id.
-            loaded.spaces[id(visible)] = space
-            if len(loaded.spaces) > _MOST_SPACES:
-                loaded.spaces.popitem(last=False)
-        return space
-
-    async def _load(self, database: str) -> _LoadedIndex:
+    async def _load(self, database: str) -> PerCatalog[SearchSpace]:
         index = await self._store.load(database)
         if index is None:
             raise IndexUnavailable(
@@ -280,5 +253,9 @@ class SearchSpaces:
                 f"the service uses {self._embedder.name!r}.",
                 hint=f"Run `quorumsql index build {database}` again.",
             )
-        vectors = await self._store.table_vectors(index.head)
-        return _LoadedIndex(index, vectors.astype(np.float16))
+        vectors = (await self._store.table_vectors(index.head)).astype(np.float16)
+        patterns = self._modules.get(database, {})
+        return PerCatalog(
+            lambda visible: build_space(visible, index, vectors, self._embedder, patterns),
+            most=_MOST_SPACES,
+        )

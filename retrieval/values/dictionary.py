@@ -202,15 +202,6 @@ class ValueMemory:
             await self._renew(database, known)
         return self._loaded[database].dictionary
 
-    async def version(self, database: str) -> str:
-        """The version of the values that ``dictionary`` gives now; empty for an unknown database.
-
-        Raises as ``dictionary`` does.
-        """
-        await self.dictionary(database)
-        known = self._loaded.get(database)
-        return known.version if known else ""
-
     async def _renew(self, database: str, known: _LoadedValues) -> None:
         try:
             version = await self._store.version(database)
