@@ -1,13 +1,25 @@
-"""Pairs of a file become examples, on a real PostgreSQL."""
+"""Files of examples, and how their pairs become examples on a real PostgreSQL."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
 
+from nl2sql.errors import SettingsError
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
-from retrieval.examples.importing import ImportReport, Pair, import_pairs, refresh_examples
+from retrieval.examples.importing import (
+    ImportReport,
+    Pair,
+    import_pairs,
+    read_pairs,
+    refresh_examples,
+    write_examples,
+)
 from retrieval.examples.masking import name_vectors
+from retrieval.examples.records import build_example
 from tests.fakes import FakeEmbedder
 from tests.retrieval.examples.conftest import Shop
 
@@ -70,13 +82,6 @@ async def test_an_import_goes_on_where_it_was_killed(shop: Shop) -> None:
     assert (report.stored, report.known, len(embedder.texts)) == (36, 64, 36)
 
 
-async def test_other_roles_for_a_pair_take_the_place_of_the_old_ones(shop: Shop) -> None:
-    await bring_in(shop, GOOD)
-    narrower = GOOD.model_copy(update={"roles": ("boss",)})
-    assert (await bring_in(shop, narrower)).stored == 1
-    assert [example.roles for example in await shop.examples.list_examples("shop")] == [("boss",)]
-
-
 async def test_another_embedder_embeds_everything_once(shop: Shop) -> None:
     await bring_in(shop, GOOD, ALSO)
     other = FakeEmbedder("other")
@@ -94,3 +99,71 @@ async def test_another_embedder_embeds_everything_once(shop: Shop) -> None:
         (name_vectors("other"), ("boss", "seller")),
     }
     assert await refresh_examples("shop", "postgres", shop.store, other) == 0
+
+
+def test_reads_lines_with_and_without_roles(tmp_path: Path) -> None:
+    path = tmp_path / "examples.jsonl"
+    path.write_text(
+        '{"question": "How\u2028many?", "sql": "SELECT 1"}\n\n'
+        '{"question": "Who?", "sql": "SELECT 2", "roles": ["clerk"]}\n',
+        encoding="utf-8",
+    )
+    assert read_pairs(path) == (
+        Pair(question="How\u2028many?", sql="SELECT 1"),
+        Pair(question="Who?", sql="SELECT 2", roles=("clerk",)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[1]", "line 1"),
+        ("{", "is not JSON"),
+        ('{"question": "q"}', "sql: Field required"),
+        ('{"question": "", "sql": "s"}', "question: String should have at least 1"),
+        ('{"question": "q", "sql": "s", "role": "x"}', "role: Extra inputs"),
+        ('{"question": "q", "sql": "s", "roles": "x"}', "roles"),
+        ('{"question": "q", "sql": "' + "x" * 5000 + '"}', "sql: String should have at most"),
+        ('{"question": "q", "sql": "s", "source": "feedback"}', "an access is required"),
+        ('{"question": "q", "sql": "s", "access": "abc"}', "an access is required"),
+        ('{"question": "q\\u0000", "sql": "s"}', "null character"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "examples.jsonl"
+    path.write_text(line, encoding="utf-8")
+    with pytest.raises(SettingsError, match=r"examples\.jsonl, line 1") as error:
+        read_pairs(path)
+    assert said in str(error.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="cannot be read"):
+        read_pairs(tmp_path / "none.jsonl")
+
+
+def test_what_was_written_reads_back(tmp_path: Path) -> None:
+    at = datetime(2025, 6, 30, tzinfo=UTC)
+    given = build_example(
+        "shop",
+        "Größe 'x'?",
+        "SELECT 1",
+        ("sales.orders",),
+        dialect="postgres",
+        source="feedback",
+        given_by="ann",
+        access="key",
+        created_at=at,
+    )
+    path = tmp_path / "new" / "kept.jsonl"
+    write_examples(path, [given])
+    assert read_pairs(path) == (
+        Pair(
+            question="Größe 'x'?",
+            sql="SELECT 1",
+            source="feedback",
+            given_by="ann",
+            access="key",
+            created_at=at,
+        ),
+    )

@@ -9,13 +9,13 @@ import pytest
 
 from execution.guard.guard import SqlGuard
 from nl2sql.settings import RetrievalSettings
-from nl2sql.types import Feedback, FewShot, Principal, Question, Violation
-from retrieval.examples.masking import mask_question, name_vectors
+from nl2sql.types import Feedback, FewShot, Principal, Violation
+from retrieval.examples.masking import name_vectors
 from retrieval.examples.records import build_example
 from retrieval.examples.selector import ExampleSelector
 from retrieval.index_store.example_store import Source, VerifiedExample, build_access_key
 from retrieval.index_store.feedback_store import FeedbackStore, build_note
-from tests.fakes import FakeGuard, build_question
+from tests.fakes import build_question
 from tests.retrieval.examples.conftest import Shop
 
 BOSS = Principal("boss", ("boss",))
@@ -204,31 +204,6 @@ async def test_the_very_question_can_be_left_out(shop: Shop) -> None:
     text = " how many ORDERS are there "
     assert set(queries(await select(shop, BOSS, text))) == {ORDERS, CUSTOMERS}
     assert queries(await select(shop, BOSS, text, same_question=False)) == [CUSTOMERS]
-
-
-async def test_the_guard_is_asked_once_for_each_query_access_and_catalog(shop: Shop) -> None:
-    await put(shop, example("How many orders are there?", ORDERS, "sales.orders"))
-    guard = FakeGuard()
-    selector = ExampleSelector(
-        shop.store, shop.embedder, guard, shop.guard, RetrievalSettings(example_min_similarity=-1)
-    )
-    catalogs = {
-        name: await shop.guard.visible_catalog("shop", name) for name in (BOSS, ANN, AMY, FLO)
-    }
-
-    async def ask(principal: Principal) -> None:
-        catalog = catalogs[principal]
-        assert not isinstance(catalog, Violation)
-        question: Question = build_question(principal=principal)
-        vector = shop.embedder.embed([mask_question(question.text)])[0]
-        assert await selector.select(question, vector, catalog)
-
-    for principal in (ANN, AMY, ANN):
-        await ask(principal)
-    assert len(guard.guarded) == 1
-    await ask(FLO)
-    await ask(BOSS)
-    assert len(guard.guarded) == 3
 
 
 @pytest.mark.parametrize("question", ["'; DROP TABLE quorumsql.examples; --", "{dimensions}", "%s"])

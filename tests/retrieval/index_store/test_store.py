@@ -17,7 +17,7 @@ from retrieval.index_store.cards import build_cards
 from retrieval.index_store.nearest import build_mask
 from retrieval.index_store.store import IndexStore
 from retrieval.indexing import index_database
-from tests.fakes import SHOP, FakeEmbedder
+from tests.fakes import SHOP, FakeEmbedder, build_table
 from tests.retrieval.index_store.conftest import create_index, execute
 from tests.retrieval.indexed import index, load
 
@@ -173,3 +173,29 @@ async def test_a_full_disk_is_told(store: IndexStore) -> None:
     assert "Free disk space" in caught.value.hint
     # A server's message may hold paths and addresses.
     assert (caught.value.said, "no room" in str(caught.value)) == ("no room", False)
+
+
+def test_a_card_reads_as_prose() -> None:
+    card = build_cards(SHOP).tables[0]
+    assert card.table == "sales.customers"
+    assert card.summary == (
+        "customer (sale). People and companies who buy Columns: id, name, country, loyalty tier."
+    )
+    assert card.text == f"{card.summary} ISO 3166 code of the country"
+
+
+def test_equal_columns_share_a_card() -> None:
+    cards = {card.text: card.columns for card in build_cards(SHOP).columns}
+    assert cards["name"] == ("sales.customers.name", "sales.employees.name", "stock.products.name")
+    assert cards["country. ISO 3166 code of the country"] == ("sales.customers.country",)
+    assert list(cards) == sorted(cards)
+
+
+def test_a_card_stays_short_however_much_there_is_to_say() -> None:
+    columns = tuple(f"a_long_name_of_a_column_{number} text" for number in range(1600))
+    card = build_cards(
+        Catalog("wide", (build_table("s.wide", *columns, comment="word " * 100_000),))
+    ).tables[0]
+    assert len(card.summary) <= 2000
+    assert "1599" in card.text
+    assert len(card.text) < 100_000

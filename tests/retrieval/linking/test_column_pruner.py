@@ -34,10 +34,6 @@ def test_keys_the_first_few_and_labels_are_left() -> None:
     assert len(left) <= 12
 
 
-def test_a_narrow_table_is_kept_whole() -> None:
-    assert "s.owners" not in prune()
-
-
 def test_short_tables_keep_fewer_columns_and_the_last_ones_fewest() -> None:
     logs = [
         build_table(f"s.log{at:02}", "note text", *(f"c{number} integer" for number in range(40)))

@@ -9,6 +9,7 @@ import pytest
 from nl2sql.catalog import Catalog, Column
 from nl2sql.types import SchemaContext, SchemaLink, ValueMatch
 from retrieval.linking.rules import is_time, link_by_rules
+from retrieval.linking.words import Near, read_question
 from tests.fakes import build_context, build_table
 from tests.retrieval.semantics.files import REVENUE
 
@@ -108,15 +109,6 @@ def test_nothing_is_linked_that_is_not_in_sight() -> None:
     assert ("sales.customers", "secret") not in found
 
 
-def test_links_come_best_first_and_then_by_the_rank_of_the_table() -> None:
-    links = link_by_rules("order lines with price", CONTEXT)
-    assert [link.score for link in links] == sorted((link.score for link in links), reverse=True)
-    assert (links[0].table, links[0].column) == ("sales.order_lines", "")
-    tables = ("stock.products", "sales.order_lines")
-    (first, second, *_) = link_by_rules("prices", build_context(tables=tables))
-    assert (first.table, second.table) == tables
-
-
 @pytest.mark.parametrize("question", ["custno", "cust no", "the customer's number"])
 def test_an_abbreviated_name_links_as_it_stands_and_written_out(question: str) -> None:
     table = build_table("s.accounts", "cust_no integer")
@@ -137,3 +129,36 @@ def test_columns_of_dates_and_times_are_known_by_their_types(
     dialect: str, types: list[str]
 ) -> None:
     assert [type_ for type_ in types if not is_time(Column("x", type_), dialect)] == []
+
+
+@pytest.mark.parametrize(
+    ("question", "vocabulary", "found"),
+    [
+        ("custmer list", ["customer"], {"customer": Near("custmer", 0.875, "fuzzy")}),
+        ("which air ports", ["airport"], {"airport": Near("air ports", 1.0, "name")}),
+        ("cancelled ones", ["cancel"], {"cancel": Near("cancelled", 0.9, "fuzzy")}),
+        ("clients", ["customer"], {"customer": Near("clients", 0.8, "synonym")}),
+        ("clients", ["client", "customer"], {}),
+        ("departments", ["department"], {}),
+        ("state", ["date", "stage"], {}),
+        ("custmer", ["bustmer"], {}),
+        ("source", ["course"], {}),
+    ],
+    ids=[
+        "typo",
+        "two_words",
+        "form",
+        "synonym",
+        "own_word",
+        "known",
+        "short",
+        "first_letter",
+        "far",
+    ],
+)
+def test_words_near_to_a_name(question: str, vocabulary: list[str], found: dict[str, Near]) -> None:
+    assert read_question(question).find_near(vocabulary) == found
+
+
+def test_possessives_and_function_words_are_no_content() -> None:
+    assert list(read_question("What is the customer's name?").words) == ["customer", "name"]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from nl2sql.words import content_words
 from retrieval.index_store.cards import build_cards
 from retrieval.search.keywords import (
-    DraftNames,
     KeywordIndex,
     fuse_rankings,
     rank_scores,
@@ -80,11 +77,3 @@ def test_tables_that_exist_are_found(draft: str, tables: tuple[str, ...]) -> Non
 def test_columns_are_words_to_search_for() -> None:
     words = read_draft("SELECT reason FROM returns WHERE line_no > 1", SHOP).words.split()
     assert set(words) == {"returns", "reason", "line_no"}
-
-
-def test_outside_the_search_path_what_search_found_first_is_meant() -> None:
-    elsewhere = replace(SHOP, search_path=("public",))
-    draft = "SELECT 1 FROM products"
-    assert read_draft(draft, elsewhere).tables == ()
-    found = read_draft(draft, elsewhere, ["sales.orders", "stock.products"])
-    assert found == DraftNames(("stock.products",), "products")

@@ -324,23 +324,6 @@ async def test_what_is_switched_off_is_not_asked(setting: dict[str, Any], unaske
     assert set(sources.asked) == {"match", "select", "describe"} - {unasked}
 
 
-async def test_searches_that_are_switched_off_give_no_rank_and_no_route() -> None:
-    route, context = await retrieve("customer country", bm25=False, module_router=False)
-    assert context.tables
-    assert not context.has_keyword_hit
-    assert {hit.bm25_rank for hit in context.tables} == {None}
-    assert (route.modules, route.method) == ((), "off")
-
-
-async def test_the_index_is_loaded_once_while_it_is_unchanged() -> None:
-    store = await build_store()
-    retriever = build_retriever(store)
-    loads = len(store.loads)
-    contexts = [(await retriever.retrieve(build_question()))[1] for _ in range(3)]
-    assert len(store.loads) == loads + 1
-    assert len({context.version for context in contexts}) == 1
-
-
 async def test_a_new_version_is_noticed() -> None:
     store = await build_store()
     retriever = build_retriever(store, max_tables=6)

@@ -57,11 +57,6 @@ def _columns(name: str) -> list[str]:
     return [f"{column.name} {column.type}" for column in table.columns]
 
 
-def test_a_gloss_is_searched_too() -> None:
-    tables = (build_table("s.cst", "id integer"), build_table("s.prd", "id integer"))
-    assert find("client", *tables, glosses=["customer; also called client", "product"]) == ["s.cst"]
-
-
 @pytest.mark.parametrize(
     ("search", "expected"),
     [

@@ -80,12 +80,6 @@ def test_it_is_left_out_where_the_tables_shown_are_called_so() -> None:
     assert choose_shown((other,), [ORDERS], 8) == (other,)
 
 
-def test_words_like_a_schemas_words_or_a_meaning_are_not_typing_errors() -> None:
-    assert [match.value for match in match("list what they offfer")] == ["offer"]
-    assert match("list what they offfer", {"offer"}) == ()
-    assert match("how many were cancelable?") == ()
-
-
 def test_a_single_word_begins_a_value_only_as_a_name() -> None:
     column = ValueColumn("s.shops", "name", ("Acme Corporation",))
     for text, values in (("shops of Acme", ["Acme Corporation"]), ("shops of acme", [])):
@@ -93,15 +87,6 @@ def test_a_single_word_begins_a_value_only_as_a_name() -> None:
             ValueDictionary([column]), find_phrases(text), lambda _: True, lambda _: True
         )
         assert [value.value for value in select_values(found, (), (), 8)] == values
-
-
-def test_the_best_few_are_kept() -> None:
-    columns = [ValueColumn(f"s.t{number}", "c", ("Bergen",)) for number in range(20)]
-    found = find_values(
-        ValueDictionary(columns), find_phrases("shops in Bergen"), lambda _: True, lambda _: True
-    )
-    assert len(select_values(found, (), (), 8)) == 4
-    assert len(select_values(found, (), (), 40)) == 20
 
 
 def test_of_equal_matches_the_one_whose_column_is_named_comes_first() -> None:

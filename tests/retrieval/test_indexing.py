@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nl2sql.catalog import Catalog
 from nl2sql.skipped import Skipped
 from retrieval.indexing import (
     CORE_PHASES,
@@ -15,8 +14,8 @@ from retrieval.indexing import (
     index_database,
     run_job,
 )
-from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder, FakeIndexStore
-from tests.retrieval.indexed import index, load
+from tests.fakes import SHOP, FakeEmbedder, FakeIndexStore
+from tests.retrieval.indexed import index
 
 
 async def test_an_unchanged_database_embeds_and_writes_nothing() -> None:
@@ -26,30 +25,6 @@ async def test_an_unchanged_database_embeds_and_writes_nothing() -> None:
     assert (report.embedded, report.changed) == (0, False)
     assert len(embedder.texts) == 24
     assert store.replaced == ["shop"]
-
-
-async def test_another_wording_alone_is_a_new_version_of_the_same_schema() -> None:
-    store, embedder = FakeIndexStore(), FakeEmbedder()
-    before = (await index(store, SHOP, embedder)).head
-    await index_database(SHOP, store, embedder, glosses={"sales.orders": "purchases"})
-    after = (await load(store)).head
-    assert before.version != after.version
-    assert before.fingerprint == after.fingerprint
-
-
-async def test_progress_names_the_phase_and_counts_what_is_missing() -> None:
-    tables = tuple(replace(CUSTOMERS, name=f"t{number}") for number in range(296))
-    seen: list[tuple[str, int, int]] = []
-    await index_database(
-        Catalog("wide", tables),
-        FakeIndexStore(),
-        FakeEmbedder(),
-        progress=lambda *step: seen.append(step),
-    )
-    phases = list(dict.fromkeys(phase for phase, _, _ in seen))
-    assert phases == ["schema", "cards", "embedding", "writing"]
-    embedded = [counts for phase, *counts in seen if phase == "embedding"]
-    assert embedded == [[0, 0], [128, 300], [256, 300], [300, 300]]
 
 
 async def test_a_job_is_its_phases_in_order() -> None:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 from nl2sql.catalog import Catalog, Column
-from nl2sql.errors import IndexUnavailable
 from retrieval.glosses import IndexedGlossary, build_glosses, find_mark, render_enumeration
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.vocabulary.synonyms import Synonyms
@@ -132,9 +131,3 @@ async def test_values_are_told_only_of_open_columns() -> None:
     glossary = build_glossary(opened=["sales.orders.status"])
     described = dict(await glossary.describe(build_question(), [PRODUCTS], SHOP))
     assert "Bikes" not in str(described)
-
-
-async def test_without_an_index_only_the_values_are_missing() -> None:
-    glossary = build_glossary(error=IndexUnavailable("it is down"))
-    described = await glossary.describe(build_question(), [PRODUCTS], SHOP)
-    assert described == (("stock.products.id", "[ID]"), ("stock.products.price", "[AMT]"))
