@@ -19,6 +19,7 @@ from nl2sql.yaml_file import read_yaml
 
 _FOLDER = Path(__file__).parent / "engines"
 _DEMO = Path(__file__).with_name("demo_questions.json")
+_UNKNOWN_ROOM = 1_000_000_000
 # The stages before the model is asked.
 _FIRST_STAGES = frozenset({"rewrite", "retrieve", "gate", "draft", "plan"})
 
@@ -28,21 +29,20 @@ class EngineProfile(BaseModel):
 
     ``step_ms`` is the milliseconds of one token of every sequence, by the number of sequences;
     between two numbers it is interpolated, beyond them the last slope continues. ``cached_share``
-    is the part of a prompt that is in the prefix cache. ``source`` says where the figures are from,
-    ``is_measured`` whether this project measured them.
+    is the part of a prompt that is in the prefix cache. ``kv_tokens`` is the room of the KV cache,
+    unlimited unless it is given. ``source`` says where the figures are from.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     source: str
-    is_measured: bool
     gpus: int = Field(1, ge=0)
     prompt_tokens_per_s: float = Field(gt=0)
     cached_share: float = Field(0.0, ge=0, le=1)
     step_ms: Mapping[int, float] = Field(min_length=1)
     max_sequences: int = Field(256, ge=1)
-    kv_tokens: int = Field(gt=0)
+    kv_tokens: int = Field(_UNKNOWN_ROOM, gt=0)
     max_requests: int = Field(1_000_000, ge=1)
 
     @field_validator("step_ms")
@@ -62,7 +62,7 @@ class EngineProfile(BaseModel):
     def step_s(self, sequences: int) -> float:
         """Seconds of a step with that many sequences.
 
-        >>> profile = EngineProfile(name="a", source="", is_measured=False, kv_tokens=1,
+        >>> profile = EngineProfile(name="a", source="", kv_tokens=1,
         ...     prompt_tokens_per_s=1, step_ms={1: 10, 5: 14})
         >>> [round(1000 * profile.step_s(count), 3) for count in (1, 3, 9)]
         [10.0, 12.0, 18.0]

