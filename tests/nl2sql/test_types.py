@@ -67,12 +67,6 @@ def test_the_best_cosine_is_the_highest_and_minus_one_without_any() -> None:
     assert types.SchemaContext((unknown,), (), ("orders",)).best_cosine == -1.0
 
 
-def test_a_keyword_hit_is_a_table_that_keyword_search_ranked() -> None:
-    unranked = types.RetrievedTable(ORDERS, 0.1, cosine_rank=1)
-    assert types.SchemaContext((unranked, HIT), (), ("a", "b")).has_keyword_hit
-    assert not types.SchemaContext((unranked,), (), ("a",)).has_keyword_hit
-
-
 def test_a_candidate_fails_by_violation_or_diagnostic_only() -> None:
     assert build_assessment(verdict=VIOLATION).failed
     assert build_assessment(diagnostic=DIAGNOSTIC).failed

@@ -82,39 +82,25 @@ def test_a_finding_is_a_term_under_the_name_of_its_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("used", "linked", "gain"),
+    ("used", "wanted", "linked", "planned"),
     [
-        (("s.a",), ("s.a",), 1.0),
-        (("s.a", "s.b"), ("s.a", "s.c"), 0.5),
-        (("s.a", "s.b", "s.c"), ("s.a",), 0.33),
-        (("s.a",), ("s.b",), None),
-        ((), ("s.a",), None),
+        (("s.a", "s.b"), ("s.b", "s.a"), 1.0, 1.0),
+        (("s.a", "s.b"), ("s.a", "s.c"), 0.5, 0.33),
+        (("s.a",), ("s.a", "s.b"), 1.0, 0.5),
+        (("s.a", "s.b", "s.c"), ("s.a",), 0.33, None),
+        (("s.c",), ("s.a", "s.b"), None, None),
+        ((), ("s.a", "s.b"), None, None),
     ],
-    ids=["all", "half", "a_third", "none", "no_tables"],
 )
-def test_the_share_of_linked_tables_is_a_term(
-    used: tuple[str, ...], linked: tuple[str, ...], gain: float | None
+def test_the_share_of_linked_tables_and_agreement_with_the_planned_join_are_terms(
+    used: tuple[str, ...],
+    wanted: tuple[str, ...],
+    linked: float | None,
+    planned: float | None,
 ) -> None:
-    assert score("SELECT 1", "", *used, plan=link(*linked)).get("schema_adherence") == gain
-
-
-@pytest.mark.parametrize(
-    ("used", "planned", "gain"),
-    [
-        (("s.a", "s.b"), ("s.b", "s.a"), 1.0),
-        (("s.a", "s.b"), ("s.b", "s.c"), 0.33),
-        (("s.a",), ("s.a", "s.b"), 0.5),
-        (("s.c",), ("s.a", "s.b"), None),
-        (("s.a",), ("s.a",), None),
-        ((), ("s.a", "s.b"), None),
-    ],
-    ids=["all", "a_third", "half", "none", "no_join_planned", "no_tables"],
-)
-def test_agreement_with_the_planned_join_is_a_term(
-    used: tuple[str, ...], planned: tuple[str, ...], gain: float | None
-) -> None:
-    plan = Plan(joins=JoinPlan(tables=planned))
-    assert score("SELECT 1", "", *used, plan=plan).get("join_match") == gain
+    assert score("SELECT 1", "", *used, plan=link(*wanted)).get("schema_adherence") == linked
+    joins = Plan(joins=JoinPlan(tables=wanted))
+    assert score("SELECT 1", "", *used, plan=joins).get("join_match") == planned
 
 
 CASES: list[tuple[str, str, str]] = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,11 +10,6 @@ import pytest
 from nl2sql.types import Assessment, Candidate, Explained, Ranking
 from ranking.vote.order import vote
 from tests.fakes import build_assessment, build_diagnostic, build_violation
-
-
-def decide(assessments: Sequence[Assessment], samples: int) -> Ranking:
-    """The vote."""
-    return vote(assessments, samples)
 
 
 def order(ranking: Ranking) -> list[str]:
@@ -28,7 +22,7 @@ def count_votes(ranking: Ranking) -> list[tuple[int, int]]:
 
 
 def test_equivalent_results_vote_together_with_their_samples() -> None:
-    ranking = decide(
+    ranking = vote(
         [
             build_assessment("c1", samples=3, rows=[(1, "a")]),
             build_assessment("c2", samples=2, rows=[("b", 2)]),
@@ -56,19 +50,8 @@ def test_a_tie_is_broken(
 ) -> None:
     one = build_assessment("c1", rows=[(1,)], **first)
     two = build_assessment("c2", rows=[(2,)], **second)
-    assert order(decide([one, two], 2)) == expected
-    assert order(decide([two, one], 2)) == expected
-
-
-@pytest.mark.parametrize(
-    ("agreeing", "samples", "quorum"),
-    [(1, 1, False), (2, 2, True), (2, 3, True), (2, 4, False), (3, 4, True), (4, 8, False)],
-)
-def test_a_quorum_is_more_than_half_of_at_least_two(
-    agreeing: int, samples: int, quorum: bool
-) -> None:
-    winner = build_assessment("c1", samples=agreeing, rows=[(1,)])
-    assert decide([winner], samples).quorum is quorum
+    assert order(vote([one, two], 2)) == expected
+    assert order(vote([two, one], 2)) == expected
 
 
 @pytest.mark.parametrize(
@@ -78,14 +61,14 @@ def test_the_confidence_is_the_low_end_of_the_wilson_interval(
     agreeing: int, samples: int, low: float
 ) -> None:
     winner = build_assessment("c1", samples=agreeing, rows=[(1,)])
-    assert decide([winner], samples).confidence == pytest.approx(low, abs=5e-5)
+    assert vote([winner], samples).confidence == pytest.approx(low, abs=5e-5)
 
 
 def test_failures_come_last_and_have_no_vote() -> None:
     broken = build_assessment("c1", samples=9, score=500.0, diagnostic=build_diagnostic())
     refused = build_assessment("c2", samples=9, verdict=build_violation())
     good = build_assessment("c3", rows=[(1,)])
-    ranking = decide([broken, refused, good], 19)
+    ranking = vote([broken, refused, good], 19)
     assert ranking.winner is not None
     assert ranking.winner.candidate.id == "c3"
     assert order(ranking)[0] == "c3"
@@ -100,7 +83,7 @@ def test_failures_come_last_and_have_no_vote() -> None:
 def test_without_a_result_there_is_no_quorum_and_no_confidence(
     assessments: list[Assessment],
 ) -> None:
-    ranking = decide(assessments, 4)
+    ranking = vote(assessments, 4)
     assert ranking.winner is None
     assert not ranking.quorum
     assert ranking.confidence == 0.0
@@ -109,7 +92,7 @@ def test_without_a_result_there_is_no_quorum_and_no_confidence(
 def test_a_candidate_without_samples_adds_no_votes() -> None:
     replaced = build_assessment("c1", samples=0, rows=[(1,)])
     repair = build_assessment("c1r", samples=2, rows=[(1,)])
-    ranking = decide([replaced, repair], 2)
+    ranking = vote([replaced, repair], 2)
     assert {assessment.votes for assessment in ranking.assessments} == {2}
 
 
@@ -117,7 +100,7 @@ def test_a_sample_counts_by_the_score_of_its_candidate() -> None:
     many = build_assessment("c1", samples=3, score=90.0, rows=[(1,)])
     fine = build_assessment("c2", samples=2, score=110.0, rows=[(2,)])
     # 3 exp(-0.4) = 2.01 against 2 exp(0.4) = 2.98.
-    ranking = decide([many, fine], 5)
+    ranking = vote([many, fine], 5)
     assert order(ranking) == ["c2", "c1"]
     assert [assessment.weight for assessment in ranking.assessments] == pytest.approx(
         [2.9836, 2.0110], abs=1e-4
@@ -132,7 +115,7 @@ def test_a_likely_query_wins_a_tie() -> None:
         return build_assessment(name, rows=rows, candidate=candidate)
 
     unlikely, likely = build("c1", -0.9, [(1,)]), build("c2", -0.1, [(2,)])
-    assert order(decide([unlikely, likely], 2)) == ["c2", "c1"]
+    assert order(vote([unlikely, likely], 2)) == ["c2", "c1"]
 
 
 def derive(name: str, parent: str, score: float, *rows: tuple[object, ...]) -> Assessment:
@@ -146,7 +129,7 @@ def test_a_derived_candidate_weighs_as_the_samples_it_goes_back_to_and_takes_non
     other = build_assessment("c2", samples=1, rows=[(9,)])
     better = derive("c1d", "c1", 125.0, (2,))
     again = derive("c1dd", "c1d", 75.0, (3,))
-    ranking = decide([drawn, better, again, other], 4)
+    ranking = vote([drawn, better, again, other], 4)
     assert order(ranking) == ["c1d", "c1", "c1dd", "c2"]
     weights = [assessment.weight for assessment in ranking.assessments]
     assert weights == pytest.approx([3 * math.e, 3.0, 3 / math.e, 1.0], abs=1e-5)
@@ -158,7 +141,7 @@ def test_a_sample_votes_once_for_a_result() -> None:
     drawn = build_assessment("c1", samples=3, rows=[(1,)])
     same = [derive("c1d", "c1", 100.0, (1,)), derive("c1e", "c1", 125.0, (1,))]
     other = build_assessment("c2", samples=1, rows=[(1,)])
-    ranking = decide([drawn, *same, other], 4)
+    ranking = vote([drawn, *same, other], 4)
     weights = [assessment.weight for assessment in ranking.assessments]
     assert weights == pytest.approx([3 * math.e + 1] * 4, abs=1e-5)
     assert {assessment.votes for assessment in ranking.assessments} == {4}
@@ -166,7 +149,7 @@ def test_a_sample_votes_once_for_a_result() -> None:
 
 def test_what_goes_back_to_a_replaced_or_unknown_candidate_weighs_as_one_sample() -> None:
     replaced = build_assessment("c1", samples=0, diagnostic=build_diagnostic())
-    ranking = decide([replaced, derive("d1", "c1", 100.0, (1,)), derive("d2", "c9", 90.0, (2,))], 4)
+    ranking = vote([replaced, derive("d1", "c1", 100.0, (1,)), derive("d2", "c9", 90.0, (2,))], 4)
     weights = [assessment.weight for assessment in ranking.assessments]
     assert weights == pytest.approx([1.0, math.exp(-0.4), 0.0], abs=1e-5)
 
@@ -178,7 +161,7 @@ def test_what_was_not_run_votes_alone_and_cannot_win_where_it_must_not_run() -> 
         for name in ("c1", "c2")
     ]
     good = build_assessment("c3", rows=[(1,)])
-    ranking = decide([*forbidden, good], 3)
+    ranking = vote([*forbidden, good], 3)
     assert order(ranking) == ["c3", "c1", "c2"]
     assert count_votes(ranking) == [(0, 1), (1, 1), (2, 1)]
     assert not ranking.quorum
@@ -187,7 +170,7 @@ def test_what_was_not_run_votes_alone_and_cannot_win_where_it_must_not_run() -> 
 def test_what_the_budget_left_out_leads_if_it_has_the_votes() -> None:
     late = build_assessment("c1", samples=3, unrun="budget")
     run = build_assessment("c2", rows=[(1,)])
-    ranking = decide([run, late], 4)
+    ranking = vote([run, late], 4)
     assert order(ranking) == ["c1", "c2"]
     assert ranking.quorum
     assert ranking.winner is not None
