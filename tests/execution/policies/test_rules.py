@@ -198,9 +198,13 @@ def compile_views(*views: Table, visible: Any) -> set[str]:
 CUSTOMERS_AND_ORDERS = ["sales.customers", "sales.orders"]
 
 
-def test_a_view_is_seen_where_its_tables_are() -> None:
-    visible = compile_views(OPEN, visible=[*CUSTOMERS_AND_ORDERS, "sales.open_orders"])
-    assert "sales.open_orders" in visible
+def test_a_view_is_seen_where_its_tables_are_and_one_on_a_view_too() -> None:
+    outer = replace(
+        build_table("sales.big_open", "id integer", kind="view"),
+        definition="SELECT id FROM sales.open_orders WHERE total > 100",
+    )
+    visible = [*CUSTOMERS_AND_ORDERS, "sales.open_orders", "sales.big_open"]
+    assert {"sales.open_orders", "sales.big_open"} <= compile_views(OPEN, outer, visible=visible)
 
 
 def test_a_view_on_a_hidden_table_is_an_error_where_it_is_named_and_gone_where_it_is_not() -> None:
@@ -226,18 +230,6 @@ def test_every_view_on_a_hidden_table_is_gone() -> None:
     names = set(compiled.roles["boss"])
     assert "sales.open_orders" in names
     assert not any("managers" in name for name in names)
-
-
-def test_a_view_on_a_view_is_seen_through() -> None:
-    outer = replace(
-        build_table("sales.big_open", "id integer", kind="view"),
-        definition="SELECT id FROM sales.open_orders WHERE total > 100",
-    )
-    visible = [*CUSTOMERS_AND_ORDERS, "sales.open_orders", "sales.big_open"]
-    assert {"sales.open_orders", "sales.big_open"} <= compile_views(OPEN, outer, visible=visible)
-
-
-# -- inheritance that is named -----------------------------------------------------------------
 
 
 def test_a_table_of_which_every_column_is_hidden_is_gone() -> None:
@@ -277,19 +269,19 @@ def test_a_view_that_is_shared_filtered_or_all_there_is_is_not_expanded() -> Non
     assert compile_shop(catalog, clerk=change).roles["clerk"]["sales.open_orders"].expands
 
 
-def test_a_view_is_expanded_for_whom_rows_are_filtered_though_every_table_is_shared() -> None:
+@pytest.mark.parametrize(
+    ("shared", "boss"),
+    [
+        # Rows are filtered, though every table is shared; one column is masked, one table hidden.
+        ([table.qualified for table in SHOP.tables], {"rows": "filtered"}),
+        (["stock.products"], {"masked_columns": ["stock.products.price"]}),
+        (["stock.products"], {"tables": {"visible": "*", "hidden": ["stock.returns"]}}),
+    ],
+)
+def test_whatever_is_withheld_expands_every_view(shared: list[str], boss: dict[str, Any]) -> None:
     catalog = replace(SHOP, tables=(*SHOP.tables, OPEN))
-    shared = [table.qualified for table in SHOP.tables]
-    rows = {"rows": "filtered"}
-    assert compile_shop(catalog, shared=shared, boss=rows).roles["boss"][OPEN.qualified].expands
-
-
-def test_one_hidden_column_anywhere_expands_every_view() -> None:
-    catalog = replace(SHOP, tables=(*SHOP.tables, OPEN))
-    boss = {"masked_columns": ["stock.products.price"]}
-    assert compile_shop(catalog, boss=boss).roles["boss"]["sales.open_orders"].expands
-    hidden = {"tables": {"visible": "*", "hidden": ["stock.returns"]}}
-    assert compile_shop(catalog, boss=hidden).roles["boss"]["sales.open_orders"].expands
+    rules = compile_shop(catalog, shared=shared, boss=boss).roles["boss"]
+    assert rules["sales.open_orders"].expands
 
 
 def test_a_table_with_anything_withheld_is_not_whole() -> None:
