@@ -163,10 +163,7 @@ async def test_suggestions_are_examples_and_then_made_from_visible_tables(
 @pytest.mark.parametrize(
     ("parameters", "field"),
     [
-        ({"limit": 0}, "query.limit"),
         ({"limit": 201}, "query.limit"),
-        ({"limit": "x"}, "query.limit"),
-        ({"search": "x" * 201}, "query.search"),
         ({"search": "a\0b"}, "search"),
         ({"after": "nonsense"}, "after"),
     ],

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from serve_app.http.page_files import PageFiles, read_files
+from serve_app.http.page_files import PageFiles
 from tests.serve_app.page import canned
 
 KEY = "the-key"
@@ -299,18 +299,6 @@ class FakeService:
         return Response(status_code=204)
 
 
-class _Fresh:
-    """Reads the page's files anew for each visit, for working on them."""
-
-    def __init__(self, app: PageFiles) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope.get("path", "").endswith((".js", ".css", "/")):
-            read_files.cache_clear()
-        await self._app(scope, receive, send)
-
-
 def main() -> None:
     """Serves the fake service."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -319,9 +307,7 @@ def main() -> None:
     parser.add_argument("--sign-in", action="store_true", help=f"want a sign-in; the key: {KEY}")
     options = parser.parse_args()
     service = FakeService(pause_s=options.pause, needs_sign_in=options.sign_in)
-    uvicorn.run(
-        _Fresh(service.build_app()), host="127.0.0.1", port=options.port, log_level="warning"
-    )
+    uvicorn.run(service.build_app(), host="127.0.0.1", port=options.port, log_level="warning")
 
 
 if __name__ == "__main__":
