@@ -34,6 +34,8 @@ from tests.serve_app.test_policy_pipeline import POLICY
 MEMBER = ["department_member"]
 PRINCIPALS: dict[str, dict[str, Any]] = {
     "mia": {"roles": MEMBER, "attributes": {"department_id": 31}},
+    # Sees the same as mia, by the same rights.
+    "max": {"roles": MEMBER, "attributes": {"department_id": 31}},
     "noa": {"roles": MEMBER, "attributes": {"department_id": 7}},
     "ravi": {"roles": ["regional_manager", "reviewer"], "attributes": {"region_ids": [1, 2]}},
     # Sees the same as mia, and is not mia.

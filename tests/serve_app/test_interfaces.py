@@ -29,7 +29,6 @@ from serve_app.service.query_service import QueryService
 from tests.generation.engines import loopback
 from tests.oracle.postgres_copies import open_superuser
 from tests.serve_app.echo_engine import EchoEngine
-from tests.serve_app.http.test_principals import PRINCIPALS as OTHERS
 from tests.serve_app.interfaces import (
     Interfaces,
     Reply,
@@ -41,6 +40,7 @@ from tests.serve_app.interfaces import (
     spell_cell,
 )
 from tests.serve_app.mcp.test_stdio import COMMAND, ENVIRONMENT
+from tests.serve_app.page_service import PRINCIPALS as OTHERS
 from tests.serve_app.test_policy_pipeline import POLICY
 
 # A chat shows at most 50 rows. The salary is masked for members of departments.
@@ -48,7 +48,7 @@ COLUMNS = ("department_id", "employee_id", "last_name", "hire_dt", "salary")
 QUESTION = f"SELECT {', '.join(COLUMNS)} FROM employees ORDER BY employee_id DESC LIMIT 48"
 FORBIDDEN = "SELECT net_amt FROM payslips ORDER BY 1 LIMIT 3"
 PRINCIPALS = {
-    **OTHERS,
+    **{name: OTHERS[name] for name in ("mia", "noa", "eve", "ada")},
     "ravi": {"roles": ["regional_manager"], "attributes": {"region_ids": [5, 6]}},
 }
 ASKING = ("mia", "noa", "ravi", "ada")

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from serve_app.composition.wiring import Wiring
-from tests.serve_app.page_service import PageService, open_page_service
+from tests.serve_app.page_service import PageService
 
 COUNT = "SELECT count(*) FROM employees"
 SECRET = "Zacharias"
 NAMED = f"SELECT count(*) FROM employees WHERE last_name = '{SECRET}'"
 EVERYBODY = ("mia", "noa", "cleo", "ada", "ravi")
-
-
-@pytest.fixture
-async def service(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> AsyncIterator[PageService]:
-    async with open_page_service(wiring, monkeypatch, tmp_path) as opened:
-        yield opened
 
 
 async def list_all(service: PageService, name: str, **parameters: Any) -> list[dict[str, Any]]:

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from serve_app.composition.wiring import Wiring
-from tests.serve_app.page_service import PageService, open_page_service
+from tests.serve_app.page_service import PageService
 
 COUNT = "SELECT count(*) FROM employees"
 PAY = "SELECT sum(net_amt) FROM payslips"
 OTHERS = ("mia", "noa", "cleo", "eve")
-
-
-@pytest.fixture
-async def service(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> AsyncIterator[PageService]:
-    async with open_page_service(wiring, monkeypatch, tmp_path) as opened:
-        yield opened
 
 
 async def judge(

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
-from serve_app.composition.wiring import Wiring
-from tests.serve_app.page_service import PageService, open_page_service
+from tests.serve_app.page_service import PageService
 
 STAFF = "SELECT employee_id, department_id FROM employees ORDER BY 1"
 PAY = "SELECT net_amt FROM payslips"
-
-
-@pytest.fixture
-async def service(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> AsyncIterator[PageService]:
-    async with open_page_service(wiring, monkeypatch, tmp_path) as opened:
-        yield opened
 
 
 # -- run -------------------------------------------------------------------------------------------

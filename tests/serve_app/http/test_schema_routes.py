@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from serve_app.composition.wiring import Wiring
-from tests.serve_app.page_service import PageService, open_page_service
-
-
-@pytest.fixture
-async def service(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> AsyncIterator[PageService]:
-    async with open_page_service(wiring, monkeypatch, tmp_path) as opened:
-        yield opened
+from tests.serve_app.page_service import PageService
 
 
 async def list_tables(service: PageService, name: str, search: str = "") -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -19,27 +18,19 @@ from tests.serve_app.served import connect
 OWN = {"Origin": "http://localhost"}
 
 
-@pytest.fixture
-async def served(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> AsyncIterator[PageService]:
-    async with open_page_service(wiring, monkeypatch, tmp_path) as service:
-        yield service
-
-
-async def sign_in(served: PageService, token: str, **headers: str) -> httpx.Response:
+async def sign_in(service: PageService, token: str, **headers: str) -> httpx.Response:
     """The response to ``POST /sign-in`` as the page sends it."""
-    async with connect(served.app) as client:
+    async with connect(service.app) as client:
         return await client.post("/sign-in", json={"token": token}, headers={**OWN, **headers})
 
 
 async def send(
-    served: PageService, cookie: str, method: str, path: str, **options: Any
+    service: PageService, cookie: str, method: str, path: str, **options: Any
 ) -> httpx.Response:
     """The response to a request with only the cookie, from a page of the service."""
     headers = {**OWN, "Cookie": f"quorumsql_session={cookie}", **options.pop("headers", {})}
     headers = {name: value for name, value in headers.items() if value}
-    async with connect(served.app) as client:
+    async with connect(service.app) as client:
         return await client.request(method, path, headers=headers, **options)
 
 
@@ -47,78 +38,78 @@ def read_value(response: httpx.Response) -> str:
     return response.headers["set-cookie"].partition(";")[0].removeprefix("quorumsql_session=")
 
 
-async def test_a_cookie_identifies_as_its_token_did(served: PageService) -> None:
-    response = await sign_in(served, build_token("mia"))
+async def test_a_cookie_identifies_as_its_token_did(service: PageService) -> None:
+    response = await sign_in(service, build_token("mia"))
     assert (response.status_code, response.content) == (204, b"")
     attributes = response.headers["set-cookie"].split("; ")[1:]
     assert attributes == ["Path=/", "Max-Age=43200", "HttpOnly", "SameSite=Strict"]
-    me = (await send(served, read_value(response), "GET", "/me")).json()
+    me = (await send(service, read_value(response), "GET", "/me")).json()
     assert (me["name"], me["sign_in"], me["roles"]) == ("mia", "cookie", ["department_member"])
     run = {"sql": "SELECT count(*) FROM employees", "database": "demo_erp"}
-    by_cookie = await send(served, read_value(response), "POST", "/run", json=run)
-    by_token = await served.run("mia", run["sql"], database="demo_erp")
+    by_cookie = await send(service, read_value(response), "POST", "/run", json=run)
+    by_token = await service.run("mia", run["sql"], database="demo_erp")
     assert by_cookie.json()["rows"] == by_token.json()["rows"]
 
 
 @pytest.mark.parametrize("token", ["wrong", "qsql_" + "x" * 43, "a.b.c", "token of nobody"])
-async def test_an_unknown_token_gets_no_cookie(served: PageService, token: str) -> None:
+async def test_an_unknown_token_gets_no_cookie(service: PageService, token: str) -> None:
     for _ in range(MOST_FAILURES):
-        response = await sign_in(served, token)
+        response = await sign_in(service, token)
         assert (response.status_code, "set-cookie" in response.headers) == (401, False)
     # Even with the right token: otherwise it would be a guess like others.
-    refused = await sign_in(served, build_token("mia"))
+    refused = await sign_in(service, build_token("mia"))
     assert (refused.status_code, "set-cookie" in refused.headers) == (429, False)
     assert 1 <= int(refused.headers["retry-after"]) <= 60
     # Requests with a token are not concerned.
-    assert (await served.get("mia", "/me"))["name"] == "mia"
+    assert (await service.get("mia", "/me"))["name"] == "mia"
 
 
-async def test_how_to_sign_in_is_told_to_everybody(served: PageService) -> None:
-    assert (await served.send("", "GET", "/me")).status_code == 401
-    assert await served.get("", "/sign-in") == {"needed": True, "methods": ["key"]}
-    assert (await served.send("mia", "GET", "/sign-in/provider")).status_code == 404
+async def test_how_to_sign_in_is_told_to_everybody(service: PageService) -> None:
+    assert (await service.send("", "GET", "/me")).status_code == 401
+    assert await service.get("", "/sign-in") == {"needed": True, "methods": ["key"]}
+    assert (await service.send("mia", "GET", "/sign-in/provider")).status_code == 404
 
 
-async def test_whoever_signs_out_is_not_known_any_more(served: PageService) -> None:
+async def test_whoever_signs_out_is_not_known_any_more(service: PageService) -> None:
     names = ("mia", "mia", "mia", "noa")
-    cookies = [read_value(await sign_in(served, build_token(name))) for name in names]
+    cookies = [read_value(await sign_in(service, build_token(name))) for name in names]
 
     async def find_known() -> list[bool]:
-        return [(await send(served, each, "GET", "/me")).is_success for each in cookies]
+        return [(await send(service, each, "GET", "/me")).is_success for each in cookies]
 
     for _ in range(2):
-        out = await send(served, cookies[0], "POST", "/sign-out", json={})
+        out = await send(service, cookies[0], "POST", "/sign-out", json={})
         assert (out.status_code, out.content) == (204, b"")
         assert "Max-Age=0" in out.headers["set-cookie"]
     assert await find_known() == [False, True, True, True]
     everywhere = {"everywhere": True}
-    out = await send(served, cookies[0], "POST", "/sign-out", json=everywhere)
+    out = await send(service, cookies[0], "POST", "/sign-out", json=everywhere)
     assert out.status_code == 401
-    out = await send(served, cookies[1], "POST", "/sign-out", json=everywhere)
+    out = await send(service, cookies[1], "POST", "/sign-out", json=everywhere)
     assert out.status_code == 204
     assert await find_known() == [False, False, False, True]
 
 
-async def test_whoever_signs_in_again_leaves_nothing_behind(served: PageService) -> None:
-    first = read_value(await sign_in(served, build_token("mia")))
+async def test_whoever_signs_in_again_leaves_nothing_behind(service: PageService) -> None:
+    first = read_value(await sign_in(service, build_token("mia")))
     cookie = {"Cookie": f"quorumsql_session={first}"}
-    second = read_value(await sign_in(served, build_token("noa"), **cookie))
-    assert (await send(served, first, "GET", "/me")).status_code == 401
-    assert (await send(served, second, "GET", "/me")).json()["name"] == "noa"
+    second = read_value(await sign_in(service, build_token("noa"), **cookie))
+    assert (await send(service, first, "GET", "/me")).status_code == 401
+    assert (await send(service, second, "GET", "/me")).json()["name"] == "noa"
 
 
-async def test_without_its_index_nobody_is_signed_in(served: PageService) -> None:
-    cookie = read_value(await sign_in(served, build_token("mia")))
-    async with served.store.connection() as connection:
+async def test_without_its_index_nobody_is_signed_in(service: PageService) -> None:
+    cookie = read_value(await sign_in(service, build_token("mia")))
+    async with service.store.connection() as connection:
         await connection.execute("ALTER TABLE quorumsql.sign_ins RENAME TO away")
     try:
-        assert (await send(served, cookie, "GET", "/me")).status_code == 503
-        assert (await sign_in(served, build_token("mia"))).status_code == 503
-        out = await send(served, cookie, "POST", "/sign-out", json={})
+        assert (await send(service, cookie, "GET", "/me")).status_code == 503
+        assert (await sign_in(service, build_token("mia"))).status_code == 503
+        out = await send(service, cookie, "POST", "/sign-out", json={})
         assert (out.status_code, "set-cookie" in out.headers) == (503, False)
-        assert (await served.send("", "GET", "/")).status_code == 200
+        assert (await service.send("", "GET", "/")).status_code == 200
     finally:
-        async with served.store.connection() as connection:
+        async with service.store.connection() as connection:
             await connection.execute("ALTER TABLE quorumsql.away RENAME TO sign_ins")
 
 
@@ -192,27 +183,27 @@ async def test_only_a_page_of_the_service_acts_by_a_cookie(
                 assert (refused.status_code, refused.headers.get("set-cookie")) == (403, None)
 
 
-async def test_a_token_counts_before_the_cookie(served: PageService) -> None:
-    cookie = read_value(await sign_in(served, build_token("mia")))
+async def test_a_token_counts_before_the_cookie(service: PageService) -> None:
+    cookie = read_value(await sign_in(service, build_token("mia")))
     token = {"Authorization": f"Bearer {build_token('noa')}"}
-    me = (await send(served, cookie, "GET", "/me", headers=token)).json()
+    me = (await send(service, cookie, "GET", "/me", headers=token)).json()
     assert (me["name"], me["sign_in"]) == ("noa", "token")
     wrong = {"Authorization": "Bearer wrong"}
-    assert (await send(served, cookie, "GET", "/me", headers=wrong)).status_code == 401
+    assert (await send(service, cookie, "GET", "/me", headers=wrong)).status_code == 401
 
 
-async def test_a_foreign_cookie_and_two_cookies_are_nobody(served: PageService) -> None:
-    own = f"quorumsql_session={read_value(await sign_in(served, build_token('mia')))}"
+async def test_a_foreign_cookie_and_two_cookies_are_nobody(service: PageService) -> None:
+    own = f"quorumsql_session={read_value(await sign_in(service, build_token('mia')))}"
     foreign = ("quorumsql_session=", "quorumsql_session=x", "quorumsql_session=a b", "other=1")
-    async with connect(served.app) as client:
+    async with connect(service.app) as client:
         for cookies in ((own, "quorumsql_session=x"), (f"quorumsql_session=x; {own}",), *foreign):
             sent = (cookies,) if isinstance(cookies, str) else cookies
             headers = [("Cookie", each) for each in sent]
             assert (await client.get("/me", headers=headers)).status_code == 401
 
 
-async def test_everybody_is_told_what_is_hidden_of_what_they_see(served: PageService) -> None:
-    mia = await served.get("mia", "/me")
+async def test_everybody_is_told_what_is_hidden_of_what_they_see(service: PageService) -> None:
+    mia = await service.get("mia", "/me")
     tables = {each["table"]: each for each in mia["hidden"] if each["database"] == "demo_erp"}
     assert tables["hr.employees"]["some_rows"]
     assert "department_id" in tables["hr.employees"]["rows"]
@@ -220,11 +211,11 @@ async def test_everybody_is_told_what_is_hidden_of_what_they_see(served: PageSer
     reason = tables["hr.employees"]["reason"]
     assert reason.startswith("Your role department_member may read only some rows of this table")
     # What the principal sees nothing of is not named.
-    shown = await served.get("mia", "/databases/demo_erp/tables", limit=200)
+    shown = await service.get("mia", "/databases/demo_erp/tables", limit=200)
     assert set(tables) <= {each["table"] for each in shown["tables"]}
-    assert (await served.get("ada", "/me"))["hidden"] == []
+    assert (await service.get("ada", "/me"))["hidden"] == []
     for name, may in (("cleo", False), ("ravi", True), ("ada", True)):
-        assert (await served.get(name, "/me"))["rights"] == {"review": may}
+        assert (await service.get(name, "/me"))["rights"] == {"review": may}
 
 
 async def test_what_is_left_of_the_limits_is_told_and_not_used_by_asking(

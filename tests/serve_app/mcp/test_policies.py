@@ -13,9 +13,9 @@ from mcp.shared.exceptions import MCPError
 
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.echo_engine import EchoEngine
-from tests.serve_app.http.test_principals import PRINCIPALS
 from tests.serve_app.interfaces import Interfaces, open_interfaces, sign_in
 from tests.serve_app.mcp.clients import call, fail
+from tests.serve_app.page_service import PRINCIPALS
 from tests.serve_app.test_policy_pipeline import POLICY
 
 STAFF = "SELECT employee_id, department_id FROM employees"
@@ -25,7 +25,8 @@ STAFF = "SELECT employee_id, department_id FROM employees"
 async def interfaces(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Interfaces]:
     database = wiring.settings.databases["demo_erp"].model_copy(update={"policy": POLICY})
     settings = wiring.settings.model_copy(update={"databases": {"demo_erp": database}})
-    guarded = Wiring(sign_in(settings, PRINCIPALS, monkeypatch), wiring.socket_folder)
+    principals = {name: PRINCIPALS[name] for name in ("ada", "mia", "eve")}
+    guarded = Wiring(sign_in(settings, principals, monkeypatch), wiring.socket_folder)
     async with open_interfaces(guarded, EchoEngine()) as opened:
         yield opened
 
