@@ -1,23 +1,20 @@
-"""Opens and closes the parts that verify, store and list examples."""
+"""Verifies and stores examples, and opens those of the index."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from importlib.resources import as_file
 
 import data.demo_erp
 from execution.executor import ReadOnlyExecutor
-from execution.guard.guard import SqlGuard
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Principal
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.examples.importing import ImportReport, Pair, import_pairs, read_pairs
 from retrieval.examples.records import Verifier
 from retrieval.index_store.example_store import ExampleStore
-from retrieval.index_store.store import IndexStore
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Reporter
 
@@ -33,26 +30,6 @@ async def open_examples(wiring: Wiring) -> AsyncIterator[ExampleStore]:
         await store.close()
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyingParts:
-    """The parts that verify examples and feedback: the index, the guard, the databases."""
-
-    store: IndexStore
-    guard: SqlGuard
-    executor: ReadOnlyExecutor
-
-
-@asynccontextmanager
-async def open_verifying_parts(wiring: Wiring) -> AsyncIterator[VerifyingParts]:
-    """Opens the parts until the block ends. Raises SettingsError."""
-    store = wiring.build_index_store()
-    executor = ReadOnlyExecutor(wiring.build_databases())
-    try:
-        yield VerifyingParts(store, wiring.build_guard(IndexedCatalogs(store)), executor)
-    finally:
-        await asyncio.gather(executor.close(), store.close())
-
-
 async def add_examples(
     wiring: Wiring,
     database: str,
@@ -64,15 +41,18 @@ async def add_examples(
 
     Raises Unavailable, PolicyError, SettingsError.
     """
-    async with open_verifying_parts(wiring) as parts:
+    store = wiring.build_index_store()
+    executor = ReadOnlyExecutor(wiring.build_databases())
+    try:
+        guard = wiring.build_guard(IndexedCatalogs(store))
         with reporter.step(f"Examples of {database}") as step:
             report = await import_pairs(
                 database,
                 pairs,
                 principal,
                 dialect=wiring.settings.databases[database].dialect,
-                store=ExampleStore(parts.store),
-                verifier=Verifier(parts.guard, parts.guard, parts.executor),
+                store=ExampleStore(store),
+                verifier=Verifier(guard, guard, executor),
                 embedder=wiring.models.build_embedder(),
                 progress=step.update,
             )
@@ -80,6 +60,8 @@ async def add_examples(
                 f"{report.stored} stored, {report.known} already stored, "
                 f"{len(report.left_out)} left out"
             )
+    finally:
+        await asyncio.gather(executor.close(), store.close())
     return report
 
 

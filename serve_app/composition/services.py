@@ -19,13 +19,12 @@ from serve_app.composition.identity import IdentityParts
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
 from serve_app.service.accounted_work import AccountedWork
-from serve_app.service.feedback import FeedbackService
+from serve_app.service.feedback import FeedbackService, ReviewService
 from serve_app.service.history import HistoryService, SessionService
 from serve_app.service.identity.sign_ins import SignIns
 from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
-from serve_app.service.review import ReviewService
 from serve_app.service.schema_service import SchemaService
 from serve_app.service.tools import ToolService
 

@@ -23,9 +23,8 @@ from serve_app.http.route_parts import (
     describe_responses,
     render_model,
 )
-from serve_app.service.feedback import FeedbackService
+from serve_app.service.feedback import FeedbackService, ReviewService
 from serve_app.service.history import Forgotten, HistoryService, SessionService
-from serve_app.service.review import ReviewService
 
 _CONVERSATIONS = describe_responses(
     "A page of the principal's conversations, the latest first.", ConversationsResponse
