@@ -13,7 +13,6 @@ from functools import lru_cache
 
 from nl2sql.expectations.asked_columns import count_columns
 from nl2sql.expectations.asked_comparisons import Comparison, add_opposite, list_comparisons
-from nl2sql.expectations.asked_forms import read_decimals
 from nl2sql.languages.english import NUMBER_WORDS
 
 _SUPERLATIVE = (
@@ -66,6 +65,12 @@ _DOWN_FIRST = re.compile(
 )
 _UP_FIRST = re.compile(
     rf"(?:,\s*)?\b(?:the\s+)?{_LOW_WORD}\s+(?:[\w-]+\s+){{0,3}}(?:first|to\s+(?:the\s+)?{_HIGH_WORD})\b",
+    re.IGNORECASE,
+)
+_DECIMALS = rf"(?P<number>\d|{'|'.join(NUMBER_WORDS)})"
+_ROUNDED = re.compile(
+    rf"\bround(?:ed)?\b[^.;?]{{0,30}}?\bto\s+(?:(?:the\s+)?{_DECIMALS}\s+decimals?\b|"
+    r"(?P<whole>(?:the\s+nearest\s+|whole\s+)\w+))",
     re.IGNORECASE,
 )
 _REVERSED = re.compile(r"\brevers", re.IGNORECASE)
@@ -166,7 +171,7 @@ def read_expectations(question: str) -> Expectations:
         comparisons_either_way=tuple(map(add_opposite, compared)) if negated else (),
         both=_BOTH.search(text) is not None,
         keyed=_KEY.search(text) is not None,
-        decimals=read_decimals(text),
+        decimals=_read_decimals(text),
     )
 
 
@@ -207,4 +212,20 @@ def _read_rows(text: str) -> int | None:
     if (match := _TOP.search(text)) is None:
         return None
     word = next(filter(None, match.groups())).lower()
+    return int(word) if word.isdigit() else NUMBER_WORDS[word]
+
+
+def _read_decimals(question: str) -> int | None:
+    """The number of decimals to which figures should be rounded; None if it does not say.
+
+    >>> questions = "rounded to two decimals", "Round to 1 decimal", "rounded to whole euros", "all"
+    >>> [_read_decimals(question) for question in questions]
+    [2, 1, 0, None]
+    """
+    found = _ROUNDED.search(question)
+    if found is None:
+        return None
+    if found["whole"]:
+        return 0
+    word = found["number"].lower()
     return int(word) if word.isdigit() else NUMBER_WORDS[word]

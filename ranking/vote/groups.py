@@ -1,36 +1,57 @@
-"""Groups the candidates that vote together.
+"""Groups the candidates that vote together: those whose results are one reading.
 
-A form has equivalent results, by the comparator of the evaluation. Forms that differ only in how
-they show the same figures of the same things are one group (``readings``). Of a truncated result
-only a page is known: it equals another truncated result if the pages are equal. A candidate that
-could not be run is alone.
+A form has equivalent results, by the comparator of the evaluation. Of a truncated result only a
+page is known: it equals another truncated result if the pages are equal. A candidate that could not
+be run is alone. Results are compared pairwise only where they have the same profile; each is read
+about once.
 
-Results are compared pairwise only where they have the same profile; each is read about once.
+A reading has forms that show the same figures of the same things differently. Two forms are one
+reading in three cases only, each proven from keys of the catalog or from the queries themselves,
+and checked against the rows:
+
+- *Key and label.* One shows a key where the other shows the label of the row with that key. Proof:
+  a candidate derived by ``shown_names``, which has the rows of its original by construction and
+  figures equal to it, has the other's rows; or a result shows both, and without the one or the
+  other has these rows.
+- *A rounded figure.* One is the other, with its numbers rounded to the decimals of a ROUND.
+- *The figure that ranks.* One shows the first rows by a figure, the other the same rows without the
+  figure: it says which rows are meant, whether it is shown or not.
+
+The correspondence must be one to one: rows with labels that belong to two different results by
+keys (two customers of one name), or rounded figures of two different results, join nothing.
+Everything else is a different reading, also an attribute more: it may be what is asked for.
+Knows nothing of SQL: ``ranking/display.py`` reads the queries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Decimal
 
-from nl2sql.types import Assessment
-from ranking.vote.readings import Forms, join_forms
+from nl2sql.results.equivalence import ComparedRows, are_equivalent
+from nl2sql.types import Assessment, ResultSet
 
-NO_GROUP = -1
+_NO_GROUP = -1
+
+# The rule that derives the label's form from the key's (repair/derive).
+_LABELLING = "shown_names"
 
 
 def group_assessments(assessments: Sequence[Assessment]) -> list[Assessment]:
     """The assessments with their groups, numbered from 0; wrong candidates keep -1."""
-    forms = Forms()
+    forms = _Forms()
     grouped = [
         assessment
         if assessment.result is None
         else replace(assessment, form=forms.find(assessment.result))
-        for assessment in (replace(each, form=NO_GROUP) for each in assessments)
+        for assessment in (replace(each, form=_NO_GROUP) for each in assessments)
     ]
-    readings = join_forms(grouped, forms)
+    readings = _join_forms(grouped, forms)
     grouped = [
-        replace(assessment, group=readings.get(assessment.form, NO_GROUP)) for assessment in grouped
+        replace(assessment, group=readings.get(assessment.form, _NO_GROUP))
+        for assessment in grouped
     ]
     groups = len(set(readings.values()))
     for number, assessment in enumerate(grouped):
@@ -38,3 +59,170 @@ def group_assessments(assessments: Sequence[Assessment]) -> list[Assessment]:
             grouped[number] = replace(assessment, group=groups)
             groups += 1
     return grouped
+
+
+class _Forms:
+    """The first result of each form."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._known: dict[Hashable, list[tuple[int, ComparedRows]]] = {}
+
+    def find(self, result: ResultSet) -> int:
+        """The number of an equal result, or a new one.
+
+        A page never equals a complete result, which has no more rows.
+        """
+        return self.find_rows(result.rows, truncated=result.truncated)
+
+    def find_rows(self, rows: Sequence[Sequence[object]], *, truncated: bool = False) -> int:
+        """The number of equal rows, or a new one."""
+        compared = ComparedRows(rows)
+        alike = self._known.setdefault((truncated, compared.profile), [])
+        for number, other in alike:
+            if compared.is_equivalent_to(other):
+                return number
+        alike.append((self._count, compared))
+        self._count += 1
+        return self._count - 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A form, what it becomes with less detail, and what distinguishes its rows."""
+
+    form: int
+    shown: int
+    detailed: int
+
+
+def _join_forms(assessments: Sequence[Assessment], forms: _Forms) -> dict[int, int]:
+    """Form → number of its reading, from 0 in the order of the assessments."""
+    links = defaultdict(list)
+    for link in _list_links(assessments, forms):
+        links[link.shown].append(link)
+    parents: dict[int, int] = {}
+    for shown, found in links.items():
+        if len({link.detailed for link in found} - {shown}) <= 1:
+            for link in found:
+                _join(parents, shown, link.form)
+                _join(parents, shown, link.detailed)
+    ranked = defaultdict(set)
+    for form, shown in _list_ranked(assessments, forms):
+        ranked[shown].add(form)
+    for shown, whole in ranked.items():
+        if len({_find_root(parents, form) for form in whole} - {_find_root(parents, shown)}) <= 1:
+            for form in whole:
+                _join(parents, shown, form)
+    numbers: dict[int, int] = {}
+    readings = {}
+    for assessment in assessments:
+        if assessment.form >= 0:
+            root = _find_root(parents, assessment.form)
+            readings[assessment.form] = numbers.setdefault(root, len(numbers))
+    return readings
+
+
+def find_bare(assessments: Sequence[Assessment]) -> frozenset[int]:
+    """The forms that show keys, where another form of the same reading shows their labels."""
+    known = {assessment.candidate.id: assessment for assessment in assessments}
+    return frozenset(
+        parent.form
+        for child in assessments
+        if (parent := _find_labelled(child, known)) is not None
+        and parent.group == child.group
+        and parent.form != child.form
+    )
+
+
+def _find_labelled(child: Assessment, known: Mapping[str, Assessment]) -> Assessment | None:
+    """What a candidate shows with labels; None unless it shows all of its rows so."""
+    if child.candidate.rule != _LABELLING or child.result is None:
+        return None
+    parent = known.get(child.candidate.derived_from)
+    if parent is None or parent.result is None:
+        return None
+    # A label that is missing, or withheld from the principal, does not say which row it is.
+    shows_all = _count_nulls(child.result) <= _count_nulls(parent.result)
+    return parent if shows_all and _have_equal_figures(parent.result, child.result) else None
+
+
+def _have_equal_figures(left: ResultSet, right: ResultSet) -> bool:
+    """True if the rows are equal without one column."""
+    width = len(left.columns)
+    if left.truncated != right.truncated or len(right.columns) != width:
+        return False
+    return len(left.rows) == len(right.rows) and any(
+        are_equivalent(_leave_out(left, (at,)), _leave_out(right, (at,))) for at in range(width)
+    )
+
+
+def _list_links(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[_Link]:
+    known = {assessment.candidate.id: assessment for assessment in assessments}
+    digits = {assessment.display.digits for assessment in assessments} - {None}
+    done = set()
+    for assessment in assessments:
+        if (parent := _find_labelled(assessment, known)) is not None:
+            yield _Link(parent.form, assessment.form, parent.form)
+        result, display = assessment.result, assessment.display
+        if result is None or result.truncated or not result.rows:
+            continue
+        if display.keys:
+            shown = forms.find_rows(_leave_out(result, display.keys))
+            yield _Link(assessment.form, shown, forms.find_rows(_leave_out(result, display.labels)))
+        if assessment.form in done:
+            continue
+        done.add(assessment.form)
+        for decimals in digits:
+            if decimals is not None and (rounded := _round(result, decimals)) is not None:
+                yield _Link(assessment.form, forms.find_rows(rounded), assessment.form)
+
+
+def _list_ranked(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[tuple[int, int]]:
+    """The forms with a figure that ranks, and what they are without it: other first rows."""
+    first = {each.form for each in assessments if each.display.first}
+    for each in assessments:
+        result = each.result
+        if result is not None and result.rows and not result.truncated and each.display.ranked:
+            shown = forms.find_rows(_leave_out(result, each.display.ranked))
+            if shown in first:
+                yield each.form, shown
+
+
+def _leave_out(result: ResultSet, positions: Sequence[int]) -> list[tuple[object, ...]]:
+    kept = [at for at in range(len(result.columns)) if at not in positions]
+    return [tuple(row[at] for at in kept) for row in result.rows]
+
+
+def _round(result: ResultSet, decimals: int) -> list[tuple[object, ...]] | None:
+    """The rows with rounded numbers; None if they have no number to round."""
+    step = Decimal(1).scaleb(-decimals)
+    if not any(isinstance(cell, float | Decimal) for row in result.rows for cell in row):
+        return None
+    return [tuple(_round_cell(cell, step) for cell in row) for row in result.rows]
+
+
+def _round_cell(cell: object, step: Decimal) -> object:
+    if not isinstance(cell, float | Decimal):
+        return cell
+    number = Decimal(repr(cell)) if isinstance(cell, float) else cell
+    # A number of more digits than decimal arithmetic has is a whole one.
+    if not number.is_finite() or number.adjusted() > 20:
+        return cell
+    return number.quantize(step, ROUND_HALF_UP)
+
+
+def _count_nulls(result: ResultSet) -> int:
+    return sum(cell is None for row in result.rows for cell in row)
+
+
+def _find_root(parents: Mapping[int, int], form: int) -> int:
+    while (parent := parents.get(form, form)) != form:
+        form = parent
+    return form
+
+
+def _join(parents: dict[int, int], left: int, right: int) -> None:
+    left, right = _find_root(parents, left), _find_root(parents, right)
+    if left != right:
+        parents[right] = left

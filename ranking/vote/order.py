@@ -15,8 +15,7 @@ from functools import partial
 from nl2sql.intervals import wilson_interval
 from nl2sql.types import Assessment, Candidate, Ranking, ResultSet
 from ranking.score.points import weigh_score
-from ranking.vote.groups import group_assessments
-from ranking.vote.readings import find_bare
+from ranking.vote.groups import find_bare, group_assessments
 from ranking.vote.unanimity import find_contradicting, is_quorum
 
 # The classes of candidates, best first: those that ran or may be run, contradict all samples, must

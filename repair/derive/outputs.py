@@ -1,7 +1,7 @@
 """What is shown: names instead of keys, rounded figures, fewer columns, and the order of rows.
 
 What ``shown_names`` derives has exactly the rows of its original, with a name in place of a key, so
-that the vote takes both for one reading (``ranking/vote/readings.py``). Therefore a table is added
+that the vote takes both for one reading (``ranking/vote/groups.py``). Therefore a table is added
 by a LEFT JOIN, which drops no row and, to a primary key, repeats none; groups stay those of the
 key; and a query whose groups, order or conditions refer to the output is left alone.
 """
