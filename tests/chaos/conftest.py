@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from ray import serve
 
+from data.demo_erp import MODULES
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER
 from nl2sql.settings import Settings, parse_settings
 from serve_app.composition.wiring import Wiring
@@ -27,7 +28,7 @@ from serve_app.reporting import Silence
 from tests.chaos.load import pick_answered
 from tests.chaos.questions import ASKING, open_questions
 from tests.chaos.servers import Server
-from tests.chaos.service import TIMEOUT_S, Case, Service, describe_demo, render
+from tests.chaos.service import TIMEOUT_S, Case, Service, render
 from tests.oracle.demo import DATABASE
 from tests.oracle.stage import HASH_KEY
 from tests.serve_app.echo_replica import EchoReplica
@@ -90,7 +91,7 @@ def service(home: Path, cases: list[Case]) -> Iterator[Service]:
         stack.callback(stop_service)
         url = service_url(settings)
         yield Service(
-            questions=pick_answered(lambda: url, questions, TIMEOUT_S),
+            questions=pick_answered(url, questions, TIMEOUT_S),
             cases=cases,
             url=url,
             data=data,
@@ -100,19 +101,35 @@ def service(home: Path, cases: list[Case]) -> Iterator[Service]:
 
 
 def build_settings(home: Path, policy: Path, data: Server, index: Server) -> Settings:
-    """The demo behind the relays."""
-    demo = describe_demo(
-        data.url(DATABASE, READER),
-        data.url(DATABASE, INDEXER),
-        index.url(INDEX_DATABASE, INDEXER),
-        policy,
+    """The demo behind the relays, with short limits."""
+    return parse_settings(
+        {
+            "home": str(home),
+            "audit": {"file": str(home / "audit" / "audit.jsonl")},
+            "serve": {"port": PORT, "dashboard": False, "fuse_cpu_stages": False},
+            "databases": {
+                DATABASE: {
+                    "reader": {"url": data.url(DATABASE, READER)},
+                    "indexer": {"url": data.url(DATABASE, INDEXER)},
+                    "schemas": list(MODULES),
+                    "policy": str(policy),
+                    "skip_values": ["*"],
+                }
+            },
+            "index": {
+                "connection": {"url": index.url(INDEX_DATABASE, INDEXER)},
+                "infer_keys": False,
+            },
+            "flags": {"intent_gate": False},
+            "ranking": {"min_confidence": 0.0},
+            "limits": {
+                "pool_size": 4,
+                "rows": 1000,
+                "statement_timeout_ms": 5000,
+                "request_timeout_ms": int(TIMEOUT_S * 1000),
+            },
+        }
     )
-    own = {
-        "home": str(home),
-        "audit": {"file": str(home / "audit" / "audit.jsonl")},
-        "serve": {"port": PORT, "dashboard": False, "fuse_cpu_stages": False},
-    }
-    return parse_settings(demo | own)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import threading
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Literal, Self
@@ -32,34 +32,30 @@ _WITH_RETRY = {429, 503}
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One response of ``url``.
-
-    ``at`` is when it was asked for (monotonic), ``seconds`` how long it took.
-    """
+    """One response: ``at`` is when it was asked for (monotonic), ``seconds`` how long it took."""
 
     kind: Kind
-    url: str
     at: float
     seconds: float
     detail: str = ""
 
 
 class Client:
-    """Asks the service and judges what it replies; ``find_url`` says where, for each request."""
+    """Asks the service at ``url`` and judges what it replies."""
 
-    def __init__(self, find_url: Callable[[], str], timeout_s: float) -> None:
-        self._find_url = find_url
+    def __init__(self, url: str, timeout_s: float) -> None:
+        self._url = url
         self._timeout_s = timeout_s
         self._seeds = itertools.count()
         self._http = httpx.Client(timeout=timeout_s + GRACE_S)
 
     def ask(self, question: KnownQuestion) -> Reply:
         """The judgement of one response. No two questions are the same, so none is shared."""
-        start, url = time.monotonic(), self._find_url()
-        kind, detail = self._ask(url, question)
-        return Reply(kind, url, start, time.monotonic() - start, detail)
+        start = time.monotonic()
+        kind, detail = self._ask(question)
+        return Reply(kind, start, time.monotonic() - start, detail)
 
-    def _ask(self, url: str, question: KnownQuestion) -> tuple[Kind, str]:
+    def _ask(self, question: KnownQuestion) -> tuple[Kind, str]:
         number = next(self._seeds)
         body = {"question": question.sql, "k": 1, "max_rows": MOST_ROWS, "seed": number}
         if number % 4 == 0:
@@ -67,7 +63,7 @@ class Client:
             body["session"] = uuid.uuid4().hex
         headers = {"Authorization": f"Bearer {build_token(question.principal)}"}
         try:
-            response = self._http.post(f"{url}/query", json=body, headers=headers)
+            response = self._http.post(f"{self._url}/query", json=body, headers=headers)
         except httpx.TimeoutException as error:
             return "hung", repr(error)
         except httpx.TransportError as error:
@@ -77,7 +73,7 @@ class Client:
     def is_ready(self) -> bool:
         """Whether the service says that it is."""
         try:
-            return self._http.get(f"{self._find_url()}/readyz").status_code == 200
+            return self._http.get(f"{self._url}/readyz").status_code == 200
         except httpx.HTTPError:
             return False
 
@@ -111,12 +107,12 @@ class Load:
 
     def __init__(
         self,
-        find_url: Callable[[], str],
+        url: str,
         questions: Sequence[KnownQuestion],
         timeout_s: float,
     ) -> None:
         self.replies: list[Reply] = []
-        self._find_url = find_url
+        self._url = url
         self._questions = questions
         self._timeout_s = timeout_s
         self._ending = threading.Event()
@@ -151,7 +147,7 @@ class Load:
         return Counter(reply.kind for reply in self.replies)
 
     def _ask(self, number: int) -> None:
-        client, rng = Client(self._find_url, self._timeout_s), random.Random(number)
+        client, rng = Client(self._url, self._timeout_s), random.Random(number)
         while not self._ending.is_set():
             reply = client.ask(rng.choice(self._questions))
             self.replies.append(reply)
@@ -160,13 +156,13 @@ class Load:
 
 
 def pick_answered(
-    find_url: Callable[[], str], questions: Sequence[KnownQuestion], timeout_s: float
+    url: str, questions: Sequence[KnownQuestion], timeout_s: float
 ) -> list[KnownQuestion]:
     """Those that get the rows of the copy; one whose rows depend on their order may not.
 
     Raises AssertionError where they are not even half of all.
     """
-    client = Client(find_url, timeout_s)
+    client = Client(url, timeout_s)
     # The first question of all waits until everything is loaded.
     client.ask(questions[0])
     replies = [(question, client.ask(question)) for question in questions]

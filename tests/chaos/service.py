@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from data.demo_erp import MODULES
 from tests.chaos.load import GRACE_S, Client, Load, Reply
 from tests.chaos.questions import KnownQuestion
 from tests.chaos.servers import Server
-from tests.oracle.demo import DATABASE
 
 # The time limit of a request.
 TIMEOUT_S = 15.0
@@ -41,20 +38,20 @@ class Case:
 
 
 @dataclass(kw_only=True)
-class AskedService:
-    """A running service, and the cases so far."""
+class Service:
+    """The service, its databases, and the cases so far."""
 
     questions: Sequence[KnownQuestion]
     cases: list[Case]
-
-    def find_url(self) -> str:
-        """Where the next request goes."""
-        raise NotImplementedError
+    url: str
+    data: Server
+    index: Server
+    audit_folder: Path
 
     @contextmanager
     def client(self) -> Iterator[Client]:
         """A client of its own."""
-        client = Client(self.find_url, TIMEOUT_S)
+        client = Client(self.url, TIMEOUT_S)
         yield client
         client.close()
 
@@ -64,7 +61,7 @@ class AskedService:
         fault: AbstractContextManager[None],
         *,
         hold_s: float = 0.0,
-        may_lose: Collection[str] = (),
+        may_lose: bool = False,
         record: bool = True,
     ) -> Case:
         """Causes the fault under a steady load for ``hold_s``, and waits until all is well again.
@@ -72,10 +69,10 @@ class AskedService:
         The case is a row of the table if it is to be ``record``ed.
 
         Raises AssertionError for a wrong row, an error that is none of ours, a request that hangs,
-        a lost connection unless those to its URL ``may`` be lost, or a service that does not come
+        a lost connection unless connections ``may`` be lost, or a service that does not come
         back.
         """
-        with Load(self.find_url, self.questions, TIMEOUT_S) as load:
+        with Load(self.url, self.questions, TIMEOUT_S) as load:
             load.wait_for_right(20, MOST_RECOVERY_S)
             before = len(load.replies)
             start = time.monotonic()
@@ -121,49 +118,12 @@ class AskedService:
         return since
 
 
-@dataclass(kw_only=True)
-class Service(AskedService):
-    """The service on one node, and its databases."""
-
-    url: str
-    data: Server
-    index: Server
-    audit_folder: Path
-
-    def find_url(self) -> str:
-        return self.url
-
-
-def describe_demo(reader: str, indexer: str, index: str, policy: Path) -> dict[str, Any]:
-    """Settings of the demo behind these URLs and this policy, with short limits."""
-    return {
-        "databases": {
-            DATABASE: {
-                "reader": {"url": reader},
-                "indexer": {"url": indexer},
-                "schemas": list(MODULES),
-                "policy": str(policy),
-                "values": {"enabled": False},
-            }
-        },
-        "index": {"connection": {"url": index}, "infer_keys": False},
-        "flags": {"intent_gate": False},
-        "ranking": {"min_confidence": 0.0},
-        "limits": {
-            "pool_size": 4,
-            "rows": 1000,
-            "statement_timeout_ms": 5000,
-            "request_timeout_ms": int(TIMEOUT_S * 1000),
-        },
-    }
-
-
-def check(replies: Sequence[Reply], *, may_lose: Collection[str]) -> None:
-    """Raises AssertionError for replies that must not be; ``may_lose`` are URLs."""
+def check(replies: Sequence[Reply], *, may_lose: bool) -> None:
+    """Raises AssertionError for replies that must not be."""
     bad = [
         reply
         for reply in replies
-        if reply.kind in _FATAL or (reply.kind == "lost" and reply.url not in may_lose)
+        if reply.kind in _FATAL or (reply.kind == "lost" and not may_lose)
     ]
     assert not bad, bad[:3]
     assert max(reply.seconds for reply in replies) < TIMEOUT_S + GRACE_S

@@ -88,8 +88,9 @@ def aim_grammar(
 ) -> Aimed:
     """Statements by the grammar over what one target sees, for it and for another at random.
 
-    The other one mostly sees other rows. ``list_visible`` gives the qualified names of what a
-    principal of that name sees. The grammar is calibrated with the first target's guard.
+    At first those that nobody may evaluate. The other one mostly sees other rows.
+    ``list_visible`` gives the qualified names of what a principal of that name sees. The grammar
+    is calibrated with the first target's guard.
     """
 
     def accepts(statement: str) -> bool:
@@ -102,6 +103,8 @@ def aim_grammar(
     for grammar in grammars:
         grammar.set_rare(rare)
         streams.append(grammar.iterate())
+    for trap in dialect.traps:
+        yield targets, "trap", f"SELECT {trap} AS x"
     while True:
         at = rng.randrange(len(targets))
         kind, statement = next(streams[at])
