@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 import yaml
 
 from data.demo_erp import SETTINGS
-from evaluation.runs.run_folder import RunFolder
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import Settings, load_settings
 from nl2sql.speed import EngineSpeed, Pace
@@ -21,7 +19,6 @@ from serve_app.operations.checks.models import check_weights
 from serve_app.operations.checks.run import run_checks
 from serve_app.operations.checks.service import check_speed
 from tests.conftest import ROOT
-from tests.evaluation.builders import build_manifest, build_record
 from tests.fakes import build_settings
 from tests.serve_app.served import build_app, serve
 
@@ -159,11 +156,6 @@ def test_doctor_tells_the_speed_of_the_running_service(pace: Pace | None, told: 
         assert told in check_speed(settings).message
 
 
-def test_the_questions_of_the_demo_are_a_benchmark_file() -> None:
-    lines = (ROOT / "data" / "demo_erp" / "questions.jsonl").read_text().splitlines()
-    assert {"id", "database", "question", "query"} <= set(json.loads(lines[0]))
-
-
 def test_the_evaluation_says_what_is_wrong(tmp_path: Path) -> None:
     for arguments, expected in (
         (("run", "demo_erp", "--set", "bm52=false"), "did you mean 'bm25'"),
@@ -182,20 +174,3 @@ def test_the_evaluation_says_what_is_wrong(tmp_path: Path) -> None:
         assert code == 1, output
         assert expected in " ".join(output.split())
         assert "Traceback" not in output
-
-
-def test_runs_are_listed_compared_and_reported(tmp_path: Path) -> None:
-    for name, right in (("one", True), ("other", False)):
-        folder = RunFolder(tmp_path / "runs" / name, build_manifest("q1", "q2"))
-        with folder.open():
-            folder.append(build_record("q1"))
-            folder.append(build_record("q2", correct=right, question="<script>alert(1)</script>"))
-    runs = [str(tmp_path / "runs" / name) for name in ("one", "other")]
-    code, output = run("eval", "report", *runs)
-    assert code == 0, output
-    assert "1: q2" in output
-    code, output = run("eval", "report", *runs, "--output", str(tmp_path / "out" / "report"))
-    assert code == 0, output
-    written = (tmp_path / "out" / "report" / "report.md").read_text()
-    assert "<script>alert(1)" not in written
-    assert "McNemar" in written

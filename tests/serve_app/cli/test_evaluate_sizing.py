@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from typer.testing import CliRunner
 
 from serve_app.cli.app import app
@@ -20,23 +21,14 @@ def test_deployment_is_found() -> None:
     assert found["refused_share"] <= 0.01
 
 
-def test_given_deployment_is_predicted() -> None:
-    options = "--replicas 1 --engines 1 --engine openvino-0.5b-2-cores".split()
-
-    result = CliRunner().invoke(app, ["eval", "sizing", "--questions-per-minute", "5", *options])
-
-    assert "OpenVINO, two cores of an AMD EPYC" in " ".join(result.output.split())
-
-
-def test_engines_alone_are_an_error() -> None:
-    result = CliRunner().invoke(app, ["eval", "sizing", "--engines", "2"])
-
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sizing", "--engines", "2"], "given together"),
+        (["engine", "--k", "0,8"], "--k takes positive numbers"),
+    ],
+)
+def test_options_that_do_not_fit_are_an_error(arguments: list[str], said: str) -> None:
+    result = CliRunner().invoke(app, ["eval", *arguments])
     assert result.exit_code == 2
-    assert "given together" in result.output
-
-
-def test_loads_of_an_engine_are_positive_numbers() -> None:
-    result = CliRunner().invoke(app, ["eval", "engine", "--k", "0,8"])
-
-    assert result.exit_code == 2
-    assert "--k takes positive numbers" in " ".join(result.output.split())
+    assert said in " ".join(result.output.split())

@@ -69,7 +69,11 @@ def test_the_life_of_an_index(config: Path) -> None:
     code, output = run(config, "build")
     assert code == 0
     assert "1 tables, 2 columns" in output
-    assert read_states(config) == {"hr": "current", "shop": "current"}
+    (_, found) = json.loads(run(config, "status", "--json")[1])
+    assert (found["database"], found["state"]) == ("shop", "current")
+    assert (found["tables"], found["columns"], found["embedder"]) == (1, 2, "all-MiniLM-L6-v2")
+    assert found["bytes"] > 0
+    assert found["indexed_at"].endswith("+00:00")
     assert "unchanged" in run(config, "build", "shop")[1]
 
     change(config.parent / "shop.sqlite", "ALTER TABLE customers ADD COLUMN country TEXT")
@@ -79,17 +83,6 @@ def test_the_life_of_an_index(config: Path) -> None:
 
     assert "quorumsql index build shop" in run(config, "drop", "shop", "--yes")[1]
     assert read_states(config) == {"hr": "current", "shop": "not indexed"}
-
-
-def test_the_status_tells_age_size_and_contents(config: Path) -> None:
-    run(config, "build", "shop")
-    _, output = run(config, "status", "shop", "--json")
-    (found,) = json.loads(output)
-    assert (found["tables"], found["columns"], found["embedder"]) == (1, 2, "all-MiniLM-L6-v2")
-    assert found["bytes"] > 0
-    assert found["indexed_at"].endswith("+00:00")
-    _, output = run(config, "status", "shop")
-    assert "current" in output
 
 
 def test_a_database_that_left_the_settings_can_be_dropped(config: Path) -> None:

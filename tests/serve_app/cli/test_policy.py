@@ -1,17 +1,25 @@
-"""``quorumsql policy`` on the demo: what fits, what does not, and what one principal sees."""
+"""``quorumsql policy`` on the demo: what fits, what a principal sees, and row-level security."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
+import psycopg
 import pytest
 import yaml
+from typer.testing import CliRunner
 
-from execution.postgres.embedded import EmbeddedServer
-from nl2sql.settings import Settings
+from nl2sql.errors import PolicyError, QuorumError
+from nl2sql.settings import Settings, load_settings
+from serve_app.cli.app import app
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.checks.databases import check_functions, check_row_security
+from serve_app.operations.row_level_security import (
+    check_row_level_security,
+    find_reader,
+    is_applied_but_unused,
+    owner_url,
+)
 from tests.conftest import ROOT
 
 POLICY = ROOT / "data" / "demo_erp" / "policy.yaml"
@@ -19,41 +27,56 @@ MIA = {"roles": ["department_member"], "attributes": {"department_id": 3}}
 
 
 @pytest.fixture
-def config(tmp_path: Path, demo_settings: Settings, embedded_server: EmbeddedServer) -> Path:
-    """The demo's settings with its policy and one principal."""
-    assert embedded_server is not None
-    schemas = list(demo_settings.databases["demo_erp"].schemas)
-    value: dict[str, Any] = {
-        "home": str(demo_settings.home),
-        "default_database": "demo_erp",
-        "databases": {
-            "demo_erp": {
-                "demo": True,
-                "reader": {"url": "embedded"},
-                "indexer": {"url": "embedded"},
-                "schemas": schemas,
-                "policy": str(POLICY),
-            },
-            "bare": {"reader": {"url": "embedded:demo_erp"}},
-        },
-        "identity": {"principals": {"mia": MIA, "eve": {"roles": ["nobody"]}}},
+def config(tmp_path: Path, demo_settings: Settings, wiring: Wiring) -> Path:
+    """Settings of the tests' own server, with the demo's policy and other databases beside it."""
+    sqlite = tmp_path / "shop.sqlite"
+    sqlite.touch()
+    demo = {
+        "demo": True,
+        "reader": {"url": "embedded"},
+        "schemas": list(wiring.settings.databases["demo_erp"].schemas),
+        "policy": str(POLICY),
     }
     path = tmp_path / "quorumsql.yaml"
-    path.write_text(yaml.safe_dump(value), encoding="utf-8")
+    path.write_text(
+        yaml.safe_dump(
+            {
+                "home": str(demo_settings.home),
+                "default_database": "demo_erp",
+                "identity": {
+                    "local": {"roles": ["analyst"]},
+                    "principals": {"mia": MIA, "eve": {"roles": ["nobody"]}},
+                },
+                "databases": {
+                    "demo_erp": demo,
+                    "bare": {"reader": {"url": "embedded:demo_erp"}},
+                    "shop": {"reader": {"url": f"sqlite:///{sqlite}"}, "policy": str(POLICY)},
+                },
+            }
+        )
+    )
     return path
 
 
-def run(config: Path, *arguments: str) -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "serve_app.cli", "--config", str(config), "policy", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=ROOT,
-        env={"COLUMNS": "200", "PATH": "/usr/bin:/bin", "HOME": str(config.parent)},
+@pytest.fixture
+def secured_config(config: Path) -> Path:
+    """The same, with row-level security."""
+    value = yaml.safe_load(config.read_text())
+    value["databases"]["demo_erp"]["row_level_security"] = True
+    config.write_text(yaml.safe_dump(value))
+    return config
+
+
+def run(config: Path, *arguments: str, answer: str = "") -> tuple[int, str]:
+    done = CliRunner().invoke(
+        app,
+        ["--config", str(config), "policy", *arguments],
+        input=answer,
+        env={"COLUMNS": "200"},
     )
-    return done.returncode, done.stdout + done.stderr
+    if isinstance(done.exception, Exception) and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return done.exit_code, done.output
 
 
 def test_a_policy_that_fits_is_counted(config: Path) -> None:
@@ -67,9 +90,8 @@ def test_a_policy_that_does_not_fit_names_what_is_wrong(config: Path, tmp_path: 
     wrong = tmp_path / "wrong.yaml"
     wrong.write_text(POLICY.read_text().replace("- hr.regions", "- hr.regoins"), encoding="utf-8")
     config.write_text(config.read_text().replace(str(POLICY), str(wrong)), encoding="utf-8")
-    code, text = run(config, "check")
-    assert code == 1
-    assert "there is no table hr.regoins" in text
+    with pytest.raises(PolicyError, match=r"there is no table hr\.regoins"):
+        run(config, "check")
 
 
 def test_paths_of_inheritance_are_shown(config: Path) -> None:
@@ -81,9 +103,9 @@ def test_paths_of_inheritance_are_shown(config: Path) -> None:
 
 
 def test_a_role_that_is_not_there_is_named(config: Path) -> None:
-    code, text = run(config, "check", "--role", "boss")
-    assert code == 1
-    assert "Known: analyst" in text
+    with pytest.raises(PolicyError) as caught:
+        run(config, "check", "--role", "boss")
+    assert "Known: analyst" in caught.value.hint
 
 
 def test_a_query_is_tried_as_somebody(config: Path) -> None:
@@ -115,6 +137,95 @@ def test_the_rows_of_every_table_are_counted(config: Path) -> None:
     ids=["no_role", "nobody", "no_policy"],
 )
 def test_what_cannot_be_shown_says_why(config: Path, arguments: tuple[str, ...], said: str) -> None:
-    code, text = run(config, *arguments)
+    with pytest.raises(QuorumError, match=said):
+        run(config, *arguments)
+
+
+def test_it_is_applied_checked_and_removed(secured_config: Path, wiring: Wiring) -> None:
+    secured = Wiring(load_settings(secured_config), wiring.socket_folder)
+    assert check_row_security(secured, "demo_erp").remedy == "quorumsql policy apply demo_erp"
+
+    code, output = run(secured_config, "apply", "--dry-run")
+    assert code == 0
+    assert "+ role quorumsql_demo_erp_analyst" in output
+    assert "this was a dry run" in output
+    code, output = run(secured_config, "apply", answer="n\n")
     assert code == 1
-    assert said in text
+    assert check_row_security(secured, "demo_erp").status == "failed"
+    try:
+        code, output = run(secured_config, "apply", answer="y\n")
+        assert code == 0
+        assert "0 removed" in output
+        assert check_row_security(secured, "demo_erp").status == "ok"
+        assert "nothing to change" in run(secured_config, "apply", "--yes")[1]
+    finally:
+        code, output = run(secured_config, "apply", "--remove", "--yes")
+    assert code == 0
+    assert "Now set databases.demo_erp.row_level_security to false" in output
+    assert check_row_level_security(secured, "demo_erp").endswith("never applied to it.")
+
+
+def test_the_script_goes_to_psql_as_it_is(secured_config: Path) -> None:
+    code, output = run(secured_config, "apply", "--sql")
+    assert code == 0
+    assert output.startswith("-- The row policies of demo_erp")
+    assert output.endswith("COMMIT;\n")
+    assert max(map(len, output.splitlines())) > 200
+    code, output = run(secured_config, "apply", "--sql", "--remove")
+    assert code == 0
+    assert "DROP POLICY" in output
+
+
+@pytest.mark.parametrize("arguments", [("--sql",), ("--yes",), ("--remove",)])
+def test_only_postgresql_has_one(secured_config: Path, arguments: tuple[str, ...]) -> None:
+    with pytest.raises(PolicyError, match="not a PostgreSQL database"):
+        run(secured_config, "apply", *arguments, "shop")
+
+
+def test_behind_it_the_index_and_the_doctor_go_on(secured_config: Path, wiring: Wiring) -> None:
+    secured = Wiring(load_settings(secured_config), wiring.socket_folder)
+    before = secured.source("demo_erp").read_catalog()
+    with secured.source("demo_erp") as reader:
+        values = [each.qualified for each in reader.survey(before.tables, most=100, longest=50)]
+    assert len(values) > 50
+    run(secured_config, "apply", "--yes")
+    try:
+        assert secured.source("demo_erp").read_catalog() == before
+        with secured.source("demo_erp") as reader:
+            found = reader.survey(before.tables, most=100, longest=50)
+        assert [each.qualified for each in found] == values
+        assert not is_applied_but_unused(secured, "demo_erp")
+        demo = secured.settings.databases["demo_erp"].model_copy(
+            update={"row_level_security": False}
+        )
+        off = secured.settings.model_copy(update={"databases": {"demo_erp": demo}})
+        assert is_applied_but_unused(Wiring(off, wiring.socket_folder), "demo_erp")
+        code, output = run(secured_config, "test")
+        assert code == 0
+        assert "42501" not in output
+    finally:
+        run(secured_config, "apply", "--remove", "--yes")
+    assert secured.source("demo_erp").read_catalog() == before
+
+
+def test_the_doctor_prints_what_takes_the_functions_away(
+    secured_config: Path, wiring: Wiring
+) -> None:
+    secured = Wiring(load_settings(secured_config), wiring.socket_folder)
+    (check,) = check_functions(secured, "demo_erp")
+    assert check.status == "warning"
+    assert "text as SQL (17), settings (2), sleep (3)" in check.message
+    assert (
+        check.remedy == "`quorumsql doctor --functions demo_erp` prints REVOKE statements for them."
+    )
+    command = ["--config", str(secured_config), "doctor", "--functions", "demo_erp"]
+    script = CliRunner().invoke(app, command).output
+    assert "REVOKE EXECUTE ON FUNCTION pg_catalog.ts_stat(text, text) FROM PUBLIC;\n" in script
+    with psycopg.connect(owner_url(secured, "demo_erp")) as connection:
+        connection.execute(script.encode())
+        login = find_reader(secured, "demo_erp")
+        allowed = connection.execute(
+            "SELECT has_function_privilege(%s, 'pg_catalog.ts_stat(text)', 'EXECUTE')", (login,)
+        ).fetchone()
+        connection.rollback()
+    assert allowed == (False,)
