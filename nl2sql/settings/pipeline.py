@@ -62,14 +62,11 @@ class RetrievalSettings(Section):
     """Which part of the schema, values and examples the model sees."""
 
     max_tables: int = Field(
-        18, ge=1, le=200, description="Tables that search finds for a question."
-    )
-    full_tables: int = Field(
-        3,
-        ge=0,
+        18,
+        ge=1,
         le=200,
-        description="How many of them are shown in full; the others by the names of the columns "
-        "that are most likely needed.",
+        description="Tables that search finds for a question. The first three are shown in full; "
+        "the others by the names of the columns that are most likely needed.",
     )
     whole_tables: int = Field(
         16, ge=0, le=200, description="A database of at most so many tables is shown whole."

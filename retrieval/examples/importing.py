@@ -136,9 +136,6 @@ def _identify(database: str, pair: Pair, dialect: str) -> str:
     return identify_example(database, pair.question, normal_form(sql, dialect), pair.access)
 
 
-_EMBEDDED_AT_ONCE = 64
-
-
 async def refresh_examples(
     database: str,
     dialect: str,
@@ -162,8 +159,8 @@ async def refresh_examples(
         for example in await examples.list_examples(database)
         if embedders.get(example.id, ("", ()))[0] != name
     ]
-    for start in range(0, len(stale), _EMBEDDED_AT_ONCE):
-        batch = stale[start : start + _EMBEDDED_AT_ONCE]
+    for start in range(0, len(stale), _BATCH):
+        batch = stale[start : start + _BATCH]
         vectors = await asyncio.to_thread(embedder.embed, [example.masked for example in batch])
         await examples.put(batch, vectors, name)
         progress(start + len(batch), len(stale))
@@ -213,16 +210,9 @@ def write_examples(path: Path, examples: Iterable[VerifiedExample]) -> None:
     _write_lines(
         path,
         (
-            {
-                "question": example.question,
-                "sql": example.sql,
-                **({"roles": list(example.roles)} if example.roles else {}),
-                "source": example.source,
-                "given_by": example.given_by,
-                **({"access": example.access} if example.access else {}),
-                "created_at": example.created_at.isoformat(),
-                **({"reviewed": True} if example.reviewed else {}),
-            }
+            Pair.model_validate(example, from_attributes=True).model_dump(
+                mode="json", exclude_defaults=True
+            )
             for example in examples
         ),
     )

@@ -47,6 +47,8 @@ from retrieval.vocabulary.terms import find_business_terms
 
 # The fewest entries of each ranking, so that fusion can choose.
 _DEPTH = 32
+# Of the best tables; of the others only the columns that are most likely needed are shown.
+_SHOWN_IN_FULL = 3
 # Tables whose descriptions a question about the database itself reads.
 _MOST_DESCRIBED = 100
 # How often a search is tried if the index is replaced meanwhile.
@@ -268,7 +270,7 @@ class HybridRetriever:
         names = [name for definition in definitions for name in definition.tables]
         defined = [space.numbers[name] for name in names if name in space.numbers]
         chosen = list(dict.fromkeys((*best, *defined, *shared)))
-        in_full = {*order[: self._settings.full_tables], *leading, *first, *defined, *shared}
+        in_full = {*order[:_SHOWN_IN_FULL], *leading, *first, *defined, *shared}
         return tuple(
             RetrievedTable(
                 table=space.catalog.tables[number],

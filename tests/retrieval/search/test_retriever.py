@@ -107,10 +107,10 @@ async def test_neighbours_are_inside_the_budget(text: str, cosine: bool, via: st
 
 
 async def test_only_the_best_tables_are_shown_in_full() -> None:
-    settings: dict[str, Any] = {"max_tables": 3, "full_tables": 1, "whole_tables": 0}
+    settings: dict[str, Any] = {"max_tables": 5, "whole_tables": 0}
     _, context = await retrieve("customer country", **settings)
-    assert [hit.short for hit in context.tables] == [False, True, True]
-    _, context = await retrieve("customer country", full_tables=0)
+    assert [hit.short for hit in context.tables] == [False, False, False, True, True]
+    _, context = await retrieve("customer country")
     assert context.is_whole
     assert not any(hit.short for hit in context.tables)
 
