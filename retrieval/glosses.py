@@ -24,8 +24,7 @@ from nl2sql.units import find_unit
 from nl2sql.words import split_words
 from retrieval.per_catalog import PerCatalog
 from retrieval.values.dictionary import ValueMemory
-from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
-from retrieval.vocabulary.terms import expand_name, expand_words
+from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, expand_name, expand_words
 
 _TIME = frozenset({"timestamp", "time"})
 _DATE = frozenset({"date"})

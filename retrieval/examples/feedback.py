@@ -18,13 +18,13 @@ from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Feedback, FeedbackReceipt
 from retrieval.embedding.embedder import Embedder
-from retrieval.examples.masking import name_vectors
 from retrieval.examples.records import (
     Rejected,
     Verified,
     Verifier,
     build_example,
     identify_example,
+    name_vectors,
     strip_sql,
 )
 from retrieval.index_store.example_store import ExampleStore, fold_question

@@ -23,13 +23,13 @@ from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import Principal
 from nl2sql.types.question import MOST_CHARS
 from retrieval.embedding.embedder import Embedder
-from retrieval.examples.masking import name_vectors
 from retrieval.examples.records import (
     Rejected,
     Verifier,
     build_example,
     identify_example,
     mask_example,
+    name_vectors,
     strip_sql,
 )
 from retrieval.index_store.example_store import ExampleStore, Source, VerifiedExample

@@ -1,8 +1,19 @@
-"""Builds examples: verifies the query of a pair, finds its tables, and gives the pair an id."""
+"""Builds examples: verifies the query of a pair, finds its tables, and masks its question.
+
+Entities of a question are replaced, so that questions of the same form have similar vectors: as
+examples, "How many orders came from Germany in 2024?" and "How many orders came from France in
+2023?" are the same question. The idea is masked question similarity (Guo et al. 2023,
+https://arxiv.org/abs/2304.13301). Here only entities are replaced: words that name tables and
+columns stay, since all examples are about one database. Masking is deterministic, and made for
+questions in English. Not covered: names in lower case that are not known as values, and languages
+that capitalise all nouns.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -10,13 +21,122 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Catalog
+from nl2sql.languages.english import MONTH_WORDS, NUMBER_WORDS
 from nl2sql.protocols import Executor, Guard, Visibility
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.parsing import describe_parse_error, parse_one
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Diagnostic, Principal, Violation
-from retrieval.examples.masking import find_literals, mask_question
 from retrieval.index_store.example_store import Source, VerifiedExample, fold_question
+
+# To be raised with every change of the masking: the examples are then embedded again.
+_VERSION = 2
+
+VALUE, NUMBER, DATE, NAME = "[value]", "[number]", "[date]", "[name]"
+
+_MONTH = rf"(?:{'|'.join(MONTH_WORDS)})\.?"
+_YEAR = r"(?:1[89]|20)\d\d"
+_DAY = r"\d{1,2}(?:st|nd|rd|th)?"
+_QUOTED = re.compile(
+    r"\"[^\"]+\"|“[^”]+”|«[^»]+»|„[^“”]+[“”]|\u2018[^\u2019]+\u2019|(?<!\w)'[^']+(?:'\w[^']*)*'(?!\w)"
+)
+_DATE = re.compile(
+    rf"\b(?:{_DAY}(?: of)? {_MONTH},?(?: {_YEAR})?|{_MONTH} {_DAY}(?:, ?{_YEAR}| {_YEAR})?\b"
+    rf"|{_MONTH},? {_YEAR}|{_YEAR}-\d\d(?:-\d\d)?|{_DAY}[./]\d{{1,2}}[./]\d{{2,4}}|{_YEAR}s?)\b"
+    # A single word is a month only after "in" or "since": "may" is more often a verb.
+    rf"|(?<=\b[Ii]n ){_MONTH}(?!\w)|(?<=\b[Ss]ince ){_MONTH}(?!\w)"
+)
+_NUMBER = re.compile(
+    r"(?<![\w\[])[-+]?[€$£]?\d[\d,.]*(?:\s?%|st|nd|rd|th)?(?!\w)"
+    rf"|\b(?:{'|'.join(word for word, number in NUMBER_WORDS.items() if number > 1)}"
+    r"|hundred|thousand|million)\b",
+    re.IGNORECASE,
+)
+_SENTENCE_START = re.compile(r"(?:\A|[.?!:])\W*\Z")
+_WORD = re.compile(r"\[(?:value|number|date|name)\]|[^\W_][\w&'\u2019-]*")
+_TITLE_SHARE = 0.7
+# Capitalised words that are not names.
+_NO_NAMES = frozenset({"I", "ID", "IDs", "SQL", "URL", "VAT", "SKU", "EUR", "USD", "GPA", "OK"})
+
+
+def mask_question(question: str, values: Iterable[str] = ()) -> str:
+    """Replaces quoted text, ``values``, dates, numbers and names with placeholders.
+
+    ``values`` are phrases of the question that are known to be cell values.
+
+    >>> mask_question("How many orders from Germany came in since 30 June 2025?")
+    'How many orders from [name] came in since [date]?'
+    >>> mask_question("Which cancelled orders are above 1,000 euros?", ["cancelled"])
+    'Which [value] orders are above [number] euros?'
+    >>> mask_question("Who bought 'Trail Bike' from Velmark Cycles in 2024?")
+    'Who bought [value] from [name] in [date]?'
+    """
+    text = " ".join(question.split())
+    text = _QUOTED.sub(VALUE, text)
+    for phrase in sorted(filter(None, map(str.strip, values)), key=_longest_first):
+        text = _find_phrase(phrase).sub(VALUE, text)
+    text = _DATE.sub(DATE, text)
+    text = _NUMBER.sub(NUMBER, text)
+    return _mask_names(text)
+
+
+def name_vectors(embedder: str) -> str:
+    """Names the vectors of masked questions; only vectors of the same name can be compared.
+
+    >>> name_vectors("all-MiniLM-L6-v2")
+    'all-MiniLM-L6-v2, masked by 2'
+    """
+    return f"{embedder}, masked by {_VERSION}"
+
+
+def find_literals(question: str, sql: str, dialect: str) -> tuple[str, ...]:
+    """The text literals of a query that also occur in its question, longest first.
+
+    >>> find_literals("Who is in ulm?", "SELECT a WHERE b = 'Ulm' AND c = 'ACT'", "postgres")
+    ('Ulm',)
+    """
+    try:
+        tree = parse_one(sql, dialect)
+    except (SqlglotError, RecursionError):
+        return ()
+    literals = {
+        text
+        for literal in tree.find_all(exp.Literal)
+        if literal.is_string and len(text := literal.name.strip("% ")) > 1
+    }
+    found = (text for text in literals if _find_phrase(text).search(question))
+    return tuple(sorted(found, key=_longest_first))
+
+
+def _longest_first(text: str) -> tuple[int, str]:
+    return -len(text), text
+
+
+def _find_phrase(phrase: str) -> re.Pattern[str]:
+    """Matches the phrase as whole words, ignoring case."""
+    return re.compile(rf"(?<!\w){re.escape(phrase)}(?!\w)", re.IGNORECASE)
+
+
+def _mask_names(text: str) -> str:
+    """Replaces runs of capitalised words, except at the start of a sentence."""
+    words = [
+        word for word in _WORD.finditer(text) if not _SENTENCE_START.search(text[: word.start()])
+    ]
+    plain = [word.group() for word in words if not word.group().startswith("[")]
+    # In a title, or in a text in capitals, capitals do not mark names.
+    if sum(word[0].isupper() for word in plain) > _TITLE_SHARE * len(plain):
+        return text
+    parts: list[str] = []
+    end = 0
+    in_name = False
+    for word in words:
+        is_name = word.group()[0].isupper() and word.group() not in _NO_NAMES
+        between = text[end : word.start()]
+        if not (is_name and in_name and between == " "):
+            parts += [between, NAME if is_name else word.group()]
+        end = word.end()
+        in_name = is_name
+    return "".join(parts) + text[end:]
 
 
 def build_example(

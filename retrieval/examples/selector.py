@@ -22,7 +22,7 @@ from nl2sql.protocols import Guard, Visibility
 from nl2sql.settings import RetrievalSettings
 from nl2sql.types import FewShot, Principal, Question, VerifiedQuery, Violation
 from retrieval.embedding.embedder import Embedder
-from retrieval.examples.masking import mask_question, name_vectors
+from retrieval.examples.records import mask_question, name_vectors
 from retrieval.index_store.example_store import (
     ExampleScope,
     ExampleStore,

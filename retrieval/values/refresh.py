@@ -25,8 +25,7 @@ from nl2sql.words import split_words
 from retrieval.index_store.value_store import ColumnKey, ValueStore
 from retrieval.introspection.source_database import SourceDatabase, TextColumn, Unreadable
 from retrieval.values.phrases import fold_text
-from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms
-from retrieval.vocabulary.terms import load_codes
+from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, load_codes
 
 # A column is private if its name contains all words of one of these, next to one another.
 _PRIVATE = tuple(

@@ -52,7 +52,7 @@ from retrieval.semantics.semantics_file import load_semantics
 from retrieval.table_browser import IndexedTables
 from retrieval.values.dictionary import ValueMemory
 from retrieval.values.search import IndexedValueSearch
-from retrieval.vocabulary.synonyms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
+from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
 from serve_app.composition.database_kinds import build_source, open_database, read_allowlist
 from serve_app.composition.models import Models
 from serve_app.service.prompt_preparation import PromptPreparation

@@ -13,7 +13,7 @@ from nl2sql.types import Principal
 from retrieval.index_store.value_store import ValueStore
 from retrieval.semantics.resolution import resolve_definitions
 from retrieval.semantics.semantics_file import load_semantics
-from retrieval.vocabulary.synonyms import check_synonyms, load_synonyms
+from retrieval.vocabulary.terms import check_synonyms, load_synonyms
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.semantics import check_definitions
 from tests.conftest import ROOT

@@ -35,7 +35,7 @@ from ranking.score.score import score_candidate
 from repair.autocorrect import RULES, autocorrect_query
 from repair.normalize import normalize_dialect
 from repair.whitelist import find_risks, list_allowed, swapped_names
-from retrieval.examples.masking import find_literals
+from retrieval.examples.records import find_literals
 from retrieval.search.keywords import read_draft
 from tests.attacks.attack import ENGINES
 from tests.fakes.builders import build_context, build_question

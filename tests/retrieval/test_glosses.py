@@ -9,8 +9,7 @@ import pytest
 from nl2sql.catalog import Catalog, Column
 from retrieval.glosses import IndexedGlossary, build_glosses, find_mark, render_enumeration
 from retrieval.index_store.value_store import ValueColumn
-from retrieval.vocabulary.synonyms import Synonyms
-from retrieval.vocabulary.terms import expand_name
+from retrieval.vocabulary.terms import Synonyms, expand_name
 from tests.fakes import (
     ORDERS,
     PRODUCTS,

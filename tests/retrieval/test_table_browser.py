@@ -23,7 +23,7 @@ from retrieval.index_store.value_store import ValueColumn
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import parse_semantics
 from retrieval.table_browser import IndexedTables
-from retrieval.vocabulary.synonyms import Synonyms
+from retrieval.vocabulary.terms import Synonyms
 from tests.fakes import (
     SHOP,
     FakeCatalogs,

@@ -10,8 +10,13 @@ import pytest
 import yaml
 
 from nl2sql.errors import SettingsError
-from retrieval.vocabulary.synonyms import Synonyms, check_synonyms, load_synonyms, parse_synonyms
-from retrieval.vocabulary.terms import find_business_terms
+from retrieval.vocabulary.terms import (
+    Synonyms,
+    check_synonyms,
+    find_business_terms,
+    load_synonyms,
+    parse_synonyms,
+)
 from tests.fakes import SHOP
 
 

@@ -15,8 +15,7 @@ from nl2sql.answers import Answer, Answered, Refused
 from nl2sql.rendering import build_trace
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal, Question
-from retrieval.examples.masking import name_vectors
-from retrieval.examples.records import build_example
+from retrieval.examples.records import build_example, name_vectors
 from retrieval.index_store.example_store import build_access_key
 from serve_app.composition.examples import open_examples
 from serve_app.composition.local import open_parts

@@ -18,8 +18,7 @@ from retrieval.examples.importing import (
     refresh_examples,
     write_examples,
 )
-from retrieval.examples.masking import name_vectors
-from retrieval.examples.records import build_example
+from retrieval.examples.records import build_example, name_vectors
 from tests.fakes import FakeEmbedder
 from tests.retrieval.examples.conftest import Shop
 

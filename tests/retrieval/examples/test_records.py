@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from nl2sql.types import AttributeValue, Principal
-from retrieval.examples.masking import find_literals, mask_question
-from retrieval.examples.records import build_example, find_tables, strip_sql
+from retrieval.examples.records import (
+    build_example,
+    find_literals,
+    find_tables,
+    mask_question,
+    strip_sql,
+)
 from retrieval.index_store.example_store import build_access_key
 from tests.fakes import SHOP
 

@@ -10,8 +10,7 @@ import pytest
 from execution.guard.guard import SqlGuard
 from nl2sql.settings import RetrievalSettings
 from nl2sql.types import Feedback, FewShot, Principal, Violation
-from retrieval.examples.masking import name_vectors
-from retrieval.examples.records import build_example
+from retrieval.examples.records import build_example, name_vectors
 from retrieval.examples.selector import ExampleSelector
 from retrieval.index_store.example_store import Source, VerifiedExample, build_access_key
 from retrieval.index_store.feedback_store import FeedbackStore, build_note
