@@ -79,76 +79,38 @@ def test_the_guard_lets_the_queries_pass(dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sections", "expected"),
+    ("section", "sql", "expected"),
     [
-        (
-            {"measures": {"m": "sum(order_line.price)"}},
-            "measures.m.expression: there is no table 'order_line'; did you mean 'sales.order_line",
-        ),
-        (
-            {"measures": {"m": "sum(orders.totl)"}},
-            "measures.m.expression: sales.orders has no column 'totl'; did you mean 'total'?",
-        ),
-        (
-            {"filters": {"f": "status = 'open'"}},
-            "filters.f.condition: write status with its table, as table.status",
-        ),
-        (
-            {"measures": {"m": {"expression": "sum(orders.total)", "filter": "orders.x = 1"}}},
-            "measures.m.filter: sales.orders has no column 'x'",
-        ),
-        (
-            {"measures": {"m": "orders.total"}},
-            "measures.m.expression: a measure needs an aggregate such as sum(…) or count(…)",
-        ),
-        (
-            {"dimensions": {"d": "max(orders.total)"}},
-            "dimensions.d.expression: a dimension has no aggregate; make it a measure",
-        ),
-        (
-            {"filters": {"f": "sum(orders.total) > 1"}},
-            "filters.f.condition: a condition is about single rows and has no aggregate",
-        ),
-        (
-            {"measures": {"m": "count(*)"}},
-            "measures.m: it reads no column; name at least one, as table.column",
-        ),
-        (
-            {"measures": {"m": "sum(orders.total"}},
-            "measures.m.expression: it is not valid SQL: Expecting )",
-        ),
-        (
-            {"measures": {"m": "sum(orders.total); DROP TABLE orders"}},
-            "measures.m.expression: write one expression or condition, not a query or a statement",
-        ),
-        (
-            {"measures": {"m": "sum(orders.total) FROM orders"}},
-            "measures.m.expression: write one expression, without FROM and other clauses",
-        ),
-        (
-            {"filters": {"f": "orders.id IN (SELECT id FROM orders)"}},
-            "filters.f.condition: it may have no subquery and no window function",
-        ),
-        (
-            {"filters": {"f": "orders.id = 1 ORDER BY 1"}},
-            "filters.f.condition: write one condition, without further clauses",
-        ),
-        (
-            {"filters": {"f": "orders.id = 1 -- all"}},
-            "filters.f.condition: put comments beside it, in YAML",
-        ),
-        (
-            {"measures": {"m": {"expression": "sum(a.b) where a.c = 1", "filter": "a.c = 2"}}},
-            "measures.m.expression: it has a WHERE and a filter; write one of them",
-        ),
-        (
-            {"dimensions": {"the": "orders.status"}},
-            'dimensions.the: its name has only words such as "the" and "how many"; choose another',
-        ),
+        ("measures", "sum(order_line.price)", "no table 'order_line'; did you mean 'sales.order_l"),
+        ("measures", "sum(orders.totl)", "no column 'totl'; did you mean 'total'?"),
+        ("filters", "status = 'open'", "write status with its table, as table.status"),
+        ("measures", "orders.total", "a measure needs an aggregate such as sum(…) or count(…)"),
+        ("dimensions", "max(orders.total)", "a dimension has no aggregate; make it a measure"),
+        ("filters", "sum(orders.total) > 1", "about single rows and has no aggregate"),
+        ("measures", "count(*)", "it reads no column; name at least one, as table.column"),
+        ("measures", "sum(orders.total", "it is not valid SQL: Expecting )"),
+        ("measures", "sum(orders.total); DROP TABLE orders", "not a query or a statement"),
+        ("measures", "sum(orders.total) FROM orders", "without FROM and other clauses"),
+        ("filters", "orders.id IN (SELECT id FROM orders)", "no subquery and no window function"),
+        ("filters", "orders.id = 1 ORDER BY 1", "write one condition, without further clauses"),
+        ("filters", "orders.id = 1 -- all", "put comments beside it, in YAML"),
     ],
 )
-def test_what_does_not_fit_is_said_with_what_to_do(sections: Any, expected: str) -> None:
-    assert find_problem(**sections).startswith(expected)
+def test_what_does_not_fit_is_said_with_what_to_do(section: str, sql: str, expected: str) -> None:
+    sections: dict[str, Any] = {section: {"d": sql}}
+    problem = find_problem(**sections)
+    assert problem.startswith(f"{section}.d")
+    assert expected in problem
+
+
+def test_a_problem_names_the_key_that_is_wrong() -> None:
+    part = {"expression": "sum(orders.total)", "filter": "orders.x = 1"}
+    assert find_problem(measures={"m": part}).startswith("measures.m.filter: sales.orders has no")
+    part = {"expression": "sum(a.b) where a.c = 1", "filter": "a.c = 2"}
+    assert find_problem(measures={"m": part}) == (
+        "measures.m.expression: it has a WHERE and a filter; write one of them"
+    )
+    assert "choose another" in find_problem(dimensions={"the": "orders.status"})
 
 
 def test_one_word_has_one_meaning() -> None:
