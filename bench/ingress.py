@@ -50,7 +50,7 @@ from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.preparation import prepare
 from serve_app.ray.replicas import Ingress
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.fakes import StubEngine
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 
@@ -150,7 +150,7 @@ def main() -> None:
         local = identity.principals[asked.principal].model_copy(update={"token_env": ""})
         identity = identity.model_copy(update={"local": local})
         settings = settings.model_copy(update={"identity": identity})
-    wiring = asyncio.run(prepare(settings, Silence(), databases=[settings.default_database]))
+    wiring = asyncio.run(prepare(settings, SilentReporter(), databases=[settings.default_database]))
     texts = dict(itertools.islice(read_texts().items(), asked.questions))
     texts |= dict.fromkeys(_WARM_UP, next(iter(texts.values())))
     cold, warm = asyncio.run(_measure(wiring, texts, asked))

@@ -26,7 +26,7 @@ from bench.ingress import K, read_texts
 from nl2sql.settings import load_settings
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.operations.preparation import prepare
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.ray.ray_service import serving
 
@@ -106,7 +106,7 @@ def main() -> None:
     parser.add_argument("--config", type=Path, default=Path("quorumsql.yaml"))
     asked = parser.parse_args()
     settings = load_settings(asked.config)
-    wiring = asyncio.run(prepare(settings, Silence(), databases=[settings.default_database]))
+    wiring = asyncio.run(prepare(settings, SilentReporter(), databases=[settings.default_database]))
     texts = dict(itertools.islice(read_texts().items(), asked.questions))
     engine = type("Texts", (TextsEngine,), {"texts": texts})
     for fused in (True, False):

@@ -55,7 +55,7 @@ _KINDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Allowed:
+class PermittedColumn:
     """A column that may be meant; a risky one is of another kind than the name in the query."""
 
     table: Table
@@ -69,7 +69,7 @@ class Whitelist:
     """One name of the query, as written, and the names that may be meant, best first."""
 
     name: str
-    columns: tuple[Allowed, ...] = ()
+    columns: tuple[PermittedColumn, ...] = ()
     tables: tuple[Table, ...] = ()
 
 
@@ -166,7 +166,7 @@ def _find_kinds(name: str) -> frozenset[str]:
 
 def _rank_columns(
     column: exp.Column, scope: SelectScope, *, only_joined: bool = False
-) -> tuple[Allowed, ...]:
+) -> tuple[PermittedColumn, ...]:
     visible = scope.visible
     qualifier = column.args.get("table")
     meant = scope.find_source(visible.spell(qualifier)) if qualifier is not None else None
@@ -174,7 +174,7 @@ def _rank_columns(
     tables = [meant.table] if meant is not None and meant.table is not None else joined
     around = [neighbour.table for table in tables for neighbour in visible.list_neighbours(table)]
     ranked = [
-        Allowed(
+        PermittedColumn(
             table,
             real.name,
             _similarity(column.name, real.name, table.name),

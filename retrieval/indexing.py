@@ -79,7 +79,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Workbench:
+class IndexingResources:
     """Resources of all phases; ``writer`` holds the database's lock for the whole job."""
 
     writer: IndexWriter
@@ -92,21 +92,21 @@ class Phase:
     """One step of the job. The progress bar shows ``name``."""
 
     name: str
-    run: Callable[[Draft, Workbench], Awaitable[Draft]]
+    run: Callable[[Draft, IndexingResources], Awaitable[Draft]]
 
 
 # Texts in a commit, so the most that an interrupted run loses. The embedder sorts them by length.
 _BATCH = 128
 
 
-async def make_cards(draft: Draft, bench: Workbench) -> Draft:
+async def make_cards(draft: Draft, bench: IndexingResources) -> Draft:
     """Builds the cards, and the version that shows whether the index is current."""
     cards = await asyncio.to_thread(build_cards, draft.catalog, draft.glosses)
     version = index_version(draft.catalog, cards, bench.embedder.name)
     return replace(draft, cards=cards, version=version)
 
 
-async def embed_cards(draft: Draft, bench: Workbench) -> Draft:
+async def embed_cards(draft: Draft, bench: IndexingResources) -> Draft:
     """Embeds the texts without a stored vector, and stores them batch by batch.
 
     Raises SettingsError if the model cannot be loaded.
@@ -126,7 +126,7 @@ async def embed_cards(draft: Draft, bench: Workbench) -> Draft:
     return replace(draft, embedded=len(missing))
 
 
-async def write_index(draft: Draft, bench: Workbench) -> Draft:
+async def write_index(draft: Draft, bench: IndexingResources) -> Draft:
     """Replaces the live index, unless it is current."""
     if await _is_current(draft, bench):
         await bench.writer.clean_up()
@@ -155,7 +155,7 @@ def index_version(catalog: Catalog, cards: Cards, embedder: str) -> str:
 def give_catalog(catalog: Catalog, glosses: Mapping[str, str]) -> tuple[Phase, ...]:
     """The first phase of a job for a given schema and glosses."""
 
-    async def start(draft: Draft, bench: Workbench) -> Draft:
+    async def start(draft: Draft, bench: IndexingResources) -> Draft:
         return replace(
             draft,
             catalog=catalog,
@@ -167,7 +167,7 @@ def give_catalog(catalog: Catalog, glosses: Mapping[str, str]) -> tuple[Phase, .
     return (Phase("schema", start),)
 
 
-async def _is_current(draft: Draft, bench: Workbench) -> bool:
+async def _is_current(draft: Draft, bench: IndexingResources) -> bool:
     head = await bench.writer.head()
     return head is not None and head.version == draft.version
 
@@ -214,7 +214,9 @@ async def run_job(
         for phase in phases:
             progress(phase.name, 0, 0)
             start = time.perf_counter()
-            draft = await phase.run(draft, Workbench(writer, embedder, _name(phase, progress)))
+            draft = await phase.run(
+                draft, IndexingResources(writer, embedder, _name(phase, progress))
+            )
             seconds.append((phase.name, time.perf_counter() - start))
     catalog = draft.catalog
     return IndexReport(

@@ -8,7 +8,7 @@ from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import Contents, JoinPlan, Plan, Question, SchemaContext, SchemaLinks
 from retrieval.joins.planner import plan_joins
 from retrieval.linking.column_pruner import prune_columns
-from retrieval.linking.linker import Linked, SchemaLinker
+from retrieval.linking.linker import LinkingResult, SchemaLinker
 
 # Columns of smaller databases are not pruned.
 _PRUNING_MIN_TABLES = 50
@@ -45,7 +45,7 @@ class SchemaPlanner:
         linked = (
             await self._linker.link(question, context)
             if flags.schema_linker or flags.join_planner or prunes
-            else Linked(SchemaLinks())
+            else LinkingResult(SchemaLinks())
         )
         links = linked.links.links
         return Plan(

@@ -26,7 +26,7 @@ from serve_app.composition.services import Services, build_services
 from serve_app.composition.stages import CpuStages
 from serve_app.http.app import build_routes
 from serve_app.operations.preparation import prepare
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 
 _FILE = Path("quorumsql.yaml")
 _URL = "http://in-process"
@@ -72,8 +72,8 @@ async def _build_app(settings: Settings, stack: AsyncExitStack) -> ASGIApp:
 
 async def open_services(settings: Settings, stack: AsyncExitStack) -> Services:
     """Prepares everything, and opens it until ``stack`` is closed. Raises as open_transport."""
-    wiring = await prepare(settings, Silence(), databases=list(settings.databases))
-    engine = await stack.enter_async_context(open_engine(wiring, Silence()))
+    wiring = await prepare(settings, SilentReporter(), databases=list(settings.databases))
+    engine = await stack.enter_async_context(open_engine(wiring, SilentReporter()))
     store = wiring.build_index_store()
     stack.push_async_callback(store.close)
     executor = ReadOnlyExecutor(wiring.build_databases())

@@ -26,7 +26,7 @@ class StepProgress(Protocol):
     def finish(self, text: str) -> None: ...
 
 
-class Silence:
+class SilentReporter:
     """A reporter and a step that print nothing."""
 
     def step(self, text: str) -> AbstractContextManager[StepProgress]:

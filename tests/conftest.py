@@ -20,7 +20,7 @@ from nl2sql.settings import Settings, parse_settings
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases
 from serve_app.operations.preparation import build_wiring, demo_version, load_demo_databases
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, quiet_server
 
 ROOT = Path(__file__).parent.parent
@@ -127,7 +127,7 @@ def embedded_server(demo_settings: Settings) -> Iterator[EmbeddedServer]:
         first, *others = demo_settings.databases
         alone = {first: demo_settings.databases[first]}
         load_demo_databases(
-            demo_settings.model_copy(update={"databases": alone}), server, Silence()
+            demo_settings.model_copy(update={"databases": alone}), server, SilentReporter()
         )
         for name in (*others, PRISTINE):
             # Rows are generated and checked once; a copy is the same.
@@ -141,7 +141,7 @@ def embedded_server(demo_settings: Settings) -> Iterator[EmbeddedServer]:
 def wiring(demo_settings: Settings, embedded_server: EmbeddedServer) -> Wiring:
     """The wiring over the embedded server, with both databases indexed."""
     built = build_wiring(demo_settings, embedded_server)
-    asyncio.run(index_databases(built, list(demo_settings.databases), Silence()))
+    asyncio.run(index_databases(built, list(demo_settings.databases), SilentReporter()))
     return built
 
 

@@ -29,7 +29,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class MeasuredExamples:
     """The examples of a run; ``missing``: database → why it is unavailable."""
 
     examples: Sequence[Example]
@@ -39,7 +39,7 @@ class Asking:
 
 
 async def run_retrieval(
-    asking: Asking,
+    asking: MeasuredExamples,
     systems: Mapping[str, SearchSystem],
     catalogs: CatalogSource,
     embedder: RememberedEmbedder,

@@ -87,7 +87,7 @@ class _MeasuredQueries:
     counting: set[tuple[int, float]] = field(default_factory=set)
 
 
-class TooManyLooks(Exception):
+class TooManySteps(Exception):
     """Measuring takes too long."""
 
 
@@ -167,7 +167,7 @@ class QueryMeasurer:
     def _look(self) -> None:
         self._looks += 1
         if self._looks > _MOST_LOOKS:
-            raise TooManyLooks
+            raise TooManySteps
 
     # -- columns of queries --------------------------------------------------------------------
 

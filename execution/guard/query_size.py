@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from execution.guard.growing_calls import GENERATORS, check_arguments, check_call, check_generator
-from execution.guard.growth import QueryMeasurer, TooManyLooks
+from execution.guard.growth import QueryMeasurer, TooManySteps
 from execution.guard.recursion import check_recursion
 from execution.guard.value_sizes import MOST_COMPARED
 from execution.guard_dialects import quote_fragment
@@ -51,7 +51,7 @@ def check_query_size(nodes: Sequence[exp.Expr], found: Resolution) -> Violation 
 def _check_growth(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
     try:
         return _find_growth(nodes, QueryMeasurer(found))
-    except TooManyLooks:
+    except TooManySteps:
         return Violation(
             "too_much_text",
             "",

@@ -44,7 +44,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class RejectedPair:
     """A pair that was rejected; ``number`` counts pairs from 1."""
 
     number: int
@@ -58,7 +58,7 @@ class ImportReport:
 
     stored: int
     known: int
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[RejectedPair, ...]
 
 
 async def import_pairs(
@@ -79,7 +79,7 @@ async def import_pairs(
     name = name_vectors(embedder.name)
     present = await store.list_embedded(database)
     stored = known = 0
-    left_out: list[LeftOut] = []
+    left_out: list[RejectedPair] = []
     slots = asyncio.Semaphore(_CONCURRENT)
 
     async def verify(pair: Pair) -> VerifiedExample | Rejected:
@@ -115,7 +115,7 @@ async def import_pairs(
         examples = []
         for (number, pair), outcome in zip(fresh.values(), outcomes, strict=True):
             if isinstance(outcome, Rejected):
-                left_out.append(LeftOut(number, pair.question, outcome.reason))
+                left_out.append(RejectedPair(number, pair.question, outcome.reason))
             else:
                 examples.append(outcome)
         if examples:

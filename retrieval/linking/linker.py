@@ -54,7 +54,7 @@ _Named = tuple[str, str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Linked:
+class LinkingResult:
     """The links, and the tokens used."""
 
     links: SchemaLinks
@@ -85,11 +85,11 @@ class SchemaLinker:
         self._engine = engine
         self._sends = sends
 
-    async def link(self, question: Question, context: SchemaContext) -> Linked:
+    async def link(self, question: Question, context: SchemaContext) -> LinkingResult:
         """Links the question to the retrieved tables. Raises EngineUnavailable."""
         by_rule = link_by_rules(question.search_text, context)
         if self._technique == _RULES or not context.tables:
-            return Linked(SchemaLinks(by_rule))
+            return LinkingResult(SchemaLinks(by_rule))
         shown = reduce_context(context, self._sends)
         try:
             if self._technique == "scsl":
@@ -97,13 +97,13 @@ class SchemaLinker:
             else:
                 named, answers, note = await self._list_names(question, shown)
         except PromptTooLong as error:
-            return Linked(SchemaLinks(by_rule, note=error.message))
+            return LinkingResult(SchemaLinks(by_rule, note=error.message))
         links = (
             SchemaLinks(_merge(named, by_rule), self._technique)
             if named
             else SchemaLinks(by_rule, note=note or "The model named nothing")
         )
-        return Linked(
+        return LinkingResult(
             links,
             sum(answer.prompt_tokens for answer in answers),
             sum(answer.completion_tokens for answer in answers),

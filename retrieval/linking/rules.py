@@ -18,7 +18,7 @@ from nl2sql.sql.column_kinds import TIMES, find_kind
 from nl2sql.types import Definition, SchemaContext, SchemaLink, ValueMatch
 from nl2sql.words import split_words
 from retrieval.linking.words import (
-    Near,
+    NearWord,
     QuestionWords,
     read_compact,
     read_name,
@@ -122,7 +122,7 @@ class _Rules:
     def __init__(
         self,
         question_words: QuestionWords,
-        near: Mapping[str, Near],
+        near: Mapping[str, NearWord],
         glosses: Mapping[str, str],
         time: str,
         dialect: str,

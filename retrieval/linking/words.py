@@ -60,7 +60,7 @@ def read_prose(text: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Near:
+class NearWord:
     """The question's text that means a word of the schema, their similarity (0 to 1), and why."""
 
     text: str
@@ -78,20 +78,20 @@ class QuestionWords:
     words: dict[str, str]
     compounds: dict[str, str]
 
-    def find_near(self, vocabulary: Iterable[str]) -> dict[str, Near]:
+    def find_near(self, vocabulary: Iterable[str]) -> dict[str, NearWord]:
         """Word of ``vocabulary`` → a different word of the question with the same meaning.
 
         Only words of the question that are not in ``vocabulary`` are considered.
         """
         known = set(vocabulary)
-        found: dict[str, Near] = {}
+        found: dict[str, NearWord] = {}
         for word, text in self.compounds.items():
             if word in known:
-                found[word] = Near(text, 1.0, "name")
+                found[word] = NearWord(text, 1.0, "name")
         unknown = [word for word in self.words if word not in known]
         for word in unknown:
             for other in related_words(word) & known:
-                found.setdefault(other, Near(self.words[word], _RELATED, "synonym"))
+                found.setdefault(other, NearWord(self.words[word], _RELATED, "synonym"))
         unknown = [word for word in unknown if len(word) >= _SHORTEST_TYPO]
         if not unknown:
             return found
@@ -108,7 +108,7 @@ class QuestionWords:
                 and (word.startswith(other) or other.startswith(word))
             ]
             for form in forms:
-                found.setdefault(form, Near(self.words[word], _FORM, "fuzzy"))
+                found.setdefault(form, NearWord(self.words[word], _FORM, "fuzzy"))
             if forms:
                 continue
             nearest = process.extractOne(
@@ -119,7 +119,7 @@ class QuestionWords:
             )
             if nearest is not None and nearest[0][0] == word[0]:
                 similarity = round(nearest[1], 3)
-                found.setdefault(nearest[0], Near(self.words[word], similarity, "fuzzy"))
+                found.setdefault(nearest[0], NearWord(self.words[word], similarity, "fuzzy"))
         return found
 
 

@@ -26,8 +26,8 @@ from retrieval.semantics.semantics_file import (
 )
 from retrieval.semantics.sql_parts import (
     DefinitionColumns,
-    Misfit,
     SqlPart,
+    UnusableDefinition,
     join_lines,
     read_condition,
     read_expression,
@@ -39,7 +39,7 @@ _PLACE = ("joins",)
 
 
 class JoinFinder:
-    """Finds joins in one catalog. Every method raises Misfit."""
+    """Finds joins in one catalog. Every method raises UnusableDefinition."""
 
     def __init__(self, catalog: Catalog, columns: DefinitionColumns) -> None:
         self._catalog = catalog
@@ -66,14 +66,14 @@ class JoinFinder:
             }
         graph = self._graph
         if len({self._components[table] for table in tables}) > 1:
-            raise Misfit(
+            raise UnusableDefinition(
                 f"no foreign keys connect {' and '.join(tables)}; write how under joins, as "
                 "[a.x = b.y]",
                 _PLACE,
             )
         best = find_joins(graph, tables)
         if not is_only_way(graph, tables, best):
-            raise Misfit(
+            raise UnusableDefinition(
                 f"foreign keys connect {' and '.join(tables)} in several ways; write the one that "
                 "is meant under joins, as [a.x = b.y]",
                 _PLACE,
@@ -87,12 +87,12 @@ class JoinFinder:
             sides = [pair.this, pair.args.get("expression")] if isinstance(pair, exp.EQ) else []
             columns = [side for side in sides if isinstance(side, exp.Column)]
             if len(columns) != 2:
-                raise Misfit(f"{text}: write a.x = b.y, more pairs with AND", _PLACE)
+                raise UnusableDefinition(f"{text}: write a.x = b.y, more pairs with AND", _PLACE)
             sources.append(self._columns.find(columns[0], _PLACE))
             targets.append(self._columns.find(columns[1], _PLACE))
         near, far = ({table.qualified for table, _ in side} for side in (sources, targets))
         if len(near) != 1 or len(far) != 1 or near == far:
-            raise Misfit(f"{text}: it must compare columns of two tables", _PLACE)
+            raise UnusableDefinition(f"{text}: it must compare columns of two tables", _PLACE)
         return ForeignKey(
             "",
             near.pop(),
@@ -103,7 +103,7 @@ class JoinFinder:
 
 
 def _check_connected(tables: Sequence[str], keys: Sequence[ForeignKey]) -> None:
-    """Raises Misfit unless the keys form a tree with all tables."""
+    """Raises UnusableDefinition unless the keys form a tree with all tables."""
     reached = {tables[0]}
     for _ in keys:
         for key in keys:
@@ -112,9 +112,11 @@ def _check_connected(tables: Sequence[str], keys: Sequence[ForeignKey]) -> None:
     every = {*tables, *(name for key in keys for name in (key.table, key.target))}
     if missing := sorted(every - reached):
         text = f"they do not connect {missing[0]} with {tables[0]}"
-        raise Misfit(text, _PLACE)
+        raise UnusableDefinition(text, _PLACE)
     if len(every) != len(keys) + 1:
-        raise Misfit("they join a table twice; write one join for each further table", _PLACE)
+        raise UnusableDefinition(
+            "they join a table twice; write one join for each further table", _PLACE
+        )
 
 
 # Other words that may stand between those of a name.
@@ -234,7 +236,7 @@ def resolve_definitions(
         place = (section, name)
         try:
             resolved = resolver.resolve(_KINDS[section], name, part)
-        except Misfit as misfit:
+        except UnusableDefinition as misfit:
             problems.append(Problem((*place, *misfit.place), misfit.text))
             continue
         # Also of a definition that is not used, its words are those of another.
@@ -250,7 +252,7 @@ def resolve_definitions(
 
 
 class _Resolver:
-    """Finds what definitions read in one catalog. Every method raises Misfit."""
+    """Finds what definitions read in one catalog. Every method raises UnusableDefinition."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._dialect = catalog.dialect
@@ -264,7 +266,9 @@ class _Resolver:
         expression, condition = _read_texts(part, dialect)
         phrases = read_phrases((name, *part.synonyms))
         if not phrases:
-            raise Misfit('its name has only words such as "the" and "how many"; choose another')
+            raise UnusableDefinition(
+                'its name has only words such as "the" and "how many"; choose another'
+            )
         read, limit = SqlPart(), SqlPart()
         if expression:
             tree = read_expression(expression, kind, dialect)
@@ -274,7 +278,7 @@ class _Resolver:
             limit = self._columns.read(condition, read_condition(condition, dialect, place), place)
         tables = dict.fromkeys(found.table.qualified for found in (*read.names, *limit.names))
         if not tables:
-            raise Misfit("it reads no column; name at least one, as table.column")
+            raise UnusableDefinition("it reads no column; name at least one, as table.column")
         keys = self._joins.find(tuple(tables), part.joins)
         for key in keys:
             tables |= dict.fromkeys((key.table, key.target))
@@ -283,7 +287,7 @@ class _Resolver:
 
 
 def _read_texts(part: Measure | Dimension | Filter, dialect: str) -> tuple[str, str]:
-    """The expression and the condition, each on one line. Raises Misfit."""
+    """The expression and the condition, each on one line. Raises UnusableDefinition."""
     if isinstance(part, Measure):
         return split_where(join_lines(part.expression), join_lines(part.filter), dialect)
     if isinstance(part, Dimension):

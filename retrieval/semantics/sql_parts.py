@@ -23,7 +23,7 @@ _BEFORE_EXPRESSION = "SELECT "
 _BEFORE_CONDITION = "SELECT 1 WHERE "
 
 
-class Misfit(Exception):
+class UnusableDefinition(Exception):
     """A definition cannot be used; ``place`` are the keys inside it that are wrong."""
 
     def __init__(self, text: str, place: tuple[str, ...] = ()) -> None:
@@ -33,7 +33,9 @@ class Misfit(Exception):
 
 
 def split_where(expression: str, condition: str, dialect: str) -> tuple[str, str]:
-    """``sum(a.b) where c.d > 1`` as expression and condition; Misfit if there are two conditions.
+    """``sum(a.b) where c.d > 1`` as expression and condition.
+
+    Raises UnusableDefinition if there are two conditions.
 
     >>> split_where("sum(a.b) where a.c = ' where '", "", "postgres")
     ('sum(a.b)', "a.c = ' where '")
@@ -47,7 +49,9 @@ def split_where(expression: str, condition: str, dialect: str) -> tuple[str, str
         except (SqlglotError, RecursionError):
             continue  # inside brackets or a text
         if condition:
-            raise Misfit("it has a WHERE and a filter; write one of them", ("expression",))
+            raise UnusableDefinition(
+                "it has a WHERE and a filter; write one of them", ("expression",)
+            )
         return left, right
     return expression, condition
 
@@ -62,32 +66,32 @@ def join_lines(text: str) -> str:
 
 
 def read_expression(text: str, kind: str, dialect: str) -> exp.Expr:
-    """The tree of a measure's or dimension's expression. Raises Misfit."""
+    """The tree of a measure's or dimension's expression. Raises UnusableDefinition."""
     place = ("expression",)
     select = _read(text, _BEFORE_EXPRESSION, dialect, place)
     if set(_list_clauses(select)) != {"expressions"} or len(select.expressions) != 1:
-        raise Misfit("write one expression, without FROM and other clauses", place)
+        raise UnusableDefinition("write one expression, without FROM and other clauses", place)
     tree: exp.Expr = select.expressions[0]
     if isinstance(tree, exp.Alias | exp.Star) or (
         isinstance(tree, exp.Column) and isinstance(tree.this, exp.Star)
     ):
-        raise Misfit("write one expression, without AS and without a star", place)
+        raise UnusableDefinition("write one expression, without AS and without a star", place)
     aggregates = tree.find(exp.AggFunc) is not None
     if kind == "measure" and not aggregates:
-        raise Misfit("a measure needs an aggregate such as sum(…) or count(…)", place)
+        raise UnusableDefinition("a measure needs an aggregate such as sum(…) or count(…)", place)
     if kind == "dimension" and aggregates:
-        raise Misfit("a dimension has no aggregate; make it a measure", place)
+        raise UnusableDefinition("a dimension has no aggregate; make it a measure", place)
     return tree
 
 
 def read_condition(text: str, dialect: str, place: tuple[str, ...]) -> exp.Expr:
-    """The tree of a condition. Raises Misfit."""
+    """The tree of a condition. Raises UnusableDefinition."""
     select = _read(text, _BEFORE_CONDITION, dialect, place)
     if set(_list_clauses(select)) != {"expressions", "where"}:
-        raise Misfit("write one condition, without further clauses", place)
+        raise UnusableDefinition("write one condition, without further clauses", place)
     tree: exp.Expr = select.args["where"].this
     if tree.find(exp.AggFunc, exp.Window) is not None:
-        raise Misfit("a condition is about single rows and has no aggregate", place)
+        raise UnusableDefinition("a condition is about single rows and has no aggregate", place)
     return tree
 
 
@@ -99,13 +103,17 @@ def _read(text: str, before: str, dialect: str, place: tuple[str, ...]) -> exp.S
     try:
         tree = parse_one(f"{before}{text}", dialect)
     except (SqlglotError, RecursionError) as error:
-        raise Misfit(f"it is not valid SQL: {describe_parse_error(error)}", place) from error
+        raise UnusableDefinition(
+            f"it is not valid SQL: {describe_parse_error(error)}", place
+        ) from error
     if not isinstance(tree, exp.Select):
-        raise Misfit("write one expression or condition, not a query or a statement", place)
+        raise UnusableDefinition(
+            "write one expression or condition, not a query or a statement", place
+        )
     if tree.find(exp.Subquery, exp.Window) is not None or len(list(tree.find_all(exp.Select))) > 1:
-        raise Misfit("it may have no subquery and no window function", place)
+        raise UnusableDefinition("it may have no subquery and no window function", place)
     if any(node.comments for node in tree.walk()):
-        raise Misfit("put comments beside it, in YAML", place)
+        raise UnusableDefinition("put comments beside it, in YAML", place)
     for identifier in tree.find_all(exp.Identifier):
         for key in ("start", "end"):
             if key in identifier.meta:
@@ -141,7 +149,7 @@ class SqlPart:
 
 
 class DefinitionColumns:
-    """Finds columns in one catalog. Every method raises Misfit."""
+    """Finds columns in one catalog. Every method raises UnusableDefinition."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -161,13 +169,17 @@ class DefinitionColumns:
     def find(self, column: exp.Column, place: tuple[str, ...]) -> tuple[Table, Column]:
         """The table and the column of ``table.column`` or ``schema.table.column``."""
         if not column.table:
-            raise Misfit(f"write {column.name} with its table, as table.{column.name}", place)
+            raise UnusableDefinition(
+                f"write {column.name} with its table, as table.{column.name}", place
+            )
         name = self._fold(column.args["table"])
         schema = self._fold(column.args.get("db"))
         table = self._catalog.resolve(name, schema)
         if table is None:
             shown = f"{schema}.{name}" if schema else name
-            raise Misfit(f"there is no table {shown!r}{self._suggest_table(name, shown)}", place)
+            raise UnusableDefinition(
+                f"there is no table {shown!r}{self._suggest_table(name, shown)}", place
+            )
         wanted = self._fold(column.this)
         dialect = self._catalog.dialect
         found = next(
@@ -175,7 +187,7 @@ class DefinitionColumns:
         )
         if found is None:
             near = suggest(wanted, [known.name for known in table.columns])
-            raise Misfit(f"{table.qualified} has no column {wanted!r}{near}", place)
+            raise UnusableDefinition(f"{table.qualified} has no column {wanted!r}{near}", place)
         return table, found
 
     def _fold(self, identifier: exp.Identifier | None) -> str:

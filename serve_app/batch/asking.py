@@ -27,7 +27,7 @@ from serve_app.batch.questions import BatchQuestion, build_request
 from serve_app.batch.results import Row, build_error_row, build_row
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from serve_app.service.accounting import Accounting
 from serve_app.service.audit import build_sinks
 from serve_app.service.query_service import QueryService
@@ -134,7 +134,7 @@ async def open_local(
     """Opens index, databases and pipeline until the block ends. Raises SettingsError, ModelError"""
     settings = adapt_settings(wiring.settings, questions_at_once)
     wiring = replace(wiring, settings=settings)
-    async with open_parts(wiring, Silence(), engine=engine) as parts:
+    async with open_parts(wiring, SilentReporter(), engine=engine) as parts:
         accounting = Accounting(sinks=build_sinks(settings.audit, AuditStore(parts.store)))
         service = QueryService(settings, parts.build_pipeline(settings), {}, accounting=accounting)
         yield LocalAsker(spec, settings, service, RetryPolicy(), wiring.models.model_name())

@@ -15,7 +15,7 @@ from nl2sql.errors import EngineUnavailable, QuorumError
 from nl2sql.protocols import Engine
 from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, SamplingRequest
-from serve_app.composition.lasting_engine import LastingEngine, PatientEngine, describe_problem
+from serve_app.composition.reopening_engine import ReopeningEngine, RetryingEngine, describe_problem
 from serve_app.composition.wiring import Wiring
 from serve_app.service.question_log import configure_logging
 
@@ -48,8 +48,8 @@ class BatchEngine:
         self._wiring = wiring
         self._build = build
         self._opening = asyncio.Lock()
-        self._lasting: Engine | None = None
-        self._engine: PatientEngine | None = None
+        self._reopening: Engine | None = None
+        self._engine: RetryingEngine | None = None
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """See ``Engine.sample``."""
@@ -69,14 +69,16 @@ class BatchEngine:
         Raises ModelError, EngineUnavailable, SettingsError if it cannot be opened.
         """
         await self._open()
-        return await describe_problem(self._lasting)
+        return await describe_problem(self._reopening)
 
-    async def _open(self) -> PatientEngine:
+    async def _open(self) -> RetryingEngine:
         async with self._opening:
             if self._engine is None:
-                lasting = await asyncio.to_thread(LastingEngine, lambda: self._build(self._wiring))
-                self._lasting = cast(Engine, lasting)
-                self._engine = PatientEngine(self._lasting, _LOG.warning)
+                reopening = await asyncio.to_thread(
+                    ReopeningEngine, lambda: self._build(self._wiring)
+                )
+                self._reopening = cast(Engine, reopening)
+                self._engine = RetryingEngine(self._reopening, _LOG.warning)
             return self._engine
 
 

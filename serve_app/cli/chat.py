@@ -17,11 +17,11 @@ from serve_app.cli.answers import build_rows, print_brief_answer, print_reasons
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import say
 from serve_app.cli.service_or_process import (
-    Answering,
     AnswerTextOption,
     DatabaseOption,
     InProcessOption,
     PrincipalOption,
+    QuestionAnswerer,
     UrlOption,
     open_answering,
 )
@@ -95,7 +95,7 @@ def _choose_listener(history: Path | None) -> Listen:
 class Conversation:
     """Asks until ``listen`` raises EOFError or KeyboardInterrupt, or a word to leave is said."""
 
-    def __init__(self, answering: Answering, first: QueryRequest, listen: Listen) -> None:
+    def __init__(self, answering: QuestionAnswerer, first: QueryRequest, listen: Listen) -> None:
         """``first`` is the template of every request except its question."""
         self._answering = answering
         self._first = first

@@ -45,7 +45,7 @@ from serve_app.operations.preparation import (
     start_embedded_server,
 )
 from serve_app.operations.row_level_security import find_reader, owner_url, plan_row_security
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -70,7 +70,7 @@ def _prepare(cli: CliContext, name: str | None) -> tuple[Wiring, str]:
         )
     server = start_embedded_server(settings)
     if server is not None:
-        load_demo_databases(settings, server, Silence())
+        load_demo_databases(settings, server, SilentReporter())
     return build_wiring(settings, server), database
 
 

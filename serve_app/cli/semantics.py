@@ -19,7 +19,7 @@ from serve_app.operations.preparation import (
     start_embedded_server,
 )
 from serve_app.operations.semantics import check_definitions
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 
 
 @prints
@@ -42,7 +42,7 @@ def semantics(
     file = load_semantics(path)
     server = start_embedded_server(settings)
     if server is not None:
-        load_demo_databases(settings, server, Silence())
+        load_demo_databases(settings, server, SilentReporter())
     wiring = build_wiring(settings, server)
     catalog = wiring.source(name).read_catalog()
     count, problems = asyncio.run(check_definitions(wiring, file, catalog))

@@ -28,7 +28,7 @@ from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import Show, TerminalReporter, show_progress
 from serve_app.http.formats import Format, describe_answer, export_answer
 from serve_app.operations.background import service_url
-from serve_app.reporting import Reporter, Silence
+from serve_app.reporting import Reporter, SilentReporter
 from serve_app.service.query_service import build_question
 
 
@@ -54,7 +54,7 @@ AnswerTextOption = Annotated[
 ]
 
 
-class Answering(Protocol):
+class QuestionAnswerer(Protocol):
     """Answers requests. Every method raises QuorumError."""
 
     def ask(self, request: QueryRequest) -> QueryResponse:
@@ -68,27 +68,27 @@ class Answering(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteAnswering:
+class ServiceAnswerer:
     """The service behind ``client``."""
 
     client: Client
 
     def ask(self, request: QueryRequest) -> QueryResponse:
-        """See Answering."""
+        """See QuestionAnswerer."""
         with show_progress() as show:
             return self.client.ask(request, show=show)
 
     def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
-        """See Answering."""
+        """See QuestionAnswerer."""
         return self.client.export(request, format_.media_type)
 
     def forget(self, session: str) -> int:
-        """See Answering."""
+        """See QuestionAnswerer."""
         return self.client.forget(session)
 
 
 @dataclass(frozen=True, slots=True)
-class LocalAnswering:
+class LocalAnswerer:
     """A pipeline in this process; ``runner`` runs it for ``principal``."""
 
     runner: asyncio.Runner
@@ -98,12 +98,12 @@ class LocalAnswering:
     principal: Principal
 
     def ask(self, request: QueryRequest) -> QueryResponse:
-        """See Answering."""
+        """See QuestionAnswerer."""
         with show_progress() as show:
             return build_response(self._answer(request, show), trace=request.trace)
 
     def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
-        """See Answering."""
+        """See QuestionAnswerer."""
         answer = self._answer(request)
         if not isinstance(answer, Answered):
             return NoRows(build_response(answer, trace=False).outcome, answer.reason)
@@ -111,7 +111,7 @@ class LocalAnswering:
         return Export(content, describe_answer(answer))
 
     def forget(self, session: str) -> int:
-        """See Answering."""
+        """See QuestionAnswerer."""
         return self.runner.run(self.sessions.forget(self.principal, session))
 
     def _answer(self, request: QueryRequest, show: Show = lambda _: None) -> Answer:
@@ -142,7 +142,7 @@ def open_answering(
     principal: str,
     in_process: bool,
     quiet: bool = False,
-) -> Iterator[Answering]:
+) -> Iterator[QuestionAnswerer]:
     """Answers questions about ``database`` until the block ends.
 
     With ``quiet``, preparation is not reported. Raises SettingsError, ModelError, Unavailable.
@@ -150,20 +150,20 @@ def open_answering(
     name = cli.settings.database_name(database)
     if in_process:
         with _open_locally(
-            cli, name, principal, Silence() if quiet else TerminalReporter()
+            cli, name, principal, SilentReporter() if quiet else TerminalReporter()
         ) as here:
             yield here
         return
     token = cli.settings.identity.read_token(principal) if principal else ""
     where = url or service_url(cli.settings)
     with Client(where, token) as client:
-        yield RemoteAnswering(client)
+        yield ServiceAnswerer(client)
 
 
 @contextmanager
 def _open_locally(
     cli: CliContext, database: str, name: str, reporter: Reporter
-) -> Iterator[LocalAnswering]:
+) -> Iterator[LocalAnswerer]:
     # Imported here, because it takes seconds and a client of the service does not need it.
     from serve_app.composition.local import open_parts
     from serve_app.operations.preparation import prepare
@@ -177,6 +177,6 @@ def _open_locally(
             parts = runner.run(stack.enter_async_context(open_parts(wiring, reporter)))
             pipeline = parts.build_pipeline(settings)
             sessions = wiring.build_sessions(parts.store, parts.guard)
-            yield LocalAnswering(runner, pipeline, sessions, settings, principal)
+            yield LocalAnswerer(runner, pipeline, sessions, settings, principal)
         finally:
             runner.run(stack.aclose())

@@ -24,7 +24,7 @@ from retrieval.index_store.store import IndexStore
 from retrieval.planner import SchemaPlanner
 from retrieval.search.retriever import HybridRetriever
 from retrieval.values.dictionary import ValueMemory
-from serve_app.composition.lasting_engine import LastingEngine
+from serve_app.composition.reopening_engine import ReopeningEngine
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Reporter
 
@@ -120,11 +120,11 @@ async def open_parts(
 async def open_engine(wiring: Wiring, reporter: Reporter) -> AsyncIterator[Engine]:
     """The configured model, closed at the end. Raises ModelError, EngineUnavailable.
 
-    It is a ``LastingEngine``: a caller that finds it dead can reopen it with ``probe``.
+    It is a ``ReopeningEngine``: a caller that finds it dead can reopen it with ``probe``.
     """
     with reporter.step("Language model"):
         # In a thread, because other tasks of the event loop have time limits.
-        engine = await asyncio.to_thread(LastingEngine, wiring.models.open_engine)
+        engine = await asyncio.to_thread(ReopeningEngine, wiring.models.open_engine)
     try:
         yield cast(Engine, engine)
     finally:

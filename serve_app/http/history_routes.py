@@ -24,7 +24,7 @@ from serve_app.http.route_parts import (
     render_model,
 )
 from serve_app.service.feedback import FeedbackService, ReviewService
-from serve_app.service.history import Forgotten, HistoryService, SessionService
+from serve_app.service.history import DeletedSession, HistoryService, SessionService
 
 _CONVERSATIONS = describe_responses(
     "A page of the principal's conversations, the latest first.", ConversationsResponse
@@ -105,7 +105,7 @@ def build_session_router(sessions: SessionService) -> APIRouter:
     router = APIRouter()
 
     @router.delete("/sessions/{session}", summary="Forget a conversation", responses=_FORGOTTEN)
-    async def forget(session: str, principal: Caller) -> Forgotten:
+    async def forget(session: str, principal: Caller) -> DeletedSession:
         return await sessions.forget(session, principal)
 
     return router

@@ -1,4 +1,4 @@
-"""Identifies the principal of a request before its body is read, and counts the request.
+"""RequestIdentifier the principal of a request before its body is read, and counts the request.
 
 Probes need no token, because Kubernetes sends none; without one they return less. Nor do signing
 in, which brings one, and signing out, which also deletes the cookie of a sign-in that has ended.
@@ -36,7 +36,7 @@ _FOREIGN = render_problem(
 )
 
 
-class Identifies(Protocol):
+class RequestIdentifier(Protocol):
     """Finds the principal of a request."""
 
     async def identify(self, authorization: str, cookie: str = "") -> Principal | None:
@@ -59,7 +59,7 @@ class ProxyIdentifier:
         self._settings = settings
 
     async def identify(self, authorization: str, cookie: str = "") -> Principal | None:
-        """See ``Identifies.identify``."""
+        """See ``RequestIdentifier.identify``."""
         if cookie and not authorization and self._settings.needs_token:
             return None
         try:
@@ -74,7 +74,7 @@ class ProxyIdentifier:
 class Identification:
     """Sets ``principal`` in the scope's state, or answers 401 or 503; at a probe, sets None."""
 
-    def __init__(self, app: ASGIApp, identifier: Identifies) -> None:
+    def __init__(self, app: ASGIApp, identifier: RequestIdentifier) -> None:
         self._app = app
         self._identifier = identifier
 

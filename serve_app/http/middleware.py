@@ -24,8 +24,8 @@ from serve_app.http.identification import (
     SIGN_IN,
     SIGN_OUT,
     Identification,
-    Identifies,
     ProxyIdentifier,
+    RequestIdentifier,
     RequestLimit,
 )
 from serve_app.http.origins import HostRule, OriginCheck, OriginRule
@@ -92,7 +92,7 @@ def add_middleware(
     settings: MiddlewareSettings,
     *,
     most_open_bodies: int,
-    identifier: Identifies | None = None,
+    identifier: RequestIdentifier | None = None,
     meter: UsageMeter | None = None,
 ) -> ASGIApp:
     """The application behind all checks.

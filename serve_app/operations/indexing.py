@@ -17,11 +17,11 @@ from retrieval.index_store.value_store import ValueStore
 from retrieval.indexing import (
     CORE_PHASES,
     Draft,
+    IndexingResources,
     IndexReport,
     Phase,
     PhaseProgress,
     Progress,
-    Workbench,
     describe_catalog,
     run_job,
 )
@@ -52,13 +52,13 @@ class DatabaseJob:
             Phase("examples", self._refresh_examples),
         )
 
-    async def _read_schema(self, draft: Draft, bench: Workbench) -> Draft:
+    async def _read_schema(self, draft: Draft, bench: IndexingResources) -> Draft:
         read = await asyncio.to_thread(self.wiring.source(self.database).read_catalog)
         catalog = describe_catalog(read, self.descriptions)
         fingerprint = fingerprint_schema(self.wiring, catalog)
         return replace(draft, catalog=catalog, fingerprint=fingerprint, skipped=read.skipped)
 
-    async def _infer_keys(self, draft: Draft, bench: Workbench) -> Draft:
+    async def _infer_keys(self, draft: Draft, bench: IndexingResources) -> Draft:
         """Infers keys from sampled rows; reuses those of the live index for the same schema."""
         if not self.wiring.settings.index.infer_keys:
             return draft
@@ -75,14 +75,14 @@ class DatabaseJob:
         with self.wiring.source(self.database) as sampler:
             return infer_keys(catalog, sampler, progress=progress)
 
-    async def _describe(self, draft: Draft, bench: Workbench) -> Draft:
+    async def _describe(self, draft: Draft, bench: IndexingResources) -> Draft:
         # General synonyms are applied to the question instead, where they can weigh less than the
         # words of the schema.
         synonyms = self.wiring.read_synonyms(self.database, draft.catalog)
         glosses = await asyncio.to_thread(build_glosses, draft.catalog, synonyms)
         return replace(draft, glosses=glosses)
 
-    async def _refresh_values(self, draft: Draft, bench: Workbench) -> Draft:
+    async def _refresh_values(self, draft: Draft, bench: IndexingResources) -> Draft:
         report = await refresh_values(
             draft.catalog,
             ValueStore(self.store),
@@ -93,7 +93,7 @@ class DatabaseJob:
         )
         return draft.with_note(report.describe())
 
-    async def _refresh_examples(self, draft: Draft, bench: Workbench) -> Draft:
+    async def _refresh_examples(self, draft: Draft, bench: IndexingResources) -> Draft:
         dialect = self.wiring.settings.databases[self.database].dialect
         count = await refresh_examples(
             self.database, dialect, self.store, bench.embedder, progress=bench.progress

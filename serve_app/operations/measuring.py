@@ -36,8 +36,8 @@ from nl2sql.rendering import build_response
 from nl2sql.settings import Settings
 from nl2sql.types import Question
 from quorumsql.wire import read_answer, read_json
-from serve_app.composition.lasting_engine import describe_problem
 from serve_app.composition.local import LocalParts, open_engine, open_parts
+from serve_app.composition.reopening_engine import describe_problem
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import ReadyBenchmark

@@ -17,7 +17,7 @@ from evaluation.report import render_markdown
 from evaluation.retrieval.measures import RetrievalFigures, summarize
 from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord
 from evaluation.retrieval.report import render_section
-from evaluation.retrieval.runner import Asking, RememberedEmbedder, run_retrieval
+from evaluation.retrieval.runner import MeasuredExamples, RememberedEmbedder, run_retrieval
 from evaluation.retrieval.search import SearchSystem
 from evaluation.runs.environment import collect_versions, describe_machine, find_revision
 from evaluation.runs.run_folder import RunFolder, read_records
@@ -104,7 +104,7 @@ async def measure_retrieval(
     if options.fresh:
         run.set_aside()
     if not run.is_complete():
-        asking = Asking(
+        asking = MeasuredExamples(
             benchmark.examples,
             benchmark.missing,
             ready.wiring.settings.identity.principal(),

@@ -13,7 +13,7 @@ from nl2sql.errors import Unavailable
 from nl2sql.protocols import Observer, Probe
 from nl2sql.types import Principal, Question
 from quorumsql.contract import QueryRequest
-from serve_app.service.audit import Asked, AuditSink, Delivered, build_entry
+from serve_app.service.audit import AuditedQuestion, AuditSink, DeliveredResults, build_entry
 from serve_app.service.usage import QuestionUsage, UsageMeter
 
 _LOG = logging.getLogger("quorumsql")
@@ -27,7 +27,7 @@ class Account:
 
     answer: Answer
 
-    def __init__(self, question: Question, delivered: Delivered) -> None:
+    def __init__(self, question: Question, delivered: DeliveredResults) -> None:
         self.question = question
         self._delivered = delivered
 
@@ -59,14 +59,14 @@ class Accounting:
         Without ``is_limited`` nothing is counted: for what uses neither the model nor a database.
         Raises LimitReached; Unavailable if the question cannot be counted or recorded.
         """
-        asked = Asked(
+        asked = AuditedQuestion(
             question.principal,
             question.database,
             question.text,
             question.session,
             datetime.now(UTC),
         )
-        delivered = Delivered(observer)
+        delivered = DeliveredResults(observer)
         try:
             async with self._limit(question, is_limited=is_limited) as usage:
                 account = Account(usage.question, delivered)
@@ -97,16 +97,18 @@ class Accounting:
         self, request: QueryRequest, principal: Principal, error: Exception
     ) -> None:
         """Records a request that is not a valid question, such as one about a hidden database."""
-        asked = Asked(
+        asked = AuditedQuestion(
             principal,
             request.database or "",
             request.question,
             request.session or "",
             datetime.now(UTC),
         )
-        await self._record_error(asked, error, Delivered(None))
+        await self._record_error(asked, error, DeliveredResults(None))
 
-    async def _record_error(self, asked: Asked, error: BaseException, delivered: Delivered) -> None:
+    async def _record_error(
+        self, asked: AuditedQuestion, error: BaseException, delivered: DeliveredResults
+    ) -> None:
         """As ``_record``, but does not hide the error that is being raised."""
         try:
             # In a task, because a cancelled question is recorded too.
@@ -115,7 +117,7 @@ class Accounting:
             _LOG.error("a question of %s was not recorded: %s", asked.principal.name, problem)
 
     async def _record(
-        self, asked: Asked, outcome: Answer | BaseException, delivered: Delivered
+        self, asked: AuditedQuestion, outcome: Answer | BaseException, delivered: DeliveredResults
     ) -> None:
         if not self._sinks:
             return

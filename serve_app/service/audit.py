@@ -122,7 +122,7 @@ class AuditTable:
             await self._store.prune(self._keep_days)
 
 
-class Asked(NamedTuple):
+class AuditedQuestion(NamedTuple):
     """What is known of a question before it is answered."""
 
     principal: Principal
@@ -132,7 +132,7 @@ class Asked(NamedTuple):
     started: datetime
 
 
-class Delivered:
+class DeliveredResults:
     """What a caller has received of a question's results; also the observer of the question.
 
     A caller that receives events has the rows before the answer is complete. ``sql`` is the query
@@ -182,7 +182,9 @@ def build_sinks(settings: AuditSettings, store: AuditStore) -> tuple[AuditSink, 
     return tuple(sinks)
 
 
-def build_entry(asked: Asked, outcome: Answer | BaseException, delivered: Delivered) -> AuditEntry:
+def build_entry(
+    asked: AuditedQuestion, outcome: Answer | BaseException, delivered: DeliveredResults
+) -> AuditEntry:
     """The entry of a question that ended now with an answer or an error."""
     ran = [
         (assessment, assessment.verdict)

@@ -156,7 +156,7 @@ def _render_turn(turn: KeptTurn, *, is_withheld: bool) -> ConversationTurnRespon
     )
 
 
-class Forgotten(BaseModel):
+class DeletedSession(BaseModel):
     """The result of deleting a session."""
 
     session: str
@@ -169,10 +169,10 @@ class SessionService:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    async def forget(self, session: str, principal: Principal) -> Forgotten:
+    async def forget(self, session: str, principal: Principal) -> DeletedSession:
         """Deletes a session; one that does not exist is not an error.
 
         Raises InvalidRequest, Unavailable.
         """
         turns = await self._sessions.forget(principal, check_session(session))
-        return Forgotten(session=session, turns=turns)
+        return DeletedSession(session=session, turns=turns)

@@ -99,7 +99,7 @@ class Meter(Protocol):
         """Adds to a counter, observes in a histogram, sets a gauge; ``tags`` as the metric's."""
 
 
-class Silent:
+class SilentMeter:
     """A meter that records nothing."""
 
     def record(self, metric: Metric, value: float, tags: tuple[str, ...] = ()) -> None:

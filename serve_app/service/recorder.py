@@ -26,7 +26,7 @@ from serve_app.service.metrics import (
     ONGOING,
     QUEUE,
     Meter,
-    Silent,
+    SilentMeter,
     measure_answer,
     measure_question,
 )
@@ -66,7 +66,7 @@ class QuestionRecorder:
         self, settings: Settings, meter: Meter | None = None, tracer: ServiceTracer | None = None
     ) -> None:
         self._settings = settings
-        self._meter = meter or Silent()
+        self._meter = meter or SilentMeter()
         self._tracer = tracer
 
     def trace_id(self) -> str:

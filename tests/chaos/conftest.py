@@ -24,7 +24,7 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import service_url
 from serve_app.operations.indexing import index_databases
 from serve_app.ray.running import start_service, stop_service
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.chaos.load import pick_answered
 from tests.chaos.questions import ASKING, open_questions
 from tests.chaos.servers import Server
@@ -78,7 +78,7 @@ def service(home: Path, cases: list[Case]) -> Iterator[Service]:
         described = {principal.name: describe_principal(principal) for principal in ASKING}
         settings = sign_in(build_settings(home, policy, data, index), described, patch)
         wiring = Wiring(settings)
-        asyncio.run(index_databases(wiring, [DATABASE], Silence()))
+        asyncio.run(index_databases(wiring, [DATABASE], SilentReporter()))
         engine = serve.deployment(
             EchoReplica,
             name="engine",

@@ -14,7 +14,7 @@ from retrieval.examples.importing import read_pairs
 from retrieval.index_store.example_store import fold_question
 from serve_app.composition.examples import open_examples, seed_demo_examples
 from serve_app.composition.wiring import Wiring
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 
 PAIRS = read_pairs(Path(str(EXAMPLES)))
 MEASURED = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
@@ -50,14 +50,14 @@ async def test_each_gives_rows_through_the_guard(wiring: Wiring) -> None:
 
 async def test_they_are_seeded_where_there_are_none(wiring: Wiring) -> None:
     databases = ("demo_erp",)
-    await seed_demo_examples(wiring, databases, Silence())
+    await seed_demo_examples(wiring, databases, SilentReporter())
     async with open_examples(wiring) as examples:
         found = await examples.list_examples("demo_erp")
         assert len(found) == len(PAIRS)
         assert all(example.tables for example in found)
         removed = found[0].id
         await examples.remove("demo_erp", [removed])
-    await seed_demo_examples(wiring, databases, Silence())
+    await seed_demo_examples(wiring, databases, SilentReporter())
     async with open_examples(wiring) as examples:
         left = await examples.list_examples("demo_erp")
         assert removed not in {example.id for example in left}

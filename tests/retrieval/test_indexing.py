@@ -8,8 +8,8 @@ from nl2sql.skipped import Skipped
 from retrieval.indexing import (
     CORE_PHASES,
     Draft,
+    IndexingResources,
     Phase,
-    Workbench,
     describe_catalog,
     index_database,
     run_job,
@@ -28,10 +28,10 @@ async def test_an_unchanged_database_embeds_and_writes_nothing() -> None:
 
 
 async def test_a_job_is_its_phases_in_order() -> None:
-    async def read(draft: Draft, bench: Workbench) -> Draft:
+    async def read(draft: Draft, bench: IndexingResources) -> Draft:
         return replace(draft, catalog=SHOP, skipped=(Skipped("table", "hidden", "no SELECT"),))
 
-    async def count(draft: Draft, bench: Workbench) -> Draft:
+    async def count(draft: Draft, bench: IndexingResources) -> Draft:
         assert await bench.writer.head() is not None
         return draft.with_note(f"{len(draft.catalog.tables)} tables counted").with_note("")
 

@@ -31,7 +31,7 @@ from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.mcp.tools import ToolServices
 from serve_app.operations.indexing import DatabaseJob
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from serve_app.service.query_service import QueryService
 from serve_app.service.tools import ToolService
 from tests.serve_app.http.test_event_stream import read_events
@@ -321,7 +321,7 @@ async def open_interfaces(
     wiring: Wiring, engine: Engine, *, embedder: Embedder | None = None
 ) -> AsyncIterator[Interfaces]:
     """All interfaces over one model; with an ``embedder`` the databases are indexed first."""
-    async with open_parts(wiring, Silence(), engine=engine) as parts:
+    async with open_parts(wiring, SilentReporter(), engine=engine) as parts:
         if embedder is not None:
             parts = replace(parts, embedder=embedder)
             for name in wiring.settings.databases:

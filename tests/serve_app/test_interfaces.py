@@ -24,7 +24,7 @@ from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_routes
 from serve_app.in_process import AppTransport
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from serve_app.service.query_service import QueryService
 from tests.generation.engines import loopback
 from tests.oracle.postgres_copies import open_superuser
@@ -117,7 +117,9 @@ async def ask_in_process(service: Service, name: str, sql: str) -> Reply:
 async def open_client(wiring: Wiring, name: str) -> AsyncClient:
     """What ``open_local`` opens, over the fake model."""
     settings, stack = wiring.settings, AsyncExitStack()
-    parts = await stack.enter_async_context(open_parts(wiring, Silence(), engine=EchoEngine()))
+    parts = await stack.enter_async_context(
+        open_parts(wiring, SilentReporter(), engine=EchoEngine())
+    )
     queries = QueryService(settings, parts.build_pipeline(settings), {})
     app, principal = build_routes(settings, queries), settings.identity.principal(name)
     return AsyncClient("http://in-process", transport=AppTransport(app, principal, stack))

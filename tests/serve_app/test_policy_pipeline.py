@@ -20,7 +20,7 @@ from retrieval.index_store.example_store import build_access_key
 from serve_app.composition.examples import open_examples
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.conftest import ROOT
 from tests.fakes import FakeEngine
 
@@ -73,7 +73,7 @@ async def ask(
     question = Question(
         text, "demo_erp", who, k, seed=0, max_rows=50, session=session, answer_text="rule"
     )
-    async with open_parts(wiring, Silence(), engine=engine) as parts:
+    async with open_parts(wiring, SilentReporter(), engine=engine) as parts:
         return await parts.build_pipeline(settings).answer(question), engine
 
 
@@ -258,7 +258,7 @@ HIRED_SQL = "SELECT count(*) FROM employees WHERE extract(year FROM hire_dt) = {
 async def kept(wiring: Wiring) -> AsyncIterator[None]:
     """No session is left over."""
     yield
-    async with open_parts(wiring, Silence(), engine=FakeEngine()) as parts:
+    async with open_parts(wiring, SilentReporter(), engine=FakeEngine()) as parts:
         await wiring.build_sessions(parts.store, parts.guard).clear()
 
 

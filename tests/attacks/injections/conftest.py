@@ -21,7 +21,7 @@ from retrieval.indexing import run_job
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import DatabaseJob
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.attacks.injections.injection import SAID, STORED, ObeyingEngine
 from tests.attacks.injections.planted import DATABASE, PRINCIPALS, build_settings, open_stage
 from tests.attacks.injections.service import Service
@@ -51,7 +51,9 @@ def service(embedded_server: EmbeddedServer, stage: PostgresStage) -> Iterator[S
 
 
 async def _open(stack: AsyncExitStack, wiring: Wiring) -> LocalParts:
-    opened = await stack.enter_async_context(open_parts(wiring, Silence(), engine=ObeyingEngine()))
+    opened = await stack.enter_async_context(
+        open_parts(wiring, SilentReporter(), engine=ObeyingEngine())
+    )
     parts = replace(opened, embedder=FakeEmbedder(wiring.settings.index.embedder))
     phases = DatabaseJob(wiring, DATABASE, parts.store, {}).phases()
     await run_job(DATABASE, phases, parts.store, parts.embedder)

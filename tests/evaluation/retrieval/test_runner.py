@@ -10,7 +10,7 @@ import pytest
 
 from data.benchmarks.types import Example
 from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord
-from evaluation.retrieval.runner import Asking, RememberedEmbedder, run_retrieval
+from evaluation.retrieval.runner import MeasuredExamples, RememberedEmbedder, run_retrieval
 from evaluation.retrieval.search import SearchSystem
 from evaluation.runs.run_folder import RunFolder, read_records
 from nl2sql.catalog import Catalog
@@ -36,7 +36,7 @@ async def run(
     examples: tuple[Example, ...] = EXAMPLES,
     catalog: Catalog = SHOP,
 ) -> tuple[RetrievalRecord, ...]:
-    asking = Asking(examples, {"lost": "no file"}, Principal("tester"))
+    asking = MeasuredExamples(examples, {"lost": "no file"}, Principal("tester"))
     embedder = RememberedEmbedder(FakeEmbedder())
     manifest = build_manifest(*(example.id for example in examples))
     run = RunFolder(folder, manifest)

@@ -6,7 +6,7 @@ import pytest
 
 from nl2sql.errors import PromptTooLong, SettingsError
 from nl2sql.types import Question, SchemaContext, SchemaLink, ValueMatch
-from retrieval.linking.linker import Linked, SchemaLinker, read_names
+from retrieval.linking.linker import LinkingResult, SchemaLinker, read_names
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
 from tests.golden import load_text, render_golden
 
@@ -21,12 +21,12 @@ async def link(
     engine: FakeEngine,
     context: SchemaContext = CONTEXT,
     question: Question = QUESTION,
-) -> Linked:
+) -> LinkingResult:
     settings = build_settings(retrieval={"linking": technique}).retrieval
     return await SchemaLinker(settings, engine).link(question, context)
 
 
-def named(linked: Linked) -> list[tuple[str, str, str]]:
+def named(linked: LinkingResult) -> list[tuple[str, str, str]]:
     return [(link.table, link.column, link.method) for link in linked.links.links]
 
 

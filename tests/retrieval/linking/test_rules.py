@@ -9,7 +9,7 @@ import pytest
 from nl2sql.catalog import Catalog, Column
 from nl2sql.types import SchemaContext, SchemaLink, ValueMatch
 from retrieval.linking.rules import is_time, link_by_rules
-from retrieval.linking.words import Near, read_question
+from retrieval.linking.words import NearWord, read_question
 from tests.fakes import build_context, build_table
 from tests.retrieval.semantics.files import REVENUE
 
@@ -134,10 +134,10 @@ def test_columns_of_dates_and_times_are_known_by_their_types(
 @pytest.mark.parametrize(
     ("question", "vocabulary", "found"),
     [
-        ("custmer list", ["customer"], {"customer": Near("custmer", 0.875, "fuzzy")}),
-        ("which air ports", ["airport"], {"airport": Near("air ports", 1.0, "name")}),
-        ("cancelled ones", ["cancel"], {"cancel": Near("cancelled", 0.9, "fuzzy")}),
-        ("clients", ["customer"], {"customer": Near("clients", 0.8, "synonym")}),
+        ("custmer list", ["customer"], {"customer": NearWord("custmer", 0.875, "fuzzy")}),
+        ("which air ports", ["airport"], {"airport": NearWord("air ports", 1.0, "name")}),
+        ("cancelled ones", ["cancel"], {"cancel": NearWord("cancelled", 0.9, "fuzzy")}),
+        ("clients", ["customer"], {"customer": NearWord("clients", 0.8, "synonym")}),
         ("clients", ["client", "customer"], {}),
         ("departments", ["department"], {}),
         ("state", ["date", "stage"], {}),
@@ -156,7 +156,9 @@ def test_columns_of_dates_and_times_are_known_by_their_types(
         "far",
     ],
 )
-def test_words_near_to_a_name(question: str, vocabulary: list[str], found: dict[str, Near]) -> None:
+def test_words_near_to_a_name(
+    question: str, vocabulary: list[str], found: dict[str, NearWord]
+) -> None:
     assert read_question(question).find_near(vocabulary) == found
 
 

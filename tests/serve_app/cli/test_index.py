@@ -18,7 +18,7 @@ from nl2sql.settings import Settings, load_settings
 from retrieval.index_store.store import IndexStore
 from serve_app.cli.app import app
 from serve_app.operations.preparation import prepare
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.retrieval.index_store.conftest import create_index
 
 
@@ -134,17 +134,17 @@ def test_one_database_that_is_away_does_not_stop_the_others(
     (config.parent / "shop.sqlite").unlink()
     settings = load_settings(config)
     with pytest.raises(DatabaseUnavailable, match="shop"):
-        asyncio.run(prepare(settings, Silence(), databases=["shop", "hr"]))
+        asyncio.run(prepare(settings, SilentReporter(), databases=["shop", "hr"]))
     heard: list[str] = []
 
-    class Listening(Silence):
+    class Listening(SilentReporter):
         def warn(self, text: str) -> None:
             heard.append(text)
 
     asyncio.run(prepare(settings, Listening(), databases=["shop", "hr"], strict=False))
     assert [text.split(":")[0] for text in heard] == ["shop was not indexed"]
     with pytest.raises(DatabaseUnavailable):
-        asyncio.run(prepare(settings, Silence(), databases=["shop"], strict=False))
+        asyncio.run(prepare(settings, SilentReporter(), databases=["shop"], strict=False))
     store = IndexStore(embedded_server.url("cli_index", INDEXER))
 
     async def list_indexed() -> list[str]:

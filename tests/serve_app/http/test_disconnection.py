@@ -16,7 +16,7 @@ from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.http.disconnection import ClientGone, run_while_connected
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from serve_app.service.query_service import QueryService
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
@@ -35,7 +35,7 @@ async def service(wiring: Wiring) -> AsyncIterator[QueryService]:
     )
     settings: Settings = wiring.settings.model_copy(update={"limits": limits})
     slow = Wiring(settings, wiring.socket_folder)
-    async with open_parts(slow, Silence(), engine=EchoEngine()) as parts:
+    async with open_parts(slow, SilentReporter(), engine=EchoEngine()) as parts:
         yield QueryService(settings, parts.build_pipeline(settings), {})
 
 

@@ -125,7 +125,7 @@ async def test_a_client_that_leaves_ends_its_question() -> None:
 def test_the_client_waits_as_long_as_the_service_is_at_work(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # Silent for twice as long as the client listens, but for what says that it is alive.
+    # SilentMeter for twice as long as the client listens, but for what says that it is alive.
     monkeypatch.setattr(event_stream, "SILENCE_S", 0.1)
     monkeypatch.setattr(wire, "STREAM_TIMEOUT", httpx.Timeout(1.0))
     told: list[ProgressEvent] = []

@@ -12,7 +12,7 @@ from nl2sql.settings import Settings, parse_settings
 from retrieval.indexing import IndexReport
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.retrieval.index_store.conftest import create_index
 
 
@@ -38,7 +38,9 @@ def settings(tmp_path: Path, embedded_server: EmbeddedServer) -> Settings:
 
 
 async def index(settings: Settings, server: EmbeddedServer) -> IndexReport:
-    (report,) = await index_databases(Wiring(settings, server.socket_folder), ["shop"], Silence())
+    (report,) = await index_databases(
+        Wiring(settings, server.socket_folder), ["shop"], SilentReporter()
+    )
     return report
 
 

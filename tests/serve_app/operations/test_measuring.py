@@ -22,7 +22,7 @@ from serve_app.operations.measuring import (
     measure,
     name_run,
 )
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.evaluation.builders import build_example
 from tests.fakes import build_settings, count_fake_tokens
 
@@ -125,7 +125,7 @@ async def test_variants_run_through_pipeline_and_baseline(wiring: Wiring, tmp_pa
     options = MeasureOptions(tmp_path, "mini.jsonl", concurrency=2)
     model = EchoModel()
     ready = ReadyBenchmark(benchmark, wiring)
-    folders = await measure(ready, variants, options, Silence(), engine=model)
+    folders = await measure(ready, variants, options, SilentReporter(), engine=model)
     for folder in folders:
         manifest, (right, wrong, failed) = read_run(folder)
         assert manifest.finished
@@ -143,11 +143,11 @@ async def test_variants_run_through_pipeline_and_baseline(wiring: Wiring, tmp_pa
     assert voted.candidates[0].samples == 2
 
     asked = model.requests
-    assert await measure(ready, variants, options, Silence(), engine=model) == folders
+    assert await measure(ready, variants, options, SilentReporter(), engine=model) == folders
     assert model.requests == asked
 
     fresh = dataclasses.replace(options, fresh=True)
-    assert await measure(ready, variants[:1], fresh, Silence(), engine=model) == folders[:1]
+    assert await measure(ready, variants[:1], fresh, SilentReporter(), engine=model) == folders[:1]
     assert folders[0].with_name(f"{folders[0].name}.old1").exists()
 
 
@@ -166,7 +166,7 @@ async def test_samples_are_kept_for_runs_that_differ_in_what_follows(
         (wiring.settings, 2),
     ):
         variant = build_variant(settings, k, "")
-        (folder,) = await measure(ready, (variant,), options, Silence(), engine=model)
+        (folder,) = await measure(ready, (variant,), options, SilentReporter(), engine=model)
         manifest, (record,) = read_run(folder)
         assert record.correct
         assert record.candidates[0].samples == k

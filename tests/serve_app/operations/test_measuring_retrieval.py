@@ -17,7 +17,7 @@ from serve_app.operations.measuring_retrieval import (
     measure_retrieval,
     read_figures,
 )
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.evaluation.builders import build_example
 
 EXAMPLES = (
@@ -36,7 +36,7 @@ async def test_all_variants_side_by_side_in_one_run(wiring: Wiring, tmp_path: Pa
     ready = ReadyBenchmark(BENCHMARK, wiring)
     variants = choose_variants(wiring.settings)
     options = RetrievalOptions(tmp_path, "mini.jsonl")
-    folder = await measure_retrieval(ready, variants, options, Silence())
+    folder = await measure_retrieval(ready, variants, options, SilentReporter())
     assert folder.name.startswith("retrieval-mini-")
     manifest, (found, unresolved) = read_records(folder, RetrievalManifest, RetrievalRecord)
     assert manifest.finished
@@ -55,9 +55,9 @@ async def test_all_variants_side_by_side_in_one_run(wiring: Wiring, tmp_path: Pa
     assert json.loads((folder / "figures.json").read_text())["variants"][0]["variant"] == "cosine"
 
     written = (folder / "questions.jsonl").read_bytes()
-    assert await measure_retrieval(ready, variants, options, Silence()) == folder
+    assert await measure_retrieval(ready, variants, options, SilentReporter()) == folder
     assert (folder / "questions.jsonl").read_bytes() == written
 
     again = dataclasses.replace(options, fresh=True)
-    assert await measure_retrieval(ready, variants, again, Silence()) == folder
+    assert await measure_retrieval(ready, variants, again, SilentReporter()) == folder
     assert folder.with_name(f"{folder.name}.old1").exists()

@@ -20,7 +20,7 @@ from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import select
 from serve_app.operations.training_pairs import export_pairs
-from serve_app.reporting import Silence
+from serve_app.reporting import SilentReporter
 from tests.fakes import FakeEngine, StubEngine
 
 
@@ -40,7 +40,9 @@ async def test_pairs_are_the_prompts_of_the_pipeline_with_the_right_queries(
     loaded = load_benchmark("demo_erp", configured=wiring.settings.databases)
     chosen = select(loaded, [example.id for example in loaded.examples[:10]])
     file = tmp_path / "pairs.jsonl"
-    written = await export_pairs(wiring.settings, chosen, file, Silence(), engine=StubEngine())
+    written = await export_pairs(
+        wiring.settings, chosen, file, SilentReporter(), engine=StubEngine()
+    )
     pairs = {pair["id"]: pair for pair in map(json.loads, file.read_text("utf-8").splitlines())}
     assert 5 <= written == len(pairs) <= 10
 
@@ -62,7 +64,7 @@ async def test_pairs_are_the_prompts_of_the_pipeline_with_the_right_queries(
     question = Question(
         example.question, "demo_erp", settings.identity.principal(), 1, seed=0, max_rows=5
     )
-    async with open_parts(wiring, Silence(), engine=engine) as parts:
+    async with open_parts(wiring, SilentReporter(), engine=engine) as parts:
         await parts.build_pipeline(settings).answer(question)
     asked = [
         {"role": message.role, "content": message.content}

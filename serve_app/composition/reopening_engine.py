@@ -17,7 +17,7 @@ from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, SamplingRequest
 
 
-class LastingEngine:
+class ReopeningEngine:
     """Forwards all calls to the opened engine; ``probe`` also reopens a dead one.
 
     ``open_engine`` is called now, and again for each engine that died.
@@ -58,7 +58,7 @@ class LastingEngine:
             await self._engine.close()
 
 
-class PatientEngine:
+class RetryingEngine:
     """Repeats a request to an engine that died, once the engine is ready again."""
 
     def __init__(self, engine: Engine, say: Callable[[str], None]) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from nl2sql.errors import EngineUnavailable
 from nl2sql.types import Completions, Prompt, SamplingRequest
-from serve_app.composition.lasting_engine import LastingEngine, PatientEngine, describe_problem
+from serve_app.composition.reopening_engine import ReopeningEngine, RetryingEngine, describe_problem
 from tests.fakes import FakeEngine
 
 REQUEST = SamplingRequest(Prompt("p", ()), 1, 0, 0.0, 9)
@@ -65,7 +65,7 @@ class Opener:
 
 async def test_a_dead_engine_is_closed_and_opened_anew_when_asked_how_it_is() -> None:
     opener = Opener(1, 1, failures=2)
-    engine: Any = LastingEngine(opener)
+    engine: Any = ReopeningEngine(opener)
     assert await describe_problem(engine) == ""
     assert (await engine.sample(REQUEST)).texts == ("0",)
     with pytest.raises(EngineUnavailable, match="timed out"):
@@ -81,9 +81,9 @@ async def test_a_dead_engine_is_closed_and_opened_anew_when_asked_how_it_is() ->
 
 async def test_a_long_run_goes_on_over_deaths() -> None:
     said: list[str] = []
-    lasting: Any = LastingEngine(Opener(2, 1, 2))
-    patient = PatientEngine(lasting, said.append)
-    answers = [(await patient.sample(REQUEST)).texts[0] for _ in range(5)]
+    reopening: Any = ReopeningEngine(Opener(2, 1, 2))
+    retrying = RetryingEngine(reopening, said.append)
+    answers = [(await retrying.sample(REQUEST)).texts[0] for _ in range(5)]
     assert answers == ["0", "0", "1", "2", "2"]
 
 
