@@ -118,10 +118,6 @@ def outcomes(attempts: tuple[Repair, ...]) -> list[tuple[str, str]]:
     return [(attempt.candidate, attempt.outcome) for attempt in attempts]
 
 
-def samples(assessments: tuple[Assessment, ...]) -> dict[str, int]:
-    return {assessment.candidate.id: assessment.candidate.samples for assessment in assessments}
-
-
 @pytest.mark.parametrize(
     ("first", "tried"),
     [
@@ -135,7 +131,7 @@ async def test_a_repair_needs_a_failure_and_a_reason(first: Ranking, tried: int)
     repairer = FakeRepairer(*[""] * tried)
     ranking, _ = await run(first, FakeRanker({}), repairer)
     assert len(repairer.failed) == tried
-    assert samples(ranking.assessments) == samples(first.assessments)
+    assert count(ranking.assessments) == count(first.assessments)
 
 
 async def test_a_repair_that_works_takes_over_the_samples() -> None:
@@ -143,7 +139,7 @@ async def test_a_repair_that_works_takes_over_the_samples() -> None:
     ranker = FakeRanker({"fixed": fixed}, rank(fixed, GOOD, BROKEN))
     _, attempts = await run(rank(GOOD, BROKEN), ranker, FakeRepairer("fixed"))
     assert [attempt.outcome for attempt in attempts] == ["fixed"]
-    assert samples(ranker.ranked[0]) == {"c1": 3, "c3": 0, "c3r": 2}
+    assert count(ranker.ranked[0]) == {"c1": 3, "c3": 0, "c3r": 2}
 
 
 async def test_a_repair_that_fails_again_is_repaired_again_and_takes_over_nothing() -> None:
@@ -155,10 +151,10 @@ async def test_a_repair_that_fails_again_is_repaired_again_and_takes_over_nothin
     repairer = FakeRepairer("again", "fixed")
     _, attempts = await run(rank(BROKEN), ranker, repairer)
     assert outcomes(attempts) == [("c3", "failed"), ("c3r", "fixed")]
-    assert samples(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
+    assert count(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
     # The whole chain hands over.
-    assert samples(ranker.ranked[1]) == {"c3": 0, "c3r": 0, "c3rr": 2}
-    histories = [[*samples(history)] for history in repairer.histories]
+    assert count(ranker.ranked[1]) == {"c3": 0, "c3r": 0, "c3rr": 2}
+    histories = [[*count(history)] for history in repairer.histories]
     assert histories == [[], ["c3"]]
 
 
@@ -195,7 +191,7 @@ async def test_a_doubtful_repair_works_without_the_samples() -> None:
     ranker = FakeRanker({"fixed": fixed}, rank(fixed, BROKEN))
     repairer = FakeRepairer("", "fixed", risks=("number → name",))
     await run(rank(BROKEN), ranker, repairer, ask_model=True)
-    assert samples(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
+    assert count(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
 
 
 async def test_samples_of_a_later_round_go_to_the_repair_too() -> None:
@@ -204,7 +200,7 @@ async def test_samples_of_a_later_round_go_to_the_repair_too() -> None:
     fixed = replace(fixed, candidate=replace(fixed.candidate, samples=2))
     drawn_again = replace(BROKEN, candidate=replace(BROKEN.candidate, samples=1))
     ranking, _ = await run(rank(fixed, drawn_again), FakeRanker({}), FakeRepairer())
-    assert samples(ranking.assessments) == {"c3r": 3, "c3": 0}
+    assert count(ranking.assessments) == {"c3r": 3, "c3": 0}
 
 
 async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_candidates() -> None:
@@ -213,7 +209,7 @@ async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_can
     await run(rank(BAD, BROKEN), ranker, FakeRepairer("good", "good"))
     assert len(ranker.assessed) == 1
     (ranked,) = ranker.ranked
-    assert [*samples(ranked[-2:])] == ["c2r", "c3r"]
+    assert [*count(ranked[-2:])] == ["c2r", "c3r"]
     assert {repair.verdict for repair in ranked[-2:]} == {made.verdict}
 
 
