@@ -36,17 +36,14 @@ _NUMERIC = re.compile(
 
 
 def print_answer(answer: QueryResponse, *, seconds: float) -> None:
-    """Prints an answer with its reasons: question, SQL, candidates, rows, stages."""
+    """Prints an answer with its reasons: question, SQL, rows, candidates, stages."""
     CONSOLE.print()
     CONSOLE.print(Panel(Text(answer.question), title="Question", title_align="left"))
     _print_outcome(answer)
-    trace = answer.trace
-    if trace and trace.candidates:
-        CONSOLE.print(_build_candidates(trace))
     if isinstance(answer, AnsweredResponse):
-        _print_verdict(answer, trace)
         _print_result(answer)
-    _print_findings(trace)
+    if answer.trace:
+        print_reasons(answer)
     CONSOLE.print(f"[dim]{seconds:.1f} s in all[/]", highlight=False)
 
 
@@ -72,7 +69,10 @@ def print_reasons(answer: QueryResponse) -> None:
         CONSOLE.print(_build_candidates(trace))
     if isinstance(answer, AnsweredResponse):
         _print_verdict(answer, trace)
-    _print_findings(trace)
+    _print_values(trace.values)
+    _print_definitions(trace.definitions)
+    CONSOLE.print(_build_stages(trace))
+    _print_left_out(trace.left_out)
 
 
 def _print_outcome(answer: QueryResponse) -> None:
@@ -106,15 +106,6 @@ def _print_result(answer: AnsweredResponse) -> None:
     CONSOLE.print(build_rows(answer, most=_MOST_ROWS_SHOWN))
 
 
-def _print_findings(trace: TraceResponse | None) -> None:
-    """Prints what was found for the question, and how long each stage took."""
-    if trace:
-        _print_values(trace.values)
-        _print_definitions(trace.definitions)
-        CONSOLE.print(_build_stages(trace))
-        _print_left_out(trace.left_out)
-
-
 def _print_interpretations(
     interpretations: Sequence[InterpretationResponse], *, in_session: bool
 ) -> None:
@@ -136,9 +127,7 @@ def _print_interpretations(
         CONSOLE.print(f"Choose one: {way}", highlight=False)
 
 
-def _print_verdict(answer: AnsweredResponse, trace: TraceResponse | None) -> None:
-    if not trace:
-        return
+def _print_verdict(answer: AnsweredResponse, trace: TraceResponse) -> None:
     winner = trace.candidates[0]
     if winner.origin == "catalog":
         reason = "the question is about the database itself; the model was not asked"

@@ -14,10 +14,8 @@ from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import Settings, load_settings
 from nl2sql.speed import EngineSpeed, Pace
 from serve_app.cli.reference import list_settings
-from serve_app.operations.checks.machine import check_disk, check_memory
 from serve_app.operations.checks.models import check_weights
-from serve_app.operations.checks.run import run_checks
-from serve_app.operations.checks.service import check_speed
+from serve_app.operations.checks.run import check_disk, check_memory, check_speed, run_checks
 from tests.conftest import ROOT
 from tests.fakes import build_settings
 from tests.serve_app.served import build_app, serve
