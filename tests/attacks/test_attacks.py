@@ -74,9 +74,9 @@ def test_the_security_barrier_keeps_a_condition_from_a_withheld_row(
     way = guarded[engine]
     sql = f"SELECT product FROM order_lines WHERE {_CONDITIONS[engine]}"
 
-    fenced = way.guard(sql, "manager")
-    assert isinstance(fenced, GuardedQuery)
-    result = way.execute(fenced)
+    behind = way.guard(sql, "manager")
+    assert isinstance(behind, GuardedQuery)
+    result = way.execute(behind)
     assert isinstance(result, ResultSet), result
     assert equal_rows(result.rows, (("bolt",), ("nut",)))
 
