@@ -95,11 +95,11 @@ class AnthropicEngine(ServerEngine):
         )
 
     async def _describe_problem(self) -> str:
-        await self._read(_KnownModel, f"/v1/models/{self._settings.served_name}", quick=True)
+        await self._read(_KnownModel, f"/v1/models/{self._settings.name}", quick=True)
         return ""
 
     async def _count_prompt(self, request: SamplingRequest) -> int:
-        body = {"model": self._settings.served_name, **_build_chat(request, continued=False)}
+        body = {"model": self._settings.name, **_build_chat(request, continued=False)}
         return (await self._read(_Counted, "/v1/messages/count_tokens", body)).input_tokens
 
     async def _complete(self, request: SamplingRequest, max_tokens: int) -> _Answer:
@@ -110,7 +110,7 @@ class AnthropicEngine(ServerEngine):
                 _STOPS: list(request.stop if continued else choose_stops(request)),
             }
             body = {
-                "model": self._settings.served_name,
+                "model": self._settings.name,
                 "max_tokens": max_tokens,
                 **_build_chat(request, continued=continued),
                 **{name: value for name, value in optional.items() if name in fields},

@@ -172,7 +172,7 @@ class OpenAiEngine(ServerEngine):
         except ValidationError:
             # Some servers do not list models; this one does answer.
             return ""
-        name = self._settings.served_name
+        name = self._settings.name
         known = name in names or f"{name}:latest" in names
         return "" if known else f"no model {name!r} there, but {', '.join(names)}"
 
@@ -204,7 +204,7 @@ class OpenAiEngine(ServerEngine):
             raise refusal.error from refusal
 
     async def _ask_tokenizer(self, body: dict[str, Any], *, quick: bool = False) -> _Tokenized:
-        body = {"model": self._settings.served_name, **body}
+        body = {"model": self._settings.name, **body}
         answer = await self._request(f"{self._root}/tokenize", body, quick=quick)
         try:
             return _Tokenized.model_validate(answer)
@@ -238,7 +238,7 @@ class OpenAiEngine(ServerEngine):
         stops = request.stop if continued else choose_stops(request)
         limit = _MAX_TOKENS if _MAX_TOKENS in fields else "max_completion_tokens"
         body: dict[str, Any] = {
-            "model": self._settings.served_name,
+            "model": self._settings.name,
             **self._build_chat(request, continued=continued),
             limit: max_tokens,
         }

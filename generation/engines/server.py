@@ -56,7 +56,7 @@ def translate_status(
 ) -> QuorumError:
     """The error for an HTTP status of the server, with the start of its message.
 
-    >>> server = ModelSettings(engine="openai", base_url="http://gpu:8000/v1", served_name="m")
+    >>> server = ModelSettings(engine="openai", base_url="http://gpu:8000/v1", name="m")
     >>> print(translate_status(server, 503, "loading"))
     http://gpu:8000/v1 answers 503: loading It is overloaded or restarts; try again later.
     """
@@ -71,9 +71,7 @@ def translate_status(
         hint = f"Is {variable} right?" if variable else "Name its key in model.api_key_env."
         return SettingsError(text, hint=hint)
     if status in (404, 405, 501):
-        return SettingsError(
-            text, hint="Are model.base_url (with its /v1) and model.served_name right?"
-        )
+        return SettingsError(text, hint="Are model.base_url (with its /v1) and model.name right?")
     if status == 429 or status >= 500:
         return EngineUnavailable(text, hint="It is overloaded or restarts; try again later.")
     return EngineUnavailable(text, hint="`quorumsql doctor` checks the server.")

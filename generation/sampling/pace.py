@@ -15,7 +15,7 @@ class EnginePace:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._timeout_ms = settings.limits.sampling_timeout_ms
-        self._model = settings.model.chosen_name
+        self._model = settings.model.name
         self._folder = settings.models_folder
         self._known: Pace | None = None
 

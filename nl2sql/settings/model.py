@@ -19,7 +19,8 @@ class ModelSettings(Section):
     name: str = Field(
         "auto",
         description="A registered name, a folder or a hub id; auto: the largest that is fast "
-        "enough on this machine, by its measured speed.",
+        "enough on this machine, by its measured speed. With openai and anthropic, the model's "
+        "name at the server.",
     )
     folders: tuple[Path, ...] = Field(
         default=(),
@@ -47,7 +48,6 @@ class ModelSettings(Section):
         description="The server's address with its path, as http://host:8000/v1, without a key; "
         "for anthropic, empty means Anthropic's own server.",
     )
-    served_name: str = Field("", description="The model's name at the server.")
     api_key_env: str = Field(
         "", description="Environment variable that holds the server's key; empty: no key."
     )
@@ -69,11 +69,6 @@ class ModelSettings(Section):
     def is_remote(self) -> bool:
         """True if a server runs the model, so that no weights and no GPU are needed here."""
         return self.engine in ("openai", "anthropic")
-
-    @property
-    def chosen_name(self) -> str:
-        """The model's name, at the server if one runs it."""
-        return self.served_name if self.is_remote else self.name
 
     @property
     def is_outside(self) -> bool:
@@ -101,8 +96,8 @@ class ModelSettings(Section):
     def _server_is_named(self) -> ModelSettings:
         if not self.is_remote:
             return self
-        if not self.served_name:
-            raise ValueError(f"engine {self.engine} needs served_name, the model's name there")
+        if self.name in ("", "auto"):
+            raise ValueError(f"engine {self.engine} needs name, the model's name there")
         if not self.base_url and self.engine == "openai":
             raise ValueError("engine openai needs base_url, as http://127.0.0.1:8000/v1")
         if self.base_url:

@@ -143,4 +143,4 @@ class Models:
 
     def model_name(self) -> str:
         """The configured model; ``auto`` is the one that suits this machine."""
-        return self.resolve(on_gpu=has_gpu()).chosen_name
+        return self.resolve(on_gpu=has_gpu()).name

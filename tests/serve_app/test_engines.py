@@ -31,10 +31,10 @@ def test_what_is_no_address(url: str) -> None:
 @pytest.mark.parametrize(
     ("model", "missing"),
     [
-        ({"engine": "openai", "base_url": "http://h/v1"}, "served_name"),
-        ({"engine": "openai", "served_name": "m"}, "base_url"),
-        ({"engine": "openai", "served_name": "m", "base_url": "h"}, "http"),
-        ({"engine": "anthropic"}, "served_name"),
+        ({"engine": "openai", "base_url": "http://h/v1"}, "name"),
+        ({"engine": "openai", "name": "m"}, "base_url"),
+        ({"engine": "openai", "name": "m", "base_url": "h"}, "http"),
+        ({"engine": "anthropic"}, "name"),
     ],
 )
 def test_an_engine_without_its_server_is_told(model: dict[str, Any], missing: str) -> None:
@@ -44,7 +44,7 @@ def test_an_engine_without_its_server_is_told(model: dict[str, Any], missing: st
 
 async def test_the_wiring_opens_the_engine_that_is_configured() -> None:
     for engine in ("openai", "anthropic"):
-        model = {"engine": engine, "served_name": "m", "base_url": "http://127.0.0.1:1/v1"}
+        model = {"engine": engine, "name": "m", "base_url": "http://127.0.0.1:1/v1"}
         model |= {"send": "rows"}
         wiring = Wiring(build_settings(model=model))
         assert wiring.models.model_name() == "m"

@@ -220,7 +220,7 @@ def config(guarded: Wiring, tmp_path: Path) -> Iterator[Path]:
     database = {"reader": embedded, "indexer": embedded, "policy": str(POLICY)}
     schemas = list(settings.databases["demo_erp"].schemas)
     with loopback.serve(v1__chat__completions=echo) as server:
-        model = {"engine": "openai", "base_url": f"{server.url}/v1", "served_name": "echo"}
+        model = {"engine": "openai", "base_url": f"{server.url}/v1", "name": "echo"}
         file = tmp_path / "quorumsql.yaml"
         file.write_text(
             yaml.safe_dump(

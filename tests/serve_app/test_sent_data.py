@@ -161,7 +161,7 @@ def plant() -> SchemaContext:
 def settle(sends: Contents, linking: str = "full") -> Settings:
     model = {
         "engine": "openai",
-        "served_name": "m",
+        "name": "m",
         "base_url": "https://models.example.com/v1",
         # So small that tokens are counted.
         "max_model_len": 1500,
@@ -263,7 +263,7 @@ async def test_what_a_builder_does_not_take_out_is_refused_before_it_is_sent(
 
 
 def build_model(**model: Any) -> dict[str, Any]:
-    return {"engine": "openai", "served_name": "m", **model}
+    return {"engine": "openai", "name": "m", **model}
 
 
 @pytest.mark.parametrize(

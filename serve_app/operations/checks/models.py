@@ -73,7 +73,7 @@ def check_server(settings: Settings) -> Iterator[Check]:
     if problem:
         yield Check(name, "failed", problem, "Is it up, and are the keys under `model` right?")
     else:
-        yield Check(name, "ok", f"has {model.served_name}")
+        yield Check(name, "ok", f"has {model.name}")
     yield check_sent_data(model)
     if model.base_url.startswith("http:") and not is_on_loopback(model.base_url):
         yield Check(

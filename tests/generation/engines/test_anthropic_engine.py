@@ -20,7 +20,7 @@ MESSAGES = "/v1/messages"
 
 
 def build_engine(server: Loopback, **settings: Any) -> AnthropicEngine:
-    values = {"base_url": f"{server.url}/v1", "served_name": "tiny", "retries": 0, **settings}
+    values = {"base_url": f"{server.url}/v1", "name": "tiny", "retries": 0, **settings}
     return AnthropicEngine(ModelSettings(engine="anthropic", **values))
 
 

@@ -20,7 +20,7 @@ VLLM: Answer = Reply({"count": 3, "max_model_len": 500, "tokens": [1, 2, 3]})
 
 
 def build_engine(server: Loopback, **settings: Any) -> OpenAiEngine:
-    values = {"base_url": f"{server.url}/v1", "served_name": "tiny", "retries": 0, **settings}
+    values = {"base_url": f"{server.url}/v1", "name": "tiny", "retries": 0, **settings}
     return OpenAiEngine(ModelSettings(engine="openai", **values))
 
 

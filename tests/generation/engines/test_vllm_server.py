@@ -86,7 +86,7 @@ def _wait_until_up(server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 async def test_samples_repeat_tokens_are_counted_and_a_cancelled_call_ends_there(url: str) -> None:
-    engine = OpenAiEngine(ModelSettings(engine="openai", base_url=url, served_name="tiny"))
+    engine = OpenAiEngine(ModelSettings(engine="openai", base_url=url, name="tiny"))
     request = build_request(prompt=PROMPT, k=4, temperature=1.2)
     first, second = await engine.sample(request), await engine.sample(request)
     assert first.texts == second.texts

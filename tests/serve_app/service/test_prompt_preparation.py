@@ -103,8 +103,8 @@ async def test_it_begins_when_the_service_is_ready_though_nobody_asks() -> None:
     [
         ({"engine": "openvino"}, True),
         ({"engine": "vllm"}, True),
-        ({"engine": "openai", "base_url": "http://h/v1", "served_name": "m"}, False),
-        ({"engine": "anthropic", "served_name": "m"}, False),
+        ({"engine": "openai", "base_url": "http://h/v1", "name": "m"}, False),
+        ({"engine": "anthropic", "name": "m"}, False),
     ],
     ids=lambda value: value["engine"] if isinstance(value, dict) else "",
 )
