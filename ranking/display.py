@@ -1,4 +1,4 @@
-"""How a query shows its result: keys beside labels, ranking and rounded figures.
+"""How a query shows its result: keys beside labels, periods, ranking and rounded figures.
 
 Only what the schema or the query proves: a column is a key or a label of a row if both are columns
 of one table in FROM with a single primary key, or if a join equates the column with that key.
@@ -29,7 +29,7 @@ def read_display(query: Query) -> Display:
     keys, labels = _pair_outputs(query, select)
     first = bool(select.args.get("order") and select.args.get("limit"))
     ranked = _find_ranked(select) if first else ()
-    return Display(keys, labels, first, ranked, _find_digits(select))
+    return Display(keys, labels, first, ranked, _find_digits(select), _find_periods(select))
 
 
 def _pair_outputs(query: Query, select: exp.Select) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -92,6 +92,41 @@ def _find_digits(select: exp.Select) -> int | None:
             )
     fewest = min(decimals, default=0)
     return fewest if fewest >= _FEWEST_DECIMALS else None
+
+
+def _find_periods(select: exp.Select) -> tuple[tuple[int, str], ...]:
+    """The positions of years and months of one date; none if there are several dates.
+
+    >>> from sqlglot import parse_one
+    >>> sql = "SELECT EXTRACT(year FROM d), TO_CHAR(d, 'YYYY-MM'), DATE_TRUNC('month', d)::date, n"
+    >>> _find_periods(parse_one(sql, dialect="postgres"))
+    ((0, 'y'), (1, 'ym'), (2, 'ym'))
+    """
+    dates = set()
+    periods = []
+    for at, output in enumerate(select.expressions):
+        shown = output.unalias()
+        while isinstance(shown, exp.Cast):
+            shown = shown.this
+        if says := _read_period(shown):
+            date = shown.expression if isinstance(shown, exp.Extract) else shown.this
+            while isinstance(date, exp.Cast | exp.TsOrDsToDate | exp.TsOrDsToTimestamp):
+                date = date.this
+            dates.add(date)
+            periods.append((at, says))
+    return tuple(periods) if len(dates) == 1 else ()
+
+
+def _read_period(shown: exp.Expr) -> str:
+    if isinstance(shown, exp.Extract):
+        return {"YEAR": "y", "MONTH": "m"}.get(shown.name.upper(), "")
+    if isinstance(shown, exp.Year | exp.Month):
+        return "y" if isinstance(shown, exp.Year) else "m"
+    if isinstance(shown, exp.TimestampTrunc | exp.DateTrunc):
+        return {"YEAR": "y", "MONTH": "ym"}.get(shown.text("unit").upper(), "")
+    if isinstance(shown, exp.TimeToStr):
+        return {"%Y": "y", "%m": "m", "%Y-%m": "ym", "%Y-%m-01": "ym"}.get(shown.text("format"), "")
+    return ""
 
 
 def _find_ranked(select: exp.Select) -> tuple[int, ...]:

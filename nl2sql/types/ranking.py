@@ -52,7 +52,8 @@ class Display:
     ``keys`` and ``labels`` are the positions (from 0) of outputs that show the same things twice,
     by key and by label. ``first`` says that the query takes the first rows of an order, ``ranked``
     are the figures among its outputs by which it orders. ``digits`` are the decimals to which an
-    output is rounded.
+    output is rounded. ``periods`` are the positions of years and months of one date, each with what
+    it says ("y", "m" or "ym").
     """
 
     keys: tuple[int, ...] = ()
@@ -60,6 +61,7 @@ class Display:
     first: bool = False
     ranked: tuple[int, ...] = ()
     digits: int | None = None
+    periods: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

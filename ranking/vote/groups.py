@@ -6,7 +6,7 @@ be run is alone. Results are compared pairwise only where they have the same pro
 about once.
 
 A reading has forms that show the same figures of the same things differently. Two forms are one
-reading in three cases only, each proven from keys of the catalog or from the queries themselves,
+reading in four cases only, each proven from keys of the catalog or from the queries themselves,
 and checked against the rows:
 
 - *Key and label.* One shows a key where the other shows the label of the row with that key. Proof:
@@ -14,6 +14,8 @@ and checked against the rows:
   figures equal to it, has the other's rows; or a result shows both, and without the one or the
   other has these rows.
 - *A rounded figure.* One is the other, with its numbers rounded to the decimals of a ROUND.
+- *A period.* The months of one date are shown as dates, as texts or by year and number; the year
+  may be missing where all rows are of one year.
 - *The figure that ranks.* One shows the first rows by a figure, the other the same rows without the
   figure: it says which rows are meant, whether it is shown or not.
 
@@ -25,6 +27,8 @@ Knows nothing of SQL: ``ranking/display.py`` reads the queries.
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +41,7 @@ _NO_GROUP = -1
 
 # The rule that derives the label's form from the key's (repair/derive).
 _LABELLING = "shown_names"
+_NUMBER = re.compile(r"\d+")
 
 
 def group_assessments(assessments: Sequence[Assessment]) -> list[Assessment]:
@@ -173,6 +178,9 @@ def _list_links(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[_L
         if assessment.form in done:
             continue
         done.add(assessment.form)
+        if (periods := _read_periods(result, display.periods)) is not None:
+            bare, full = periods
+            yield _Link(assessment.form, forms.find_rows(bare), forms.find_rows(full))
         for decimals in digits:
             if decimals is not None and (rounded := _round(result, decimals)) is not None:
                 yield _Link(assessment.form, forms.find_rows(rounded), assessment.form)
@@ -192,6 +200,48 @@ def _list_ranked(assessments: Sequence[Assessment], forms: _Forms) -> Iterator[t
 def _leave_out(result: ResultSet, positions: Sequence[int]) -> list[tuple[object, ...]]:
     kept = [at for at in range(len(result.columns)) if at not in positions]
     return [tuple(row[at] for at in kept) for row in result.rows]
+
+
+def _read_periods(
+    result: ResultSet, periods: Sequence[tuple[int, str]]
+) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]] | None:
+    """The rows with a number for each year and month, first without a year that all rows have.
+
+    None if there are no periods, or a cell is none.
+    """
+    read = [_read_period(row, periods) for row in result.rows]
+    years = {year for year, _ in read}
+    months = [month for _, month in read]
+    if not periods or any(year is None and month is None for year, month in read):
+        return None
+    others = _leave_out(result, [at for at, _ in periods])
+    full = [
+        (*(part for part in period if part is not None), *row)
+        for period, row in zip(read, others, strict=True)
+    ]
+    if len({len(row) for row in full}) > 1:
+        return None
+    if len(years) > 1 or None in months:
+        return full, full
+    return [(month, *row) for month, row in zip(months, others, strict=True)], full
+
+
+def _read_period(
+    row: Sequence[object], periods: Sequence[tuple[int, str]]
+) -> tuple[int | None, int | None]:
+    """The year and the month of a row."""
+    found: dict[str, int] = {}
+    for at, says in periods:
+        cell = row[at]
+        if isinstance(cell, dt.date):
+            numbers = [cell.year, cell.month]
+        else:
+            numbers = [int(number) for number in _NUMBER.findall(str(cell))]
+            numbers = numbers if says != "m" else [0, *numbers]
+        for part, number in zip("ym", numbers, strict=False):
+            if part in says:
+                found[part] = number
+    return found.get("y"), found.get("m")
 
 
 def _round(result: ResultSet, decimals: int) -> list[tuple[object, ...]] | None:

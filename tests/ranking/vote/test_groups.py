@@ -6,6 +6,7 @@ figures of every row. Whatever is taken for one reading must have equal referenc
 
 from __future__ import annotations
 
+import datetime as dt
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -290,6 +291,54 @@ def test_rounded_figures_of_two_results_join_neither() -> None:
     one, two = build_assessment("c1", rows=[(1.2341,)]), build_assessment("c2", rows=[(1.2299,)])
     assert [each.group for each in group_assessments([one, two, rounded])] == [0, 1, 2]
     assert [each.group for each in group_assessments([one, rounded])] == [0, 0]
+
+
+MONTHS = (dt.datetime(2024, 1, 1), 3), (dt.datetime(2024, 2, 1), 5)
+NEXT_YEAR = tuple((month.replace(year=2025), count) for month, count in MONTHS)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "rows"),
+    [
+        ("postgres", "DATE_TRUNC('month', day)::date", MONTHS),
+        ("postgres", "TO_CHAR(day, 'YYYY-MM')", (("2024-01", 3), ("2024-02", 5))),
+        ("postgres", "EXTRACT(MONTH FROM day)", ((Decimal(1), 3), (Decimal(2), 5))),
+        (
+            "postgres",
+            "EXTRACT(YEAR FROM day), EXTRACT(MONTH FROM day)",
+            ((2024, 1, 3), (2024, 2, 5)),
+        ),
+        ("sqlite", "STRFTIME('%Y-%m', day)", (("2024-01", 3), ("2024-02", 5))),
+        ("sqlite", "STRFTIME('%m', day)", (("01", 3), ("02", 5))),
+        ("duckdb", "MONTH(day)", ((1, 3), (2, 5))),
+        ("duckdb", "DATE_TRUNC('month', day)", MONTHS),
+    ],
+)
+def test_months_are_one_reading_in_any_form(
+    dialect: str, sql: str, rows: Sequence[tuple[object, ...]]
+) -> None:
+    query = read_query(f"SELECT {sql}, COUNT(*) FROM staff GROUP BY 1", dialect)
+    assert query is not None
+    shown = build_assessment("c1", rows=rows, display=read_display(query))
+    month = Display(periods=((0, "ym"),))
+    others = [
+        build_assessment("c2", rows=MONTHS, display=month),
+        build_assessment("c3", rows=[(*MONTHS[0],), (MONTHS[1][0], 6)], display=month),
+        build_assessment("c4", rows=[(1, 3), (2, 5)], display=Display(periods=((0, "m"),))),
+    ]
+    assert [each.group for each in group_assessments([shown, *others])] == [0, 0, 1, 0]
+
+
+def test_months_of_two_years_join_no_month_without_a_year() -> None:
+    month = Display(periods=((0, "ym"),))
+    assessments = [
+        build_assessment("c1", rows=MONTHS, display=month),
+        build_assessment("c2", rows=NEXT_YEAR, display=month),
+        build_assessment("c3", rows=[(1, 3), (2, 5)], display=Display(periods=((0, "m"),))),
+        build_assessment("c4", rows=(*MONTHS, *NEXT_YEAR), display=month),
+        build_assessment("c5", rows=[(1, 3), (2, 5)] * 2, display=Display(periods=((0, "m"),))),
+    ]
+    assert [each.group for each in group_assessments(assessments)] == [0, 1, 2, 3, 4]
 
 
 def test_the_votes_of_all_forms_count_and_labels_are_shown_before_keys() -> None:
