@@ -20,13 +20,13 @@ from nl2sql.settings import Settings, load_settings
 from nl2sql.types import Principal
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
-from serve_app.composition.identity import build_identity
 from serve_app.composition.local import open_engine
-from serve_app.composition.services import Services, build_services
+from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages
 from serve_app.http.app import build_routes
 from serve_app.operations.preparation import prepare
 from serve_app.reporting import SilentReporter
+from serve_app.service.services import Services
 
 _FILE = Path("quorumsql.yaml")
 _URL = "http://in-process"
@@ -59,15 +59,7 @@ async def open_transport(config: str | Path | None, principal: str) -> AppTransp
 
 
 async def _build_app(settings: Settings, stack: AsyncExitStack) -> ASGIApp:
-    services = await open_services(settings, stack)
-    return build_routes(
-        settings,
-        services.queries,
-        feedback=services.feedback,
-        sessions=services.sessions,
-        tools=services.tools,
-        page=services.page,
-    )
+    return build_routes(await open_services(settings, stack))
 
 
 async def open_services(settings: Settings, stack: AsyncExitStack) -> Services:
@@ -79,9 +71,8 @@ async def open_services(settings: Settings, stack: AsyncExitStack) -> Services:
     executor = ReadOnlyExecutor(wiring.build_databases())
     stack.push_async_callback(executor.close)
     stages = CpuStages.build_here(wiring, engine, store, executor)
-    access = build_identity(settings, store)
     # Prompts are not prepared: the engine is this program's own, and idle when it has no question.
-    return build_services(wiring, engine, stages, access, prepares_prompts=False, store=store)
+    return build_services(wiring, engine, stages, store, prepares_prompts=False)
 
 
 class AppTransport(httpx.AsyncBaseTransport):

@@ -20,9 +20,9 @@ from typer.main import get_command
 from nl2sql.settings import Settings
 from serve_app.cli.app import COMMANDS, app, load_command
 from serve_app.cli.output import JSON_HELP, JSON_OPTION
-from serve_app.composition.services import PageServices
 from serve_app.http.app import build_http_app
 from serve_app.service.query_service import QueryService
+from serve_app.service.services import PageServices, Services
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -142,7 +142,7 @@ def read_openapi() -> dict[str, Any]:
     settings = Settings.model_validate(_ONE_FILE)
     queries = QueryService(settings, nothing, {})
     page = PageServices(*[nothing] * len(dataclasses.fields(PageServices)))
-    http_app = build_http_app(settings, queries, feedback=nothing, sessions=nothing, page=page)
+    http_app = build_http_app(Services(settings, queries, nothing, nothing, nothing, page))
 
     async def fetch() -> httpx.Response:
         transport = httpx.ASGITransport(app=http_app)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from contextlib import AsyncExitStack
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -33,7 +33,6 @@ from serve_app.operations.background import (
 if TYPE_CHECKING:
     from execution.postgres.embedded import EmbeddedServer
     from serve_app.composition.wiring import Wiring
-    from serve_app.mcp.tools import ToolServices
 
 # The interval between checks of the embedded PostgreSQL.
 _WATCH_S = 5
@@ -162,14 +161,7 @@ def mcp(context: typer.Context, principal: PrincipalOption = "") -> None:
     """
     from serve_app.in_process import open_services
     from serve_app.mcp.stdio import serve_stdio
-    from serve_app.mcp.tools import ToolServices
 
     cli: CliContext = context.obj
-    settings = cli.settings
-    caller = settings.identity.principal(principal)
-
-    async def open_local(stack: AsyncExitStack) -> ToolServices:
-        services = await open_services(settings, stack)
-        return ToolServices(settings, services.queries, services.tools)
-
-    asyncio.run(serve_stdio(open_local, caller))
+    caller = cli.settings.identity.principal(principal)
+    asyncio.run(serve_stdio(partial(open_services, cli.settings), caller))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nl2sql.settings import Settings
@@ -16,19 +15,11 @@ from serve_app.service.audit import build_sinks
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.identity.jwt_verifier import JwtVerifier
 from serve_app.service.identity.sign_ins import SignIns
+from serve_app.service.services import IdentityParts
 from serve_app.service.usage import UsageMeter
 
 if TYPE_CHECKING:
     from serve_app.service.identity.provider import ProviderLogin
-
-
-@dataclass(frozen=True, slots=True)
-class IdentityParts:
-    """The parts of one service; those of other replicas count in the same index."""
-
-    identifier: Identifier
-    meter: UsageMeter
-    accounting: Accounting
 
 
 def build_identity(settings: Settings, store: IndexStore) -> IdentityParts:

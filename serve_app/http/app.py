@@ -18,11 +18,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from nl2sql.rendering import build_pace
-from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from quorumsql.contract.status import StatusResponse
-from serve_app.composition.identity import IdentityParts
-from serve_app.composition.services import PageServices
 from serve_app.http.history_routes import (
     build_feedback_router,
     build_history_router,
@@ -39,12 +36,9 @@ from serve_app.http.schema_routes import build_schema_router
 from serve_app.http.sign_in_routes import build_sign_in_router
 from serve_app.http.trace_ids import TraceIds
 from serve_app.mcp.endpoint import McpEndpoint
-from serve_app.mcp.tools import ToolServices
-from serve_app.service.feedback import FeedbackService
-from serve_app.service.history import SessionService
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.query_service import QueryService
-from serve_app.service.tools import ToolService
+from serve_app.service.services import Services
 
 # Unfinished bodies beside as many requests as are admitted and wait. Our middleware in Ray's proxy
 # collects bodies first; but on a busy machine it takes a while to fetch many of them from there.
@@ -60,26 +54,12 @@ _READINESS_RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-def build_http_app(
-    settings: Settings,
-    service: QueryService,
-    *,
-    feedback: FeedbackService | None = None,
-    sessions: SessionService | None = None,
-    tools: ToolService | None = None,
-    page: PageServices | None = None,
-    access: IdentityParts | None = None,
-) -> ASGIApp:
-    """The routes behind their front: hosts, origins, tokens, limits, bodies.
-
-    Without ``access`` only static tokens are known, and requests are not limited.
-    """
-    app = build_routes(
-        settings, service, feedback=feedback, sessions=sessions, tools=tools, page=page
-    )
+def build_http_app(services: Services) -> ASGIApp:
+    """The routes behind their front: hosts, origins, tokens, limits, bodies."""
+    settings, access = services.settings, services.access
     serve = settings.serve
     return add_middleware(
-        TraceIds(app, service.recorder.trace_id),
+        TraceIds(build_routes(services), services.queries.recorder.trace_id),
         pick_middleware_settings(settings),
         most_open_bodies=serve.max_ongoing_requests + serve.max_waiting_requests + _SPARE_BODIES,
         identifier=access.identifier if access else Identifier(settings.identity),
@@ -87,21 +67,9 @@ def build_http_app(
     )
 
 
-def build_routes(
-    settings: Settings,
-    service: QueryService,
-    *,
-    feedback: FeedbackService | None = None,
-    sessions: SessionService | None = None,
-    tools: ToolService | None = None,
-    page: PageServices | None = None,
-) -> FastAPI:
-    """Serves ``/query``, ``/healthz`` and ``/readyz``; ``/feedback``, ``/sessions`` if given.
-
-    With ``tools`` it serves ``/mcp`` as well, with ``page`` the routes that the page uses.
-
-    The principal is expected in the scope's state.
-    """
+def build_routes(services: Services) -> FastAPI:
+    """The routes of these services, which expect the principal in the scope's state."""
+    settings, service = services.settings, services.queries
 
     @asynccontextmanager
     async def run(_: FastAPI) -> AsyncIterator[None]:
@@ -126,29 +94,20 @@ def build_routes(
 
     app.include_router(build_question_router(service))
     app.include_router(build_openai_router(settings, service))
-    if feedback is not None:
-        app.include_router(build_feedback_router(feedback))
-    if sessions is not None:
-        app.include_router(build_session_router(sessions))
-    if page is not None:
-        for router in _build_page_routers(settings, page):
-            app.include_router(router)
-    if tools is not None:
-        endpoint = McpEndpoint(ToolServices(settings, service, tools))
-        app.router.routes.append(Route("/mcp", endpoint, methods=["POST"]))
+    if services.feedback is not None:
+        app.include_router(build_feedback_router(services.feedback))
+    if services.sessions is not None:
+        app.include_router(build_session_router(services.sessions))
+    if services.page is not None:
+        sign_ins = services.access.identifier.sign_ins if services.access else None
+        app.include_router(build_sign_in_router(settings, sign_ins, services.page.profiles))
+        app.include_router(build_schema_router(services.page.schema))
+        app.include_router(build_run_router(services.tools))
+        app.include_router(build_history_router(services.page.history))
+        app.include_router(build_review_router(services.page.review))
+    app.router.routes.append(Route("/mcp", McpEndpoint(services), methods=["POST"]))
     app.include_router(_build_probe_router(service))
     return app
-
-
-def _build_page_routers(settings: Settings, page: PageServices) -> tuple[APIRouter, ...]:
-    """The routes that the page uses besides those of questions; other clients may use them too."""
-    return (
-        build_sign_in_router(settings, page.sign_ins, page.profiles),
-        build_schema_router(page.schema),
-        build_run_router(page.tools),
-        build_history_router(page.history),
-        build_review_router(page.review),
-    )
 
 
 def _build_probe_router(service: QueryService) -> APIRouter:

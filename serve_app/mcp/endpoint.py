@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 from nl2sql.errors import Unauthenticated
 from nl2sql.types import Principal
 from serve_app.mcp.server import Context, build_server
-from serve_app.mcp.tools import ToolServices
+from serve_app.service.services import Services
 
 # Our front checks hosts and origins, by the rules of `serve`.
 _CHECKED_BEFORE = TransportSecuritySettings(enable_dns_rebinding_protection=False)
@@ -26,8 +26,8 @@ _NOISY = "mcp.server.streamable_http_manager"
 class McpEndpoint:
     """Answers POST requests; the principal is expected in the scope's state."""
 
-    def __init__(self, services: ToolServices) -> None:
-        async def open_services() -> ToolServices:
+    def __init__(self, services: Services) -> None:
+        async def open_services() -> Services:
             return services
 
         self._server = build_server(open_services, find_principal)

@@ -10,8 +10,8 @@ from mcp_types import INVALID_PARAMS, Resource, ResourceTemplate
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal
 from serve_app.mcp.documents import Document, build_examples, build_tables
-from serve_app.mcp.tools import ToolServices
 from serve_app.service.accounted_work import Refusal
+from serve_app.service.services import Services
 
 JSON = "application/json"
 
@@ -40,7 +40,7 @@ TEMPLATES = [
 ]
 
 
-async def list_resources(services: ToolServices, principal: Principal) -> list[Resource]:
+async def list_resources(services: Services, principal: Principal) -> list[Resource]:
     """The schema and the examples of each database that the principal may ask."""
     names = await services.queries.list_databases(principal)
     return [
@@ -55,7 +55,7 @@ async def list_resources(services: ToolServices, principal: Principal) -> list[R
     ]
 
 
-async def read_resource(services: ToolServices, principal: Principal, uri: str) -> Document:
+async def read_resource(services: Services, principal: Principal, uri: str) -> Document:
     """The document at ``uri``. Raises MCPError if there is none, and what the services raise."""
     parts = urlsplit(uri)
     database, table = unquote(parts.netloc), unquote(parts.path.removeprefix("/"))

@@ -29,7 +29,8 @@ from nl2sql.errors import QuorumError
 from nl2sql.types import Principal
 from serve_app.mcp.documents import write_json
 from serve_app.mcp.resources import JSON, TEMPLATES, list_resources, read_resource
-from serve_app.mcp.tools import TOOLS, ToolCall, ToolServices, render_error
+from serve_app.mcp.tools import TOOLS, ToolCall, render_error
+from serve_app.service.services import Services
 
 Context = ServerRequestContext[Any, Any]
 
@@ -44,7 +45,7 @@ _INSTRUCTIONS = (
 
 
 def build_server(
-    open_services: Callable[[], Awaitable[ToolServices]],
+    open_services: Callable[[], Awaitable[Services]],
     find_principal: Callable[[Context], Principal],
 ) -> Server[Any]:
     """The server. ``open_services`` is awaited by each request that needs the services.

@@ -10,11 +10,11 @@ from mcp.server.stdio import stdio_server
 
 from nl2sql.types import Principal
 from serve_app.mcp.server import build_server
-from serve_app.mcp.tools import ToolServices
+from serve_app.service.services import Services
 
 
 async def serve_stdio(
-    open_services: Callable[[AsyncExitStack], Awaitable[ToolServices]], principal: Principal
+    open_services: Callable[[AsyncExitStack], Awaitable[Services]], principal: Principal
 ) -> None:
     """Serves until standard input ends. What else is printed meanwhile goes to standard error.
 
@@ -24,7 +24,7 @@ async def serve_stdio(
     async with AsyncExitStack() as stack, stdio_server() as (reading, writing):
         opening = asyncio.ensure_future(open_services(stack))
 
-        async def wait_for_services() -> ToolServices:
+        async def wait_for_services() -> Services:
             # A call may be cancelled while others wait for the same task.
             return await asyncio.shield(opening)
 

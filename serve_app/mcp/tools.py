@@ -19,7 +19,6 @@ from mcp_types import (
 from execution.results.exports import escape_markdown
 from nl2sql.answers import Answer
 from nl2sql.progress import describe_stage
-from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal, Progress
 from quorumsql.contract import QueryRequest
@@ -42,27 +41,18 @@ from serve_app.mcp.documents import (
 )
 from serve_app.service.accounted_work import Refusal
 from serve_app.service.progress_queue import ProgressQueue
-from serve_app.service.query_service import QueryService
-from serve_app.service.tools import MOST_TABLES, ToolService
+from serve_app.service.services import Services
+from serve_app.service.tools import MOST_TABLES
 
 _SILENCE_S = 5.0
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class ToolServices:
-    """What the tools and resources use."""
-
-    settings: Settings
-    queries: QueryService
-    tools: ToolService
-
-
-@dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call of a tool: who calls, and in which connection."""
 
-    services: ToolServices
+    services: Services
     principal: Principal
     context: ServerRequestContext[Any, Any]
 

@@ -25,7 +25,6 @@ from nl2sql.protocols import Probe
 from nl2sql.types import Completions, Principal, Progress, SamplingRequest
 from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
 from retrieval.catalogs import IndexedCatalogs
-from serve_app.composition.identity import build_identity
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages, RetrievalParts
 from serve_app.composition.wiring import Wiring
@@ -203,15 +202,12 @@ class Ingress:
             stages = CpuStages.build_here(wiring, model, store, executor)
         configure_logging(wiring.settings.observability)
         CacheReporter()
-        self._settings = wiring.settings
-        self._access = build_identity(wiring.settings, store)
         self._services = build_services(
             wiring,
             model,
             stages,
-            self._access,
+            store,
             recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
-            store=store,
         )
 
     async def query(self, request: QueryRequest, principal: Principal) -> Answer:
@@ -220,6 +216,7 @@ class Ingress:
 
     async def feedback(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
         """For callers inside the cluster, as ``query``. Raises what FeedbackService.take raises."""
+        assert self._services.feedback is not None
         return await self._services.feedback.take(request, principal)
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
@@ -228,12 +225,4 @@ class Ingress:
         # of the event loop of a tenth of a second.
         gc.collect()
         gc.freeze()
-        return build_http_app(
-            self._settings,
-            self._services.queries,
-            feedback=self._services.feedback,
-            sessions=self._services.sessions,
-            tools=self._services.tools,
-            page=self._services.page,
-            access=self._access,
-        )
+        return build_http_app(self._services)

@@ -29,10 +29,10 @@ from retrieval.indexing import run_job
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
-from serve_app.mcp.tools import ToolServices
 from serve_app.operations.indexing import DatabaseJob
 from serve_app.reporting import SilentReporter
 from serve_app.service.query_service import QueryService
+from serve_app.service.services import Services
 from serve_app.service.tools import ToolService
 from tests.serve_app.http.test_event_stream import read_events
 from tests.serve_app.mcp.clients import connect_directly, connect_http, read_text
@@ -191,7 +191,7 @@ class Interfaces:
 
     settings: Settings
     parts: LocalParts
-    services: ToolServices
+    services: Services
     app: ASGIApp
 
     def principal(self, name: str) -> Principal:
@@ -312,8 +312,8 @@ def build_interfaces(settings: Settings, parts: LocalParts) -> Interfaces:
         retriever=parts.build_retriever(settings),
         schemas=directory,
     )
-    app = build_http_app(settings, queries, tools=tools)
-    return Interfaces(settings, parts, ToolServices(settings, queries, tools), app)
+    services = Services(settings, queries, tools)
+    return Interfaces(settings, parts, services, build_http_app(services))
 
 
 @asynccontextmanager

@@ -20,7 +20,6 @@ from execution.executor import ReadOnlyExecutor
 from nl2sql.settings import Settings
 from nl2sql.settings.service import AuditSettings, PageSettings
 from retrieval.index_store.store import IndexStore
-from serve_app.composition.identity import build_identity
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
@@ -130,26 +129,13 @@ async def open_page_service(
     engine = engine or EchoEngine()
     audit = folder / "audit.jsonl"
     configured = configure(wiring, patch, audit, **sections)
-    settings = configured.settings
     store = configured.build_index_store()
     executor = ReadOnlyExecutor(configured.build_databases())
     stages = CpuStages.build_here(configured, engine, store, executor)
-    access = build_identity(settings, store)
-    services = build_services(
-        configured, engine, stages, access, prepares_prompts=False, store=store
-    )
-    app = build_http_app(
-        settings,
-        services.queries,
-        feedback=services.feedback,
-        sessions=services.sessions,
-        tools=services.tools,
-        page=services.page,
-        access=access,
-    )
+    services = build_services(configured, engine, stages, store, prepares_prompts=False)
     # Other tests leave feedback and sessions behind.
     await _empty(store)
-    yield PageService(app, store, audit)
+    yield PageService(build_http_app(services), store, audit)
     await _empty(store)
     await executor.close()
     await store.close()

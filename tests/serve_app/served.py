@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -34,12 +35,11 @@ from nl2sql.speed import Pace
 from nl2sql.types import Generated, Question, ResultSet
 from ranking.ranker import CandidateRanker
 from retrieval.schema_directory import SchemaDirectory
-from serve_app.composition.identity import IdentityParts
 from serve_app.http.app import build_http_app
-from serve_app.mcp.tools import ToolServices
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import SessionService
 from serve_app.service.query_service import QueryService
+from serve_app.service.services import IdentityParts, Services
 from serve_app.service.tools import ToolService
 from tests.fakes import (
     SHOP,
@@ -55,6 +55,8 @@ from tests.fakes import (
     build_settings,
 )
 
+NO_TOOLS: Any = None
+"""For services of which only questions are asked."""
 _NOTHING: Mapping[str, Sequence[ResultSet]] = MappingProxyType({})
 
 
@@ -102,12 +104,12 @@ def build_app(
     )
     service = services.queries
     return build_http_app(
-        settings,
-        service,
-        feedback=FeedbackService(settings, taker, service.admission) if taker else None,
-        sessions=SessionService(sessions) if sessions else None,
-        tools=services.tools if schemas else None,
-        access=access,
+        replace(
+            services,
+            feedback=FeedbackService(settings, taker, service.admission) if taker else None,
+            sessions=SessionService(sessions) if sessions else None,
+            access=access,
+        )
     )
 
 
@@ -124,7 +126,7 @@ def build_services(
     pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
     access: IdentityParts | None = None,
-) -> ToolServices:
+) -> Services:
     """The services behind ``build_app``, and the tools; by default over the whole of ``SHOP``."""
     generator = generator or FakeGenerator()
     guard = guard or FakeGuard()
@@ -159,7 +161,7 @@ def build_services(
         schemas=schemas or SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
         accounting=access.accounting if access else None,
     )
-    return ToolServices(settings, service, tools)
+    return Services(settings, service, tools)
 
 
 def connect(app: ASGIApp) -> httpx.AsyncClient:

@@ -26,6 +26,7 @@ from serve_app.http.app import build_routes
 from serve_app.in_process import AppTransport
 from serve_app.reporting import SilentReporter
 from serve_app.service.query_service import QueryService
+from serve_app.service.services import Services
 from tests.generation.engines import loopback
 from tests.oracle.postgres_copies import open_superuser
 from tests.serve_app.echo_engine import EchoEngine
@@ -41,6 +42,7 @@ from tests.serve_app.interfaces import (
 )
 from tests.serve_app.mcp.test_stdio import COMMAND, ENVIRONMENT
 from tests.serve_app.page_service import PRINCIPALS as OTHERS
+from tests.serve_app.served import NO_TOOLS
 from tests.serve_app.test_policy_pipeline import POLICY
 
 # A chat shows at most 50 rows. The salary is masked for members of departments.
@@ -121,8 +123,9 @@ async def open_client(wiring: Wiring, name: str) -> AsyncClient:
         open_parts(wiring, SilentReporter(), engine=EchoEngine())
     )
     queries = QueryService(settings, parts.build_pipeline(settings), {})
-    app, principal = build_routes(settings, queries), settings.identity.principal(name)
-    return AsyncClient("http://in-process", transport=AppTransport(app, principal, stack))
+    app = build_routes(Services(settings, queries, NO_TOOLS))
+    transport = AppTransport(app, settings.identity.principal(name), stack)
+    return AsyncClient("http://in-process", transport=transport)
 
 
 def read_response(response: QueryResponse) -> Reply:

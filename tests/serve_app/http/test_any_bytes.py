@@ -15,8 +15,10 @@ from serve_app.http.app import build_http_app
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.history import SessionService
 from serve_app.service.query_service import QueryService
+from serve_app.service.services import Services
 from tests.fakes import FakeSessions, build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, Headers, build_scope
+from tests.serve_app.served import NO_TOOLS
 
 _QUERY = {"question": "How many?"}
 
@@ -95,10 +97,13 @@ def build_parrot(*, with_token: bool) -> ASGIApp:
     chosen = build_settings(identity=identity)
     service = QueryService(chosen, ParrotAnswerer(), {"index": NoProbe()})
     return build_http_app(
-        chosen,
-        service,
-        feedback=FeedbackService(chosen, ParrotTaker(), service.admission),
-        sessions=SessionService(FakeSessions()),
+        Services(
+            chosen,
+            service,
+            NO_TOOLS,
+            FeedbackService(chosen, ParrotTaker(), service.admission),
+            SessionService(FakeSessions()),
+        )
     )
 
 

@@ -18,8 +18,10 @@ from serve_app.http.app import build_http_app
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.reporting import SilentReporter
 from serve_app.service.query_service import QueryService
+from serve_app.service.services import Services
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
+from tests.serve_app.served import NO_TOOLS
 
 # 250 million pairs, a sum and a comparison for each: many seconds, and the guard passes it.
 SLOW = (
@@ -59,7 +61,7 @@ async def test_a_client_that_leaves_frees_its_backend(
         await left.wait()
         return {"type": "http.disconnect"}
 
-    app = build_http_app(wiring.settings, service)
+    app = build_http_app(Services(wiring.settings, service, NO_TOOLS))
     url = embedded_server.url("demo_erp", SUPERUSER)
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as admin:
         scope = build_scope("POST", "/query", (HOST, JSON))

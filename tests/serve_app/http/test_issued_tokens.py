@@ -18,6 +18,7 @@ from serve_app.http.identification import ProxyIdentifier
 from serve_app.http.middleware import add_middleware, pick_middleware_settings
 from serve_app.service.admission import AdmissionController
 from serve_app.service.query_service import QueryService
+from serve_app.service.services import Services
 from serve_app.service.tools import ToolService
 from tests.fakes import build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
@@ -31,7 +32,7 @@ from tests.serve_app.identity_provider import (
     sign,
 )
 from tests.serve_app.replicas import Replicas, run_replicas
-from tests.serve_app.served import connect
+from tests.serve_app.served import NO_TOOLS, connect
 
 BOB = Principal("bob", ("clerk",))
 SIGNING_KEY = build_rsa_key()
@@ -186,7 +187,9 @@ async def test_routes_answer_nobody_whom_the_replica_did_not_identify(
     """The checks of the proxy alone are not enough."""
     service = QueryService(settings, FakeAnswerer(), {})
     app = add_middleware(
-        build_routes(settings, service), pick_middleware_settings(settings), most_open_bodies=9
+        build_routes(Services(settings, service, NO_TOOLS)),
+        pick_middleware_settings(settings),
+        most_open_bodies=9,
     )
     async with connect(app) as client:
         headers = {"Authorization": "Bearer anything"}

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp
 
 from nl2sql.types import Principal
 from serve_app.mcp.server import build_server
-from serve_app.mcp.tools import ToolServices
+from serve_app.service.services import Services
 
 # The newest protocol version, and the last one that begins with a handshake.
 MODES: tuple[ConnectMode, ...] = ("auto", "legacy")
@@ -39,14 +39,14 @@ async def connect_http(
 
 @asynccontextmanager
 async def connect_directly(
-    services: ToolServices,
+    services: Services,
     *,
     principal: Principal,
     mode: ConnectMode = "auto",
 ) -> AsyncIterator[Client]:
     """A client of a server for one principal, as over stdio."""
 
-    async def open_services() -> ToolServices:
+    async def open_services() -> Services:
         return services
 
     server = build_server(open_services, lambda _: principal)

@@ -14,7 +14,9 @@ from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_routes
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.query_service import QueryService
+from serve_app.service.services import Services
 from tests.fakes import FakeEngine, FakeGenerator, FakeRetriever, build_context, build_settings
+from tests.serve_app.served import NO_TOOLS
 
 ANALYST = Principal("mia", ("analyst",))
 
@@ -92,7 +94,7 @@ async def test_it_begins_when_the_service_is_ready_though_nobody_asks() -> None:
     generator, settings = FakeGenerator(), build_settings()
     preparation = PromptPreparation(SchoolRetriever(), generator, quiet_s=0)
     queries = QueryService(settings, NoAnswerer(), {}, preparation=preparation)
-    routes = build_routes(settings, queries)
+    routes = build_routes(Services(settings, queries, NO_TOOLS))
     async with routes.router.lifespan_context(routes):
         await let_work()
         assert len(generator.prepared) == 10

@@ -1,0 +1,51 @@
+"""The services of one process, as every interface is given them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from nl2sql.settings import Settings
+from serve_app.service.accounting import Accounting
+from serve_app.service.feedback import FeedbackService, ReviewService
+from serve_app.service.history import HistoryService, SessionService
+from serve_app.service.identity.identifier import Identifier
+from serve_app.service.profile import ProfileService
+from serve_app.service.query_service import QueryService
+from serve_app.service.schema_service import SchemaService
+from serve_app.service.tools import ToolService
+from serve_app.service.usage import UsageMeter
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityParts:
+    """The parts of one service; those of other replicas count in the same index."""
+
+    identifier: Identifier
+    meter: UsageMeter
+    accounting: Accounting
+
+
+@dataclass(frozen=True, slots=True)
+class PageServices:
+    """Those that need the index, one for each group of routes."""
+
+    schema: SchemaService
+    profiles: ProfileService
+    history: HistoryService
+    review: ReviewService
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """The services of one process; what is None has no routes.
+
+    Without ``access`` only static tokens are known, and requests are not limited.
+    """
+
+    settings: Settings
+    queries: QueryService
+    tools: ToolService
+    feedback: FeedbackService | None = None
+    sessions: SessionService | None = None
+    page: PageServices | None = None
+    access: IdentityParts | None = None
