@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,20 +16,13 @@ from data.benchmarks.load import load_benchmark
 from data.demo_erp import BUSINESS_QUESTIONS, FIRST_QUESTIONS, QUESTIONS
 from evaluation.metrics.gold_schema import find_gold_schema
 from execution.executor import ReadOnlyExecutor
-from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
-from execution.postgres.restore import restore_postgres
 from nl2sql.protocols import CatalogSource
-from nl2sql.settings import parse_settings
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import GuardedQuery, ResultSet
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.index_store.example_store import fold_question
-from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.preparation import build_wiring
-from tests.fakes import FakeCatalogs
 
-BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 ERP86_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp86/business_questions.json"
 ERP2377_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp2377/business_questions.json"
 DEMO: list[dict[str, Any]] = [
@@ -40,8 +32,6 @@ FIRST: list[dict[str, Any]] = [
     json.loads(line) for line in FIRST_QUESTIONS.read_text().splitlines()
 ]
 ERP86: list[dict[str, Any]] = json.loads(ERP86_QUESTIONS.read_text())
-# What these ask for is right when nothing is found.
-EMPTY_IN_ERP86 = {"erp86-business-02", "erp86-business-07"}
 
 
 def read_golds(entries: Sequence[dict[str, Any]], most: int) -> Iterator[tuple[str, str]]:
@@ -132,21 +122,3 @@ async def test_golds_of_the_demo_give_rows_through_the_guard(wiring: Wiring, mos
         )
     finally:
         await store.close()
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder of benchmarks")
-async def test_every_gold_of_erp86_runs_through_the_guard(
-    embedded_server: EmbeddedServer, tmp_path: Path
-) -> None:
-    restore_postgres(embedded_server, "erp86", Path(BENCH, "erp86", "erp86.dump"))
-    catalog = read_postgres_catalog(
-        embedded_server.url("erp86", SUPERUSER), database="erp86", reader_role=READER, schemas=()
-    )
-    embedded = {"url": "embedded"}
-    settings = parse_settings(
-        {"home": str(tmp_path), "databases": {"erp86": {"reader": embedded, "indexer": embedded}}}
-    )
-    wiring = build_wiring(settings, embedded_server)
-    empty = await run_golds(wiring, "erp86", FakeCatalogs(catalog), ERP86, 99)
-    assert empty == EMPTY_IN_ERP86

@@ -9,22 +9,20 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
-import pytest
 
-from evaluation.metrics.figures import Estimate, PairedComparison
+from evaluation.metrics.figures import PairedComparison
 from evaluation.metrics.metrics import summarize
 from evaluation.metrics.pairing import compare_runs
 from evaluation.report import Run, render_markdown, write_report
-from evaluation.report.charts import build_charts, clean_label
-from evaluation.report.markdown import escape_markdown, find_status
+from evaluation.report.markdown import escape_markdown
 from evaluation.report.sections import ReportSection, build_sections
-from evaluation.report.tables import build_tables, show_estimate, show_points
+from evaluation.report.tables import build_tables
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from tests.evaluation.builders import build_manifest, build_record
 
 # Ends a script, opens an element, opens mathtext, and is a table's border in Markdown.
-HOSTILE = "</script><img src=x onerror=alert(1)>\"'$\\frac{1}{0}$|`x`"
 DASH = "\N{EN DASH}"
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'$\\frac{1}{0}$|`x`"
 
 
 def build_run(variant: str = "K=1", *records: QuestionRecord, **overrides: Any) -> Run:
@@ -86,29 +84,6 @@ def read_table(section: ReportSection, title: str) -> list[dict[str, str]]:
     """The rows of a table by column."""
     (table,) = (table for table in build_tables(section) if table.title.startswith(title))
     return [dict(zip(table.columns, row, strict=True)) for row in table.rows]
-
-
-def test_figures_show_their_interval_and_a_true_minus() -> None:
-    assert show_estimate(Estimate(0.5, 0.25, 0.75, 8)) == "50.0\N{NO-BREAK SPACE}% (25.0 to 75.0)"
-    assert show_estimate(None) == show_estimate(Estimate(0.0, 0.0, 0.0, 0)) == DASH
-    assert show_points(-0.03) == "\N{MINUS SIGN}3.0"
-    assert show_points(-0.0001) == "0.0"
-
-
-def test_a_table_is_there_where_there_are_figures_for_it() -> None:
-    rich = build_section(build_run("K=4", *build_rich_records(4)))
-    assert [table.title for table in build_tables(rich)] == [
-        "Accuracy",
-        "Questions and outcomes",
-        "Time, p50 (p95), and tokens per question",
-        "Accuracy by difficulty",
-        "Accuracy by database",
-        "Confidence",
-        "Repairs",
-        "Stages, p50 (p95)",
-    ]
-    repairs = [row["repair"] for row in read_table(rich, "Repairs")]
-    assert repairs == ["K=4: autocorrect", "K=4: rule join_keys", "K=4: error unknown_column"]
 
 
 def test_no_speed_is_shown_where_samples_came_from_a_file() -> None:
@@ -177,33 +152,6 @@ def test_notes_name_unfinished_runs_and_different_questions() -> None:
     assert build_section(whole).notes == ()
 
 
-def test_each_chart_is_there_where_there_are_data_for_it() -> None:
-    def titles(*runs: Run) -> list[str]:
-        return [chart.title for chart in build_charts(build_section(*runs))]
-
-    assert titles(build_run()) == []
-    runs = [
-        build_run("plain", baseline="plain"),
-        build_run("K=1", *build_rich_records(1)),
-        build_run("K=4", *build_rich_records(4, right=7)),
-    ]
-    assert titles(*runs) == [
-        "Accuracy over K",
-        "Accuracy and coverage",
-        "Reliability of the confidence, K=4",
-    ]
-    assert "Accuracy over K" not in titles(runs[0], runs[2])
-
-
-def test_a_curve_is_of_runs_that_differ_in_k_alone() -> None:
-    section = build_section(
-        build_run("K=1", revision="old"),
-        build_run("K=2", revision="new"),
-        build_run("K=4", revision="new"),
-    )
-    assert [run.label for run in section.curve] == ["K=2", "K=4"]
-
-
 def test_whatever_was_written_the_report_and_its_pictures_are(tmp_path: Path) -> None:
     text = f"{HOSTILE}\ud800\x00数据库"
     runs = [
@@ -235,11 +183,6 @@ def test_what_people_wrote_is_neither_markdown_nor_html() -> None:
     assert escape_markdown("a\n\n# b\r\n| c") == r"a \# b \| c"
 
 
-def test_a_label_is_short_and_a_legend_keeps_it() -> None:
-    assert len(clean_label("x" * 500)) < 40
-    assert not clean_label("_x").startswith("_")
-
-
 def test_failures_and_wrong_answers_are_named() -> None:
     missing = build_record("q7", gold_error="the database is missing: no file")
     raised = build_record("q8", outcome="error", reason="PromptTooLong", correct=False)
@@ -249,40 +192,3 @@ def test_failures_and_wrong_answers_are_named() -> None:
     assert "- error, K=1: q8: PromptTooLong" in text
     assert "````sql\nSELECT '```'\n````" in text
     assert "```sql\nSELECT 9\n```" in text
-
-
-@pytest.mark.parametrize(
-    ("record", "status"),
-    [
-        (build_record(outcome="refused", reason="off topic"), "refused: off topic"),
-        (build_record(correct=False), "wrong"),
-        (
-            build_record(
-                correct=False, candidates=(CandidateRecord(id="c1", sql="", correct=True),)
-            ),
-            "wrong, a candidate was right",
-        ),
-    ],
-)
-def test_what_became_of_a_question_is_said_in_words(record: QuestionRecord, status: str) -> None:
-    assert find_status(record) == status
-
-
-def test_how_it_was_measured_gives_the_settings_once_and_then_what_changed() -> None:
-    settings = {"sampling": {"k": 1, "temperature": 0.7}, "model": {"name": "small"}}
-    changed = {"sampling": {"k": 4, "temperature": 0.7}, "model": {"name": "small"}}
-    runs = [
-        build_run("K=1", configuration=settings, sample=2, sample_seed=7, revision="abc"),
-        build_run("K=4", configuration=changed, samples="kept.jsonl"),
-    ]
-    method = render_markdown(runs, []).partition("## How this was measured")[2]
-    assert "- questions: 2, drawn with seed 7" in method
-    assert "- revision: abc" in method
-    assert "- samples: kept in kept.jsonl" in method
-    assert "- changed settings: sampling.k: 4" in method
-    assert method.count("temperature: 0.7") == 1
-
-
-def test_a_report_needs_a_run() -> None:
-    with pytest.raises(ValueError, match="needs a run"):
-        render_markdown([], [])

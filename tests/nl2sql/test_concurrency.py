@@ -27,13 +27,3 @@ async def test_the_first_failure_is_raised_as_it_is_and_ends_the_others() -> Non
     assert ended == [True, True]
     # Not chained to the group, whose traceback would repeat it.
     assert raised.value.__cause__ is None
-
-
-async def test_cancelling_the_caller_cancels_them_all() -> None:
-    ended: list[bool] = []
-    task = asyncio.create_task(gather_all([wait(ended), wait(ended)]))
-    await asyncio.sleep(0.01)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert ended == [True, True]

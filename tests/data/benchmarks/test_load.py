@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from nl2sql.errors import SettingsError
 from nl2sql.languages.detection import find_language
 from tests.evaluation.builders import build_example
 
-BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 NAMES = tuple(f"shop_{number}" for number in range(200))
 SHOPS = Benchmark(
     "shops",
@@ -60,31 +58,6 @@ def test_a_prefix_takes_the_place_of_looking_and_a_path_may_hold_a_colon(tmp_pat
     path = tmp_path / "own:set.jsonl"
     path.write_text(json.dumps({"id": 1, "database": "a", "question": "b", "query": "SELECT 1"}))
     assert load_benchmark(str(path), configured={"a"}).name == "own:set"
-
-
-@pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder of benchmarks")
-@pytest.mark.parametrize(
-    ("path", "name", "questions", "databases", "golds"),
-    [
-        ("spider", "spider dev", 471, 10, 471),
-        ("spider/dev_synonyms.json", "spider dev_synonyms", 471, 10, 471),
-        ("spider/train.json", "spider train", 6904, 138, 6904),
-        ("spider_pg", "spider_pg", 6747, 145, 6747),
-        ("erp86", "erp86", 32, 1, 32),
-        ("erp2377", "erp2377", 152, 20, 152),
-        ("defog/instruct_basic_postgres.csv", "defog instruct_basic_postgres", 40, 4, 41),
-        ("defog/instruct_advanced_postgres.csv", "defog instruct_advanced_postgres", 64, 4, 79),
-    ],
-)
-def test_the_benchmarks_of_this_machine(
-    path: str, name: str, questions: int, databases: int, golds: int
-) -> None:
-    benchmark = load_benchmark(str(Path(BENCH, path)), configured=())
-    assert benchmark.name == name
-    assert len(benchmark.examples) == questions
-    assert len(benchmark.databases) == databases
-    assert sum(len(example.golds) for example in benchmark.examples) == golds
-    assert not benchmark.missing
 
 
 def test_the_demo_in_another_language_has_the_same_golds() -> None:

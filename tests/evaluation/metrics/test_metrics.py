@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from evaluation.metrics.bird_scores import is_bird_match
 from evaluation.metrics.figures import Percentiles, RepairFigures, Summary
 from evaluation.metrics.metrics import summarize
 from evaluation.metrics.pairing import is_majority_correct
@@ -49,15 +48,6 @@ def test_a_question_at_which_the_pipeline_raised_is_named_and_wrong() -> None:
     assert found.errors == (("q2", "the prompt is too long"),)
     assert found.accuracy.value == 0.5
     assert found.gold_empty == 0
-
-
-def test_outcomes_are_ordered_from_answered_to_error() -> None:
-    outcomes = ("failed", "answered", "error", "clarify", "refused", "answered")
-    found = measure(*(build_record(outcome=outcome, correct=False) for outcome in outcomes))
-    assert list(found.outcomes) == ["answered", "clarify", "refused", "failed", "error"]
-    assert list(found.outcomes.values()) == [2, 1, 1, 1, 1]
-    # A query that runs was found for answered and clarify.
-    assert found.executes.value == pytest.approx(3 / 6)
 
 
 def test_empty_golds_and_birds_comparison_are_counted() -> None:
@@ -178,19 +168,3 @@ def test_a_run_without_records_has_no_figures() -> None:
     assert (found.questions, found.accuracy.count, found.confidence) == (0, 0, None)
     assert (found.questions_per_minute, found.prompt_tokens) == (0.0, 0.0)
     assert found.own_ms == found.seconds == Percentiles(0.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("gold", "rows", "same"),
-    [
-        ([[1, "a"]], [(1, "a")], True),
-        ([(1, 2)], [(2, 1)], False),
-        ([(0.3,)], [(0.1 + 0.2,)], False),
-        ([({"a": 1, "b": 2},)], [({"b": 2, "a": 1},)], True),
-        ([(memoryview(bytearray(b"a")),)], [(b"a",)], True),
-    ],
-)
-def test_bird_compares_sets_of_rows_and_values_that_cannot_be_hashed(
-    gold: list[Any], rows: list[Any], same: bool
-) -> None:
-    assert is_bird_match(gold, rows) is same

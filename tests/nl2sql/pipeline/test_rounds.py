@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 import pytest
 
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.errors import EngineUnavailable
 from nl2sql.pipeline.derivation import derive as derive_candidates
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.rounds import merge_round
 from nl2sql.types import (
     Assessment,
     Candidate,
-    GuardedQuery,
     Plan,
-    Principal,
     Ranking,
     Repair,
-    Violation,
 )
 from tests.fakes import (
     FakeGuard,
@@ -53,18 +48,6 @@ def test_a_query_that_is_known_adds_its_samples() -> None:
     )
     assert count(known) == {"c1": 5}
     assert [(added.id, added.sql, added.samples) for added in new] == [("c2", "SELECT b FROM t", 1)]
-
-
-def test_new_ones_are_numbered_on_past_the_repairs() -> None:
-    known = (
-        build("c2", "SELECT b", 1),
-        build("c1", "SELECT a", 0),
-        build("c1r", "SELECT x", 1, "c1"),
-    )
-    _, new = merge_round(
-        known, (Candidate("c1", "SELECT c"), Candidate("c2", "SELECT d")), "postgres"
-    )
-    assert [added.id for added in new] == ["c3", "c4"]
 
 
 def test_samples_of_a_repaired_query_go_to_its_repair() -> None:
@@ -194,15 +177,6 @@ async def test_a_doubtful_repair_works_without_the_samples() -> None:
     assert count(ranker.ranked[0]) == {"c3": 2, "c3r": 0}
 
 
-async def test_samples_of_a_later_round_go_to_the_repair_too() -> None:
-    """The model may write the same broken query again, after its repair was found."""
-    fixed = replace(build_repair(BROKEN, "fixed", rows=[(7,)]))
-    fixed = replace(fixed, candidate=replace(fixed.candidate, samples=2))
-    drawn_again = replace(BROKEN, candidate=replace(BROKEN.candidate, samples=1))
-    ranking, _ = await run(rank(fixed, drawn_again), FakeRanker({}), FakeRepairer())
-    assert count(ranking.assessments) == {"c3r": 3, "c3": 0}
-
-
 async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_candidates() -> None:
     made = build_assessment("c9", sql="good", rows=[(7,)])
     ranker = FakeRanker({"good": made}, rank(GOOD, quorum=True))
@@ -211,44 +185,6 @@ async def test_repairs_that_come_to_one_query_are_assessed_once_and_stay_two_can
     (ranked,) = ranker.ranked
     assert [*count(ranked[-2:])] == ["c2r", "c3r"]
     assert {repair.verdict for repair in ranked[-2:]} == {made.verdict}
-
-
-class HangingGuard(FakeGuard):
-    """Never answers the first call, or raises."""
-
-    def __init__(self, *errors: Exception) -> None:
-        super().__init__()
-        self.errors = list(errors)
-        self.calls = 0
-
-    async def guard(
-        self, database: str, sql: str, principal: Principal
-    ) -> GuardedQuery | Violation:
-        self.calls += 1
-        if self.errors:
-            raise self.errors.pop()
-        if self.calls == 1:
-            await asyncio.sleep(60)
-        return await super().guard(database, sql, principal)
-
-
-@pytest.mark.parametrize("errors", [(), (EngineUnavailable("Down."),)], ids=["cancelled", "failed"])
-async def test_an_assessment_that_came_to_nothing_is_made_anew(
-    errors: tuple[Exception, ...],
-) -> None:
-    fixed = build_repair(BAD, "fixed", rows=[(1,)])
-    ranker = FakeRanker({"fixed": fixed}, rank(fixed))
-    guard = HangingGuard(*errors)
-    repairer = FakeRepairer("fixed", "fixed")
-    loop = RepairLoop(build_stages(guard=guard, ranker=ranker, repairer=repairer))
-    arguments = build_question(), build_context(), Plan(), rank(BAD)
-    with pytest.raises((TimeoutError, EngineUnavailable)):
-        async with asyncio.timeout(0.05):
-            await loop.run(*arguments)
-    guard.calls = 1
-    ranking, _ = await loop.run(*arguments)
-    assert ranking.winner is not None
-    assert ranking.winner.candidate.sql == "fixed"
 
 
 async def test_after_the_deadline_the_model_is_asked_once_about_the_best() -> None:

@@ -108,13 +108,6 @@ def test_noise_of_double_arithmetic_does_not_count(digits: int, places: int) -> 
     assert normalize_value(math.nextafter(above, math.inf)) == normalize_value(value)
 
 
-@settings(deadline=None)
-@given(st.floats(allow_nan=False) | st.decimals(allow_nan=False) | st.integers())
-def test_a_form_is_its_own_form(value: object) -> None:
-    form = normalize_value(value)
-    assert normalize_value(form) == form
-
-
 _NUMBERS = (
     st.integers(-2, 2)
     | st.integers(-(10**20), 10**20)
@@ -147,9 +140,3 @@ def test_a_column_has_the_forms_of_its_cells(rows: list[tuple[object, object]]) 
     assert repr(list(normalize_rows(rows))) == repr(expected)
     columns = [list(column) for block in normalize_columns(rows) for column in block]
     assert repr(columns) == repr([list(column) for column in zip(*expected, strict=True)])
-
-
-@pytest.mark.parametrize("width", [0, 1, 3])
-def test_long_results_are_read_to_their_end(width: int) -> None:
-    rows = [(at,) * width for at in range(1234)]
-    assert list(normalize_rows(rows)) == rows

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import itertools
 import operator
-import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -140,30 +139,3 @@ def test_columns_of_equal_values_are_tried_in_all_orders_as_far_as_there_are_att
 def test_a_result_without_columns_is_compared_by_its_rows() -> None:
     assert are_equivalent([(), ()], [(), ()])
     assert not are_equivalent([()], [(), ()])
-
-
-def _build_long(step: int, last: str = "") -> list[tuple[int, str, float]]:
-    numbers = [at * step % 20_000 for at in range(20_000)]
-    rows = [(number, f"name {number}", number / 7) for number in numbers]
-    return [*rows[:-1], (rows[-1][0], last or rows[-1][1], rows[-1][2])]
-
-
-@pytest.mark.parametrize(
-    ("step", "last", "ordered", "same"),
-    [
-        pytest.param(7, "", False, True, id="reordered"),
-        pytest.param(7, "someone else", False, False, id="a_cell_changed"),
-        pytest.param(1, "", True, True, id="in_order"),
-        pytest.param(7, "", True, False, id="out_of_order"),
-    ],
-)
-def test_large_results_take_no_memory_to_speak_of(
-    step: int, last: str, ordered: bool, same: bool
-) -> None:
-    left, right = _build_long(1), _build_long(step, last)
-    tracemalloc.start()
-    try:
-        assert are_equivalent(left, right, ordered=ordered) is same
-        assert tracemalloc.get_traced_memory()[1] < 1_000_000
-    finally:
-        tracemalloc.stop()

@@ -17,11 +17,6 @@ def test_the_whole_shop_reads_as_in_the_golden_file() -> None:
     assert render_schema(build_context()) == load_text("schema_text.sql")
 
 
-def test_a_key_to_a_table_out_of_sight_is_not_shown() -> None:
-    text = render_schema(build_context(tables=("sales.orders",)))
-    assert "REFERENCES" not in text
-
-
 def test_a_composite_key_stands_on_its_own_lines() -> None:
     context = build_context(tables=("sales.order_lines", "stock.returns"))
     text = render_schema(context)

@@ -14,7 +14,7 @@ from generation.models.store import ModelStore
 from nl2sql.catalog import Catalog
 from nl2sql.schema_text import Form, SchemaWriter, TokenCounts, WrittenSchema, render_schema
 from nl2sql.schema_text.view import SchemaView
-from nl2sql.schema_text.writer import SchemaSizes, choose_left_out, rank_droppable
+from nl2sql.schema_text.writer import rank_droppable
 from nl2sql.types import (
     Plan,
     RetrievedTable,
@@ -180,13 +180,6 @@ SMALL = build_table("s.small", "id integer", "name text", "note text", key=("id"
 CATALOG = Catalog("shop", (WIDE, SMALL), (build_key("s.wide(c20)", "s.small(id)"),), ("s",))
 
 
-def test_the_last_columns_of_the_last_tables_go_first() -> None:
-    context = build_context(CATALOG, ("s.small", "s.wide"))
-    order = rank_droppable(SchemaView(context), Plan())
-    assert order[:2] == [("s.wide", "c40"), ("s.wide", "c39")]
-    assert order[-3:] == [("s.wide", "c2"), ("s.small", "note"), ("s.small", "name")]
-
-
 def test_keys_links_values_and_found_columns_never_go() -> None:
     context = build_context(
         CATALOG, ("s.wide", "s.small"), values=(ValueMatch("x", "s.wide", "c12", "X", 1.0),)
@@ -199,53 +192,3 @@ def test_keys_links_values_and_found_columns_never_go() -> None:
     # The first, the link, the value, what was found, the foreign key, the primary key.
     assert kept == {"c1", "c11", "c12", "c13", "c20", "c30"}
     assert ("s.small", "id") not in order
-
-
-SIZES = SchemaSizes(
-    columns={(table, name): 10 for table in ("a", "b", "c") for name in ("x", "y", "z")},
-    frames={"a": 5, "b": 5, "c": 5},
-    fixed=1,
-)
-DROPPABLE = [(table, name) for name in ("z", "y") for table in ("c", "b", "a")]
-
-
-def left_out(room: int) -> tuple[str, ...]:
-    return choose_left_out(SIZES, room, DROPPABLE, ["a", "b", "c"])
-
-
-def test_a_table_goes_when_no_column_is_left_and_gives_its_room_to_better_columns() -> None:
-    # Without its droppable columns the schema has 46: the last table goes, and a.y comes back.
-    assert left_out(45) == ("b.z", "a.z", "b.y", "c")
-    assert left_out(46) == ("c.z", "b.z", "a.z", "c.y", "b.y", "a.y")
-
-
-def test_what_is_left_is_within_the_room() -> None:
-    for room in range(16, SIZES.total):
-        gone = set(left_out(room))
-        tokens = SIZES.fixed + sum(
-            SIZES.frames[table]
-            + sum(
-                size
-                for (owner, name), size in SIZES.columns.items()
-                if owner == table and f"{owner}.{name}" not in gone
-            )
-            for table in SIZES.frames
-            if table not in gone
-        )
-        assert tokens <= room
-
-
-def test_a_required_table_never_goes() -> None:
-    sizes = SchemaSizes({}, frames={"s.a": 5, "s.b": 5, "s.c": 5})
-    tables = ["s.a", "s.b", "s.c"]
-    assert choose_left_out(sizes, 10, [], tables) == ("s.c",)
-    assert choose_left_out(sizes, 10, [], tables, ["s.c"]) == ("s.b",)
-
-
-async def test_all_unknown_texts_are_asked_in_one_call_and_never_again() -> None:
-    engine = FakeEngine()
-    counts = TokenCounts(engine)
-    assert await counts.count(["abcd", "abcde", "abcd"]) == {"abcd": 1, "abcde": 2}
-    assert await counts.count(["abcde", "x"]) == {"abcde": 2, "x": 1}
-    assert await counts.count(["x", "abcd"]) == {"x": 1, "abcd": 1}
-    assert engine.counted == [("abcd", "abcde"), ("x",)]

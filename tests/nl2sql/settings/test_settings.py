@@ -50,12 +50,6 @@ def test_every_wrong_key_is_listed() -> None:
     assert all(key in str(caught.value) for key in ("sampling.k:", "sampling.kk", "serve.port:"))
 
 
-@pytest.mark.parametrize("value", [None, [], "text", 3])
-def test_settings_are_a_mapping(value: object) -> None:
-    with pytest.raises(SettingsError, match="must be a mapping"):
-        parse_settings(value)
-
-
 def test_a_database_is_needed() -> None:
     with pytest.raises(SettingsError, match="databases"):
         parse_settings({"databases": {}})
@@ -166,26 +160,6 @@ def test_the_default_database_must_be_configured() -> None:
         build_settings(default_database="hr")
 
 
-@pytest.mark.parametrize("part", ["index", "reader", "indexer", "none"])
-def test_the_embedded_server_is_used_when_any_connection_lives_there(part: str) -> None:
-    remote = {"url": "postgresql://ann@db/shop"}
-    urls = {name: EMBEDDED if name == part else remote for name in ("index", "reader", "indexer")}
-    settings = build_settings(
-        databases={"shop": {"reader": urls["reader"], "indexer": urls["indexer"]}},
-        index={"connection": urls["index"]},
-    )
-    assert settings.uses_embedded_server is (part != "none")
-
-
-@pytest.mark.parametrize("path", ["data/shop.db", "/srv/a b?.db"])
-@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
-def test_the_url_of_a_file_is_a_path(kind: str, path: str) -> None:
-    connection = ConnectionSettings(url=f"{kind}:///{path}")
-    paths = {"sqlite": connection.sqlite_path, "duckdb": connection.duckdb_path}
-    assert paths.pop(kind) == connection.file_path == Path(path)
-    assert [*paths.values()] == [None]
-
-
 def test_a_duckdb_file_may_have_schemas() -> None:
     reader = {"url": "duckdb:///shop.duckdb"}
     settings = parse_settings(
@@ -193,11 +167,6 @@ def test_a_duckdb_file_may_have_schemas() -> None:
     )
     assert settings.databases["shop"].dialect == "duckdb"
     assert settings.databases["shop"].schemas == ("sales", "main")
-
-
-@pytest.mark.parametrize("url", ["embedded", "embedded:erp", "postgresql://r@db/shop"])
-def test_a_server_is_no_file(url: str) -> None:
-    assert ConnectionSettings(url=url).file_path is None
 
 
 def test_an_embedded_database_may_have_another_name() -> None:

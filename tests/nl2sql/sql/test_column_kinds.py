@@ -103,8 +103,3 @@ def test_what_is_no_type_is_never_an_error(dialect: str, declared: str) -> None:
 
 def test_what_can_be_read_in_too_many_ways_is_of_no_known_type() -> None:
     assert find_kind(f"{'STRUCT(' * 35}1{')' * 35}", "duckdb") == "other"
-
-
-def test_an_enumeration_may_have_many_values() -> None:
-    values = ", ".join(f"'value {number}'" for number in range(20_000))
-    assert find_kind(f"ENUM({values})", "duckdb") == "enum"
