@@ -13,21 +13,16 @@ from execution.policies.access import CompiledPolicy
 from execution.policies.row_level_security.apply import (
     apply_row_security,
     check_applied,
-    find_index_role,
     remove_row_security,
 )
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from execution.postgres.functions import DEFINER, FAMILIES, find_reachable
-from nl2sql.errors import QuorumError
 from nl2sql.settings import LimitSettings
-from nl2sql.sql.names import enquote
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
-from retrieval.introspection.postgres.source import PostgresSource
 from tests.execution.expecting import expect
 from tests.execution.policies.row_security_database import (
     DATABASE,
-    INDEX_ROLE,
     OWNER,
     PRINCIPALS,
     RowSecurityDatabase,
@@ -70,15 +65,6 @@ def second(secured: RowSecurityDatabase) -> CompiledPolicy:
 @pytest.fixture(scope="module")
 def support(second: CompiledPolicy) -> SessionIdentity:
     return find_identity(second, _SUPPORT)
-
-
-def test_the_login_itself_reads_nothing(
-    applied: RowSecurityDatabase, second: CompiledPolicy
-) -> None:
-    assert len(second.catalog.tables) > 50
-    for table in second.catalog.tables:
-        query = f"SELECT count(*) FROM {enquote(table.schema)}.{enquote(table.name)}"
-        assert applied.ask(READER, query) == _NO_RIGHT, table.qualified
 
 
 def test_who_leaves_the_role_reads_nothing(
@@ -166,26 +152,6 @@ def test_rights_on_columns_are_kept_and_given_back(secured: RowSecurityDatabase)
         )
 
 
-def test_the_index_reads_what_the_reader_could(secured: RowSecurityDatabase) -> None:
-    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
-    assert find_index_role(secured.url(INDEXER), DATABASE) == ""
-    catalog = secured.compile().catalog
-
-    def survey(login: str, role: str = "") -> list[str]:
-        url = secured.url(login)
-        with PostgresSource(DATABASE, url, find_values_login=lambda: (url, role)) as values:
-            found = values.survey(catalog.tables, most=100, longest=50)
-        return sorted(str(function) for function in found)
-
-    before = survey(READER)
-    apply_row_security(secured.url(OWNER), secured.build_row_security())
-    assert find_index_role(secured.url(INDEXER), DATABASE) == INDEX_ROLE
-    assert secured.compile().catalog == catalog
-    assert survey(READER) == []
-    assert survey(INDEXER) == []
-    assert len(survey(INDEXER, INDEX_ROLE)) == len(before) > 50
-
-
 def test_a_table_granted_later_is_seen_and_told_until_it_is_applied(
     applied: RowSecurityDatabase,
 ) -> None:
@@ -205,16 +171,6 @@ def test_a_table_granted_later_is_seen_and_told_until_it_is_applied(
         assert applied.ask(READER, "SELECT * FROM hr.later", identity=analyst) == []
     finally:
         applied.run(OWNER, "DROP TABLE hr.later")
-
-
-def test_the_index_role_of_another_reader_is_not_taken(applied: RowSecurityDatabase) -> None:
-    applied.run(OWNER, f"COMMENT ON ROLE {INDEX_ROLE} IS 'mine'")
-    try:
-        with pytest.raises(QuorumError, match="was not made for this policy"):
-            apply_row_security(applied.url(OWNER), applied.build_row_security())
-    finally:
-        comment = f"quorumsql index role of {DATABASE}: {READER}"
-        applied.run(OWNER, f"COMMENT ON ROLE {INDEX_ROLE} IS '{comment}'")
 
 
 def test_functions_with_their_owners_rights_are_found(applied: RowSecurityDatabase) -> None:
