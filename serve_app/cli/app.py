@@ -7,7 +7,7 @@ A command's module is imported when the command is run, so that small commands s
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -137,15 +137,16 @@ def configure(
     context.obj = CliContext(config)
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command line; prints our own errors as one line and exits with 1.
 
-    With ``--json``, every error is a problem document.
+    With ``--json``, every error is a problem document. ``arguments`` are the program's by default.
     """
-    if is_json_wanted(sys.argv[1:]):
-        sys.exit(run_for_scripts(app))
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    if is_json_wanted(given):
+        sys.exit(run_for_scripts(app, given))
     try:
-        app()
+        app(given)
     except QuorumError as error:
         print_error(error)
         sys.exit(1)

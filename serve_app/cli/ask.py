@@ -24,9 +24,7 @@ from serve_app.cli.context import CliContext
 from serve_app.cli.output import (
     Output,
     prints,
-    render_json,
     wants_only_json,
-    write_document,
     write_text,
 )
 from serve_app.cli.service_or_process import (
@@ -44,11 +42,9 @@ from serve_app.http.formats import Format, find_format
 _NO_ROWS = 2
 
 
-class OutputFormat(StrEnum):
-    """A table for people; the whole answer as JSON; the rows in each of ``formats.FORMATS``."""
+class RowFormat(StrEnum):
+    """The names of ``formats.FORMATS``."""
 
-    TABLE = "table"
-    JSON = "json"
     CSV = "csv"
     MARKDOWN = "markdown"
     JSONL = "jsonl"
@@ -86,11 +82,11 @@ def ask(
         typer.Option(help="The conversation: an id that you choose, or new."),
     ] = None,
     answer_text: AnswerTextOption = None,
-    output_format: Annotated[
-        OutputFormat,
-        typer.Option("--format", help="table; json: the whole answer; others: the rows."),
-    ] = OutputFormat.TABLE,
-    output: Annotated[Path | None, typer.Option(help="The file to write to.")] = None,
+    row_format: Annotated[
+        RowFormat | None,
+        typer.Option("--format", help="Write only the rows, in this format."),
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="The file for the rows.")] = None,
     spreadsheet_safe: Annotated[
         bool,
         typer.Option(
@@ -100,8 +96,7 @@ def ask(
 ) -> Output:
     """Ask a question and see the SQL, why it won, and the rows."""
     cli: CliContext = context.obj
-    format_ = find_format(output_format)
-    _check_output(output_format, format_, output)
+    format_ = _choose_format(row_format, output)
     request = QueryRequest(
         question=question,
         evidence=evidence,
@@ -125,20 +120,12 @@ def ask(
         quiet=format_ is not None,
     ) as answering:
         if format_ is not None:
-            return _build_export(answering.export(request, format_), output)
+            return _export(answering.export(request, format_), output)
         start = time.perf_counter()
         answer = answering.ask(request)
     seconds = time.perf_counter() - start
-    if output is not None:
-        output.write_text(render_json(answer) + "\n", encoding="utf-8")
-
-    def render() -> None:
-        if output_format == OutputFormat.TABLE:
-            print_answer(answer, seconds=seconds)
-        elif output is None:
-            write_document(answer)
-
-    return Output(answer, render, 0 if isinstance(answer, AnsweredResponse) else _NO_ROWS)
+    code = 0 if isinstance(answer, AnsweredResponse) else _NO_ROWS
+    return Output(answer, lambda: print_answer(answer, seconds=seconds), code)
 
 
 def split_names(text: str) -> list[str]:
@@ -150,39 +137,30 @@ def split_names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _check_output(name: OutputFormat, format_: Format | None, output: Path | None) -> None:
-    if name == OutputFormat.TABLE and output is not None:
-        raise typer.BadParameter("--output needs a --format: the table is for the terminal.")
-    if format_ is not None and format_.is_binary and output is None and sys.stdout.isatty():
+def _choose_format(name: RowFormat | None, output: Path | None) -> Format | None:
+    """The format of the rows; None for the whole answer. Raises BadParameter."""
+    if name is None:
+        if output is not None:
+            raise typer.BadParameter("--output needs a --format: it is the file for the rows.")
+        return None
+    if wants_only_json():
+        raise typer.BadParameter("--json is the whole answer, --format only its rows: give one.")
+    format_ = find_format(name)
+    assert format_ is not None  # RowFormat names those there are
+    if format_.is_binary and output is None and sys.stdout.isatty():
         raise typer.BadParameter(f"{name} is not for the terminal: name a file with --output.")
-    if format_ is not None and output is None and wants_only_json():
-        raise typer.BadParameter("--json describes the rows in a file: name one with --output.")
+    return format_
 
 
-def _build_export(exported: Export | NoRows, output: Path | None) -> Output:
+def _export(exported: Export | NoRows, output: Path | None) -> Output:
     """Writes the rows to ``output`` or standard output, all else to standard error."""
     if isinstance(exported, NoRows):
-        refused = {"outcome": exported.outcome, "reason": exported.reason}
-        return Output(refused, lambda: _print_reason(exported), _NO_ROWS)
-    headers = exported.headers
-    if output is not None:
+        return Output(None, lambda: _print_reason(exported), _NO_ROWS)
+    if output is None:
+        _write_rows(exported.content)
+    else:
         output.write_bytes(exported.content)
-
-    def render() -> None:
-        if output is None:
-            _write_rows(exported.content)
-        _print_headers(headers)
-
-    document = {
-        "outcome": "answered",
-        "file": output,
-        "sql": unquote(headers.get("QuorumSQL-SQL", "")),
-        "confidence": float(headers["QuorumSQL-Confidence"]),
-        "quorum": headers["QuorumSQL-Quorum"] == "true",
-        "truncated": headers["QuorumSQL-Truncated"] == "true",
-        "cut_cells": int(headers["QuorumSQL-Cut-Cells"]),
-    }
-    return Output(document, render)
+    return Output(None, lambda: _print_headers(exported.headers))
 
 
 def _write_rows(content: bytes) -> None:

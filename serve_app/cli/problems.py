@@ -25,10 +25,10 @@ def is_json_wanted(arguments: Sequence[str]) -> bool:
     return "--json" in own
 
 
-def run_for_scripts(app: typer.Typer) -> int:
+def run_for_scripts(app: typer.Typer, arguments: Sequence[str]) -> int:
     """Runs the command line; returns the exit code, and writes an error as a document."""
     try:
-        code = app(standalone_mode=False)
+        code = app(arguments, standalone_mode=False)
     except QuorumError as error:
         return _write(describe_error(error), 1)
     except TyperException as error:

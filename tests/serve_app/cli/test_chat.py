@@ -23,7 +23,8 @@ from quorumsql.wire import Export, NoRows
 from serve_app.cli.chat import Conversation
 from serve_app.cli.chat_prompt import build_listener, open_history
 from serve_app.http.formats import Format
-from tests.serve_app.cli.test_cli import run
+from tests.conftest import ROOT
+from tests.serve_app.cli.conftest import Call
 
 
 class Talk:
@@ -162,11 +163,10 @@ def test_all_rows_are_shown_on_demand(capsys: pytest.CaptureFixture[str]) -> Non
     assert shown.count("city 59") == 1
 
 
-def test_an_id_that_is_none_is_told() -> None:
-    code, output = run("chat", "--session", "a b")
+def test_an_id_that_is_none_is_told(call: Call) -> None:
+    code, _, error = call(ROOT / "quorumsql.yaml", "chat", "--session", "a b")
     assert code == 1
-    assert "1 to 64 letters" in output
-    assert "Traceback" not in output
+    assert "1 to 64 letters" in error
 
 
 ENTER, NEXT_LINE, SEARCH, STOP, END = "\r", "\x1b\r", "\x12", "\x03", "\x04"

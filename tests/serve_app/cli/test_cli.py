@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -18,19 +19,8 @@ from serve_app.operations.checks.models import check_weights
 from serve_app.operations.checks.run import check_disk, check_memory, check_speed, run_checks
 from tests.conftest import ROOT
 from tests.fakes import build_settings
+from tests.serve_app.cli.conftest import Call
 from tests.serve_app.served import build_app, serve
-
-
-def run(*arguments: str, config: Path = ROOT / "quorumsql.yaml") -> tuple[int, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "serve_app.cli", "--config", str(config), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=ROOT,
-    )
-    return done.returncode, done.stdout + done.stderr
 
 
 @pytest.fixture
@@ -60,12 +50,14 @@ def test_every_setting_says_what_it_means() -> None:
     assert "sampling.k" in keys
 
 
-def test_a_missing_settings_file_is_one_line_and_a_remedy(tmp_path: Path) -> None:
-    code, output = run("index", "build", config=tmp_path / "none.yaml")
-    assert code == 1
-    assert "Cannot read" in output
-    assert "--config" in output
-    assert "Traceback" not in output
+def test_a_missing_settings_file_is_one_line_and_a_remedy(tmp_path: Path, call: Call) -> None:
+    code, out, error = call(tmp_path / "none.yaml", "status")
+    assert (code, out) == (1, "")
+    assert "Cannot read" in error
+    assert "--config" in error
+    code, out, error = call(tmp_path / "none.yaml", "status", "--json")
+    assert (code, out) == (1, "")
+    assert json.loads(error)["code"] == "settings_error"
 
 
 def test_where_there_is_no_settings_file_the_demos_are_taken(tmp_path: Path) -> None:
@@ -109,12 +101,11 @@ def test_the_packaged_settings_are_those_of_the_repository() -> None:
     ids=lambda value: value[0] if isinstance(value, list) else str(value),
 )
 def test_without_databases_and_service_commands_say_what_is_missing(
-    nobody_listens: Path, arguments: list[str], code: int, expected: list[str]
+    nobody_listens: Path, arguments: list[str], code: int, expected: list[str], call: Call
 ) -> None:
-    found, output = run(*arguments, config=nobody_listens)
+    found, output, error = call(nobody_listens, *arguments)
     assert found == code
-    assert [text for text in expected if text not in output] == []
-    assert "Traceback" not in output
+    assert [text for text in expected if text not in output + error] == []
 
 
 def test_checks_pass_where_all_is_there(
@@ -154,21 +145,27 @@ def test_doctor_tells_the_speed_of_the_running_service(pace: Pace | None, told: 
         assert told in check_speed(settings).message
 
 
-def test_the_evaluation_says_what_is_wrong(tmp_path: Path) -> None:
-    for arguments, expected in (
-        (("run", "demo_erp", "--set", "bm52=false"), "did you mean 'bm25'"),
-        (("run", "demo_erp", "--baseline", "fancy"), "There is: plain"),
-        (("run", "demo_erp", "--evidence"), "has no evidence"),
-        (("run", str(tmp_path / "nothing.json")), "nothing.json"),
-        (("run", "demo_erp", "--k", "2,one"), "For example --k 8"),
-        (("run", "demo_erp", "--without", "bm52"), "On are:"),
-        (("run", "demo_erp", "--service", "http://127.0.0.1:9"), "No service is ready"),
-        (("retrieval", "demo_erp", "--variants", "dense"), "There are: cosine"),
-        (("retrieval", "demo_erp", "--split", "dev"), "name no split"),
-        (("retrieval", "demo_erp", "--one-database"), "Only a dump can"),
-        (("report", str(tmp_path)), "holds no run"),
-    ):
-        code, output = run("eval", *arguments, "--output", str(tmp_path / "runs"))
-        assert code == 1, output
-        assert expected in " ".join(output.split())
-        assert "Traceback" not in output
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["run", "demo_erp", "--set", "bm52=false"], "did you mean 'bm25'"),
+        (["run", "demo_erp", "--baseline", "fancy"], "There is: plain"),
+        (["run", "demo_erp", "--evidence"], "has no evidence"),
+        (["run", "nothing.json"], "nothing.json"),
+        (["run", "demo_erp", "--k", "2,one"], "For example --k 8"),
+        (["run", "demo_erp", "--without", "bm52"], "On are:"),
+        (["run", "demo_erp", "--service", "http://127.0.0.1:9"], "No service is ready"),
+        (["retrieval", "demo_erp", "--variants", "dense"], "There are: cosine"),
+        (["retrieval", "demo_erp", "--split", "dev"], "name no split"),
+        (["retrieval", "demo_erp", "--one-database"], "Only a dump can"),
+        (["report", "."], "holds no run"),
+    ],
+    ids=" ".join,
+)
+def test_the_evaluation_says_what_is_wrong(
+    arguments: list[str], expected: str, tmp_path: Path, call: Call
+) -> None:
+    runs = str(tmp_path / "runs")
+    code, output, error = call(ROOT / "quorumsql.yaml", "eval", *arguments, "--output", runs)
+    assert code == 1, output
+    assert expected in " ".join((output + error).split())

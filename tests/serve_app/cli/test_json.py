@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,7 @@ from serve_app.cli.app import COMMANDS, load_command
 from serve_app.cli.output import Output, has_json, prints
 from serve_app.cli.problems import run_for_scripts
 from serve_app.cli.terminal import CONSOLE
-from tests.conftest import ROOT
-from tests.serve_app.cli.test_exports import answer_one
+from tests.serve_app.cli.conftest import Call, answer_one
 from tests.serve_app.served import serve
 
 WITHOUT_JSON = {
@@ -39,18 +36,6 @@ def walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 
 EVERY = {path: found for name in COMMANDS for path, found in walk(name, load_command(name))}
-
-
-def call(*arguments: str, config: Path = ROOT / "quorumsql.yaml") -> tuple[int, str, str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "serve_app.cli", "--config", str(config), *arguments],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        cwd=ROOT,
-    )
-    return done.returncode, done.stdout, done.stderr
 
 
 def test_every_command_has_json_or_a_reason_why_not() -> None:
@@ -83,24 +68,11 @@ def settings(tmp_path: Path) -> Iterator[Path]:
     ],
 )
 def test_standard_output_is_one_document(
-    settings: Path, command: list[str], code: int, keys: set[str]
+    settings: Path, command: list[str], code: int, keys: set[str], call: Call
 ) -> None:
-    found, out, error = call(*command, "--json", config=settings)
-    assert found == code, error
+    found, out, error = call(settings, *command, "--json")
+    assert (found, error) == (code, "")
     assert json.loads(out).keys() >= keys
-    assert error == ""
-
-
-def test_exported_rows_are_in_a_file_and_described(settings: Path, tmp_path: Path) -> None:
-    file = tmp_path / "rows.csv"
-    arguments = ["ask", "How many?", "--k", "1", "--format", "csv", "--json"]
-    code, out, error = call(*arguments, "--output", str(file), config=settings)
-    assert (code, error) == (0, "")
-    assert json.loads(out)["file"] == str(file)
-    assert file.read_text()
-    code, out, error = call(*arguments, config=settings)
-    assert (code, out) == (2, "")
-    assert "--output" in json.loads(error)["detail"]
 
 
 @pytest.mark.parametrize(
@@ -111,24 +83,18 @@ def test_exported_rows_are_in_a_file_and_described(settings: Path, tmp_path: Pat
         (["nonsense"], 2, "usage_error", "nonsense"),
         (["forget"], 2, "usage_error", "--yes"),
         (["ask", "Why?", "--database", "none"], 1, "unknown_database", "'none'"),
+        (["ask", "Why?", "--format", "csv"], 2, "usage_error", "give one"),
     ],
 )
 def test_errors_are_problem_documents(
-    settings: Path, command: list[str], code: int, name: str, said: str
+    settings: Path, command: list[str], code: int, name: str, said: str, call: Call
 ) -> None:
-    found, out, error = call(*command, "--json", config=settings)
+    found, out, error = call(settings, *command, "--json")
     assert (found, out) == (code, ""), error
     problem = json.loads(error)
     assert problem["code"] == name
     assert said in problem["detail"]
     assert {"type", "title"} <= problem.keys()
-
-
-def test_a_missing_settings_file_is_a_document_too(tmp_path: Path) -> None:
-    code, out, error = call("status", "--json", config=tmp_path / "none.yaml")
-    assert (code, out) == (1, "")
-    assert json.loads(error)["code"] == "settings_error"
-    assert "--config" in json.loads(error)["hint"]
 
 
 @pytest.mark.parametrize(
@@ -141,11 +107,7 @@ def test_a_missing_settings_file_is_a_document_too(tmp_path: Path) -> None:
     ],
 )
 def test_what_ends_a_command_is_a_document(
-    raised: BaseException,
-    code: int,
-    name: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    raised: BaseException, code: int, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     app = typer.Typer()
 
@@ -153,15 +115,12 @@ def test_what_ends_a_command_is_a_document(
     def command() -> None:
         raise raised
 
-    monkeypatch.setattr("sys.argv", ["quorumsql"])
-    assert run_for_scripts(app) == code
+    assert run_for_scripts(app, []) == code
     shown = capsys.readouterr()
     assert (shown.out, json.loads(shown.err)["code"]) == ("", name)
 
 
-def test_an_outcome_that_is_not_hoped_for_is_no_error(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_outcome_that_is_not_hoped_for_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     app = typer.Typer()
 
     @app.command()
@@ -170,7 +129,6 @@ def test_an_outcome_that_is_not_hoped_for_is_no_error(
         CONSOLE.print("progress")
         return Output({"ok": False}, lambda: None, 3)
 
-    monkeypatch.setattr("sys.argv", ["quorumsql", "--json"])
-    assert run_for_scripts(app) == 3
+    assert run_for_scripts(app, ["--json"]) == 3
     assert capsys.readouterr() == ('{"ok": false}\n', "")
     assert not CONSOLE.quiet
