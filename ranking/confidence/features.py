@@ -72,13 +72,12 @@ def _measure_vote(ranking: Ranking, winner: Assessment) -> dict[str, float | Non
 
 
 def _measure_winner(winner: Assessment) -> dict[str, float | None]:
-    """``empty``, ``truncated``, ``repaired`` and ``derived`` are 1 or 0; ``tables`` are its own."""
+    """``empty``, ``repaired`` and ``derived`` are 1 or 0; ``tables`` are its own."""
     tables = getattr(winner.verdict, "tables", ())
     return {
         "score": winner.score.total / 100,
         "logprob": winner.candidate.logprob,
         "empty": float(says_nothing(winner.result)),
-        "truncated": float(winner.result is not None and winner.result.truncated),
         "repaired": float(winner.candidate.origin == "repair"),
         "derived": float(winner.candidate.origin == "derived"),
         "tables": float(len(tables)),

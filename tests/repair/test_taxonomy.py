@@ -10,8 +10,7 @@ import pytest
 
 from execution.duckdb.errors import SQLSTATES
 from nl2sql.types import NOT_PERMITTED
-from repair.taxonomy import BY_GUARD_CODE, OTHER, classify_failure, classify_state, describe_failure
-from tests.fakes import build_assessment, build_diagnostic, build_violation
+from repair.taxonomy import BY_GUARD_CODE, OTHER, classify_state
 
 EXECUTION = Path(__file__).parents[2] / "execution"
 # What stands in the placeholders of codes that are put together.
@@ -47,13 +46,6 @@ def test_every_code_of_the_guard_has_a_class_and_no_other_code_has_one() -> None
     codes = set(list_guard_codes())
     assert len(codes) > 12
     assert codes == set(BY_GUARD_CODE)
-
-
-@pytest.mark.parametrize("code", sorted(BY_GUARD_CODE))
-def test_every_class_advises_in_a_sentence(code: str) -> None:
-    suggestion = BY_GUARD_CODE[code].suggestion
-    assert suggestion[0].isupper()
-    assert suggestion.endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -92,21 +84,3 @@ def test_every_state_that_duckdb_errors_become_is_classified() -> None:
 def test_what_is_withheld_is_not_repaired() -> None:
     assert not BY_GUARD_CODE[NOT_PERMITTED].repairable
     assert not classify_state("42501").repairable
-
-
-@pytest.mark.parametrize(
-    ("failed", "name", "text"),
-    [
-        (build_assessment(verdict=build_violation()), "unknown_table", "It is refused."),
-        (
-            build_assessment(diagnostic=build_diagnostic("Bad.", hint="Try y.")),
-            "unknown_column",
-            "Bad. Try y. (SQLSTATE 42703)",
-        ),
-        (build_assessment(), "other", ""),
-    ],
-    ids=["violation", "diagnostic", "nothing_wrong"],
-)
-def test_a_failure_is_classified_and_told_in_one_line(failed: object, name: str, text: str) -> None:
-    assert classify_failure(failed).name == name  # type: ignore[arg-type]
-    assert describe_failure(failed) == text  # type: ignore[arg-type]

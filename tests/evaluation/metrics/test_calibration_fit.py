@@ -11,7 +11,6 @@ import pytest
 
 from evaluation.metrics.calibration_fit import (
     Case,
-    assign_folds,
     collect_cases,
     cross_fit,
     fit_calibration,
@@ -67,17 +66,6 @@ def test_no_database_has_a_part_in_its_own_confidence() -> None:
     assert any(one.confidence != other.confidence for one, other in zip(before, after, strict=True))
 
 
-def test_folds_hold_whole_databases_or_whole_questions_of_about_equal_size() -> None:
-    cases = [*draw(40), *draw(40)]
-    for by_database in (True, False):
-        parts = assign_folds(cases, 4, by_database=by_database)
-        seen: dict[str, set[int]] = {}
-        for case, part in zip(cases, parts, strict=True):
-            seen.setdefault(case.database if by_database else case.question, set()).add(part)
-        assert all(len(found) == 1 for found in seen.values())
-        assert sorted(parts.count(part) for part in set(parts)) == [20] * 4
-
-
 def test_the_figures_are_of_confidences_that_were_fitted_without_the_question() -> None:
     figures = measure_fit(draw(2000), {"": 2500}, 5, by_database=True, risk=0.4)
     assert figures.answered == 2000
@@ -106,11 +94,6 @@ def test_each_kind_has_a_risk_of_its_own_and_a_question_counts_once() -> None:
     assert (good.kind, good.questions, bad.kind, bad.questions) == ("good", 200, "bad", 250)
     assert good.bound < 0.4 < bad.bound
     assert figures.pooled.answered == good.answered + bad.answered
-
-
-def test_where_no_threshold_shows_the_risk_that_is_said() -> None:
-    figures = measure_fit(draw(60), {"": 60}, 5, by_database=True, risk=0.05)
-    assert not figures.is_safe
 
 
 def test_a_few_cases_move_the_intercept_of_a_start_and_hardly_its_weights() -> None:

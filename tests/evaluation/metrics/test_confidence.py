@@ -13,7 +13,6 @@ from evaluation.metrics.confidence import (
     count_fewest,
     find_safe_threshold,
     measure_confidence,
-    measure_risk,
 )
 from evaluation.metrics.figures import ConfidenceFigures, ReliabilityBin
 from evaluation.runs.records import CandidateRecord, QuestionRecord
@@ -114,9 +113,3 @@ def test_a_chosen_threshold_keeps_the_risk_in_nineteen_of_twenty_samples() -> No
             exceeded += (1 - threshold) / 2 > 0.2
     assert chosen > 100
     assert exceeded / 300 < 0.08
-
-
-def test_the_risk_is_of_what_is_answered() -> None:
-    claims = [Claim(0.9, True), Claim(0.8, False), Claim(0.3, False)]
-    found = measure_risk("mine", claims, 5, 0.8)
-    assert (found.kind, found.questions, found.answered, found.wrong) == ("mine", 5, 2, 1)

@@ -45,14 +45,6 @@ def test_the_points_are_the_logarithm_of_the_odds() -> None:
     assert points.find("noise") == pytest.approx(0.0, abs=5.0)
 
 
-def test_what_nothing_tells_keeps_its_prior_and_what_is_fixed_its_points() -> None:
-    points = fit_score(draw(400), BEFORE, 4).points
-    assert points.find("rare") == 12.0
-    assert points.terms["rare"].questions == 0
-    assert points.find("kept") == -50.0
-    assert points.terms["good"].questions == 400
-
-
 def test_no_database_has_a_part_in_the_points_that_judge_it() -> None:
     # In db0 alone the term tells the opposite, and does not help itself.
     ballots = [
@@ -64,31 +56,6 @@ def test_no_database_has_a_part_in_the_points_that_judge_it() -> None:
     fit = fit_score(ballots, BEFORE, 8)
     for ballot, right in zip(ballots, fit.after, strict=True):
         assert right is (ballot.database != "db0")
-
-
-def test_a_question_of_several_runs_counts_once() -> None:
-    ballots = draw(40)
-    once, thrice = (fit_score(each, BEFORE, 2).points for each in (ballots, ballots * 3))
-    assert thrice.find("good") == pytest.approx(once.find("good"), abs=0.2)
-
-
-def test_samples_of_one_source_vote_once_for_a_result() -> None:
-    def build(*sources: str) -> Ballot:
-        twice = [Option(0, source, 2, "", {}) for source in sources]
-        return Ballot("q", "db", (*twice, Option(1, "c9", 3, "", {})), frozenset({1}))
-
-    together, apart = build("c1", "c1"), build("c1", "c2")
-    assert fit_score([together, apart, *draw(60)], BEFORE, 2).before[:2] == (True, False)
-
-
-def test_each_rule_has_what_it_made_right_and_wrong() -> None:
-    def build(name: str, right: int) -> Ballot:
-        derived = Option(1, "c1", 1, "fewer_joins", {"good": 1.0})
-        options = (Option(0, "c1", 1, "", {}), derived)
-        return Ballot(name, f"db{name}", options, frozenset({right}))
-
-    ballots = [build("1", 1), build("2", 1), build("3", 0), *draw(200, 3.0)]
-    assert fit_score(ballots, BEFORE, 4).rules == {"fewer_joins": (2, 1)}
 
 
 def test_ballots_hold_what_ran_with_the_samples_it_votes_with() -> None:

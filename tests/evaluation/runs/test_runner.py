@@ -1,19 +1,15 @@
-"""A run over fakes: questions side by side, broken off, gone on with, killed."""
+"""A run over fakes: questions side by side, broken off, gone on with."""
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from data.benchmarks.types import Example
 from evaluation.metrics.judge import Judge, SystemResponse
-from evaluation.metrics.metrics import summarize
 from evaluation.runs.manifest import AnswerManifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
@@ -21,10 +17,8 @@ from evaluation.runs.runner import Progress, run_questions
 from nl2sql.errors import EngineUnavailable, PromptTooLong
 from nl2sql.outage import Outage
 from nl2sql.types import Principal, Question
-from tests.conftest import ROOT
-from tests.evaluation import counting_run
 from tests.evaluation.builders import build_body, build_candidate, build_example, build_manifest
-from tests.fakes import SHOP, FakeCatalogs, FakeGuard, build_result
+from tests.fakes import SHOP, FakeCatalogs, FakeExecutor, FakeGuard, build_result
 
 EXAMPLES = tuple(build_example(f"q{number}", evidence="A hint.") for number in range(6))
 
@@ -56,7 +50,12 @@ def build_run(folder: Path, **overrides: object) -> RunFolder[AnswerManifest]:
 
 
 def build_judge() -> Judge:
-    return Judge(FakeCatalogs(SHOP), FakeGuard(), counting_run.OneExecutor(), {"gone": "deleted"})
+    return Judge(
+        FakeCatalogs(SHOP),
+        FakeGuard(),
+        FakeExecutor({"SELECT 1": [build_result((1,))] * 9}),
+        {"gone": "deleted"},
+    )
 
 
 async def ask_all(
@@ -126,38 +125,3 @@ async def test_a_system_that_comes_back_is_asked_again_and_the_run_goes_on(tmp_p
     assert [record.id for record in records if record.correct] == [f"q{n}" for n in range(6)]
     assert max(record.seconds for record in records) < 0.2
     assert len(said) == 2
-
-
-def test_a_run_killed_twice_ends_with_the_figures_of_an_unbroken_one(tmp_path: Path) -> None:
-    unbroken, killed = tmp_path / "unbroken", tmp_path / "killed"
-    asyncio.run(counting_run.run(unbroken, 0))
-    for enough in (20, 60):
-        kill_after(killed, enough)
-        assert len(read_run(killed)[1]) < counting_run.COUNT
-    asyncio.run(counting_run.run(killed, 0))
-    one, other = (read_run(folder)[1] for folder in (unbroken, killed))
-    assert [record.id for record in one] == [record.id for record in other]
-    summaries = [
-        dataclasses.replace(
-            summarize(records, seconds=1.0, threshold=0.0),
-            seconds=summarize([], seconds=1.0, threshold=0.0).seconds,
-        )
-        for records in (one, other)
-    ]
-    assert summaries[0] == summaries[1]
-    assert 0 < summaries[0].accuracy.value < 1
-
-
-def kill_after(folder: Path, questions: int) -> None:
-    """Runs in a process of its own, which SIGKILL ends once so many questions are on disk."""
-    lines = folder / "questions.jsonl"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.evaluation.counting_run", str(folder), "0.05"], cwd=ROOT
-    )
-    deadline = time.monotonic() + 60
-    while not lines.exists() or len(lines.read_bytes().splitlines()) < questions:
-        assert process.poll() is None, "the run ended before it was killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    process.kill()
-    process.wait()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from nl2sql.types import REQUIRED_UNREAD
 from ranking.lint import RULES
 from ranking.score.points import load_points, parse_points
 
@@ -31,22 +30,3 @@ def test_a_rule_that_no_fit_has_seen_has_the_points_of_any_derived_candidate() -
 def test_every_lint_rule_has_points() -> None:
     names = set(load_points().terms)
     assert {f"lint:{rule.__name__}" for rule in RULES} <= names
-
-
-def test_what_no_benchmark_covers_is_fixed() -> None:
-    terms = load_points().terms
-    fixed = {name for name, term in terms.items() if term.fixed}
-    assert fixed == {
-        REQUIRED_UNREAD,
-        "definition_used",
-        "explain_fails",
-        "lint:measure_without_filter",
-        # No database of the training set has definitions.
-        "derived:defined_measures",
-        # No question of the training set is about rounding, and SQLite has NULLs last.
-        "rounding_missing",
-        "nulls_first",
-        "derived:asked_rounding",
-        "derived:nulls_last",
-    }
-    assert all(terms[name].points == terms[name].prior for name in fixed)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from nl2sql.types import (
-    Assessment,
     Candidate,
     Diagnostic,
     Explained,
@@ -296,15 +295,6 @@ def test_the_result_has_terms_of_its_own(
     scored = score_result(question, build_assessment(rows=rows))
     found = {term.name: term.strength for term in scored.terms[1:] if term.name not in GRADUAL}
     assert found == expected
-
-
-def test_a_result_is_scored_once_however_often_it_is_asked() -> None:
-    assessment = build_assessment(rows=[])
-    once = score_result("Anything?", assessment)
-    again = Assessment(
-        assessment.candidate, assessment.verdict, result=assessment.result, score=once
-    )
-    assert score_result("Anything?", again) == once
 
 
 @pytest.mark.parametrize(("rows", "stays"), [([("a",)], False), ([], True), ([(0,)], True)])
