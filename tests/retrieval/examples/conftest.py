@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -16,14 +13,7 @@ from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import parse_policy
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import (
-    INDEX_DATABASE,
-    INDEXER,
-    READER,
-    SUPERUSER,
-    EmbeddedServer,
-    grant_reader,
-)
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import quote_name
 from retrieval.examples.records import Verifier
@@ -31,6 +21,7 @@ from retrieval.index_store.example_store import ExampleStore
 from retrieval.index_store.store import IndexStore
 from tests.execution.policies.shop import build_policy_value
 from tests.fakes import SHOP, FakeCatalogs, FakeEmbedder
+from tests.retrieval.index_store.conftest import create_index, execute
 
 _ROWS = """
 INSERT INTO sales.customers VALUES (1, 'Anna', 'DE', 'gold'), (2, 'Bert', 'FR', 'none');
@@ -58,13 +49,10 @@ class Shop:
 
 
 @pytest.fixture(scope="session")
-def shop_server() -> Iterator[EmbeddedServer]:
-    """A server of its own, with the shop's rows; its path is short, as a socket's must be."""
-    folder = Path(tempfile.mkdtemp(prefix="quorumsql-"))
-    server = EmbeddedServer(folder / "postgres")
-    server.start()
-    server.create_database("shop")
-    with psycopg.connect(server.url("shop", SUPERUSER)) as connection:
+def index_url(embedded_server: EmbeddedServer) -> str:
+    """The URL of an index that is set up; the database ``example_shop`` has the shop's rows."""
+    embedded_server.create_database("example_shop")
+    with psycopg.connect(embedded_server.url("example_shop", SUPERUSER)) as connection:
         connection.execute("CREATE SCHEMA sales; CREATE SCHEMA stock")
         for table in SHOP.tables:
             columns = ", ".join(
@@ -73,27 +61,24 @@ def shop_server() -> Iterator[EmbeddedServer]:
             connection.execute(f"CREATE TABLE {table.qualified} ({columns})".encode())
         connection.execute(_ROWS)
         grant_reader(connection)
-    asyncio.run(_prepare(server))
-    yield server
-    server.stop()
-    shutil.rmtree(folder, ignore_errors=True)
+    url = create_index(embedded_server, "example_index")
+    asyncio.run(_prepare(url))
+    return url
 
 
-async def _prepare(server: EmbeddedServer) -> None:
-    store = IndexStore(server.url(INDEX_DATABASE, INDEXER))
+async def _prepare(url: str) -> None:
+    store = IndexStore(url)
     await store.prepare()
     await store.close()
 
 
 @pytest.fixture
-async def shop(shop_server: EmbeddedServer) -> AsyncIterator[Shop]:
+async def shop(index_url: str, embedded_server: EmbeddedServer) -> AsyncIterator[Shop]:
     """The parts; no example is there."""
-    with psycopg.connect(shop_server.url(INDEX_DATABASE, SUPERUSER)) as connection:
-        connection.execute("TRUNCATE quorumsql.examples, quorumsql.feedback")
-    store = IndexStore(shop_server.url(INDEX_DATABASE, INDEXER))
-    reader = PostgresDatabase(
-        "shop", shop_server.url("shop", READER), LimitSettings(), search_path=("sales", "stock")
-    )
+    execute(index_url, "TRUNCATE quorumsql.examples, quorumsql.feedback")
+    store = IndexStore(index_url)
+    url = embedded_server.url("example_shop", READER)
+    reader = PostgresDatabase("shop", url, LimitSettings(), search_path=("sales", "stock"))
     value = build_policy_value()
     del value["hash_key_env"]
     value["roles"]["seller"]["masked_columns"] = {}

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import psycopg
 import pytest
 
-from execution.postgres.embedded import INDEX_DATABASE, SUPERUSER, EmbeddedServer
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from retrieval.examples.feedback import FeedbackRecorder, FeedbackWithdrawal
 from retrieval.index_store.example_store import build_access_key
 from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
 from tests.retrieval.examples.conftest import Shop
+from tests.retrieval.index_store.conftest import execute
 
 ANN = Principal("ann", ("clerk",), (("country", "DE"),))
 FLO = Principal("flo", ("clerk",), (("country", "FR"),))
@@ -45,12 +44,6 @@ async def stored(shop: Shop) -> list[str]:
     return [example.sql for example in await shop.examples.list_examples("shop")]
 
 
-@pytest.fixture
-def notes(shop: Shop, shop_server: EmbeddedServer) -> psycopg.Connection[tuple[object, ...]]:
-    assert shop is not None
-    return psycopg.connect(shop_server.url(INDEX_DATABASE, SUPERUSER), autocommit=True)
-
-
 async def test_a_right_answer_is_an_example_of_who_said_so(shop: Shop) -> None:
     receipt = await say(shop, right=True, sql=f"{SQL} -- mind the rules")
     [example] = await shop.examples.list_examples("shop")
@@ -60,15 +53,13 @@ async def test_a_right_answer_is_an_example_of_who_said_so(shop: Shop) -> None:
     assert (example.access, example.tables) == (build_access_key(ANN), ("sales.orders",))
 
 
-async def test_said_again_it_changes_nothing(
-    shop: Shop, notes: psycopg.Connection[tuple[object, ...]]
-) -> None:
+async def test_said_again_it_changes_nothing(shop: Shop, index_url: str) -> None:
     first = await say(shop, right=True)
     again = await say(shop, right=True, sql="select COUNT(*) from orders")
     assert again == FeedbackReceipt("known", first.example)
     await say(shop, right=True)
     assert await stored(shop) == [SQL]
-    told = notes.execute("SELECT sql, is_right FROM quorumsql.feedback ORDER BY sql").fetchall()
+    told = execute(index_url, "SELECT sql, is_right FROM quorumsql.feedback")
     assert sorted(told) == sorted([(SQL, True), ("select COUNT(*) from orders", True)])
 
 
@@ -119,13 +110,13 @@ async def test_a_correction_takes_the_place_of_what_was_wrong(shop: Shop) -> Non
     ids=["hidden table", "hidden column", "no query", "two", "does not run", "no SQL"],
 )
 async def test_what_its_sender_may_not_run_is_refused_and_not_kept(
-    shop: Shop, notes: psycopg.Connection[tuple[object, ...]], sql: str, said: str
+    shop: Shop, index_url: str, sql: str, said: str
 ) -> None:
     receipt = await say(shop, right=True, sql=sql)
     assert receipt.outcome == "refused"
     assert said in receipt.reason
     assert await stored(shop) == []
-    assert notes.execute("SELECT count(*) FROM quorumsql.feedback").fetchall() == [(0,)]
+    assert execute(index_url, "SELECT count(*) FROM quorumsql.feedback") == [(0,)]
     assert (await say(shop, right=False, sql=sql)).outcome == "recorded"
 
 

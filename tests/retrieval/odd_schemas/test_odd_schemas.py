@@ -187,13 +187,13 @@ def list_cases(**names: tuple[str, ...]) -> pytest.MarkDecorator:
 @pytest.fixture(scope="module")
 def made(
     request: pytest.FixtureRequest,
-    odd_server: EmbeddedServer,
+    embedded_server: EmbeddedServer,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Made:
     """Each schema that a test has as its parameter, made and read."""
     dialect, odd = request.param
     if dialect == "postgres":
-        return make_on_postgres(odd_server, odd)
+        return make_on_postgres(embedded_server, odd)
     return make_file(dialect, tmp_path_factory.mktemp(dialect), odd)
 
 
@@ -236,13 +236,13 @@ async def test_each_is_indexed_or_reported_and_can_be_asked_for(
 
 @list_cases(postgres=("odd_names", "dots", "types"), sqlite=("types",), duckdb=("comments",))
 async def test_an_odd_schema_survives_the_index_and_the_whole_job(
-    made: Made, odd_server: EmbeddedServer
+    made: Made, embedded_server: EmbeddedServer
 ) -> None:
     name = made.odd.name
     settings: dict[str, Any] = {
         "default_database": name,
         "databases": {name: made.settings()},
-        "index": {"connection": {"url": odd_server.url(INDEX_DATABASE, INDEXER)}},
+        "index": {"connection": {"url": embedded_server.url(INDEX_DATABASE, INDEXER)}},
     }
     wiring = Wiring(parse_settings(settings))
     store: IndexStore = wiring.build_index_store()
@@ -282,34 +282,34 @@ BY_NAME = {odd.name: odd for odd in SCHEMAS["postgres"]}
 @pytest.mark.parametrize(
     "name", ["all_denied", "half_denied", "columns_denied", "partitions", "rights_of_views"]
 )
-def test_the_statements_that_are_given_help(name: str, odd_server: EmbeddedServer) -> None:
+def test_the_statements_that_are_given_help(name: str, embedded_server: EmbeddedServer) -> None:
     odd = replace(BY_NAME[name], name=f"{name}_granted")
-    skipped = make_on_postgres(odd_server, odd).catalog.skipped
-    with psycopg.connect(odd_server.url(odd.name, "postgres"), autocommit=True) as connection:
+    skipped = make_on_postgres(embedded_server, odd).catalog.skipped
+    with psycopg.connect(embedded_server.url(odd.name, "postgres"), autocommit=True) as connection:
         for statement in list_remedies(skipped, most=100):
             connection.execute(statement.encode())
-    assert make_on_postgres(odd_server, odd).catalog.skipped == ()
+    assert make_on_postgres(embedded_server, odd).catalog.skipped == ()
 
 
-def test_a_view_that_is_left_out_could_not_be_read(odd_server: EmbeddedServer) -> None:
+def test_a_view_that_is_left_out_could_not_be_read(embedded_server: EmbeddedServer) -> None:
     odd = BY_NAME["rights_of_views"]
-    skipped = make_on_postgres(odd_server, odd).catalog.skipped
+    skipped = make_on_postgres(embedded_server, odd).catalog.skipped
     views = [gap for gap in skipped if gap.kind == "view"]
     assert len(views) == 5
-    with psycopg.connect(odd_server.url(odd.name, READER), autocommit=True) as connection:
+    with psycopg.connect(embedded_server.url(odd.name, READER), autocommit=True) as connection:
         for view in views:
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute(f"SELECT * FROM {view.name}".encode())
 
 
-async def test_a_policy_hides_odd_names_as_it_hides_others(odd_server: EmbeddedServer) -> None:
+async def test_a_policy_hides_odd_names_as_it_hides_others(embedded_server: EmbeddedServer) -> None:
     odd = OddSchema(
         "odd_policy",
         'CREATE TABLE "open one" (id int, "hidden col" int, "ünseen" text);'
         'CREATE TABLE "hidden 🙈" (id int, "open one" int);'
         'CREATE TABLE "a.b" (id int, "secret x" int); CREATE VIEW peek AS TABLE "hidden 🙈"',
     )
-    catalog = make_on_postgres(odd_server, odd).catalog
+    catalog = make_on_postgres(embedded_server, odd).catalog
     clerk_policy = {
         "tables": {"visible": ["public.open one", "public.a.b"]},
         "row_filters": {"public.open one": "id < 10"},
