@@ -28,36 +28,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "odd.duckdb"
 
 
-@pytest.fixture
-def shop(path: Path) -> Catalog:
-    return build_shop(path)
-
-
-def test_reads_columns_with_types_and_comments(shop: Catalog) -> None:
-    customers = find(shop, "main.customers")
-    assert customers.comment == "Who has ever bought something"
-    assert customers.columns == (
-        Column("id", "INTEGER", nullable=False),
-        Column("Name", "VARCHAR", nullable=False),
-        Column("country", "VARCHAR", comment="As they wrote it themselves"),
-        Column("Loyalty Tier", "ENUM('bronze', 'silver', 'gold')"),
-        Column("joined", "DATE"),
-        Column("tags", "VARCHAR[]"),
-    )
-    contact = find(shop, "staff.employees").column("contact")
-    assert contact == Column("contact", "STRUCT(email VARCHAR, phone VARCHAR)")
-
-
-def test_reads_foreign_keys_in_the_spelling_of_the_tables(shop: Catalog) -> None:
-    assert {
-        (key.table, key.columns, key.target, key.target_columns) for key in shop.foreign_keys
-    } == {
-        ("main.Orders", ("customer_id",), "main.customers", ("id",)),
-        ("main.order_lines", ("order_id",), "main.Orders", ("id",)),
-        ("main.returns", ("line_no", "order_id"), "main.order_lines", ("line_no", "order_id")),
-    }
-
-
 def test_a_view_has_the_columns_and_the_comment_that_it_has_now(path: Path) -> None:
     catalog = read(
         path,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 
 from nl2sql.catalog import Catalog
@@ -18,22 +15,22 @@ from retrieval.introspection.source_database import SourceDatabase, Unreadable
 from retrieval.introspection.sqlite_file import SqliteSource, read_sqlite_catalog
 from retrieval.joins.inference import infer_keys
 from serve_app.composition.wiring import Wiring
+from tests.execution.duckdb import shop as duckdb_shop
+from tests.execution.sqlite import shop as sqlite_shop
 from tests.fakes import build_table
 
-Fill = Callable[[Path], tuple[Catalog, SourceDatabase[Any]]]
-
-STATEMENTS = (
-    'CREATE TABLE "Order ""x"" Customers" (id integer PRIMARY KEY, name varchar)',
-    "CREATE TABLE stores (name varchar, store_no integer)",
-    'CREATE TABLE orders (id integer PRIMARY KEY, "order x customer id" integer, store_no integer)',
-    "CREATE TABLE lines (order_id integer, pos integer, PRIMARY KEY (order_id, pos))",
-    "CREATE TABLE returns (id integer PRIMARY KEY, order_id integer, pos integer)",
-    """INSERT INTO "Order ""x"" Customers" VALUES (1, 'a'), (2, 'b'), (3, 'c')""",
-    "INSERT INTO stores VALUES ('n', 10), ('s', 20)",
-    "INSERT INTO orders VALUES (1, 1, 10), (2, 2, 20), (3, NULL, 10), (4, 3, NULL)",
-    "INSERT INTO lines VALUES (1, 1), (1, 2), (2, 1)",
-    "INSERT INTO returns VALUES (1, 1, 2), (2, 2, 1), (3, 1, NULL)",
-)
+SCRIPT = """
+CREATE TABLE "Order ""x"" Customers" (id integer PRIMARY KEY, name varchar);
+CREATE TABLE stores (name varchar, store_no integer);
+CREATE TABLE orders (id integer PRIMARY KEY, "order x customer id" integer, store_no integer);
+CREATE TABLE lines (order_id integer, pos integer, PRIMARY KEY (order_id, pos));
+CREATE TABLE returns (id integer PRIMARY KEY, order_id integer, pos integer);
+INSERT INTO "Order ""x"" Customers" VALUES (1, 'a'), (2, 'b'), (3, 'c');
+INSERT INTO stores VALUES ('n', 10), ('s', 20);
+INSERT INTO orders VALUES (1, 1, 10), (2, 2, 20), (3, NULL, 10), (4, 3, NULL);
+INSERT INTO lines VALUES (1, 1), (1, 2), (2, 1);
+INSERT INTO returns VALUES (1, 1, 2), (2, 2, 1), (3, 1, NULL);
+"""
 KEYS = {
     (("order x customer id",), 'Order "x" Customers'),
     (("store_no",), "stores"),
@@ -42,24 +39,24 @@ KEYS = {
 }
 
 
-def fill_sqlite(path: Path) -> tuple[Catalog, SourceDatabase[Any]]:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        for statement in STATEMENTS:
-            connection.execute(statement)
-    return read_sqlite_catalog(path, database="x"), SqliteSource("x", path)
-
-
-def fill_duckdb(path: Path) -> tuple[Catalog, SourceDatabase[Any]]:
-    with duckdb.connect(str(path)) as connection:
-        for statement in STATEMENTS:
-            connection.execute(statement)
-    return read_duckdb_catalog(path, database="x"), DuckDbSource("x", path)
-
-
-@pytest.mark.parametrize("fill", [fill_sqlite, fill_duckdb])
-def test_keys_of_a_file_are_inferred(fill: Fill, tmp_path: Path) -> None:
-    catalog, opened = fill(tmp_path / "x.db")
-    with opened as sampler:
+@pytest.mark.parametrize(
+    ("write", "read", "source"),
+    [
+        (sqlite_shop.write, read_sqlite_catalog, SqliteSource),
+        (duckdb_shop.write, read_duckdb_catalog, DuckDbSource),
+    ],
+    ids=["sqlite", "duckdb"],
+)
+def test_keys_of_a_file_are_inferred(
+    write: Callable[[Path, str], None],
+    read: Callable[..., Catalog],
+    source: Callable[[str, Path], SourceDatabase[Any]],
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.db"
+    write(path, SCRIPT)
+    catalog = read(path, database="x")
+    with source("x", path) as sampler:
         keys = infer_keys(catalog, sampler)
     assert {(key.columns, key.target.split(".", 1)[1]) for key in keys} == KEYS
 

@@ -9,7 +9,6 @@ from execution.postgres.embedded import READER, EmbeddedServer
 from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
-from serve_app.composition.wiring import Wiring
 
 
 @pytest.fixture
@@ -61,16 +60,3 @@ def test_reads_keys_comments_and_kinds(odd_database: str) -> None:
 def test_a_role_that_does_not_exist_is_named(odd_database: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="nobody"):
         read_postgres_catalog(odd_database, database="odd", reader_role="nobody")
-
-
-def test_the_demo_is_read_whole(wiring: Wiring) -> None:
-    catalog = read_postgres_catalog(
-        wiring.indexer_url("demo_erp"),
-        database="demo_erp",
-        reader_role=READER,
-        schemas=wiring.settings.databases["demo_erp"].schemas,
-    )
-    assert len({table.schema for table in catalog.tables}) == 10
-    assert len(catalog.tables) >= 60
-    assert all(table.comment for table in catalog.tables)
-    assert catalog.search_path == wiring.settings.databases["demo_erp"].schemas

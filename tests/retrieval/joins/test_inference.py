@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
-from retrieval.introspection.source_database import (
-    Containment,
-    SourceDatabase,
-    TextColumn,
-    Unreadable,
-)
+from retrieval.introspection.source_database import Containment
 from retrieval.joins.inference import find_candidates, infer_keys
 from tests.fakes import build_key, build_table
+from tests.retrieval.values.builders import FakeValues
 
 BUYERS = build_table("s.customers", "id integer", "name text", key=("id",))
 ADDRESSES = build_table("s.addresses", "address_id integer", "city text", key=("address_id",))
@@ -119,26 +112,14 @@ ORDERS = build_table(
 CATALOG = Catalog("shop", (CUSTOMERS, ORDERS))
 
 
-class FakeSampler(SourceDatabase[Any]):
+class FakeSampler(FakeValues):
     """Says of each column what it is told to; nothing of others. ``asked`` names the columns."""
 
     def __init__(self, *unique: str, **answers: Containment) -> None:
-        super().__init__("fake")
+        super().__init__({})
         self._answers = answers
         self._unique = unique
         self.asked: list[str] = []
-
-    def read_catalog(self) -> Catalog:
-        raise NotImplementedError
-
-    def _connect(self) -> Any:
-        raise NotImplementedError
-
-    def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
-        raise NotImplementedError
-
-    def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
-        raise NotImplementedError
 
     def contain(
         self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]

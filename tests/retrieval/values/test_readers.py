@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import psycopg
 import pytest
 
@@ -17,6 +16,15 @@ from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.postgres.source import PostgresSource
 from retrieval.introspection.source_database import SourceDatabase, Unreadable
 from retrieval.introspection.sqlite_file import SqliteSource, read_sqlite_catalog
+from tests.execution.duckdb import shop as duckdb_shop
+from tests.execution.sqlite import shop as sqlite_shop
+
+Kind = tuple[
+    Callable[[Path, str], None], Callable[..., Catalog], Callable[[str, Path], SourceDatabase[Any]]
+]
+"""How a file is written, its schema read, and its values."""
+SQLITE: Kind = (sqlite_shop.write, read_sqlite_catalog, SqliteSource)
+DUCKDB: Kind = (duckdb_shop.write, read_duckdb_catalog, DuckDbSource)
 
 
 def survey(reader: SourceDatabase[Any], catalog: Catalog) -> dict[str, str]:
@@ -113,49 +121,46 @@ def test_postgres_reports_what_is_forbidden_or_slow_and_goes_on(
         assert read(reader, catalog, "public.parts", "region") == {"north", "south"}
 
 
-def test_sqlite_reads_text_and_leaves_numbers(tmp_path: Path) -> None:
-    path = tmp_path / "a.sqlite"
-    with sqlite3.connect(path) as connection:
-        connection.executescript(
+@pytest.mark.parametrize(
+    ("kind", "script", "found"),
+    [
+        (
+            SQLITE,
             """
             CREATE TABLE "Odd ""T" (name varchar(20), n integer, loose, "to" text);
             INSERT INTO "Odd ""T" VALUES ('Ann', 1, 'text', 'x'), ('Bea', 2, 3, 4),
                 ('Ann', 3, '', 5);
             CREATE VIEW seen AS SELECT name FROM "Odd ""T";
+            """,
+            {"name": {"Ann", "Bea"}, "loose": {"text"}, "to": {"x", "4", "5"}},
+        ),
+        (
+            DUCKDB,
             """
-        )
-    catalog = read_sqlite_catalog(path, database="a")
-    with SqliteSource("a", path) as reader:
+            CREATE TYPE mood AS ENUM ('sad', 'ok', 'it''s [odd]');
+            CREATE TABLE "Odd ""T" (name text, m mood, n int, l text[], a mood[]);
+            INSERT INTO "Odd ""T" VALUES ('Ann', 'ok', 1, ['a'], ['ok']), ('', NULL, 2, [], []);
+            CREATE VIEW seen AS SELECT name FROM "Odd ""T";
+            """,
+            {"name": {"Ann"}, "m": {"ok"}},
+        ),
+    ],
+    ids=["sqlite", "duckdb"],
+)
+def test_of_a_file_text_is_read_until_it_changes(
+    kind: Kind, script: str, found: dict[str, set[str]], tmp_path: Path
+) -> None:
+    write, read_file, source = kind
+    path, odd = tmp_path / "a.db", 'main.Odd "T'
+    write(path, script)
+    catalog = read_file(path, database="a")
+    with source("a", path) as reader:
         marks = survey(reader, catalog)
-        odd = 'main.Odd "T'
-        assert set(marks) == {f"{odd}.name", f"{odd}.loose", f"{odd}.to"}
-        assert read(reader, catalog, odd, "name") == {"Ann", "Bea"}
-        assert read(reader, catalog, odd, "loose") == {"text"}
-    with sqlite3.connect(path) as connection:
-        connection.execute("""INSERT INTO "Odd ""T" (name) VALUES ('Cy')""")
-    with SqliteSource("a", path) as reader:
+        columns = [name.removeprefix(f"{odd}.") for name in marks]
+        assert {name: read(reader, catalog, odd, name) for name in columns} == found
+    write(path, """INSERT INTO "Odd ""T" (name) VALUES ('Cy')""")
+    with source("a", path) as reader:
         assert survey(reader, catalog) != marks
-
-
-def test_duckdb_reads_text_and_enumerations(tmp_path: Path) -> None:
-    path = tmp_path / "a.duckdb"
-    with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE SCHEMA s")
-        connection.execute("CREATE TYPE mood AS ENUM ('sad', 'ok', 'it''s [odd]')")
-        connection.execute(
-            'CREATE TABLE s."Odd ""T" (name text, m mood, n int, l text[], a mood[])'
-        )
-        connection.execute(
-            """INSERT INTO s."Odd ""T"
-               VALUES ('Ann', 'ok', 1, ['a'], ['ok']), ('', NULL, 2, [], [])"""
-        )
-        connection.execute("""CREATE VIEW s.seen AS SELECT name FROM s."Odd ""T" """)
-    catalog = read_duckdb_catalog(path, database="a")
-    with DuckDbSource("a", path) as reader:
-        odd = 's.Odd "T'
-        assert set(survey(reader, catalog)) == {f"{odd}.name", f"{odd}.m"}
-        assert read(reader, catalog, odd, "name") == {"Ann"}
-        assert read(reader, catalog, odd, "m") == {"ok"}
 
 
 def test_postgres_notices_which_table_has_changed(postgres: tuple[str, str]) -> None:
