@@ -187,7 +187,7 @@ UNFIT: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("changed", "reason"), UNFIT, ids=str)
+@pytest.mark.parametrize(("changed", "reason"), UNFIT)
 async def test_what_does_not_fit_signs_nobody_in(
     browser: httpx.AsyncClient,
     provider: IdentityProvider,
