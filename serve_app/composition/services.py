@@ -17,7 +17,6 @@ from retrieval.index_store.store import IndexStore
 from serve_app.composition.identity import build_identity
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
-from serve_app.service.accounted_work import AccountedWork
 from serve_app.service.feedback import FeedbackService, ReviewService
 from serve_app.service.history import HistoryService, SessionService
 from serve_app.service.profile import ProfileService
@@ -78,16 +77,15 @@ def build_services(
         schemas=stages.directory,
         accounting=access.accounting,
     )
-    work = AccountedWork(settings, access.accounting)
     dialects = {name: database.dialect for name, database in settings.databases.items()}
     withdrawal = FeedbackWithdrawal(store, dialects)
     page = PageServices(
-        SchemaService(settings, queries, stages.directory, stages.tables, work),
+        SchemaService(settings, queries, stages.directory, stages.tables, access.accounting),
         ProfileService(
             settings, queries, stages.directory, access.meter, list_policy_roles(settings)
         ),
-        HistoryService(settings, conversations, work),
-        ReviewService(settings, feedback_store, stages.guard, work, withdrawal),
+        HistoryService(settings, conversations, access.accounting),
+        ReviewService(settings, feedback_store, stages.guard, access.accounting, withdrawal),
     )
     return Services(
         settings,

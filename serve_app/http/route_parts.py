@@ -16,7 +16,7 @@ from nl2sql.types import NOT_PERMITTED, Principal
 from serve_app.http.formats import Format, choose_media_type, describe_answer, export_answer
 from serve_app.http.problems import render_problem
 from serve_app.http.responses import AnyTextJSONResponse, PartsResponse
-from serve_app.service.accounted_work import Refusal
+from serve_app.service.accounting import Refusal
 
 
 def read_principal(request: Request) -> Principal:

@@ -10,7 +10,7 @@ from mcp_types import INVALID_PARAMS, Resource, ResourceTemplate
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal
 from serve_app.mcp.documents import Document, build_examples, build_tables
-from serve_app.service.accounted_work import Refusal
+from serve_app.service.accounting import Refusal
 from serve_app.service.services import Services
 
 JSON = "application/json"

@@ -39,7 +39,7 @@ from serve_app.mcp.documents import (
     build_tables,
     write_json,
 )
-from serve_app.service.accounted_work import Refusal
+from serve_app.service.accounting import Refusal
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.services import Services
 from serve_app.service.tools import MOST_TABLES

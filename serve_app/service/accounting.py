@@ -4,42 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from typing import TypeVar
 
-from nl2sql.answers import Answer
+from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.errors import Unavailable
 from nl2sql.protocols import Observer, Probe
-from nl2sql.types import Principal, Question
+from nl2sql.types import Principal, Question, ResultSet
 from quorumsql.contract import QueryRequest
-from serve_app.service.audit import AuditedQuestion, AuditSink, DeliveredResults, build_entry
-from serve_app.service.usage import QuestionUsage, UsageMeter
+from serve_app.service.account import Account
+from serve_app.service.audit import AuditSink, build_entry
+from serve_app.service.usage import UsageMeter
 
 _LOG = logging.getLogger("quorumsql")
+_NO_ROWS = ResultSet((), (), (), truncated=False, ms=0.0)
+_T = TypeVar("_T")
 
 
-class Account:
-    """One question between its limits and the audit log.
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why nothing was done. ``code`` is a violation's code, an SQLSTATE or ``not_permitted``."""
 
-    ``question`` may ask for fewer rows than the caller did: those that remain to the principal.
-    """
-
-    answer: Answer
-
-    def __init__(self, question: Question, delivered: DeliveredResults) -> None:
-        self.question = question
-        self._delivered = delivered
-
-    @property
-    def observer(self) -> Observer | None:
-        """Whom to tell what happens, so that it is known what was received."""
-        return self._delivered.observer
-
-    def finish(self, answer: Answer) -> None:
-        """The question has this answer."""
-        self.answer = answer
-        self._delivered.complete(answer)
+    code: str
+    reason: str
 
 
 class Accounting:
@@ -59,34 +48,41 @@ class Accounting:
         Without ``is_limited`` nothing is counted: for what uses neither the model nor a database.
         Raises LimitReached; Unavailable if the question cannot be counted or recorded.
         """
-        asked = AuditedQuestion(
-            question.principal,
-            question.database,
-            question.text,
-            question.session,
-            datetime.now(UTC),
-        )
-        delivered = DeliveredResults(observer)
+        account = Account(question, observer)
+        limits: AbstractAsyncContextManager[None] = nullcontext()
+        if self._meter is not None and is_limited:
+            limits = self._meter.measure(account)
         try:
-            async with self._limit(question, is_limited=is_limited) as usage:
-                account = Account(usage.question, delivered)
-                try:
-                    yield account
-                    usage.count_tokens(account.answer)
-                finally:
-                    usage.rows = delivered.rows or 0
+            async with limits:
+                yield account
         except BaseException as error:
-            await self._record_error(asked, error, delivered)
+            await self._record_error(account, error)
             raise
-        await self._record(asked, account.answer, delivered)
+        await self._record(account, account.answer)
 
-    @asynccontextmanager
-    async def _limit(self, question: Question, *, is_limited: bool) -> AsyncIterator[QuestionUsage]:
-        if self._meter is None or not is_limited:
-            yield QuestionUsage(question, 0)
-            return
-        async with self._meter.measure(question) as usage:
-            yield usage
+    async def run(
+        self,
+        text: str,
+        database: str,
+        principal: Principal,
+        work: Callable[[], Awaitable[_T]],
+        *,
+        is_limited: bool = True,
+    ) -> _T:
+        """The result of ``work``, which is counted and recorded like a question with this text.
+
+        ``database`` is empty for what concerns none, or several. Raises what ``work`` raises;
+        LimitReached, Unavailable.
+        """
+        question = Question(text, database, principal, k=1, seed=0, max_rows=1)
+        async with self.open(question, is_limited=is_limited) as account:
+            result = await work()
+            trace = Trace(account.question)
+            if isinstance(result, Refusal):
+                account.finish(Refused(result.code, result.reason, trace))
+            else:
+                account.finish(Answered("", _NO_ROWS, 1.0, False, trace))
+        return result
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """See ``Probe.probe``: whether questions can be recorded."""
@@ -97,30 +93,29 @@ class Accounting:
         self, request: QueryRequest, principal: Principal, error: Exception
     ) -> None:
         """Records a request that is not a valid question, such as one about a hidden database."""
-        asked = AuditedQuestion(
-            principal,
-            request.database or "",
+        question = Question(
             request.question,
-            request.session or "",
-            datetime.now(UTC),
+            request.database or "",
+            principal,
+            k=1,
+            seed=0,
+            max_rows=1,
+            session=request.session or "",
         )
-        await self._record_error(asked, error, DeliveredResults(None))
+        await self._record_error(Account(question), error)
 
-    async def _record_error(
-        self, asked: AuditedQuestion, error: BaseException, delivered: DeliveredResults
-    ) -> None:
+    async def _record_error(self, account: Account, error: BaseException) -> None:
         """As ``_record``, but does not hide the error that is being raised."""
         try:
             # In a task, because a cancelled question is recorded too.
-            await asyncio.shield(asyncio.create_task(self._record(asked, error, delivered)))
+            await asyncio.shield(asyncio.create_task(self._record(account, error)))
         except Unavailable as problem:
-            _LOG.error("a question of %s was not recorded: %s", asked.principal.name, problem)
+            name = account.question.principal.name
+            _LOG.error("a question of %s was not recorded: %s", name, problem)
 
-    async def _record(
-        self, asked: AuditedQuestion, outcome: Answer | BaseException, delivered: DeliveredResults
-    ) -> None:
+    async def _record(self, account: Account, outcome: Answer | BaseException) -> None:
         if not self._sinks:
             return
-        entry = build_entry(asked, outcome, delivered)
+        entry = build_entry(account, outcome)
         for sink in self._sinks:
             await sink.add(entry)

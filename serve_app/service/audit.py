@@ -16,22 +16,17 @@ import time
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
 from nl2sql.errors import Unavailable
-from nl2sql.protocols import Observer
 from nl2sql.settings.service import AuditSettings
 from nl2sql.types import (
     Assessment,
     GuardedQuery,
-    Principal,
-    QuestionEvent,
-    Ranking,
-    RowsFetched,
-    VoteCounted,
 )
 from retrieval.index_store.audit_store import AuditEntry, AuditStore
+from serve_app.service.account import Account
 
 # Old rows are deleted once in this time.
 _PRUNE_INTERVAL_S = 3600.0
@@ -122,56 +117,6 @@ class AuditTable:
             await self._store.prune(self._keep_days)
 
 
-class AuditedQuestion(NamedTuple):
-    """What is known of a question before it is answered."""
-
-    principal: Principal
-    database: str
-    text: str
-    session: str
-    started: datetime
-
-
-class DeliveredResults:
-    """What a caller has received of a question's results; also the observer of the question.
-
-    A caller that receives events has the rows before the answer is complete. ``sql`` is the query
-    (not yet guarded) of the ``rows``, whose number is None if there were none. ``ranking`` is the
-    last one.
-    """
-
-    def __init__(self, observer: Observer | None) -> None:
-        """Events are passed on to ``observer``."""
-        self._observer = observer
-        self.ranking: Ranking | None = None
-        self.sql = ""
-        self.rows: int | None = None
-
-    @property
-    def observer(self) -> Observer | None:
-        """This observer; None if there is nobody to pass events on to."""
-        return None if self._observer is None else self
-
-    def observe(self, event: QuestionEvent) -> None:
-        """See ``Observer.observe``."""
-        match event:
-            case VoteCounted(ranking):
-                self.ranking = ranking
-            case RowsFetched(sql, result):
-                self.sql, self.rows = sql, len(result.rows)
-        if self._observer is not None:
-            self._observer.observe(event)
-
-    def complete(self, answer: Answer) -> None:
-        """Takes the complete answer instead of the events before it."""
-        self.ranking = answer.trace.ranking
-        if isinstance(answer, Answered):
-            self.sql, self.rows = answer.sql, len(answer.result.rows)
-        elif isinstance(answer, Clarify):
-            shown = [each.result for each in answer.interpretations if each.result is not None]
-            self.rows = sum(len(result.rows) for result in shown) if shown else None
-
-
 def build_sinks(settings: AuditSettings, store: AuditStore) -> tuple[AuditSink, ...]:
     """The sinks of the settings; none if nothing is recorded."""
     sinks: list[AuditSink] = []
@@ -182,32 +127,31 @@ def build_sinks(settings: AuditSettings, store: AuditStore) -> tuple[AuditSink, 
     return tuple(sinks)
 
 
-def build_entry(
-    asked: AuditedQuestion, outcome: Answer | BaseException, delivered: DeliveredResults
-) -> AuditEntry:
+def build_entry(account: Account, outcome: Answer | BaseException) -> AuditEntry:
     """The entry of a question that ended now with an answer or an error."""
+    question = account.question
     ran = [
         (assessment, assessment.verdict)
-        for assessment in (delivered.ranking.assessments if delivered.ranking else ())
+        for assessment in (account.ranking.assessments if account.ranking else ())
         if isinstance(assessment.verdict, GuardedQuery) and _has_run(assessment)
     ]
-    chosen = [guarded for assessment, guarded in ran if assessment.candidate.sql == delivered.sql]
+    chosen = [guarded for assessment, guarded in ran if assessment.candidate.sql == account.sql]
     name, code = _name_outcome(outcome)
     return AuditEntry(
-        asked_at=asked.started,
-        principal=asked.principal.name,
-        key=asked.principal.access.key,
-        database=asked.database,
-        session=asked.session,
-        question=asked.text,
+        asked_at=account.started,
+        principal=question.principal.name,
+        key=question.principal.access.key,
+        database=question.database,
+        session=question.session,
+        question=question.text,
         outcome=name,
         code=code,
         sql=chosen[0].sql if chosen else "",
         predicates=list(chosen[0].predicates) if chosen else [],
         tables=list(chosen[0].tables) if chosen else [],
         executed=[guarded.sql for _, guarded in ran],
-        row_count=delivered.rows,
-        ms=(datetime.now(UTC) - asked.started).total_seconds() * 1000,
+        row_count=account.rows,
+        ms=(datetime.now(UTC) - account.started).total_seconds() * 1000,
     )
 
 

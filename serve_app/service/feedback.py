@@ -15,14 +15,14 @@ from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest
 from nl2sql.protocols import FeedbackTaker, Guard
 from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
-from nl2sql.types import Feedback, FeedbackReceipt, Principal, Question, Violation
+from nl2sql.types import Feedback, FeedbackReceipt, Principal, Violation
 from nl2sql.types.question import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
 from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.example_store import build_access_key
 from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
-from serve_app.service.accounted_work import AccountedWork
+from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.history import render_time
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, NotFound, check_filled
@@ -104,14 +104,14 @@ class ReviewService:
         settings: Settings,
         store: FeedbackStore,
         guard: Guard,
-        work: AccountedWork,
+        accounting: Accounting,
         withdrawal: FeedbackWithdrawal,
     ) -> None:
         self._settings = settings
         self._store = store
         self._withdrawal = withdrawal
         self._guard = guard
-        self._work = work
+        self._accounting = accounting
 
     async def list_entries(
         self,
@@ -132,7 +132,7 @@ class ReviewService:
         if database:
             names = (self._settings.database_name(database, principal),)
 
-        async def find(_: Question) -> tuple[list[FeedbackNote], str]:
+        async def find() -> tuple[list[FeedbackNote], str]:
             shown: list[FeedbackNote] = []
             before, read = read_time_cursor(after), 0
             while read < _MOST_READ:
@@ -154,8 +154,9 @@ class ReviewService:
                     return shown, ""
             return shown, _write(found[-1])
 
-        question = self._work.name_question("list_feedback", principal, database or "")
-        entries, following = await self._work.record(question, find)
+        entries, following = await self._accounting.run(
+            "list_feedback", database or "", principal, find, is_limited=False
+        )
         return ReviewResponse(
             entries=[_render_entry(entry) for entry in entries], next=following or None
         )
@@ -167,14 +168,14 @@ class ReviewService:
         """
         self._check_right(principal)
 
-        async def close(_: Question) -> bool:
+        async def close() -> bool:
             if not await self._is_shown(id_, principal):
                 return False
             await self._store.close(id_, principal.name)
             return True
 
-        question = self._work.name_question(f"close_feedback: {id_}", principal)
-        if not await self._work.record(question, close):
+        text = f"close_feedback: {id_}"
+        if not await self._accounting.run(text, "", principal, close, is_limited=False):
             raise NotFound("There is no such feedback.", field="id")
 
     async def withdraw(self, id_: str, principal: Principal) -> None:
@@ -183,7 +184,7 @@ class ReviewService:
         Raises NotFound for any other.
         """
 
-        async def withdraw(_: Question) -> bool:
+        async def withdraw() -> bool:
             note = await self._withdrawal.find(id_) if _is_id(id_) else None
             if note is None:
                 return False
@@ -196,8 +197,8 @@ class ReviewService:
             await self._withdrawal.withdraw(note)
             return True
 
-        question = self._work.name_question(f"withdraw_feedback: {id_}", principal)
-        if not await self._work.record(question, withdraw):
+        text = f"withdraw_feedback: {id_}"
+        if not await self._accounting.run(text, "", principal, withdraw, is_limited=False):
             raise NotFound("There is no such feedback.", field="id")
 
     async def _is_shown(self, id_: str, reviewer: Principal) -> bool:

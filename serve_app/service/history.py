@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from nl2sql.protocols import Sessions
 from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
-from nl2sql.types import Principal, Question
+from nl2sql.types import Principal
 from quorumsql.contract.history import (
     ConversationChange,
     ConversationEntryResponse,
@@ -27,7 +27,7 @@ from quorumsql.contract.history import (
 )
 from retrieval.conversations import GuardedConversations, WholeConversation
 from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
-from serve_app.service.accounted_work import AccountedWork
+from serve_app.service.accounting import Accounting
 from serve_app.service.request_checks import NotFound, check_filled, check_session, check_text
 
 _LONGEST_SEARCH = 200
@@ -42,11 +42,11 @@ class HistoryService:
         self,
         settings: Settings,
         conversations: GuardedConversations,
-        work: AccountedWork,
+        accounting: Accounting,
     ) -> None:
         self._settings = settings
         self._conversations = conversations
-        self._work = work
+        self._accounting = accounting
 
     async def list_latest(
         self, principal: Principal, *, search: str, starred: bool | None, after: str, most: int
@@ -55,7 +55,7 @@ class HistoryService:
         search = check_text("search", search, _LONGEST_SEARCH)
         databases = self._settings.database_names(principal)
 
-        async def find(_: Question) -> tuple[list[KeptConversation], str]:
+        async def find() -> tuple[list[KeptConversation], str]:
             return await self._conversations.list_latest(
                 principal, databases, search=search, starred=starred, after=after, most=most
             )
@@ -71,7 +71,7 @@ class HistoryService:
         session = check_session(id_)
         databases = self._settings.database_names(principal)
 
-        async def load(_: Question) -> WholeConversation:
+        async def load() -> WholeConversation:
             found = await self._conversations.load(principal, databases, session)
             return _require(found)
 
@@ -93,7 +93,7 @@ class HistoryService:
             title = " ".join(check_filled("title", title, _LONGEST_TITLE).split())
         databases = self._settings.database_names(principal)
 
-        async def set_them(_: Question) -> KeptConversation:
+        async def set_them() -> KeptConversation:
             changed = await self._conversations.change(
                 principal, databases, session, title=title, starred=change.starred
             )
@@ -109,18 +109,15 @@ class HistoryService:
         """
         session = check_session(id_) if id_ else ""
 
-        async def delete(_: Question) -> tuple[int, int]:
+        async def delete() -> tuple[int, int]:
             return await self._conversations.delete(principal, session)
 
         text = f"delete_conversations: {session or 'all'}"
         conversations, questions = await self._run(text, principal, delete)
         return DeletedResponse(conversations=conversations, questions=questions)
 
-    async def _run(
-        self, text: str, principal: Principal, work: Callable[[Question], Awaitable[_T]]
-    ) -> _T:
-        question = self._work.name_question(text, principal)
-        return await self._work.record(question, work)
+    async def _run(self, text: str, principal: Principal, work: Callable[[], Awaitable[_T]]) -> _T:
+        return await self._accounting.run(text, "", principal, work, is_limited=False)
 
 
 def render_time(moment: datetime) -> str:

@@ -22,7 +22,8 @@ from nl2sql.single_flight import SingleFlight
 from nl2sql.speed import Pace
 from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
-from serve_app.service.accounting import Account, Accounting
+from serve_app.service.account import Account
+from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.prompt_preparation import PromptPreparation
 from serve_app.service.recorder import QuestionRecorder

@@ -17,7 +17,6 @@ from nl2sql.types import (
     ColumnDetails,
     Definition,
     Principal,
-    Question,
     RetrievedTable,
     SchemaContext,
     TableDescriptions,
@@ -37,7 +36,7 @@ from quorumsql.contract.schema import (
     TableEntryResponse,
     TablesResponse,
 )
-from serve_app.service.accounted_work import AccountedWork, Refusal
+from serve_app.service.accounting import Accounting, Refusal
 from serve_app.service.query_service import QueryService
 from serve_app.service.request_checks import NotFound, check_filled, check_text
 
@@ -58,13 +57,13 @@ class SchemaService:
         queries: QueryService,
         schemas: SchemaReader,
         tables: TableBrowser,
-        work: AccountedWork,
+        accounting: Accounting,
     ) -> None:
         self._settings = settings
         self._queries = queries
         self._schemas = schemas
         self._tables = tables
-        self._work = work
+        self._accounting = accounting
 
     async def list_databases(self, principal: Principal) -> DatabasesResponse:
         """The databases that the principal may ask. Raises Unavailable, PolicyError."""
@@ -92,15 +91,13 @@ class SchemaService:
     ) -> TablesResponse | Refusal:
         """A page of the tables that match. Raises InvalidRequest, LimitReached, Unavailable."""
         search = check_text("search", search, _LONGEST_SEARCH)
+        database = self._settings.database_name(database, principal)
 
-        async def find(question: Question) -> TablePage | Refusal:
-            found = await self._tables.find_tables(
-                question.database, search, principal, after, most
-            )
+        async def find() -> TablePage | Refusal:
+            found = await self._tables.find_tables(database, search, principal, after, most)
             return _refuse(found) if isinstance(found, Violation) else found
 
-        text = f"find_tables: {search}"
-        page = await self._work.run(self._build(text, database, principal), find)
+        page = await self._accounting.run(f"find_tables: {search}", database, principal, find)
         return page if isinstance(page, Refusal) else _render_page(page)
 
     async def describe_table(
@@ -108,28 +105,28 @@ class SchemaService:
     ) -> TableDetailsResponse | Refusal:
         """One table. Raises NotFound, InvalidRequest, LimitReached, Unavailable, PolicyError."""
         name = check_filled("table", name, _LONGEST_NAME)
+        database = self._settings.database_name(database, principal)
 
-        async def describe(question: Question) -> TableDetails | Refusal | None:
-            found = await self._tables.describe_table(question.database, name, principal)
+        async def describe() -> TableDetails | Refusal | None:
+            found = await self._tables.describe_table(database, name, principal)
             return _refuse(found) if isinstance(found, Violation) else found
 
-        question = self._build(f"describe_table: {name}", database, principal)
-        found = await self._work.run(question, describe)
+        found = await self._accounting.run(f"describe_table: {name}", database, principal, describe)
         if found is None:
-            raise NotFound(f"There is no table {name!r} in {question.database}.", field="table")
+            raise NotFound(f"There is no table {name!r} in {database}.", field="table")
         return found if isinstance(found, Refusal) else _render_table(found)
 
     async def list_definitions(
         self, database: str, principal: Principal
     ) -> DefinitionsResponse | Refusal:
         """The semantic layer. Raises UnknownDatabase, LimitReached, Unavailable, PolicyError."""
+        database = self._settings.database_name(database, principal)
 
-        async def list_them(question: Question) -> tuple[Definition, ...] | Refusal:
-            found = await self._tables.list_definitions(question.database, principal)
+        async def list_them() -> tuple[Definition, ...] | Refusal:
+            found = await self._tables.list_definitions(database, principal)
             return _refuse(found) if isinstance(found, Violation) else found
 
-        question = self._build("list_definitions", database, principal)
-        found = await self._work.run(question, list_them)
+        found = await self._accounting.run("list_definitions", database, principal, list_them)
         if isinstance(found, Refusal):
             return found
         measures, dimensions, filters = (
@@ -143,9 +140,9 @@ class SchemaService:
 
         Raises UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
+        name = self._settings.database_name(database, principal)
 
-        async def suggest(question: Question) -> tuple[str, ...] | Refusal:
-            name = question.database
+        async def suggest() -> tuple[str, ...] | Refusal:
             described = await self._schemas.describe_tables(name, (), principal, _MOST_READ)
             if isinstance(described, Violation):
                 return _refuse(described)
@@ -158,13 +155,10 @@ class SchemaService:
             known = dict.fromkeys((*(example.question for example in examples), *made))
             return tuple(known)[:MOST_SUGGESTIONS]
 
-        found = await self._work.run(self._build("suggest", database, principal), suggest)
+        found = await self._accounting.run("suggest", name, principal, suggest)
         if isinstance(found, Refusal):
             return found
         return SuggestionsResponse(questions=list(found))
-
-    def _build(self, text: str, database: str, principal: Principal) -> Question:
-        return self._work.build_question(text, database, principal)
 
 
 def _refuse(violation: Violation) -> Refusal:

@@ -6,7 +6,6 @@ Each is limited to what the principal may see. Knows nothing of MCP or ray.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
 from nl2sql.deadline import ending_in
@@ -27,8 +26,7 @@ from nl2sql.types import (
     Violation,
 )
 from ranking.query_words import describe_apart
-from serve_app.service.accounted_work import AccountedWork, Refusal
-from serve_app.service.accounting import Accounting
+from serve_app.service.accounting import Accounting, Refusal
 from serve_app.service.admission import AdmissionController
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, choose_in_range
 
@@ -60,7 +58,6 @@ class ToolService:
         self._retriever = retriever
         self._schemas = schemas
         self._accounting = accounting or Accounting()
-        self._work = AccountedWork(settings, self._accounting)
 
     async def run_sql(
         self, database: str | None, sql: str, principal: Principal, max_rows: int | None = None
@@ -125,14 +122,15 @@ class ToolService:
             check_filled("tables", table, MOST_QUESTION_CHARS) for table in names[:MOST_TABLES]
         )
         text = f"describe_tables: {', '.join(wanted)}" if wanted else "describe_tables"
+        name = self._settings.database_name(database, principal)
 
-        async def describe(question: Question) -> TableDescriptions | Refusal:
-            found = await self._schemas.describe_tables(question.database, wanted, principal, most)
+        async def describe() -> TableDescriptions | Refusal:
+            found = await self._schemas.describe_tables(name, wanted, principal, most)
             if isinstance(found, Violation):
                 return Refusal(found.code, found.message)
             return found
 
-        return await self._work.run(self._work.build_question(text, database, principal), describe)
+        return await self._accounting.run(text, name, principal, describe)
 
     async def search_schema(
         self, database: str | None, text: str, principal: Principal
@@ -142,19 +140,18 @@ class ToolService:
         Counted and recorded like a question.
         Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
-        searched = self._work.build_question(
-            check_filled("text", text, MOST_QUESTION_CHARS), database, principal
-        )
+        text = check_filled("text", text, MOST_QUESTION_CHARS)
+        name = self._settings.database_name(database, principal)
+        searched = Question(text, name, principal, k=1, seed=0, max_rows=1)
 
-        async def search(asked: Question) -> SchemaContext | Refusal:
-            async with self._admission.take(asked.principal.name):
-                _, context = await self._retriever.retrieve(replace(asked, text=searched.text))
+        async def search() -> SchemaContext | Refusal:
+            async with self._admission.take(principal.name):
+                _, context = await self._retriever.retrieve(searched)
             if context.refusal:
                 return Refusal("not_permitted", context.refusal)
             return context
 
-        asked = replace(searched, text=f"search_schema: {searched.text}")
-        return await self._work.run(asked, search)
+        return await self._accounting.run(f"search_schema: {text}", name, principal, search)
 
     async def list_examples(
         self, database: str | None, principal: Principal
@@ -164,12 +161,12 @@ class ToolService:
         Counted and recorded like a question.
         Raises UnknownDatabase, LimitReached, Unavailable, PolicyError.
         """
+        name = self._settings.database_name(database, principal)
 
-        async def list_them(question: Question) -> tuple[FewShot, ...]:
-            return await self._schemas.list_examples(question.database, principal)
+        async def list_them() -> tuple[FewShot, ...]:
+            return await self._schemas.list_examples(name, principal)
 
-        question = self._work.build_question("list_examples", database, principal)
-        return await self._work.run(question, list_them)
+        return await self._accounting.run("list_examples", name, principal, list_them)
 
 
 def find_refusal(answer: Answer) -> Refusal:

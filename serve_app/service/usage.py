@@ -10,16 +10,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
-from nl2sql.answers import Answer
 from nl2sql.errors import LimitReached, Unavailable
 from nl2sql.settings.identity import IdentitySettings
-from nl2sql.types import Principal, Question, UsageLimits
+from nl2sql.types import Principal, UsageLimits
 from retrieval.index_store.usage_store import (
     Exceeded,
     QuestionLease,
     RequestCount,
     UsageStore,
 )
+from serve_app.service.account import Account
 
 _LOG = logging.getLogger("quorumsql")
 # A question whose service died counts for so much longer than a question may take.
@@ -75,24 +75,6 @@ class UsedLimit:
     most: int
     used: int
     resets_in_s: float | None
-
-
-class QuestionUsage:
-    """A question that is being answered; ``question`` asks for no more rows than remain.
-
-    ``tokens`` and ``rows`` are counted when it ends.
-    """
-
-    def __init__(self, question: Question, tokens: int) -> None:
-        """``tokens`` count if the question does not end with an answer."""
-        self.question = question
-        self.tokens = tokens
-        self.rows = 0
-
-    def count_tokens(self, answer: Answer) -> None:
-        """Counts the tokens of the answer."""
-        timings = answer.trace.timings
-        self.tokens = sum(timing.prompt_tokens + timing.completion_tokens for timing in timings)
 
 
 class UsageMeter:
@@ -152,14 +134,15 @@ class UsageMeter:
         return _build_error(principal, usage.limits, refusal)
 
     @asynccontextmanager
-    async def measure(self, question: Question) -> AsyncIterator[QuestionUsage]:
+    async def measure(self, account: Account) -> AsyncIterator[None]:
         """Reserves what the question may use, and counts what it used at the end of the block.
 
         Raises LimitReached, Unavailable.
         """
+        question = account.question
         limits = self._settings.find_limits(question.principal)
         if not (limits.questions_at_once or limits.tokens_per_day or limits.rows_per_day):
-            yield QuestionUsage(question, 0)
+            yield
             return
         lease = await self._store.begin_question(
             question.principal.name, limits, rows=question.max_rows, lease_s=self._lease_s
@@ -167,18 +150,18 @@ class UsageMeter:
         if isinstance(lease, Exceeded):
             raise _build_error(question.principal, limits, lease)
         if lease.rows is not None:
-            question = replace(question, max_rows=lease.rows)
-        usage = QuestionUsage(question, self._unanswered_tokens)
+            account.question = replace(question, max_rows=lease.rows)
+        account.tokens = self._unanswered_tokens
         try:
-            yield usage
+            yield
         finally:
             # In a task, because a cancelled question must be counted and its lease returned.
-            task = asyncio.create_task(self._end(lease, usage))
+            task = asyncio.create_task(self._end(lease, account))
             await asyncio.shield(task)
 
-    async def _end(self, lease: QuestionLease, usage: QuestionUsage) -> None:
+    async def _end(self, lease: QuestionLease, account: Account) -> None:
         try:
-            await self._store.end_question(lease, tokens=usage.tokens, rows=usage.rows)
+            await self._store.end_question(lease, tokens=account.tokens, rows=account.rows or 0)
         except Unavailable as error:
             # The reserved rows stay counted, and the lease expires.
             _LOG.error("usage of %s was not counted: %s", lease.principal, error)

@@ -10,14 +10,14 @@ import pytest
 
 from execution.guard.guard import SqlGuard
 from nl2sql.errors import LimitReached, Unavailable
-from nl2sql.types import Principal, Question, ResultSet, SchemaContext
+from nl2sql.types import Principal, ResultSet, SchemaContext
 from retrieval.index_store.audit_store import AuditEntry
 from retrieval.schema_directory import SchemaDirectory
-from serve_app.service.accounted_work import Refusal
-from serve_app.service.accounting import Accounting
+from serve_app.service.account import Account
+from serve_app.service.accounting import Accounting, Refusal
 from serve_app.service.admission import AdmissionController
 from serve_app.service.tools import ToolService
-from serve_app.service.usage import QuestionUsage, UsageMeter
+from serve_app.service.usage import UsageMeter
 from tests.fakes import (
     SHOP,
     FakeCatalogs,
@@ -123,13 +123,13 @@ class OneLeft:
         self.tokens_and_rows: list[tuple[int, int]] = []
 
     @asynccontextmanager
-    async def measure(self, question: Question) -> AsyncIterator[QuestionUsage]:
+    async def measure(self, account: Account) -> AsyncIterator[None]:
         """See ``UsageMeter.measure``."""
         if self.tokens_and_rows:
             raise LimitReached("One at a time.", retry_after_s=1.0)
-        usage = QuestionUsage(question, tokens=4096)
-        yield usage
-        self.tokens_and_rows.append((usage.tokens, usage.rows))
+        account.tokens = 4096
+        yield
+        self.tokens_and_rows.append((account.tokens, account.rows or 0))
 
 
 @pytest.mark.parametrize("name", ["describe_tables", "search_schema", "list_examples"])
