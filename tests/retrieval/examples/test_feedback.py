@@ -21,10 +21,6 @@ SQL = "SELECT count(*) FROM orders"
 BETTER = "SELECT count(*) FROM orders o JOIN customers c ON c.id = o.customer_id"
 
 
-def build_recorder(shop: Shop) -> FeedbackRecorder:
-    return FeedbackRecorder(shop.store, shop.verifier(), shop.embedder, {"shop": "postgres"})
-
-
 async def say(
     shop: Shop,
     *,
@@ -32,12 +28,13 @@ async def say(
     sql: str = SQL,
     correction: str = "",
     principal: Principal = ANN,
-    database: str = "shop",
+    question: str = QUESTION,
     is_reviewed: bool = False,
-) -> FeedbackReceipt:
-    return await build_recorder(shop).take_feedback(
-        Feedback(database, QUESTION, sql, right, principal, correction, is_reviewed)
-    )
+) -> tuple[FeedbackReceipt, FeedbackNote]:
+    """What is answered, and what is noted."""
+    feedback = Feedback("shop", question, sql, right, principal, correction, is_reviewed)
+    recorder = FeedbackRecorder(shop.store, shop.verifier(), shop.embedder, {"shop": "postgres"})
+    return await recorder.take_feedback(feedback), build_note(feedback, datetime.now(UTC))
 
 
 async def stored(shop: Shop) -> list[str]:
@@ -45,7 +42,7 @@ async def stored(shop: Shop) -> list[str]:
 
 
 async def test_a_right_answer_is_an_example_of_who_said_so(shop: Shop) -> None:
-    receipt = await say(shop, right=True, sql=f"{SQL} -- mind the rules")
+    receipt, _ = await say(shop, right=True, sql=f"{SQL} -- mind the rules")
     [example] = await shop.examples.list_examples("shop")
     assert receipt == FeedbackReceipt("stored", example.id)
     assert (example.sql.lower(), example.masked) == (SQL.lower(), "How many orders has [name]?")
@@ -54,8 +51,8 @@ async def test_a_right_answer_is_an_example_of_who_said_so(shop: Shop) -> None:
 
 
 async def test_said_again_it_changes_nothing(shop: Shop, index_url: str) -> None:
-    first = await say(shop, right=True)
-    again = await say(shop, right=True, sql="select COUNT(*) from orders")
+    first, _ = await say(shop, right=True)
+    again, _ = await say(shop, right=True, sql="select COUNT(*) from orders")
     assert again == FeedbackReceipt("known", first.example)
     await say(shop, right=True)
     assert await stored(shop) == [SQL]
@@ -79,20 +76,20 @@ async def test_what_a_reviewer_says_again_is_reviewed_and_stays_so(shop: Shop) -
 
 async def test_a_wrong_answer_is_no_example_any_more(shop: Shop) -> None:
     await say(shop, right=True)
-    assert await say(shop, right=False) == FeedbackReceipt("removed")
+    assert (await say(shop, right=False))[0] == FeedbackReceipt("removed")
     assert await stored(shop) == []
-    assert await say(shop, right=False) == FeedbackReceipt("recorded")
+    assert (await say(shop, right=False))[0] == FeedbackReceipt("recorded")
 
 
 async def test_nobody_takes_away_what_another_access_gave(shop: Shop) -> None:
     await say(shop, right=True, principal=FLO)
-    assert (await say(shop, right=False)).outcome == "recorded"
+    assert (await say(shop, right=False))[0].outcome == "recorded"
     assert await stored(shop) == [SQL]
 
 
 async def test_a_correction_takes_the_place_of_what_was_wrong(shop: Shop) -> None:
     await say(shop, right=True)
-    receipt = await say(shop, right=False, correction=BETTER)
+    receipt, _ = await say(shop, right=False, correction=BETTER)
     assert receipt.outcome == "stored"
     assert await stored(shop) == [BETTER]
 
@@ -112,17 +109,17 @@ async def test_a_correction_takes_the_place_of_what_was_wrong(shop: Shop) -> Non
 async def test_what_its_sender_may_not_run_is_refused_and_not_kept(
     shop: Shop, index_url: str, sql: str, said: str
 ) -> None:
-    receipt = await say(shop, right=True, sql=sql)
+    receipt, _ = await say(shop, right=True, sql=sql)
     assert receipt.outcome == "refused"
     assert said in receipt.reason
     assert await stored(shop) == []
     assert execute(index_url, "SELECT count(*) FROM quorumsql.feedback") == [(0,)]
-    assert (await say(shop, right=False, sql=sql)).outcome == "recorded"
+    assert (await say(shop, right=False, sql=sql))[0].outcome == "recorded"
 
 
 async def test_a_wrong_answer_stays_one_when_its_correction_is_refused(shop: Shop) -> None:
     await say(shop, right=True)
-    receipt = await say(shop, right=False, correction="SELECT name FROM employees")
+    receipt, _ = await say(shop, right=False, correction="SELECT name FROM employees")
     assert receipt.outcome == "refused"
     assert await stored(shop) == [SQL]
 
@@ -131,22 +128,8 @@ async def test_a_wrong_answer_stays_one_when_its_correction_is_refused(shop: Sho
 UMA = replace(ANN, name="uma")
 
 
-async def give(
-    shop: Shop,
-    sql: str = SQL,
-    *,
-    correction: str = "",
-    principal: Principal = ANN,
-    question: str = QUESTION,
-) -> FeedbackNote:
-    """What is right, or with a correction wrong."""
-    feedback = Feedback("shop", question, sql, not correction, principal, correction)
-    await build_recorder(shop).take_feedback(feedback)
-    return build_note(feedback, datetime.now(UTC))
-
-
-async def withdraw(shop: Shop, note: FeedbackNote, dialect: str = "postgres") -> None:
-    withdrawal = FeedbackWithdrawal(shop.store, {"shop": dialect} if dialect else {})
+async def withdraw(shop: Shop, note: FeedbackNote) -> None:
+    withdrawal = FeedbackWithdrawal(shop.store, {"shop": "postgres"})
     found = await withdrawal.find(note.id)
     assert found is not None
     await withdrawal.withdraw(found)
@@ -155,8 +138,8 @@ async def withdraw(shop: Shop, note: FeedbackNote, dialect: str = "postgres") ->
 
 @pytest.mark.parametrize("correction", [BETTER, f"{BETTER} -- as agreed;"])
 async def test_the_example_of_a_correction_goes(shop: Shop, correction: str) -> None:
-    await give(shop, question="Which orders?")
-    note = await give(shop, correction=correction)
+    await say(shop, right=True, question="Which orders?")
+    _, note = await say(shop, right=False, correction=correction)
     assert len(await stored(shop)) == 2
     await withdraw(shop, note)
     assert await stored(shop) == [SQL]
@@ -166,8 +149,10 @@ async def test_the_example_of_a_correction_goes(shop: Shop, correction: str) -> 
 
 
 async def test_an_example_stays_while_somebody_else_of_the_same_access_gives_it(shop: Shop) -> None:
-    first = await give(shop, correction=BETTER)
-    second = await give(shop, BETTER.lower(), principal=UMA, question=f" {QUESTION.upper()} ")
+    _, first = await say(shop, right=False, correction=BETTER)
+    _, second = await say(
+        shop, right=True, sql=BETTER.lower(), principal=UMA, question=f" {QUESTION.upper()} "
+    )
     assert len(await stored(shop)) == 1
     await withdraw(shop, first)
     assert len(await stored(shop)) == 1
