@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from execution.policies.policy_file import load_policy
-from generation.sampling.pace import EnginePace
+from generation.sampling.generator import EnginePace
 from nl2sql.errors import PolicyError
 from nl2sql.protocols import Engine, Probe
 from nl2sql.settings import Settings

@@ -20,7 +20,7 @@ from serve_app.operations.background import is_ready, service_url
 from serve_app.operations.preparation import pull_model
 from serve_app.ray.running import start_service, stop_service
 from tests.conftest import ROOT
-from tests.generation.openvino_folder import write_folder
+from tests.generation.openvino import write_folder
 
 pytestmark = [pytest.mark.model, pytest.mark.long, pytest.mark.timeout(1800)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ import pytest
 from generation.engines.choice import choose_properties
 from generation.engines.openvino_engine import OpenVinoEngine
 from generation.engines.openvino_server import (
-    EngineDied,
     OpenVinoArguments,
     check_processor,
     start_server,
@@ -27,12 +26,10 @@ from nl2sql.progress import observed_by
 from nl2sql.settings import ModelSettings
 from nl2sql.types import Message, Progress, Prompt, SamplingRequest
 from tests.conftest import ROOT
-from tests.generation.openvino_folder import write_folder
+from tests.generation.openvino import FakeServer, Starter, Step, write_folder
 from tests.nl2sql.test_progress import Notes
 
 MARK = 1
-# What a server writes: (index, tokens, whether that ends it), or None: nothing more comes.
-Step = tuple[int, int, bool] | None
 
 
 class FakeTokenizer:
@@ -50,67 +47,14 @@ class FakeTokenizer:
         return "".join(map(chr, tokens))
 
 
-class FakeServer:
-    """Stands for the process; ``dies`` in the middle of its first request."""
-
-    def __init__(self, script: Sequence[Step] = (), *, dies: bool = False, error: str = "") -> None:
-        self._script, self._dies, self._error = script, dies, error
-        self.is_running = True
-        self.cpu_s = 0.0
-        self.history: list[Mapping[str, Any]] = []
-        self.stopped = False
-
-    async def sample(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        self.history.append(body)
-        if self._error:
-            yield {"error": self._error}
-            return
-        script = self._script or [(index, 3, True) for index in range(body["k"])]
-        for step in script:
-            if step is None:
-                await asyncio.sleep(60)
-                continue
-            index, tokens, ends = step
-            ids = [ord("x")] * tokens
-            yield {"read": len(body["ids"]), "outputs": [[index, ids, [-1.0] * tokens, ends]]}
-            if self._dies:
-                self.is_running = False
-                raise EngineDied
-
-    async def count_running(self) -> int:
-        return 0
-
-    def wait_for_death(self) -> None:
-        """It is dead at once."""
-
-    def kill(self) -> None:
-        self.is_running = False
-
-    async def disconnect(self) -> None:
-        """Nothing is connected."""
-
-    def stop(self) -> None:
-        self.stopped = True
-
-
-class Starter:
-    """Hands out servers in order."""
-
-    def __init__(self, *servers: FakeServer) -> None:
-        self.queue = list(servers)
-
-    def __call__(self, arguments: OpenVinoArguments) -> Any:
-        if not self.queue:
-            raise EngineUnavailable("OpenVINO does not start.")
-        return self.queue.pop(0)
-
-
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return write_folder(tmp_path)
 
 
-def build_engine(folder: Path, *servers: FakeServer, max_model_len: int = 512) -> OpenVinoEngine:
+def build_engine(
+    folder: Path, *servers: FakeServer | Exception, max_model_len: int = 512
+) -> OpenVinoEngine:
     tokenizer: Any = FakeTokenizer()
     settings = ModelSettings(max_model_len=max_model_len)
     return OpenVinoEngine(folder, settings, Starter(*servers), lambda _: tokenizer)
@@ -149,7 +93,7 @@ async def test_what_a_dead_server_was_asked_is_asked_again(folder: Path) -> None
 async def test_what_fails_for_good_is_told(folder: Path) -> None:
     for servers, told in (
         ((FakeServer(dies=True), FakeServer(dies=True), FakeServer()), "died twice"),
-        ((FakeServer(dies=True),), "does not start"),
+        ((FakeServer(dies=True), EngineUnavailable("It does not start.")), "does not start"),
         ((FakeServer(error="no room"),), "no room"),
     ):
         engine = build_engine(folder, *servers)

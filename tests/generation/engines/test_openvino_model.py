@@ -17,7 +17,7 @@ from generation.engines.openvino_model import (
 from generation.models.files import Manifest, write_manifest
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings
-from tests.generation.openvino_folder import write_folder
+from tests.generation.openvino import write_folder
 
 SETTINGS = ModelSettings(max_model_len=1024, kv_cache_gib=1)
 

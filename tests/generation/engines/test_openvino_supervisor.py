@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -13,51 +13,7 @@ import pytest
 from generation.engines import openvino_supervisor
 from generation.engines.openvino_supervisor import OpenVinoSupervisor
 from nl2sql.errors import EngineUnavailable
-
-
-class FakeServer:
-    """Lives until it is told otherwise; answers unless it ``hangs``."""
-
-    def __init__(self) -> None:
-        self.is_running = True
-        self.hangs = False
-        self.works = False
-        self.worked_s = 0.0
-        self.stopped = False
-
-    @property
-    def cpu_s(self) -> float:
-        self.worked_s += self.works
-        return self.worked_s
-
-    def kill(self) -> None:
-        self.is_running = False
-
-    def stop(self) -> None:
-        self.stopped = True
-
-    async def count_running(self) -> int:
-        if self.hangs:
-            raise TimeoutError
-        return 0
-
-    async def disconnect(self) -> None:
-        """Nothing is connected."""
-
-
-class Starter:
-    """Hands out servers and errors in order; ``history`` are the servers."""
-
-    def __init__(self, *outcomes: FakeServer | Exception) -> None:
-        self._queue: Iterator[FakeServer | Exception] = iter(outcomes)
-        self.history: list[FakeServer] = []
-
-    def __call__(self) -> Any:
-        outcome = next(self._queue)
-        if isinstance(outcome, Exception):
-            raise outcome
-        self.history.append(outcome)
-        return outcome
+from tests.generation.openvino import FakeServer, Starter
 
 
 @pytest.fixture(autouse=True)
@@ -156,7 +112,7 @@ async def test_whatever_fails_the_watch_goes_on(method: str) -> None:
 
 async def test_many_who_ask_start_one_which_goes_on_if_one_of_them_leaves() -> None:
     class SlowStarter(Starter):
-        def __call__(self) -> Any:
+        def __call__(self, *_: object) -> Any:
             if self.history:
                 time.sleep(0.1)
             return super().__call__()

