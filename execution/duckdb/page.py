@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from execution.results.collector import PageQuery, share_cell_bytes
-from nl2sql.results.json_values import Interval
+from nl2sql.results.json_values import read_interval
 from nl2sql.settings import LimitSettings
 
 # Qualified: the file may define macros with these names.
@@ -33,9 +33,6 @@ _NESTED = re.compile(r"[\[(]")
 _UNREADABLE = ("TIMESTAMP WITH TIME ZONE", "INTERVAL")
 # Nested types, whose values are not converted.
 _AS_THEY_ARE = re.compile(r"^(DECIMAL|ENUM)\(")
-_INTERVAL_PART = re.compile(r"(-?\d+) (year|month|day)s?")
-_INTERVAL_TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
-_MONTHS = {"year": 12, "month": 1}
 
 
 def build_description(sql: str) -> PageQuery:
@@ -76,29 +73,6 @@ def _stays_text(kind: str) -> bool:
     if _NESTED.search(kind) is None or _AS_THEY_ARE.match(kind):
         return False
     return any(inner in kind for inner in _UNREADABLE)
-
-
-def read_interval(text: str) -> object:
-    """Parses DuckDB's text of an interval into months, days and microseconds.
-
-    >>> read_interval("1 year 2 months 3 days -01:00:00.5").parts
-    (14, 3, -3600500000)
-    """
-    months = days = microseconds = 0
-    for number, unit in _INTERVAL_PART.findall(text):
-        if unit == "day":
-            days = int(number)
-        else:
-            months += int(number) * _MONTHS[unit]
-    if time := _INTERVAL_TIME.search(text):
-        sign, hours, minutes, seconds, fraction = time.groups()
-        whole = (int(hours) * 60 + int(minutes)) * 60 + int(seconds)
-        microseconds = whole * 1_000_000 + int((fraction or "").ljust(6, "0"))
-        microseconds = -microseconds if sign else microseconds
-    try:
-        return Interval(months, days, microseconds)
-    except OverflowError:
-        return text
 
 
 def _read_date(text: str) -> object:

@@ -12,7 +12,6 @@ of arrays that do not start at 1.
 from __future__ import annotations
 
 import json
-import re
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -22,7 +21,7 @@ from psycopg.abc import AdaptContext, Buffer
 from psycopg.adapt import Loader
 from psycopg.pq import Format
 
-from nl2sql.results.json_values import Interval
+from nl2sql.results.json_values import Interval, read_interval
 
 _OR_TEXT = ("date", "time", "timetz", "timestamp", "timestamptz")
 _AS_TEXT = (
@@ -31,11 +30,6 @@ _AS_TEXT = (
       ("range", "multirange")),
 )  # fmt: skip
 
-# In the style `postgres`: every part except the time names its unit, and every part has a sign.
-_INTERVAL = re.compile(
-    r"(?:([-+]?\d+) years? ?)?(?:([-+]?\d+) mons? ?)?(?:([-+]?\d+) days? ?)?"
-    r"(?:([-+]?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?"
-)
 # Python neither parses nor prints an integer of more than 4,300 digits.
 _MOST_DIGITS = 4000
 # The exponents of numeric are smaller. With larger ones Python may fail, or print a thousand
@@ -92,21 +86,7 @@ class _IntervalLoader(Loader):
     """Loads an Interval, or the text for infinity and values outside Python's range."""
 
     def load(self, data: Buffer) -> Interval | str:
-        text = bytes(data).decode()
-        found = _INTERVAL.fullmatch(text)
-        if found is None:
-            return text
-        years, months, days, sign, hours, minutes, seconds, fraction = found.groups(default="0")
-        span = (int(hours) * 60 + int(minutes)) * 60 + int(seconds)
-        microseconds = span * 1_000_000 + int(fraction.ljust(6, "0"))
-        try:
-            return Interval(
-                int(years) * 12 + int(months),
-                int(days),
-                -microseconds if sign == "-" else microseconds,
-            )
-        except OverflowError:
-            return text
+        return read_interval(bytes(data).decode())
 
 
 class JsonLoader(Loader):

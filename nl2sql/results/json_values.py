@@ -14,12 +14,19 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from decimal import Decimal
 from typing import Any
 
 # From here on not every whole number is a double (JavaScript's Number.MAX_SAFE_INTEGER + 1).
 _DOUBLE_ENDS = 2**53
 _MICROSECONDS_A_DAY = 86_400_000_000
+# As PostgreSQL (in the style `postgres`) and DuckDB write it: every part except the time names its
+# unit, and every part has a sign.
+_INTERVAL = re.compile(
+    r"(?:([-+]?\d+) years? ?)?(?:([-+]?\d+) mon(?:th)?s? ?)?(?:([-+]?\d+) days? ?)?"
+    r"(?:([-+]?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?"
+)
 
 
 class Interval(dt.timedelta):
@@ -51,6 +58,28 @@ class Interval(dt.timedelta):
     def iso(self) -> str:
         """The ISO 8601 duration, with a sign on each negative part."""
         return _render_duration(*self.parts)
+
+
+def read_interval(text: str) -> Interval | str:
+    """Reads a database's text of an interval; infinity and what is out of range stays text.
+
+    >>> read_interval("1 year 2 months 3 days -01:00:00.5").parts
+    (14, 3, -3600500000)
+    """
+    found = _INTERVAL.fullmatch(text)
+    if found is None:
+        return text
+    years, months, days, sign, hours, minutes, seconds, fraction = found.groups(default="0")
+    span = (int(hours) * 60 + int(minutes)) * 60 + int(seconds)
+    microseconds = span * 1_000_000 + int(fraction.ljust(6, "0"))
+    try:
+        return Interval(
+            int(years) * 12 + int(months),
+            int(days),
+            -microseconds if sign == "-" else microseconds,
+        )
+    except OverflowError:
+        return text
 
 
 def to_json_value(value: object) -> Any:
