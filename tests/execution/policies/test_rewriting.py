@@ -7,6 +7,7 @@ import re
 import pytest
 
 from execution.allowlists import load_allowlist
+from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.guard.guard import guard_query
 from execution.postgres.second_check import check_grammar
 from execution.sqlite.second_check import check_wrapped
@@ -115,6 +116,7 @@ TAMPERED = {
     "joined": f"SELECT id FROM ({WRAPPER.replace('AS _0 ', 'AS _0, s.t AS u ')}) AS t",
     "table_beside": f'SELECT id FROM ({WRAPPER}) AS t, "s"."t" AS u',
     "other_table_beside": f'SELECT id FROM ({WRAPPER}) AS t, "s"."u" AS u',
+    "comparison_turned": f"SELECT id FROM ({WRAPPER.replace(' = ', ' <> ')}) AS t",
     "bare_name_beside": f"SELECT t.id FROM ({WRAPPER}) AS t, u",
 }
 
@@ -124,6 +126,7 @@ def test_the_second_reading_refuses_what_is_not_exactly_wrapped(sql: str) -> Non
     tables = frozenset({"s.t"})
     allowlist = load_allowlist("postgres")
     assert isinstance(check_grammar(sql, sql, tables, allowlist, SHOP, WRAPPED), Violation)
+    assert isinstance(check_duckdb(sql, tables, load_allowlist("duckdb"), WRAPPED), Violation)
     on_sqlite = {"s.t": {_on_sqlite(WRAPPER)}}
     assert isinstance(check_wrapped(_on_sqlite(sql), tables, on_sqlite), Violation)
 
@@ -135,6 +138,13 @@ def test_the_second_reading_accepts_what_is() -> None:
     query = "SELECT id FROM s.t WHERE id > 1"
     assert check_grammar(query, sql, tables, load_allowlist("postgres"), catalog, WRAPPED) is None
     assert check_wrapped(_on_sqlite(sql), tables, {"s.t": {_on_sqlite(WRAPPER)}}) is None
+    allowlist = load_allowlist("duckdb")
+    again = WRAPPER.replace("SELECT", "select").replace("WHERE", "/* where */ WHERE")
+    nested = f"SELECT id FROM ({again}) AS o WHERE EXISTS (FROM ({WRAPPER}) AS x)"
+    for text in (sql, nested):
+        assert check_duckdb(text, tables, allowlist, WRAPPED) is None
+    unreadable = expect(Violation, check_duckdb(sql, tables, allowlist, {"a": ["?"]}))
+    assert unreadable.code == "unfiltered_table"
 
 
 def _on_sqlite(sql: str) -> str:

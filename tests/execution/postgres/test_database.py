@@ -13,8 +13,7 @@ import pytest
 
 from execution.executor import Database, ReadOnlyExecutor
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import SUPERUSER, EmbeddedServer
-from nl2sql.errors import DatabaseUnavailable, InsecureRole, UnknownDatabase
+from nl2sql.errors import DatabaseUnavailable, UnknownDatabase
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
 from serve_app.composition.wiring import Wiring
 from tests.execution.expecting import expect
@@ -62,16 +61,6 @@ async def test_explains_without_running(database: Database) -> None:
     assert explained.rows > 0
 
 
-async def test_an_error_is_a_value_with_sqlstate_and_position_in_the_query(
-    database: Database,
-) -> None:
-    sql = "SELECT nope FROM employees"
-    for result in (await database.explain(query(sql)), await fail(database, sql)):
-        assert isinstance(result, Diagnostic)
-        assert result.sqlstate == "42703"
-        assert result.position == sql.index("nope") + 1
-
-
 @pytest.mark.parametrize(
     "sql",
     [
@@ -100,17 +89,6 @@ async def test_what_a_query_set_is_rolled_back(database: Database) -> None:
     await run(database, "SELECT set_config('work_mem', '1GB', false)")
     result = await run(database, "SELECT current_setting('work_mem')")
     assert result.rows == (("32MB",),)
-
-
-async def test_a_role_that_could_write_is_not_used(
-    wiring: Wiring, embedded_server: EmbeddedServer
-) -> None:
-    database = PostgresDatabase(
-        "demo_erp", embedded_server.url("demo_erp", SUPERUSER), wiring.settings.limits
-    )
-    with pytest.raises(InsecureRole, match=SUPERUSER):
-        await database.execute(query("SELECT 1"), 1)
-    assert SUPERUSER in await database.probe()
 
 
 async def test_a_server_that_is_not_there_is_an_error_with_a_hint(wiring: Wiring) -> None:

@@ -199,6 +199,7 @@ async def test_a_role_that_cannot_be_taken_on_runs_nothing(
         "GRANT INSERT ON lab.target TO {role}",
         "ALTER TABLE lab.target OWNER TO {role}",
         "ALTER ROLE {role} BYPASSRLS",
+        "ALTER ROLE {role} SUPERUSER",
         "GRANT pg_write_all_data TO {role}",
         "GRANT pg_read_server_files TO {role}",
     ],
@@ -216,13 +217,15 @@ async def test_a_role_that_could_write_is_not_used_nor_one_that_may_become_it(
             admin.execute("GRANT lab_group TO lab_writer WITH INHERIT FALSE, SET TRUE")
             assert (await run(open_database(url=url), "SELECT 1")).rows == ((1,),)
             admin.execute(grant.format(role=role).encode())
+            database = open_database(url=url)
             with pytest.raises(InsecureRole, match="lab_writer"):
-                await open_database(url=url).execute(query("SELECT 1"), 1)
+                await database.execute(query("SELECT 1"), 1)
+            assert "lab_writer" in await database.probe()
         finally:
             admin.execute("DROP TABLE lab.target")
             for given in ("pg_write_all_data", "pg_read_server_files"):
                 admin.execute(f"REVOKE {given} FROM lab_writer, lab_group".encode())
-            admin.execute("ALTER ROLE lab_writer NOCREATEDB NOBYPASSRLS")
+            admin.execute("ALTER ROLE lab_writer NOSUPERUSER NOBYPASSRLS")
             admin.execute("DROP ROLE lab_group")
 
 
