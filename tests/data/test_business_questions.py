@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,13 @@ from sqlglot import exp
 
 from data.benchmarks.gold_variants import expand_gold
 from data.benchmarks.load import load_benchmark
-from data.demo_erp import BUSINESS_QUESTIONS, FIRST_QUESTIONS, QUESTIONS
+from data.demo_erp import BUSINESS_QUESTIONS, FIRST_QUESTIONS
 from evaluation.metrics.gold_schema import find_gold_schema
 from execution.executor import ReadOnlyExecutor
 from nl2sql.protocols import CatalogSource
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import GuardedQuery, ResultSet
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.index_store.example_store import fold_question
 from serve_app.composition.wiring import Wiring
 
 ERP86_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp86/business_questions.json"
@@ -31,7 +29,6 @@ DEMO: list[dict[str, Any]] = [
 FIRST: list[dict[str, Any]] = [
     json.loads(line) for line in FIRST_QUESTIONS.read_text().splitlines()
 ]
-ERP86: list[dict[str, Any]] = json.loads(ERP86_QUESTIONS.read_text())
 
 
 def read_golds(entries: Sequence[dict[str, Any]], most: int) -> Iterator[tuple[str, str]]:
@@ -69,31 +66,6 @@ async def run_golds(
     finally:
         await executor.close()
     return empty
-
-
-@pytest.mark.parametrize("entries", [DEMO, ERP86], ids=["demo", "erp86"])
-def test_each_question_has_golds_or_a_reason(entries: list[dict[str, Any]]) -> None:
-    assert len({entry["question"] for entry in entries}) == len(entries) == 30
-    for entry in entries:
-        assert bool(entry.get("query")) != bool(entry.get("unanswerable")), entry["id"]
-        # The data ends on a day of its own, which the hint names.
-        assert "CURRENT_DATE" not in str(entry.get("query")).upper()
-        assert entry["role"]
-
-
-def test_none_is_a_question_of_the_other_set() -> None:
-    others = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
-    assert not {fold_question(e["question"]) for e in DEMO} & {
-        fold_question(e["question"]) for e in others
-    }
-
-
-def test_the_first_questions_have_a_gold_or_say_what_should_come() -> None:
-    assert Counter(entry["language"] for entry in FIRST) == {"en": 14, "de": 8, "es": 8}
-    for entry in FIRST:
-        assert bool(entry.get("query")) != bool(entry.get("outcome")), entry["id"]
-    examples = load_benchmark("demo_erp_first", configured={"demo_erp"}).examples
-    assert len(examples) == sum("query" in entry for entry in FIRST) == 23
 
 
 @pytest.mark.parametrize(

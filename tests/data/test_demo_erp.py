@@ -78,16 +78,6 @@ def test_what_is_packed_is_what_is_read(tables: list[TableRows]) -> None:
     assert lzma.decompress(content) == lzma.decompress(ROWS.read_bytes())
 
 
-def test_golds_cover_the_modules() -> None:
-    assert len(GOLDS) == 40
-    assert len({g["id"] for g in GOLDS}) == 40
-    assert len({g["question"] for g in GOLDS}) == 40
-    named = [module for g in GOLDS for module in g["modules"]]
-    assert all(named.count(module) >= 3 for module in MODULES)
-    assert set(named) == set(MODULES)
-    assert {g["difficulty"] for g in GOLDS} == {"easy", "medium", "hard"}
-
-
 @pytest.mark.parametrize("gold", GOLDS, ids=lambda g: g["id"])
 def test_gold_answers_without_ties(
     erp: Connection, columns: dict[str, set[str]], gold: dict[str, Any]

@@ -28,7 +28,6 @@ from evaluation.sizing.simulation import (
     Deployment,
     SharedServer,
     SimulatedEngine,
-    SimulatedIngress,
     simulate,
 )
 from nl2sql.errors import SettingsError
@@ -144,20 +143,6 @@ def test_request_without_room_waits(limits: dict[str, int]) -> None:
 
     alone = 0.1 + 10 * 0.0175
     assert ends == pytest.approx([alone, 2 * alone])
-
-
-@pytest.mark.parametrize("patience", [0, 1])
-def test_replica_refuses_what_neither_runs_nor_waits(patience: int) -> None:
-    ingress = SimulatedIngress(Clock(), Deployment(1, 1, PROFILE, lambda: Load(5.0), 1, patience))
-    leaving: list[Callable[[], None]] = []
-
-    entered = [ingress.enter(number, leaving.append) for number in range(3)]
-
-    assert entered == [True, patience == 1, False]
-    assert len(leaving) == 1
-    leaving[0]()
-    assert len(leaving) == 1 + patience
-    assert ingress.enter(4, leaving.append)
 
 
 def deploy(replicas: int, engines: int) -> Deployment:

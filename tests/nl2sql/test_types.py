@@ -1,4 +1,4 @@
-"""A whole answer survives pickle; what a type says of itself."""
+"""A whole answer survives pickle."""
 
 from __future__ import annotations
 

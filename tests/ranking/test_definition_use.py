@@ -136,8 +136,3 @@ async def test_use_is_scored_and_kept_with_the_assessment() -> None:
     assert bare.definitions == ()
     (finding,) = bare.findings
     assert (finding.rule, finding.severity) == ("measure_without_filter", "warning")
-
-
-async def test_a_literal_that_no_definition_has_counts_as_unsaid() -> None:
-    other = await assess(f"SELECT sum(quantity * price) {JOINED} WHERE status <> 'odd'")
-    assert "literals_unsaid" in {term.name for term in other.score.terms}

@@ -216,17 +216,6 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
     assert ranking.winner.unrun == ""
 
 
-async def test_the_vote_is_settled_by_k_or_by_the_most_that_adaptive_sampling_draws() -> None:
-    ranker = CandidateRanker(FakeGuard(), FakeExecutor(), build_settings())
-    leading = (
-        build_assessment("c1", samples=3, rows=[(1,)]),
-        build_assessment("c2", samples=1, rows=[(2,)]),
-    )
-    adaptive, fixed = build_question(k=0), build_question(k=4)
-    assert not (await ranker.rank(adaptive, leading, samples=4)).settled
-    assert (await ranker.rank(fixed, leading, samples=4)).settled
-
-
 REQUIRING = build_context(required=("sales.orders", "sales.customers"))
 NARROW = build_guarded("SELECT id FROM orders", "sales.orders")
 WIDE = build_guarded(

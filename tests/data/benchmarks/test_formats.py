@@ -387,17 +387,6 @@ def test_a_container_that_cannot_be_read_is_named_with_the_place(
         read(tmp_path / name)
 
 
-def test_numbers_are_text_and_queries_lose_their_semicolon() -> None:
-    entry = Entry(Path("q.json"), 4, {"id": 0, "query": " SELECT 1 ; ; ", "none": ";", "to": True})
-    assert entry.text("id") == "0"
-    assert entry.query("query") == "SELECT 1"
-    assert entry.optional_text("absent") == ""
-    with pytest.raises(SettingsError, match="'none' contains no query"):
-        entry.query("none")
-    with pytest.raises(SettingsError, match=r"q\.json, entry 4: 'to' is a bool"):
-        entry.text("to")
-
-
 @pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "a\\b"])
 def test_a_name_does_not_lead_out_of_its_folder(name: str) -> None:
     with pytest.raises(SettingsError, match="not a plain name"):

@@ -151,13 +151,6 @@ async def test_a_gold_without_a_result_says_why(
     assert (await made.gold(build_example(golds=("G1",)))).error == error
 
 
-async def test_a_gold_runs_once() -> None:
-    made, executor = build_judge({"G1": [build_result((1,))]})
-    example = build_example(golds=("G1",))
-    assert await made.gold(example) == await made.gold(example)
-    assert len(executor.executed) == 1
-
-
 @pytest.mark.parametrize(
     ("sql", "ordered"),
     [

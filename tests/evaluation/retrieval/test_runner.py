@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from data.benchmarks.types import Example
@@ -56,18 +55,6 @@ async def test_every_question_has_a_record(tmp_path: Path) -> None:
     assert again.counts
 
 
-async def test_the_first_question_of_a_database_is_asked_before_times_are_taken(
-    tmp_path: Path,
-) -> None:
-    retriever = FakeRetriever()
-    await run(tmp_path / "run", retriever)
-    assert [question.text for question in retriever.questions] == [
-        "How many q1?",
-        "How many q1?",
-        "Number of purchases?",
-    ]
-
-
 async def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
     with pytest.raises(IndexUnavailable):
         await run(tmp_path / "run", FakeRetriever(IndexUnavailable("gone")))
@@ -88,12 +75,3 @@ async def test_names_of_a_gold_mean_its_own_schema_first(tmp_path: Path) -> None
     (record,) = await run(tmp_path / "run", FakeRetriever(), examples=(example,), catalog=twins)
     assert record.gold_tables == ("b.orders",)
     assert record.findings["full"].missed_tables == ("b.orders",)
-
-
-def test_a_text_is_embedded_once_and_one_that_is_learned_is_remembered() -> None:
-    inner = FakeEmbedder()
-    embedder = RememberedEmbedder(inner)
-    assert embedder.learn("d") > 0
-    first = embedder.embed(["a b", "c", "a b"])
-    assert np.array_equal(embedder.embed(["c", "a b", "d"])[:2], first[[1, 0]])
-    assert inner.texts == ["d", "a b", "c"]

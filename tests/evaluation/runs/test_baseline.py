@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluation.runs.baseline import PlainBaseline, build_plain_prompt
+from evaluation.runs.baseline import PlainBaseline
 from nl2sql.answers import Answered, Failed
 from tests.fakes import (
     SHOP,
@@ -26,15 +26,6 @@ def build_baseline(
     engine: FakeEngine, executor: FakeExecutor, guard: FakeGuard | None = None
 ) -> PlainBaseline:
     return PlainBaseline(engine, FakeCatalogs(SHOP), guard or FakeGuard(), executor, SAMPLING)
-
-
-def test_the_prompt_holds_every_table_and_no_comment() -> None:
-    question = build_question(text="How many?", evidence="Orders are sales.")
-    text = build_plain_prompt(question, SHOP).messages[-1].content
-    for table in SHOP.tables:
-        assert f"CREATE TABLE {table.name} (" in text
-    assert "--" not in text
-    assert text.endswith("Hint: Orders are sales.\n\nQuestion: How many?")
 
 
 async def test_one_greedy_query_is_run() -> None:

@@ -44,15 +44,19 @@ def test_a_wrong_assignment_is_an_error_that_helps(assignment: str, message: str
         override(SETTINGS, [assignment])
 
 
-def test_an_unknown_baseline_is_an_error() -> None:
-    with pytest.raises(SettingsError, match="no baseline 'fancy'"):
-        build_variant(SETTINGS, None, "fancy")
-
-
-@pytest.mark.parametrize("k", [-1, 33])
-def test_k_has_limits(k: int) -> None:
-    with pytest.raises(SettingsError, match="K must be from 1 to 32, or adaptive; it is"):
-        build_variant(SETTINGS, k, "")
+@pytest.mark.parametrize(
+    ("k", "baseline", "message"),
+    [
+        (None, "fancy", "no baseline 'fancy'"),
+        (-1, "", "K must be from 1 to 32, or adaptive; it is"),
+        (33, "", "K must be from 1 to 32, or adaptive; it is"),
+    ],
+)
+def test_a_variant_that_there_is_not_is_an_error(
+    k: int | None, baseline: str, message: str
+) -> None:
+    with pytest.raises(SettingsError, match=message):
+        build_variant(SETTINGS, k, baseline)
 
 
 def test_adaptive_is_a_k_of_its_own() -> None:

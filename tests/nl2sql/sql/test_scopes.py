@@ -5,14 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from nl2sql.sql.nodes import find_all
 from nl2sql.sql.parsing import parse_one
 from nl2sql.sql.scopes import (
     QuerySource,
-    find_outer,
     fold_case,
     list_outputs,
-    name_ctes,
     read_sources,
 )
 
@@ -62,58 +59,7 @@ def test_what_stands_in_from(sql: str, sources: dict[str, str]) -> None:
     assert read(sql) == sources
 
 
-def test_the_nearest_cte_is_meant() -> None:
-    sql = "WITH c AS (SELECT 1) SELECT (WITH c AS (SELECT 2) SELECT 1 FROM c) FROM c"
-    tree = parse_one(sql, "postgres")
-    queries = {
-        source.query.sql()
-        for select in find_all(tree, exp.Select)
-        for source in read_sources(select, fold_case).values()
-        if source.query is not None
-    }
-    assert queries == {"SELECT 1", "SELECT 2"}
-    assert name_ctes(tree, fold_case) == {"c"}
-
-
-@pytest.mark.parametrize(
-    ("sql", "outer"),
-    [
-        ("SELECT inner_ FROM t", ""),
-        ("SELECT 1 AS outer_ WHERE EXISTS (SELECT inner_ FROM t)", "outer_"),
-        ("SELECT 1 AS outer_ FROM a JOIN b ON a.x IN (SELECT inner_ FROM t)", "outer_"),
-        ("SELECT 1 AS outer_ WHERE 1 IN (SELECT 2 UNION SELECT inner_)", "outer_"),
-        ("SELECT 1 AS outer_ FROM (SELECT inner_ FROM t) AS d", ""),
-        ("SELECT 1 AS outer_ FROM a JOIN (SELECT 2 UNION SELECT inner_) AS d ON true", ""),
-        ("SELECT 1 AS outer_ FROM a, LATERAL (SELECT inner_) AS l", "outer_"),
-        ("WITH c AS (SELECT inner_) SELECT 1 AS outer_ FROM c", ""),
-        ("SELECT 1 AS outer_ WHERE EXISTS (WITH c AS (SELECT inner_) SELECT 2 AS own FROM c)",
-         "outer_"),
-    ],
-)  # fmt: skip
-def test_which_select_is_around(sql: str, outer: str) -> None:
-    tree = parse_one(sql, "postgres")
-    (column,) = [column for column in find_all(tree, exp.Column) if column.name == "inner_"]
-    select = column.parent_select
-    assert select is not None
-    around = find_outer(select)
-    assert (around.expressions[0].alias if around is not None else "") == outer
-
-
 def test_the_outputs_of_a_union_are_those_of_its_first_query() -> None:
     tree = parse_one("((SELECT a, b AS c FROM t) UNION SELECT d, e) UNION SELECT f, g", "postgres")
     assert [output.sql() for output in list_outputs(tree)] == ["a", "b AS c"]
     assert list_outputs(parse_one("VALUES (1)", "postgres")) == []
-
-
-QUERIES = (
-    "SELECT 1",
-    "SELECT a, f(b), (SELECT c FROM t WHERE d = 1) FROM x JOIN y USING (e) ORDER BY 1",
-    "WITH v AS (SELECT a FROM t UNION SELECT b FROM u) SELECT * FROM v WHERE a IN (1, 2)",
-)
-
-
-@pytest.mark.parametrize("sql", QUERIES)
-@pytest.mark.parametrize("kinds", [(exp.Expr,), (exp.Column,), (exp.Select, exp.Table)])
-def test_the_same_nodes_in_the_same_order(sql: str, kinds: tuple[type[exp.Expr], ...]) -> None:
-    tree = parse_one(sql, "postgres")
-    assert list(map(id, find_all(tree, *kinds))) == list(map(id, tree.find_all(*kinds)))
