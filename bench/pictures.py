@@ -29,7 +29,7 @@ def take_pictures(url: str, question: str) -> None:
         reader.ask(question)
         reader.leave_fields()
         page.screenshot(path=_FIGURES / "page-answer.png")
-        reader.do("w", ".answer-foot button:has-text('Why')")
+        reader.press(".answer-foot button:has-text('Why')")
         page.wait_for_timeout(1000)
         page.screenshot(path=_FIGURES / "page-candidates.png")
         browser.close()

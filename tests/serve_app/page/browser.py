@@ -111,9 +111,7 @@ class Reader:
     def type_question(self, question: str) -> None:
         """Writes a question and sends it."""
         if self.hand == "keyboard":
-            self.leave_fields()
-            self.page.keyboard.press("/")
-            self.page.wait_for_selector("#question:focus")
+            self.tab_to("#question")
             self.page.keyboard.type(question)
             self.page.keyboard.press("Enter")
         else:
@@ -157,14 +155,6 @@ class Reader:
                 return
             self.page.keyboard.press("Tab")
         raise AssertionError(f"Tab does not reach {selector}")
-
-    def do(self, key: str, selector: str) -> None:
-        """Presses a key of the list, or clicks what it stands for."""
-        if self.hand == "mouse":
-            self.page.locator(selector).last.click()
-            return
-        for part in key.split(" "):
-            self.page.keyboard.press(part)
 
     def see(self, selector: str) -> Any:
         """Waits until it is visible."""

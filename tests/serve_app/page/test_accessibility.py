@@ -62,12 +62,6 @@ def _clarify(reader: Reader) -> None:
     reader.see(".preview table")
 
 
-def _help(reader: Reader) -> None:
-    reader.leave_fields()
-    reader.page.keyboard.press("?")
-    reader.see("dialog")
-
-
 VIEWS: dict[str, Callable[[Reader], Any]] = {
     "start": lambda reader: reader.see(".suggestions"),
     "answer": _explain,
@@ -89,7 +83,6 @@ VIEWS: dict[str, Callable[[Reader], Any]] = {
     "conversation": _visit("c/c0", ".answer"),
     "account": _visit("me", ".limits"),
     "review": _visit("review", ".review-entry"),
-    "help": _help,
     "sign-in": _sign_in,
 }
 

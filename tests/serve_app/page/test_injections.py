@@ -159,7 +159,7 @@ def _title(reader: Reader, text: str) -> None:
     _check(reader, text, ".conversations")
     reader.page.locator("button[aria-label='Delete']").first.click()
     reader.see(".notice")
-    reader.page.keyboard.press("u")
+    reader.page.click(".notice button")
 
 
 PLACES: dict[str, Callable[[Reader, str], None]] = {

@@ -73,7 +73,7 @@ class Browsers:
     def open(self, beside: Reader | None = None) -> Reader:
         """A tab in a new browser, which knows nobody yet, or of what another tab shows."""
         context = beside.page.context if beside else self._chromium.new_context(locale="en-GB")
-        reader = Reader(context.new_page(), self._site, "keyboard")
+        reader = Reader(context.new_page(), self._site)
         self._readers.append(reader)
         reader.page.goto(beside.page.url if beside else self._site.url)
         return reader
@@ -121,11 +121,6 @@ def read_names(reader: Reader) -> set[str]:
     return {name for name in names if name}
 
 
-def go(reader: Reader, keys: str) -> None:
-    reader.leave_fields()
-    reader.do(keys, "")
-
-
 def test_each_sees_their_own_rows_of_one_question(browsers: Browsers) -> None:
     mia, noa = open_as(browsers, "mia"), open_as(browsers, "noa")
     for reader, department in ((mia, "31"), (noa, "7")):
@@ -142,7 +137,7 @@ def test_a_tab_that_is_signed_out_shows_nothing_of_before(browsers: Browsers) ->
     second = browsers.open(beside=first)
     second.see(".result, .stopped")
 
-    go(first, "g a")
+    first.press(".nav-link.person")
     first.page.click("button:has-text('Sign out') >> nth=0")
     for tab in (first, second):
         tab.see("#key")
@@ -161,7 +156,7 @@ def test_a_tab_that_is_signed_out_shows_nothing_of_before(browsers: Browsers) ->
     first.sign_in(build_token("noa"))
     first.see("[role=alert]")
     assert "last_name" not in first.page.content()
-    go(first, "g h")
+    first.press(".nav-link:has-text('History')")
     first.see("h1:has-text('History')")
     first.see("text=No conversations yet")
     assert first.page.locator(".conversations li").count() == 0

@@ -2,10 +2,9 @@
 
 import { html, signal, useEffect, useRef } from "../vendor/preact.js";
 import { stop, turns } from "./core/conversation.js";
-import { ACTIONS, singleKeys, switchSingleKeys, useAction } from "./core/keys.js";
-import { go, href, route } from "./core/router.js";
+import { href, route } from "./core/router.js";
 import { me, phase, rights, start, waiting } from "./core/state.js";
-import { Button, Dialog } from "./components/controls.js";
+import { Button } from "./components/controls.js";
 import { Icon } from "./components/icons.js";
 import { ConnectionBar, Notices } from "./components/notices.js";
 import { Text } from "./components/text.js";
@@ -14,9 +13,8 @@ import { HistoryView } from "./views/history.js";
 import { MeView } from "./views/me.js";
 import { ReviewView } from "./views/review.js";
 import { SchemaView } from "./views/schema/schema.js";
-import { SignInView, StartProblem, trySignOut } from "./views/sign_in.js";
+import { SignInView, StartProblem } from "./views/sign_in.js";
 
-const helping = signal(false);
 const menuOpen = signal(false);
 
 /** name → label, icon, component; `right`: only with it. */
@@ -28,25 +26,17 @@ const VIEWS = {
 };
 const may = (view) => !view.right || rights.value[view.right];
 
-function useGlobalKeys() {
-  useAction("help", () => void (helping.value = true));
-  useAction("new", beginAnew);
-  useAction("sign.out", () => (me.value.sign_in === "cookie" ? void trySignOut(false) : false));
-  useAction("menu", () => void (menuOpen.value = !menuOpen.value));
-  useAction("close", () => (menuOpen.value ? void (menuOpen.value = false) : stop()), true);
-  useAction("go.ask", goToQuestions);
-  useAction("go.schema", () => go("schema"));
-  useAction("go.history", () => go("history"));
-  useAction("go.me", () => go("me"));
-  useAction("go.review", () => (rights.value.review ? go("review") : false));
-  useAction("ask", () => {
-    goToQuestions();
-    setTimeout(() => document.getElementById("question")?.focus(), 60);
-  }, true);
-}
-
-function goToQuestions() {
-  location.hash = "#/";
+/** Escape closes the menu, else it stops the question. A dialog closes by itself, and the question behind it goes on. */
+function useEscape() {
+  useEffect(() => {
+    const press = (event) => {
+      if (event.key !== "Escape" || event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
+      if (menuOpen.value) menuOpen.value = false;
+      else stop();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
 }
 
 /**
@@ -80,20 +70,19 @@ export function App() {
 
 function Shell() {
   const { name, parts } = route.value;
-  useGlobalKeys();
+  useEscape();
   useViewChange(name, `${name}/${name === "schema" ? "" : (parts[0] ?? "")}`);
   const view = VIEWS[name];
   return html`<a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>To the content</a>
     <${ConnectionBar} />
-    <header class="top"><button type="button" class="button quiet" aria-expanded=${menuOpen.value} aria-controls="side" aria-label="Menu" title="(m)" onClick=${() => (menuOpen.value = !menuOpen.value)}><${Icon} name=${menuOpen.value ? "close" : "menu"} /></button>
+    <header class="top"><button type="button" class="button quiet" aria-expanded=${menuOpen.value} aria-controls="side" aria-label="Menu" onClick=${() => (menuOpen.value = !menuOpen.value)}><${Icon} name=${menuOpen.value ? "close" : "menu"} /></button>
       <a class="wordmark" href="#/">Quorum<b>SQL</b></a>
-      <${Button} icon="plus" kind="quiet" label="New conversation" hint="n" onClick=${beginAnew} /></header>
+      <${Button} icon="plus" kind="quiet" label="New conversation" onClick=${beginAnew} /></header>
     <div class="frame">
       <${Side} name=${name} />
       <main id="main" tabindex="-1">${view && may(view) ? html`<${view.view} />` : html`<${AskView} />`}</main>
     </div>
-    <${Notices} />
-    ${helping.value && html`<${HelpDialog} close=${() => (helping.value = false)} />`}`;
+    <${Notices} />`;
 }
 
 function Side({ name }) {
@@ -101,26 +90,12 @@ function Side({ name }) {
   const link = (key, { label, icon }) => html`<a href=${href(key)} class="nav-link" aria-current=${name === key ? "page" : undefined}><${Icon} name=${icon} /><span>${label}</span></a>`;
   return html`<div class=${`side ${menuOpen.value ? "open" : ""}`} id="side">
     <a class="wordmark" href="#/">Quorum<b>SQL</b></a>
-    <button type="button" class="button new" title="(n)" onClick=${beginAnew}><${Icon} name="plus" /><span>New conversation</span></button>
+    <button type="button" class="button new" onClick=${beginAnew}><${Icon} name="plus" /><span>New conversation</span></button>
     <nav aria-label="Main"><a href="#/" class="nav-link" aria-current=${isAsking ? "page" : undefined}><${Icon} name="ask" /><span>${turns.value.length ? "Conversation" : "Ask"}</span></a>
       ${Object.entries(VIEWS).filter(([, view]) => view.icon && !view.isAside && may(view)).map(([key, view]) => link(key, view))}</nav>
     <div class="side-foot">
       <a href=${href("me")} class="nav-link person" aria-current=${name === "me" ? "page" : undefined}><${Icon} name="person" /><span><${Text} value=${me.value.name} /></span></a>
-      <div class="side-tools"><button type="button" class="button quiet" title="(?)" onClick=${() => (helping.value = true)}><kbd>?</kbd><span>Keys</span></button></div>
     </div>
   </div>`;
 }
 
-/** A capital letter is typed with Shift. */
-const writeKey = (key) => (/^[A-Z]$/.test(key) ? `Shift+${key}` : key);
-
-/** The list of keys. */
-function HelpDialog({ close }) {
-  const groups = [...new Set(ACTIONS.map((action) => action.group))];
-  return html`<${Dialog} title="Keys" close=${close} kind="wide">
-    <label class="check"><input type="checkbox" checked=${singleKeys.value} onChange=${switchSingleKeys} /> Single keys are shortcuts (outside of fields)</label>
-    <div class="key-groups">${groups.map((group) => html`<section key=${group}><h3 class="eyebrow">${group}</h3>
-      <dl>${ACTIONS.filter((action) => action.group === group).map((action) => html`<div><dt>${action.keys.split(" ").map((key) => (key === "…" ? " … " : html`<kbd>${writeKey(key)}</kbd>`))}</dt><dd>${action.does}</dd></div>`)}</dl></section>`)}</div>
-    <p class="faint">Tab reaches everything; Enter and Space press it.</p>
-  <//>`;
-}

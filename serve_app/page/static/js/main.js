@@ -2,11 +2,9 @@
 
 import { html, render } from "../vendor/preact.js";
 import { App } from "./app.js";
-import { listen } from "./core/keys.js";
 import { start } from "./core/state.js";
 
 const root = document.getElementById("page");
 root.replaceChildren();
 render(html`<${App} />`, root);
-listen();
 start();

@@ -7,7 +7,6 @@ import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.
 import { listChoices, MOST_ROWS, readRoles, suggestChart } from "../chart/rule.js";
 import { buildSpec } from "../chart/spec.js";
 import { saveBlob } from "../core/files.js";
-import { useAction } from "../core/keys.js";
 import { nameColumns, writeWords } from "../core/format.js";
 import { dark } from "../core/theme.js";
 import { count, plain } from "../core/text.js";
@@ -80,7 +79,7 @@ export function useChart(columns, rows) {
   return { roles, suggested: useMemo(() => suggestChart(roles, rows.length), [roles, rows]) };
 }
 
-export function ChartView({ question, columns, rows, roles, suggested, mine }) {
+export function ChartView({ question, columns, rows, roles, suggested }) {
   const host = useRef(null);
   const drawn = useRef(null);
   const [chart, setChart] = useState(suggested);
@@ -122,20 +121,17 @@ export function ChartView({ question, columns, rows, roles, suggested, mine }) {
     else (await view.toCanvas(2)).toBlob((blob) => saveBlob(blob, question, "png"));
     notify("Saved the chart");
   };
-  useAction("chart.kind", () => (mine() ? setChart({ ...chart, mark: chart.mark === "bar" ? "line" : "bar" }) : false));
-  useAction("chart.png", () => (mine() ? void save("png") : false));
-  useAction("chart.svg", () => (mine() ? void save("svg") : false));
   return html`<figure class="chart" aria-label=${describe(chart, rows, name)}>
     <div class="chart-tools">
       <div class="segments" role="group" aria-label="Kind of chart">
-        ${MARKS.map(([mark, label]) => html`<button type="button" title="(h)" aria-pressed=${chart.mark === mark} onClick=${() => setChart({ ...chart, mark })}>${label}</button>`)}
+        ${MARKS.map(([mark, label]) => html`<button type="button" aria-pressed=${chart.mark === mark} onClick=${() => setChart({ ...chart, mark })}>${label}</button>`)}
       </div>
       <${Choice} label="By" value=${chart.x} options=${choices.x} name=${name} pick=${(x) => setChart({ ...chart, x })} />
       <${Choice} label="Shows" value=${chart.y[0]} options=${choices.y} name=${name} pick=${(y) => setChart({ ...chart, y: [y] })} />
       ${choices.color.length > 0 && html`<${Choice} label="Colour" value=${chart.color ?? -1} options=${choices.color} none="none" name=${name} pick=${(color) => setChart({ ...chart, color: color < 0 ? null : color, y: chart.y.slice(0, 1) })} />`}
       <span class="tools">
-        <${Button} label="Save the chart as PNG" hint="p" onClick=${() => save("png")}>PNG</${Button}>
-        <${Button} label="Save the chart as SVG" hint="Shift+P" onClick=${() => save("svg")}>SVG</${Button}>
+        <${Button} label="Save the chart as PNG" onClick=${() => save("png")}>PNG</${Button}>
+        <${Button} label="Save the chart as SVG" onClick=${() => save("svg")}>SVG</${Button}>
       </span>
     </div>
     <div class="chart-host" ref=${host}></div>

@@ -1,21 +1,19 @@
 /** Buttons, menus, tabs and dialogs: native elements with the page's look and keys. */
 
 import { html, useId, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
-import { useAction } from "../core/keys.js";
 import { Icon } from "./icons.js";
 
-/** A button with an icon and a word; `hint` is its key. */
-export function Button({ icon, children, hint, kind = "", label, ...more }) {
-  return html`<button type="button" class=${`button ${kind}`} aria-label=${label} title=${hint ? `${label ?? ""}${label ? " " : ""}(${hint})` : label} ...${more}>
+/** A button with an icon and a word. */
+export function Button({ icon, children, kind = "", label, ...more }) {
+  return html`<button type="button" class=${`button ${kind}`} aria-label=${label} title=${label} ...${more}>
     ${icon && html`<${Icon} name=${icon} />`}${children && html`<span>${children}</span>`}
   </button>`;
 }
 
 /**
- * A button that opens a list of actions. `action` is the key's action, `mine` tells whether the key acts here;
- * children is a function of `close` that gives the content.
+ * A button that opens a list of actions; Escape closes it. `children` is a function of `close` that gives the content.
  */
-export function Menu({ label, icon, action, mine = () => true, hint, align = "start", children }) {
+export function Menu({ label, icon, align = "start", children }) {
   const [open, setOpen] = useState(false);
   const root = useRef(null);
   const id = useId();
@@ -23,8 +21,6 @@ export function Menu({ label, icon, action, mine = () => true, hint, align = "st
     setOpen(false);
     root.current?.querySelector("button").focus();
   };
-  useAction(action ?? `menu.${id}`, () => (mine() ? setOpen(true) : false));
-  useAction("close", () => open && close());
   useLayoutEffect(() => {
     if (!open) return undefined;
     root.current.querySelector(".menu-list button, .menu-list input")?.focus();
@@ -38,6 +34,11 @@ export function Menu({ label, icon, action, mine = () => true, hint, align = "st
       removeEventListener("focusin", move);
     };
   }, [open]);
+  const leaveByKey = (event) => {
+    if (event.key !== "Escape" || !open) return;
+    event.preventDefault();
+    close();
+  };
   const move = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
@@ -45,8 +46,8 @@ export function Menu({ label, icon, action, mine = () => true, hint, align = "st
     const items = [...root.current.querySelectorAll(".menu-list button, .menu-list input")];
     items.at((items.indexOf(document.activeElement) + step) % items.length)?.focus();
   };
-  return html`<div class="menu" ref=${root}>
-    <button type="button" class="button" aria-expanded=${open} aria-controls=${id} title=${hint && `(${hint})`} onClick=${() => setOpen(!open)}>
+  return html`<div class="menu" ref=${root} onKeyDown=${leaveByKey}>
+    <button type="button" class="button" aria-expanded=${open} aria-controls=${id} onClick=${() => setOpen(!open)}>
       ${icon && html`<${Icon} name=${icon} />`}<span>${label}</span>
     </button>
     <div id=${id} class=${`menu-list ${align}`} hidden=${!open} onKeyDown=${move}>${open && children(close)}</div>
@@ -80,7 +81,7 @@ export function TabPanel({ id, chosen, children }) {
 }
 
 /** A modal dialog; Escape and a click beside it close it. */
-export function Dialog({ title, close, children, kind = "" }) {
+export function Dialog({ title, close, children }) {
   const element = useRef(null);
   const id = useId();
   useLayoutEffect(() => {
@@ -88,7 +89,7 @@ export function Dialog({ title, close, children, kind = "" }) {
     element.current.showModal();
     return () => opener?.isConnected && opener.focus?.();
   }, []);
-  return html`<dialog class=${kind} ref=${element} aria-labelledby=${id} onCancel=${(event) => { event.preventDefault(); close(); }}
+  return html`<dialog ref=${element} aria-labelledby=${id} onCancel=${(event) => { event.preventDefault(); close(); }}
     onClick=${(event) => event.target === element.current && close()}>
     <div class="dialog-body">
       <header><h2 id=${id}>${title}</h2><${Button} icon="close" label="Close" kind="quiet" onClick=${close} /></header>

@@ -1,8 +1,7 @@
 /** What the page says by itself: announcements, short notices with undo, problems with a retry. */
 
-import { html, signal, useEffect, useState } from "../../vendor/preact.js";
+import { html, signal, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { connection, tryNow } from "../core/api.js";
-import { useAction } from "../core/keys.js";
 import { onForget } from "../core/state.js";
 import { count, plain } from "../core/text.js";
 import { formatSpan } from "../core/format.js";
@@ -41,20 +40,22 @@ onForget(() => {
 
 function takeBack() {
   const { value } = notice;
-  if (!value?.undo) return false;
   clearTimeout(timer);
   notice.value = null;
   value.undo();
-  return true;
 }
 
 export function Notices() {
-  useAction("undo", takeBack);
   const { value } = notice;
+  const root = useRef(null);
+  useEffect(() => {
+    // What was deleted is gone, and the focus with it: the notice ends soon, so Undo is one key away.
+    if (document.activeElement === document.body) root.current.querySelector("button")?.focus();
+  }, [value]);
   return html`<div class="notices">
     <div class="off-screen" role="status" aria-live="polite">${announced.value}</div>
-    <div role="status" aria-live="polite">
-      ${value && html`<p class="notice"><span>${value.text}</span>${value.undo && html`<${Button} kind="on-dark" hint="u" onClick=${takeBack}>Undo</${Button}>`}</p>`}
+    <div role="status" aria-live="polite" ref=${root}>
+      ${value && html`<p class="notice"><span>${value.text}</span>${value.undo && html`<${Button} kind="on-dark" onClick=${takeBack}>Undo</${Button}>`}</p>`}
     </div>
   </div>`;
 }
@@ -89,7 +90,7 @@ export function ProblemNote({ problem, retry, retryLabel = "Try again", quiet = 
     <p><${Prose} value=${problem.message} /></p>
     ${fields.length > 1 && html`<ul>${fields.map((one) => html`<li><${Prose} value=${`${one.field}: ${one.message}`} /></li>`)}</ul>`}
     ${problem.retryAfterS > 0 && html`<p class="faint">${left > 0 ? `It can be tried again in ${left > 90 ? formatSpan(left) : count(left, "second")}.` : "It can be tried again now."}</p>`}
-    ${retry && html`<${Button} icon="again" hint="r" onClick=${retry}>${retryLabel}</${Button}>`}
+    ${retry && html`<${Button} icon="again" onClick=${retry}>${retryLabel}</${Button}>`}
   </div>`;
 }
 

@@ -1,9 +1,8 @@
 /** The rows of a result: as table or chart, with the tools to filter, copy and download them. */
 
-import { html, useId, useRef, useState } from "../../vendor/preact.js";
+import { html, useId, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
 import { buildRun, copyText, download, mostRows, writeTabs } from "../core/files.js";
-import { useAction } from "../core/keys.js";
 import { count, plain } from "../core/text.js";
 import { ChartView, useChart } from "./chart.js";
 import { Button, Menu } from "./controls.js";
@@ -13,10 +12,9 @@ import { Text } from "./text.js";
 
 /**
  * Rows as table or chart, with what can be done with them.
- * @param {{answer: object, mine: () => boolean, label?: string, note?: string}} props `mine`: whether the keys act on
- *   these rows; `note` follows their number
+ * @param {{answer: object, label?: string, note?: string}} props `note` follows their number
  */
-export function Rows({ answer, mine, label = "Rows of the answer", note = "" }) {
+export function Rows({ answer, label = "Rows of the answer", note = "" }) {
   const [more, setMore] = useState(null);
   const shown = more ?? answer;
   const table = useTable(shown.columns, shown.rows);
@@ -24,8 +22,6 @@ export function Rows({ answer, mine, label = "Rows of the answer", note = "" }) 
   const [view, setView] = useState("table");
   const [busy, setBusy] = useState(false);
   const id = useId();
-  useAction("table", () => (mine() ? setView("table") : false));
-  useAction("chart", () => (mine() && suggested ? setView("chart") : false));
   const loadMore = async () => {
     setBusy(true);
     try {
@@ -40,23 +36,21 @@ export function Rows({ answer, mine, label = "Rows of the answer", note = "" }) 
   return html`<section class="rows" aria-label=${label}>
     <div class="rows-head">
       ${suggested && html`<div class="segments" role="group" aria-label="Show the rows as">
-        <button type="button" aria-pressed=${view === "table"} title="(t)" onClick=${() => setView("table")}>Table</button>
-        <button type="button" aria-pressed=${view === "chart"} title="(v)" onClick=${() => setView("chart")}>Chart</button>
+        <button type="button" aria-pressed=${view === "table"} onClick=${() => setView("table")}>Table</button>
+        <button type="button" aria-pressed=${view === "chart"} onClick=${() => setView("chart")}>Chart</button>
       </div>`}
       <p class="faint" id=${id} role="status">${describeRows(table, shown.truncated)}${note}${shown.truncated && buildRun(answer) && shown.rows.length < mostRows() && html` <button type="button" class="link" disabled=${busy} onClick=${loadMore}>${busy ? "Reading …" : `Read up to ${count(mostRows(), "row")}`}</button>`}</p>
-      ${view === "table" && html`<${TableTools} table=${table} answer=${shown} mine=${mine} />`}
+      ${view === "table" && html`<${TableTools} table=${table} answer=${shown} />`}
     </div>
     ${view === "table"
       ? html`<${ResultTable} table=${table} cut=${shown.cut ?? []} label=${label} />`
-      : html`<${ChartView} question=${answer.question} columns=${shown.columns} rows=${shown.rows} roles=${roles} suggested=${suggested} mine=${mine} />`}
+      : html`<${ChartView} question=${answer.question} columns=${shown.columns} rows=${shown.rows} roles=${roles} suggested=${suggested} />`}
   </section>`;
 }
 
 const FILES = [["csv", "CSV", "for spreadsheets"], ["parquet", "Parquet", "for data tools"], ["json", "JSON", "for programs"]];
 
-/** `mine`: whether the keys act on this table. */
-function TableTools({ table, answer, mine }) {
-  const field = useRef(null);
+function TableTools({ table, answer }) {
   const { columns, names, filter, setFilter, hidden, toggle } = table;
   const copy = async () => {
     const shown = readShown(table);
@@ -67,8 +61,6 @@ function TableTools({ table, answer, mine }) {
       notify("The browser did not allow copying.");
     }
   };
-  useAction("filter", () => (mine() ? field.current?.focus() : false));
-  useAction("copy", () => (mine() ? void copy() : false));
   const clear = (event) => {
     if (event.key !== "Escape") return;
     event.preventDefault();
@@ -77,7 +69,7 @@ function TableTools({ table, answer, mine }) {
   };
   return html`<div class="table-tools">
     <div class="filter">
-      <input ref=${field} type="search" placeholder="Filter rows" aria-label="Filter rows by text" title="(f)" autocomplete="off" spellcheck=${false}
+      <input type="search" placeholder="Filter rows" aria-label="Filter rows by text" autocomplete="off" spellcheck=${false}
         value=${filter.text} onInput=${(event) => setFilter({ ...filter, text: event.target.value })} onKeyDown=${clear} />
       ${columns.length > 1 && filter.text && html`<select aria-label="Column to filter" value=${filter.at} onChange=${(event) => setFilter({ ...filter, at: Number(event.target.value) })}>
         <option value=${-1}>all columns</option>
@@ -85,16 +77,16 @@ function TableTools({ table, answer, mine }) {
       </select>`}
     </div>
     <div class="tools">
-      ${columns.length > 1 && html`<${Menu} label="Columns" icon="columns" align="end" hint="o" action="columns" mine=${mine}>${() => html`
+      ${columns.length > 1 && html`<${Menu} label="Columns" icon="columns" align="end">${() => html`
         <ul class="checks">${columns.map((column, at) => html`<li><label><input type="checkbox" checked=${!hidden.has(at)} onChange=${() => toggle(at)} />
           <${Text} value=${names[at]} /> <span class="faint"><${Text} value=${column.type} /></span></label></li>`)}</ul>`}<//>`}
-      <${Button} icon="copy" hint="c" onClick=${copy}>Copy</${Button}>
-      ${answer && html`<${Downloads} answer=${answer} mine=${mine} />`}
+      <${Button} icon="copy" onClick=${copy}>Copy</${Button}>
+      ${answer && html`<${Downloads} answer=${answer} />`}
     </div>
   </div>`;
 }
 
-function Downloads({ answer, mine }) {
+function Downloads({ answer }) {
   const [busy, setBusy] = useState(false);
   const kinds = FILES.filter(([kind]) => buildRun(answer) || kind === "json");
   const run = async (kind, close) => {
@@ -108,6 +100,6 @@ function Downloads({ answer, mine }) {
     }
     setBusy(false);
   };
-  return html`<${Menu} label=${busy ? "Preparing …" : "Download"} icon="download" align="end" hint="d" action="download" mine=${mine}>${(close) => html`
+  return html`<${Menu} label=${busy ? "Preparing …" : "Download"} icon="download" align="end">${(close) => html`
     ${kinds.map(([kind, name, use]) => html`<button type="button" onClick=${() => run(kind, close)}>${name} <span class="faint">${use}</span></button>`)}`}<//>`;
 }

@@ -38,8 +38,6 @@ export const turns = signal([]);
 /** The id of the conversation at the service; empty before its first answer. */
 export const session = signal("");
 export const title = signal("");
-/** Which turn the keys act on; -1: the last. */
-export const current = signal(-1);
 /** What is written in the field but not yet asked. */
 export const draft = signal("");
 
@@ -65,7 +63,6 @@ export function startAnew() {
     turns.value = [];
     session.value = "";
     title.value = "";
-    current.value = -1;
   });
 }
 
@@ -88,7 +85,6 @@ export function ask(question, chosenSql = "") {
   const turn = signal(buildTurn(question.trim(), chosenSql));
   batch(() => {
     turns.value = [...turns.value, turn];
-    current.value = -1;
   });
   run(turn);
 }

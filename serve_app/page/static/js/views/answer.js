@@ -3,7 +3,6 @@
 import { html, useState } from "../../vendor/preact.js";
 import { askCorrected } from "../core/conversation.js";
 import { refer } from "../core/files.js";
-import { useAction } from "../core/keys.js";
 import { Confidence } from "../components/confidence.js";
 import { Button } from "../components/controls.js";
 import { Rows } from "../components/rows.js";
@@ -13,30 +12,29 @@ import { CorrectView } from "./correct.js";
 import { useFeedback } from "./feedback.js";
 import { WhyView } from "./why/why.js";
 
-/** @param {{turn: object, mine: () => boolean}} props */
-export function Answer({ turn, mine }) {
+/** @param {{turn: object}} props */
+export function Answer({ turn }) {
   const { answer, chosenSql } = turn.value;
   return html`<div class="answer">
-    <${Account} answer=${answer} isReadingChosen=${Boolean(chosenSql)} mine=${mine} />
-    <${Rows} answer=${answer} mine=${mine} />
+    <${Account} answer=${answer} isReadingChosen=${Boolean(chosenSql)} />
+    <${Rows} answer=${answer} />
     ${answer.predicates?.length > 0 && html`<${PolicyNote} predicates=${answer.predicates} />`}
-    <${Actions} answer=${answer} mine=${mine} again=${() => askCorrected(turn)} />
+    <${Actions} answer=${answer} again=${() => askCorrected(turn)} />
   </div>`;
 }
 
 /** The answer in words: what it is, what was asked of the data, how sure that is. */
-function Account({ answer, isReadingChosen = false, mine }) {
+function Account({ answer, isReadingChosen = false }) {
   return html`<p class="sentence"><${Text} value=${writeSentence(answer)} /></p>
     ${answer.description && html`<p class="reading-of"><${Text} value=${writeReading(answer.description)} /></p>`}
-    <${Confidence} answer=${answer} isReadingChosen=${isReadingChosen} mine=${mine} />`;
+    <${Confidence} answer=${answer} isReadingChosen=${isReadingChosen} />`;
 }
 
 /**
  * What can be done with an answer: why, SQL, right or wrong.
- * @param {{answer: object, mine: () => boolean, again: () => void}} props `again` asks once more, after a
- *   correction
+ * @param {{answer: object, again: () => void}} props `again` asks once more, after a correction
  */
-function Actions({ answer, mine, again }) {
+function Actions({ answer, again }) {
   const [panel, setPanel] = useState("");
   const feedback = useFeedback(answer);
   const toggle = (name) => setPanel(panel === name ? "" : name);
@@ -44,22 +42,18 @@ function Actions({ answer, mine, again }) {
     if (await feedback.send("wrong")) setPanel("correct");
   };
   const can = { why: answer.trace, edit: answer.sql, feedback: Boolean(refer(answer)) };
-  useAction("why", () => (can.why && mine() ? toggle("why") : false));
-  useAction("edit", () => (can.edit && mine() ? toggle("correct") : false));
-  useAction("right", () => (can.feedback && mine() ? void feedback.send("right") : false));
-  useAction("wrong", () => (can.feedback && mine() ? void sayWrong() : false));
   return html`<footer class="answer-foot">
     <div class="actions">
-      ${can.why && html`<${Button} icon="why" hint="w" aria-expanded=${panel === "why"} onClick=${() => toggle("why")}>Why this answer</${Button}>`}
-      ${can.edit && html`<${Button} icon="edit" hint="e" aria-expanded=${panel === "correct"} onClick=${() => toggle("correct")}>SQL</${Button}>`}
+      ${can.why && html`<${Button} icon="why" aria-expanded=${panel === "why"} onClick=${() => toggle("why")}>Why this answer</${Button}>`}
+      ${can.edit && html`<${Button} icon="edit" aria-expanded=${panel === "correct"} onClick=${() => toggle("correct")}>SQL</${Button}>`}
       ${can.feedback && html`<span class="verdict" role="group" aria-label="Is this answer right?">
         <span class="faint verdict-label">${feedback.said ? "Thank you" : "Is this right?"}</span>
-        <${Button} icon="up" label="The answer is right" hint="y" kind="quiet" aria-pressed=${feedback.said === "right"} disabled=${feedback.busy} onClick=${() => feedback.send("right")} />
-        <${Button} icon="down" label="The answer is wrong" hint="x" kind="quiet" aria-pressed=${feedback.said === "wrong"} disabled=${feedback.busy} onClick=${sayWrong} />
+        <${Button} icon="up" label="The answer is right" kind="quiet" aria-pressed=${feedback.said === "right"} disabled=${feedback.busy} onClick=${() => feedback.send("right")} />
+        <${Button} icon="down" label="The answer is wrong" kind="quiet" aria-pressed=${feedback.said === "wrong"} disabled=${feedback.busy} onClick=${sayWrong} />
       </span>`}
     </div>
     ${feedback.message && html`<p class="feedback-message" role="status">${feedback.message}</p>`}
     ${panel === "why" && html`<${WhyView} answer=${answer} />`}
-    ${panel === "correct" && html`<${CorrectView} answer=${answer} feedback=${feedback} mine=${mine} again=${again} isWrong=${feedback.said === "wrong"} />`}
+    ${panel === "correct" && html`<${CorrectView} answer=${answer} feedback=${feedback} again=${again} isWrong=${feedback.said === "wrong"} />`}
   </footer>`;
 }

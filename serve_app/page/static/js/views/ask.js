@@ -1,8 +1,7 @@
 /** The conversation: at first one field and suggestions, then the turns and a field to go on. */
 
 import { batch, html, useEffect, useRef, useState } from "../../vendor/preact.js";
-import { ask, current, open, running, session, startAnew, title, turns } from "../core/conversation.js";
-import { useAction } from "../core/keys.js";
+import { ask, open, session, startAnew, title, turns } from "../core/conversation.js";
 import { useLoaded } from "../core/loading.js";
 import { go, replace, route } from "../core/router.js";
 import { database, databases } from "../core/state.js";
@@ -26,23 +25,13 @@ export function AskView() {
     if (turns.value.length > last.current) document.querySelector(".turn:last-of-type h2")?.scrollIntoView({ block: "start", behavior: isCalm ? "instant" : "smooth" });
     last.current = turns.value.length;
   }, [turns.value.length]);
-  const step = (by) => () => {
-    const total = turns.value.length;
-    if (!total) return false;
-    const from = current.value < 0 ? total - 1 : current.value;
-    current.value = Math.max(0, Math.min(total - 1, from + by));
-    document.querySelectorAll(".turn h2")[current.value]?.focus();
-    return undefined;
-  };
-  useAction("previous", step(-1));
-  useAction("next", step(1));
   if (opening.isOpening || opening.problem) {
     return html`<div class="page narrow"><h1 class="off-screen" tabindex="-1">Conversation</h1><${Loading} state=${opening} retry=${opening.retry} /></div>`;
   }
   if (!turns.value.length) return html`<${Start} />`;
   return html`<div class="conversation">
     <h1 class="off-screen" tabindex="-1">${title.value ? html`<${Text} value=${title.value} />` : "Conversation"}</h1>
-    <div class="turns">${turns.value.map((turn, at) => html`<${Turn} key=${turn.value.key} turn=${turn} at=${at} isLast=${at === turns.value.length - 1} />`)}</div>
+    <div class="turns">${turns.value.map((turn, at) => html`<${Turn} key=${turn.value.key} turn=${turn} isLast=${at === turns.value.length - 1} />`)}</div>
     <div class="dock"><${AskField} isFollowUp=${true} /></div>
   </div>`;
 }
@@ -52,7 +41,6 @@ function Start() {
   const suggestions = useLoaded(name ? `databases/${encodeURIComponent(name)}/suggestions` : null);
   const questions = (suggestions.path?.includes(encodeURIComponent(name)) ? suggestions.data?.questions : null) ?? [];
   const about = databases.value.find((one) => one.name === name);
-  useAction("pick", (event) => (questions[Number(event.key) - 1] && !running.value ? ask(clean(questions[Number(event.key) - 1])) : false));
   return html`<div class="start">
     <h1 tabindex="-1">What would you like to know?</h1>
     <${AskField} />

@@ -2,7 +2,6 @@
 
 import { html, useEffect, useLayoutEffect, useRef } from "../../vendor/preact.js";
 import { ask, draft, running, stop } from "../core/conversation.js";
-import { useAction } from "../core/keys.js";
 import { database, databases } from "../core/state.js";
 import { clean, plain } from "../core/text.js";
 import { Icon } from "../components/icons.js";
@@ -17,10 +16,6 @@ function send() {
 
 export function AskField({ isFollowUp }) {
   const field = useRef(null);
-  const chooser = useRef(null);
-  useAction("ask", () => field.current?.focus());
-  useAction("database", () => chooser.current?.focus());
-  useAction("close", () => stop());
   useLayoutEffect(() => {
     // Grows with its text, up to a third of the window.
     const element = field.current;
@@ -47,7 +42,7 @@ export function AskField({ isFollowUp }) {
       value=${draft.value} onInput=${(event) => (draft.value = event.target.value)} onKeyDown=${press}></textarea>
     <div class="ask-row">
       ${databases.value.length > 1 && !isFollowUp ? html`<label class="choice"><span class="off-screen">Database</span>
-        <select ref=${chooser} title="(b)" value=${database.value} onChange=${(event) => (database.value = event.target.value)}>
+        <select value=${database.value} onChange=${(event) => (database.value = event.target.value)}>
           ${databases.value.map((one) => html`<option value=${one.name}>${plain(one.name)}</option>`)}
         </select></label>` : html`<span class="ask-database faint">${databases.value.length > 1 || isFollowUp ? plain(database.value) : ""}</span>`}
       ${isRunning

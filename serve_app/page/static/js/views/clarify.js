@@ -1,10 +1,9 @@
 /** A doubtful answer: the nearest reading with its rows, the other with a few; a click picks one. */
 
 import { html, useMemo } from "../../vendor/preact.js";
-import { ask, running } from "../core/conversation.js";
+import { ask } from "../core/conversation.js";
 import { refer } from "../core/files.js";
 import { buildFormat, nameColumns } from "../core/format.js";
-import { useAction } from "../core/keys.js";
 import { Bar } from "../components/controls.js";
 import { Prose, Sql, Text } from "../components/text.js";
 import { askBack, describeSupport, orderReadings } from "../words/readings.js";
@@ -14,20 +13,17 @@ const NEAREST_ROWS = 20;
 const PREVIEW_ROWS = 3;
 const PREVIEW_COLUMNS = 4;
 
-export function Clarify({ answer, mine }) {
+export function Clarify({ answer }) {
   const readings = useMemo(() => orderReadings(answer.interpretations, answer.trace), [answer]);
   const { sentence, heading } = askBack(answer);
-  const name = (at) => readings[at]?.sql;
-  const pick = (at) => name(at) && !running.value && ask(answer.question, name(at));
-  useAction("pick", (event) => (mine() && readings[Number(event.key) - 1] ? pick(Number(event.key) - 1) : false));
   return html`<div class="clarify">
     <p class="sentence">${sentence}</p>
     <p><${Prose} value=${answer.reason} /></p>
     ${heading && html`<h3 class="eyebrow">${heading}</h3>`}
     <ol class="readings">
-      ${readings.map((one, at) => html`<${Reading} key=${at} one=${one} at=${at} support=${describeSupport(readings, at)} Level=${heading ? "h4" : "h3"} database=${answer.database} pick=${() => pick(at)} />`)}
+      ${readings.map((one, at) => html`<${Reading} key=${at} one=${one} at=${at} support=${describeSupport(readings, at)} Level=${heading ? "h4" : "h3"} database=${answer.database} pick=${() => ask(answer.question, one.sql)} />`)}
     </ol>
-    <${Why} answer=${answer} mine=${mine} />
+    <${Why} answer=${answer} />
   </div>`;
 }
 
@@ -41,7 +37,7 @@ function Reading({ one, at, support, Level, database, pick }) {
   const [own, common] = splitDescription(one.description);
   const query = refer({ ...one, database });
   return html`<li class="reading">
-    <div class="reading-head"><kbd>${at + 1}</kbd><${Level}><${Text} value=${own} /></${Level}></div>
+    <${Level} class="reading-head"><${Text} value=${own} /></${Level}>
     ${common && html`<p class="faint"><${Text} value=${common} /></p>`}
     <p class=${`faint ${one.share > 0 ? "share-line" : ""}`}>${one.share > 0 && html`<${Bar} share=${one.share} /> `}${support}</p>
     ${one.columns.length > 0 && html`<${Preview} one=${one} most=${at ? PREVIEW_ROWS : NEAREST_ROWS} />`}

@@ -1,6 +1,6 @@
 /** The SQL of an answer: read, corrected, run through the guard, and saved as the right one. */
 
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
 import { copyText, mostRows } from "../core/files.js";
 import { formatMs } from "../core/format.js";
@@ -16,28 +16,10 @@ import { Saved } from "./feedback.js";
 const FIRST_ROWS = 1000;
 
 /**
- * Whether keys act on this panel: it is where the reader was last. Returns what tells so, and what moves there.
- * @param {{current: HTMLElement}} root
+ * @param {{answer: object, feedback: object, isWrong: boolean, start?: string, again?: () => void}} props
+ *   `start`: the SQL to begin with; `again` asks the question once more
  */
-function useBeingHere(root) {
-  const isHere = useRef(true);
-  useEffect(() => {
-    const move = (event) => (isHere.current = root.current.contains(event.target));
-    addEventListener("pointerdown", move);
-    addEventListener("focusin", move);
-    return () => {
-      removeEventListener("pointerdown", move);
-      removeEventListener("focusin", move);
-    };
-  }, []);
-  return () => isHere.current;
-}
-
-/**
- * @param {{answer: object, feedback: object, isWrong: boolean, start?: string, mine?: () => boolean, again?: () => void}} props
- *   `start`: the SQL to begin with; `mine`: whether the keys act on the answer; `again` asks the question once more
- */
-export function CorrectView({ answer, feedback, isWrong, start = "", mine = () => true, again }) {
+export function CorrectView({ answer, feedback, isWrong, start = "", again }) {
   const [sql, setSql] = useState(() => layOut(start || answer.sql));
   const [given, setGiven] = useState({ text: sql });
   const replace = (text) => {
@@ -63,7 +45,6 @@ export function CorrectView({ answer, feedback, isWrong, start = "", mine = () =
   };
   const save = () => feedback.send("wrong", sql);
   const root = useRef(null);
-  const isHere = useBeingHere(root);
   useLayoutEffect(() => showPanel(root.current), []);
   return html`<section class="panel correct" ref=${root} aria-label="The SQL of this answer">
     <header class="panel-head"><h3>${isWrong ? "Correct the query" : "The query"}</h3>
@@ -72,22 +53,22 @@ export function CorrectView({ answer, feedback, isWrong, start = "", mine = () =
     <div class="actions">
       ${state.busy
         ? html`<${Button} icon="stop" onClick=${() => { stopper.current.abort(); setState({ ...state, busy: false }); }}>Stop</${Button}>`
-        : html`<${Button} kind="primary" hint="Ctrl+Enter" onClick=${run}>Run</${Button}>`}
+        : html`<${Button} kind="primary" onClick=${run}>Run</${Button}>`}
       <${Button} icon="copy" onClick=${async () => { await copyText(sql); notify("Copied the SQL"); }}>Copy</${Button}>
       ${changed && html`<${Button} kind="quiet" onClick=${() => replace(layOut(answer.sql))}>Undo all changes</${Button}>`}
     </div>
     ${state.problem && html`<${ProblemNote} problem=${state.problem} />`}
-    ${state.result && html`<${Result} key=${state.number} result=${state.result} sql=${state.sql} answer=${answer} mine=${() => mine() && isHere()} />`}
+    ${state.result && html`<${Result} key=${state.number} result=${state.result} sql=${state.sql} answer=${answer} />`}
     ${changed && html`<${Changes} before=${answer.sql} after=${sql} canSave=${state.result && state.sql === sql} save=${save} feedback=${feedback} again=${again} />`}
   </section>`;
 }
 
-function Result({ result, sql, answer, mine }) {
+function Result({ result, sql, answer }) {
   const { database, question, columns } = answer;
   const hadOthers = columns.length > 0 && result.rows.length !== answer.rows.length;
   const note = ` in ${formatMs(result.ms)}${hadOthers ? `; the answer had ${count(answer.rows.length, "row")}` : ""}`;
   return html`<div class="run-result">
-    <${Rows} answer=${{ ...result, sql, question, database }} mine=${mine} label="Rows of your query" note=${note} />
+    <${Rows} answer=${{ ...result, sql, question, database }} label="Rows of your query" note=${note} />
     ${result.predicates?.length > 0 && html`<${PolicyNote} predicates=${result.predicates} />`}
   </div>`;
 }

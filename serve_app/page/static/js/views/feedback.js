@@ -3,7 +3,6 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { requestJson } from "../core/api.js";
 import { refer } from "../core/files.js";
-import { useAction } from "../core/keys.js";
 import { plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
 import { notify } from "../components/notices.js";
@@ -64,13 +63,11 @@ export function useFeedback(answer) {
  */
 export function Saved({ feedback, again }) {
   const root = useRef(null);
-  useAction("undo", () => (feedback.busy ? false : void feedback.undo()));
-  useAction("again", () => (feedback.busy || !again ? false : void again()));
   useEffect(() => {
     // The button that saved is gone, and the focus with it.
     if (document.activeElement === document.body) root.current.focus();
   }, []);
   return html`<div class="actions saved" tabindex="-1" ref=${root}><p role="status"><${Text} value=${feedback.message} /></p>
-    ${again && html`<${Button} icon="again" kind="primary" hint="r" disabled=${feedback.busy} onClick=${again}>Show the corrected answer</${Button}>`}
-    <${Button} hint="u" disabled=${feedback.busy} onClick=${feedback.undo}>Undo</${Button}></div>`;
+    ${again && html`<${Button} icon="again" kind="primary" disabled=${feedback.busy} onClick=${again}>Show the corrected answer</${Button}>`}
+    <${Button} disabled=${feedback.busy} onClick=${feedback.undo}>Undo</${Button}></div>`;
 }

@@ -4,7 +4,6 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor
 import { query, request, requestJson } from "../core/api.js";
 import { leave, running, session } from "../core/conversation.js";
 import { formatAgo, formatTime } from "../core/format.js";
-import { useAction, useSteps } from "../core/keys.js";
 import { useLoaded } from "../core/loading.js";
 import { href } from "../core/router.js";
 import { count, plain } from "../core/text.js";
@@ -21,7 +20,6 @@ export function HistoryView() {
   const [search, setSearch] = useState("");
   const [starred, setStarred] = useState(false);
   const [gone, setGone] = useState(() => new Set());
-  const list = useSteps("a");
   useEffect(() => {
     const timer = setTimeout(() => setSearch(text), PAUSE_MS);
     return () => clearTimeout(timer);
@@ -64,7 +62,7 @@ export function HistoryView() {
       <${Button} icon="star" aria-pressed=${starred} onClick=${() => setStarred(!starred)}>Starred</${Button}>
     </div>
     ${!loaded.data ? html`<${Loading} state=${loaded} retry=${loaded.retry} />` : html`
-      <ul class="conversations" ref=${list}>${entries.map((one) => html`<${Entry} key=${one.id} one=${one} change=${(values) => change(one, values)} remove=${() => forgetOne(one)} />`)}</ul>
+      <ul class="conversations">${entries.map((one) => html`<${Entry} key=${one.id} one=${one} change=${(values) => change(one, values)} remove=${() => forgetOne(one)} />`)}</ul>
       ${entries.length === 0 && html`<p class="faint" role="status">${search || starred ? "No conversation matches." : "No conversations yet. What you ask will be listed here."}</p>`}
       <${More} loaded=${loaded} list="conversations" />`}
   </div>`;
@@ -91,10 +89,6 @@ function Entry({ one, change, remove }) {
   const [naming, setNaming] = useState(false);
   const item = useRef(null);
   const field = useRef(null);
-  const mine = () => item.current?.contains(document.activeElement);
-  useAction("star", () => (mine() ? void change({ starred: !one.starred }) : false));
-  useAction("rename", () => (mine() ? setNaming(true) : false));
-  useAction("delete", () => (mine() ? remove() : false));
   // At once, so that the first key is not typed into the old title.
   useLayoutEffect(() => {
     if (naming) field.current?.select();
@@ -115,8 +109,8 @@ function Entry({ one, change, remove }) {
       : html`<a class="conversation-link" href=${href("c", one.id)}><span class="conversation-title"><${Text} value=${one.title} /></span>
           <span class="faint" title=${formatTime(one.asked_at)}>${formatAgo(one.asked_at)} · ${count(one.questions, "question")} · <${Text} value=${one.database} /></span></a>
         <span class="conversation-tools">
-          <${Button} icon="star" kind=${`quiet ${one.starred ? "is-on" : ""}`} label=${one.starred ? "Remove the star" : "Star"} hint="." aria-pressed=${one.starred} onClick=${() => change({ starred: !one.starred })} />
-          <${Button} icon="edit" kind="quiet" label="Rename" hint="F2" onClick=${() => setNaming(true)} />
-          <${Button} icon="bin" kind="quiet" label="Delete" hint="Delete" onClick=${remove} /></span>`}
+          <${Button} icon="star" kind=${`quiet ${one.starred ? "is-on" : ""}`} label=${one.starred ? "Remove the star" : "Star"} aria-pressed=${one.starred} onClick=${() => change({ starred: !one.starred })} />
+          <${Button} icon="edit" kind="quiet" label="Rename" onClick=${() => setNaming(true)} />
+          <${Button} icon="bin" kind="quiet" label="Delete" onClick=${remove} /></span>`}
   </li>`;
 }

@@ -55,5 +55,5 @@ function SignOut() {
     setBusy(true);
     if (!(await trySignOut(everywhere))) setBusy(false);
   };
-  return html`<${Button} disabled=${busy} hint="Shift+Q" onClick=${run(false)}>Sign out</${Button}><${Button} disabled=${busy} onClick=${run(true)}>Sign out everywhere</${Button}>`;
+  return html`<${Button} disabled=${busy} onClick=${run(false)}>Sign out</${Button}><${Button} disabled=${busy} onClick=${run(true)}>Sign out everywhere</${Button}>`;
 }

@@ -1,8 +1,7 @@
 /** Outcomes without rows: refused on purpose, or no query that works. */
 
 import { html } from "../../vendor/preact.js";
-import { ask, running } from "../core/conversation.js";
-import { useAction } from "../core/keys.js";
+import { ask } from "../core/conversation.js";
 import { clean } from "../core/text.js";
 import { Button } from "../components/controls.js";
 import { Prose, Sql, Text } from "../components/text.js";
@@ -14,15 +13,14 @@ const REFUSALS = {
   not_permitted: "You may not see what this question needs.",
 };
 
-export function Refused({ answer, mine }) {
+export function Refused({ answer }) {
   const { suggestions } = answer;
-  useAction("pick", (event) => (mine() && suggestions[Number(event.key) - 1] && !running.value ? ask(clean(suggestions[Number(event.key) - 1])) : false));
   return html`<div class="no-answer">
     ${answer.code === "small_talk" ? html`<p class="sentence"><${Prose} value=${answer.reason} /></p>` : html`<p class="sentence">${REFUSALS[answer.code] ?? "This is not answered, on purpose."}</p>
     <p><${Prose} value=${answer.reason} /></p>`}
     ${suggestions.length > 0 && html`<h3 class="eyebrow">You could ask</h3>
       <ul class="suggestions">${suggestions.map((question) => html`<li><button type="button" onClick=${() => ask(clean(question))}><${Text} value=${question} /></button></li>`)}</ul>`}
-    <${Why} answer=${answer} mine=${mine} />
+    <${Why} answer=${answer} />
   </div>`;
 }
 
@@ -32,7 +30,7 @@ export function Failed({ answer, again }) {
     <p class="sentence">No query worked for this question.</p>
     <p><${Prose} value=${answer.reason} /></p>
     <p class="faint">It often helps to name the thing as it is called in the data, or to ask for one thing at a time.</p>
-    <${Button} icon="again" hint="r" onClick=${again}>Ask again</${Button}>
+    <${Button} icon="again" onClick=${again}>Ask again</${Button}>
     ${attempts.length > 0 && html`<details class="attempts"><summary>What was tried (${attempts.length})</summary>
       ${attempts.map((one) => html`<section><${Sql} sql=${one.sql} /><p class="finding error"><${Prose} value=${one.error} /></p>${one.suggestion && html`<p class="faint"><${Prose} value=${one.suggestion} /></p>`}</section>`)}</details>`}
     <${Why} answer=${answer} />

@@ -1,10 +1,9 @@
 /** Answers that people called wrong, for reviewers: look, run, correct, mark as done. */
 
-import { html, useRef, useState } from "../../vendor/preact.js";
+import { html, useState } from "../../vendor/preact.js";
 import { query, requestJson } from "../core/api.js";
 import { buildAnswer } from "../core/conversation.js";
 import { formatAgo, formatTime } from "../core/format.js";
-import { useAction, useSteps } from "../core/keys.js";
 import { useLoaded } from "../core/loading.js";
 import { me } from "../core/state.js";
 import { count, plain } from "../core/text.js";
@@ -19,7 +18,6 @@ export function ReviewView() {
   const [state, setState] = useState("open");
   const loaded = useLoaded(`feedback${query({ verdict: "wrong", state })}`);
   const entries = loaded.data?.entries ?? [];
-  const list = useSteps("h2");
   const close = async (entry) => {
     loaded.change({ ...loaded.data, entries: entries.filter((one) => one.id !== entry.id) });
     try {
@@ -35,7 +33,7 @@ export function ReviewView() {
     <p class="lead">What people called wrong. Run and correct the query: an entry is done when you save the right one, or when you mark it.</p>
     <div class="segments" role="group" aria-label="Which entries">${[["open", "Open"], ["done", "Done"]].map(([value, label]) => html`<button type="button" aria-pressed=${state === value} onClick=${() => setState(value)}>${label}</button>`)}</div>
     ${!loaded.data ? html`<${Loading} state=${loaded} retry=${loaded.retry} />` : html`<p class="faint" role="status">${count(entries.length, "entry", "entries")}${loaded.data.next ? " so far" : ""}</p>
-      <ul class="review-list" ref=${list}>${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} close=${() => close(entry)} />`)}</ul>
+      <ul class="review-list">${entries.map((entry) => html`<${Entry} key=${entry.id} entry=${entry} close=${() => close(entry)} />`)}</ul>
       ${entries.length === 0 && html`<p>${state === "open" ? "Nothing is left to do." : "Nothing was worked through yet."}</p>`}
       <${More} loaded=${loaded} list="entries" />`}
   </div>`;
@@ -47,16 +45,14 @@ function Entry({ entry: listed, close }) {
   const feedback = useFeedback(answer);
   // The service has marked it as done; it stays in sight, so that it can be undone.
   const entry = feedback.saved ? { ...listed, state: "done", corrected_by: me.value.name } : listed;
-  const item = useRef(null);
-  useAction("done", () => (entry.state === "open" && item.current?.contains(document.activeElement) ? void close() : false));
-  return html`<li class="review-entry" ref=${item}>
-    <h2 tabindex="-1"><${Text} value=${entry.question} /></h2>
+  return html`<li class="review-entry">
+    <h2><${Text} value=${entry.question} /></h2>
     <p class="faint">By <${Text} value=${entry.given_by} />, <span title=${formatTime(entry.given_at)}>${formatAgo(entry.given_at)}</span> · <${Text} value=${entry.database} />${entry.reviewed_by && entry.reviewed_by !== entry.corrected_by && html` · done by <${Text} value=${entry.reviewed_by} />`}</p>
     ${entry.corrected_by && html`<p class="corrected-by"><${Icon} name="check" /><span>Corrected by <${Text} value=${entry.corrected_by} />${entry.state === "open" && html`<span class="faint">. Nobody has looked at the correction yet.</span>`}</span></p>`}
     <div class="compare"><figure><figcaption class="faint">The answer’s query</figcaption><${Sql} sql=${entry.sql} other=${entry.correction || undefined} label="The answer’s query" /></figure>
       <figure><figcaption class="faint">${entry.correction ? "The correction" : "No correction came with it"}</figcaption>${entry.correction && html`<${Sql} sql=${entry.correction} other=${entry.sql} label="The correction" />`}</figure></div>
     <div class="actions"><${Button} icon="edit" aria-expanded=${open} onClick=${() => setOpen(!open)}>Run and correct</${Button}>
-      ${entry.state === "open" && html`<${Button} icon="check" hint="a" onClick=${close}>Mark as done</${Button}>`}</div>
+      ${entry.state === "open" && html`<${Button} icon="check" onClick=${close}>Mark as done</${Button}>`}</div>
     ${feedback.saved && !open && html`<${Saved} feedback=${feedback} />`}
     ${open && html`<${CorrectView} answer=${answer} feedback=${feedback} isWrong=${true} start=${entry.correction} />`}
   </li>`;

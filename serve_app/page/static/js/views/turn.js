@@ -1,10 +1,9 @@
 /** One question of a conversation and what came of it. */
 
 import { html, useEffect, useRef } from "../../vendor/preact.js";
-import { askAgain, current, running, showRows, turns } from "../core/conversation.js";
+import { askAgain, showRows } from "../core/conversation.js";
 import { refer } from "../core/files.js";
 import { formatAgo, formatMs, formatTime } from "../core/format.js";
-import { useAction } from "../core/keys.js";
 import { Button } from "../components/controls.js";
 import { announce, ProblemNote } from "../components/notices.js";
 import { Sql, Text } from "../components/text.js";
@@ -13,24 +12,21 @@ import { Clarify } from "./clarify.js";
 import { Failed, Refused } from "./no_answer.js";
 import { Progress } from "./progress.js";
 
-/** @param {{turn: import("../../vendor/preact.js").Signal<object>, at: number, isLast: boolean}} props */
-export function Turn({ turn, at, isLast }) {
+/** @param {{turn: import("../../vendor/preact.js").Signal<object>, isLast: boolean}} props */
+export function Turn({ turn, isLast }) {
   const value = turn.value;
-  const root = useRef(null);
-  const mine = () => (current.value < 0 ? at === turns.value.length - 1 : current.value === at);
   const again = () => askAgain(turn);
-  useAction("again", () => (mine() && !running.value && value.state !== "done" ? again() : false));
   useEffect(() => {
     const { answer } = value;
     if (!answer) return;
     announce(answer.outcome === "answered" ? `Answer: ${answer.text || "rows are shown"}` : answer.reason || "There is no answer.");
   }, [value.answer]);
-  return html`<article class=${`turn ${isLast ? "last" : ""}`} ref=${root} aria-labelledby=${`q${value.key}`} onFocusIn=${() => (current.value = at)} onPointerDown=${() => (current.value = at)}>
+  return html`<article class=${`turn ${isLast ? "last" : ""}`} aria-labelledby=${`q${value.key}`}>
     <header class="question">
-      <h2 id=${`q${value.key}`} tabindex="-1"><${Text} value=${value.question} /></h2>
+      <h2 id=${`q${value.key}`}><${Text} value=${value.question} /></h2>
       <${Meta} value=${value} />
     </header>
-    <${Outcome} turn=${turn} mine=${mine} again=${again} />
+    <${Outcome} turn=${turn} again=${again} />
   </article>`;
 }
 
@@ -45,18 +41,18 @@ function Meta({ value }) {
   </div>`;
 }
 
-function Outcome({ turn, mine, again }) {
+function Outcome({ turn, again }) {
   const value = turn.value;
   if (value.problem) return html`<${ProblemNote} problem=${value.problem} retry=${value.kept ? () => showRows(turn) : again} retryLabel=${value.kept ? "Try again" : "Ask again"} />`;
   if (value.state === "running" || value.state === "waiting") return html`<${Progress} turn=${turn} />`;
   if (value.state === "stopped") {
-    return html`<div class="stopped"><p>Stopped after ${formatMs(value.endedAt - value.startedAt)}. Nothing was kept.</p><${Button} icon="again" hint="r" onClick=${again}>Ask again</${Button}></div>`;
+    return html`<div class="stopped"><p>Stopped after ${formatMs(value.endedAt - value.startedAt)}. Nothing was kept.</p><${Button} icon="again" onClick=${again}>Ask again</${Button}></div>`;
   }
   if (value.state === "kept") return html`<${Kept} turn=${turn} again=${again} />`;
   switch (value.answer.outcome) {
-    case "answered": return html`<${Answer} key=${value.startedAt} turn=${turn} mine=${mine} />`;
-    case "clarify": return html`<${Clarify} answer=${value.answer} mine=${mine} />`;
-    case "refused": return html`<${Refused} answer=${value.answer} mine=${mine} />`;
+    case "answered": return html`<${Answer} key=${value.startedAt} turn=${turn} />`;
+    case "clarify": return html`<${Clarify} answer=${value.answer} />`;
+    case "refused": return html`<${Refused} answer=${value.answer} />`;
     default: return html`<${Failed} answer=${value.answer} again=${again} />`;
   }
 }

@@ -2,7 +2,6 @@
 
 import { html, useEffect, useState } from "../../../vendor/preact.js";
 import { query } from "../../core/api.js";
-import { useSteps } from "../../core/keys.js";
 import { useLoaded } from "../../core/loading.js";
 import { go, href, route } from "../../core/router.js";
 import { database, databases } from "../../core/state.js";
@@ -31,14 +30,13 @@ export function SchemaView() {
   const base = `databases/${encodeURIComponent(name)}`;
   const first = useLoaded(name ? `${base}/tables${query({ search, limit: PAGE })}` : null);
   const isDefinitions = chosen === ":definitions";
-  const list = useSteps("li a");
   return html`<div class=${`page split ${chosen ? "has-choice" : ""}`}>
     <div class="split-list">
       <h1 tabindex="-1">Data</h1>
       ${databases.value.length > 1 && html`<label class="choice block"><span>Database</span><select value=${name} onChange=${(event) => { database.value = event.target.value; go("schema", event.target.value); }}>
         ${databases.value.map((one) => html`<option value=${one.name}>${plain(one.name)}</option>`)}</select></label>`}
       <input type="search" class="search" placeholder="Tables, columns, definitions" aria-label="Search tables, columns and definitions" autocomplete="off" spellcheck=${false} value=${text} onInput=${(event) => setText(event.target.value)} />
-      <nav aria-label="Tables and definitions" ref=${list}>
+      <nav aria-label="Tables and definitions">
         <p><a class=${`row-link ${isDefinitions ? "current" : ""}`} aria-current=${isDefinitions ? "page" : undefined} href=${href("schema", name, ":definitions")}>Agreed definitions</a></p>
         ${search.trim() && name && html`<${FoundDefinitions} base=${base} name=${name} search=${search} chosen=${definition} />`}
         ${first.data ? html`<p class="faint list-count" role="status">${count(first.data.total, "table")}${search ? " found" : ""}</p>` : html`<${Loading} state=${first} retry=${first.retry} />`}
