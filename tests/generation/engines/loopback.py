@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import urlsplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Asked:
     path: str
     body: dict[str, Any]
     headers: dict[str, str]
+    method: str
 
 
 @dataclass
@@ -89,6 +91,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._handle({})
 
+    def do_HEAD(self) -> None:
+        self._handle({})
+
     def do_POST(self) -> None:
         self._handle(json.loads(self.rfile.read(int(self.headers["content-length"]))))
 
@@ -98,9 +103,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _handle(self, body: dict[str, Any]) -> None:
         loopback: Loopback = self.server.loopback  # type: ignore[attr-defined]
         loopback.asked.append(
-            Asked(self.path, body, {k.lower(): v for k, v in self.headers.items()})
+            Asked(self.path, body, {k.lower(): v for k, v in self.headers.items()}, self.command)
         )
-        reply = loopback.answer(self.path, body)
+        reply = loopback.answer(urlsplit(self.path).path, body)
         if reply.wait is not None:
             loopback.waits.set()
             if not self._wait(reply.wait):
@@ -113,7 +118,8 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in reply.headers:
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content[: len(content) // 2] if reply.cut else content)
+        if self.command != "HEAD":
+            self.wfile.write(content[: len(content) // 2] if reply.cut else content)
         if reply.cut:
             self.close_connection = True
 
