@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol, TypeVar
 
 from nl2sql.deadline import read_left_s
-from nl2sql.errors import Busy
+from nl2sql.errors import Busy, DatabaseUnavailable
 from nl2sql.fair_turns import FairTurns
 from nl2sql.types import QUERY_CANCELED, Diagnostic, ExecutionLimits
 
@@ -92,7 +92,7 @@ class Statement(Protocol[Answer]):
 
 
 class StatementThreads:
-    """The threads of one database, for ``most`` statements at a time.
+    """The threads of one database, for ``most`` statements at a time and one probe.
 
     ``on_idle`` is called when the last statement has ended; ``processors`` can work on one.
     """
@@ -109,6 +109,8 @@ class StatementThreads:
         self._most = most
         self._on_idle = on_idle
         self._turns = DatabaseTurns(name, most, processors=processors)
+        # Of its own, so that a probe waits for no query.
+        self._probes = DatabaseTurns(name, 1, processors=processors)
         self._threads: ThreadPoolExecutor | None = None
         self._running: set[Statement[object]] = set()
 
@@ -117,11 +119,19 @@ class StatementThreads:
         """True if no statement is running."""
         return not self._running
 
+    async def probe(self, build: Callable[[], Statement[object]]) -> str:
+        """What is wrong with the database; empty if nothing is."""
+        try:
+            answer = await self._run(build, self._probes)
+        except DatabaseUnavailable as error:
+            return str(error)
+        return answer.message if isinstance(answer, Diagnostic) else ""
+
     async def run(
         self,
         build: Callable[[], Statement[Answer]],
         *,
-        who: str = "",
+        who: str,
         limits: ExecutionLimits | None = None,
     ) -> Answer | Diagnostic:
         """The answer of the statement, or a Diagnostic if it took too long.
@@ -130,14 +140,24 @@ class StatementThreads:
         statement, whose time begins. Raises Busy, and what ``build`` and the statement raise.
         Cancelling the task stops the statement.
         """
-        await self._turns.take(who, limits)
+        return await self._run(build, self._turns, who, limits)
+
+    async def _run(
+        self,
+        build: Callable[[], Statement[Answer]],
+        turns: DatabaseTurns,
+        who: str = "",
+        limits: ExecutionLimits | None = None,
+    ) -> Answer | Diagnostic:
+        await turns.take(who, limits)
         try:
             statement = build()
         except BaseException:
-            self._turns.give_back(who)
+            turns.give_back(who)
             raise
         if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._most, f"database-{self._name}")
+            # One more for a probe.
+            self._threads = ThreadPoolExecutor(self._most + 1, f"database-{self._name}")
         self._running.add(statement)
         loop = asyncio.get_running_loop()
         work = loop.run_in_executor(self._threads, statement.run)
@@ -145,7 +165,7 @@ class StatementThreads:
         def finish(done: asyncio.Future[Answer | Diagnostic]) -> None:
             # Only now: a statement that is no longer awaited still occupies its thread.
             self._running.discard(statement)
-            self._turns.give_back(who)
+            turns.give_back(who)
             if not done.cancelled():
                 done.exception()
             if self._on_idle is not None and not self._running:

@@ -32,7 +32,6 @@ from execution.duckdb.plan import build_explained, check_estimate
 from execution.duckdb.statement import Session
 from execution.results.collector import PageQuery, ResultBuilder, tighten_limits
 from execution.statement_threads import StatementThreads
-from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
 from nl2sql.types import (
     QUERY_CANCELED,
@@ -131,8 +130,6 @@ class DuckDbDatabase:
         self._threads = StatementThreads(
             name, limits.pool_size, self._rest, processors=MOST_THREADS
         )
-        # Of its own, so that a probe waits for no query.
-        self._probing = StatementThreads(name, 1, self._rest)
         self._closing: asyncio.TimerHandle | None = None
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
@@ -196,16 +193,11 @@ class DuckDbDatabase:
         def work(session: Session) -> bool:
             return bool(session.execute(PageQuery(query.sql)).fetchall())
 
-        try:
-            answer = await self._probing.run(partial(self._build, query, work, _PROBE_TIMEOUT_MS))
-        except DatabaseUnavailable as error:
-            return str(error)
-        return answer.message if isinstance(answer, Diagnostic) else ""
+        return await self._threads.probe(partial(self._build, query, work, _PROBE_TIMEOUT_MS))
 
     async def close(self) -> None:
         """Stops running statements and closes the file; a later call opens it again."""
         await self._threads.close()
-        await self._probing.close()
         await asyncio.to_thread(self._file.close)
 
     def _build(
@@ -217,7 +209,7 @@ class DuckDbDatabase:
         """Closes the file if no statement follows soon."""
 
         def close() -> None:
-            if self._threads.is_idle and self._probing.is_idle:
+            if self._threads.is_idle:
                 self._file.close()
 
         if self._closing is not None:

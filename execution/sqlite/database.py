@@ -156,8 +156,6 @@ class SqliteDatabase:
         self._path = path
         self._limits = limits
         self._threads = StatementThreads(name, limits.pool_size)
-        # Of its own, so that a probe waits for no query.
-        self._probing = StatementThreads(name, 1)
 
     async def explain(self, query: GuardedQuery) -> Explained | Diagnostic:
         """The plan's cost, or the error. Raises DatabaseUnavailable.
@@ -210,16 +208,11 @@ class SqliteDatabase:
                 self._path, query.sql, query, 1, _PROBE_TIMEOUT_MS, self._limits
             )
 
-        try:
-            answer = await self._probing.run(build)
-        except DatabaseUnavailable as error:
-            return str(error)
-        return answer.message if isinstance(answer, Diagnostic) else ""
+        return await self._threads.probe(build)
 
     async def close(self) -> None:
         """Stops running statements and ends the threads; a later call starts new ones."""
         await self._threads.close()
-        await self._probing.close()
 
 
 def _restrict(connection: sqlite3.Connection) -> None:
