@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterable
+import random
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,7 +51,7 @@ def add_databases(settings: Settings, benchmark: Benchmark) -> Settings:
 async def prepare_benchmark(
     settings: Settings, benchmark: Benchmark, reporter: Reporter
 ) -> ReadyBenchmark:
-    """Restores and indexes the databases that are not ready yet.
+    """Restores and indexes the databases that are not ready yet; warns of those that are missing.
 
     Raises SettingsError, DatabaseUnavailable, IndexUnavailable.
     """
@@ -66,6 +66,8 @@ async def prepare_benchmark(
     for name, source in benchmark.databases.items():
         if isinstance(source, SqliteFile) and (reason := _find_fault(wiring, name)):
             missing[name] = reason
+    for name, reason in missing.items():
+        reporter.warn(f"missing {name}: {reason}")
     usable = [name for name in benchmark.databases if name not in missing]
     await index_databases(wiring, usable, reporter, descriptions=benchmark.descriptions)
     await seed_demo_examples(wiring, usable, reporter)
@@ -75,10 +77,15 @@ async def prepare_benchmark(
     )
 
 
-def select(benchmark: Benchmark, ids: Iterable[str]) -> Benchmark:
-    """The benchmark with only the examples of these ids and the databases that they need."""
-    wanted = set(ids)
-    examples = tuple(example for example in benchmark.examples if example.id in wanted)
+def draw_sample(benchmark: Benchmark, sample: int, seed: int) -> Benchmark:
+    """The benchmark with ``sample`` examples and the databases that they need; 0 takes all.
+
+    The examples keep their order, and are the same for the same seed.
+    """
+    examples = benchmark.examples
+    if 0 < sample < len(examples):
+        chosen = random.Random(seed).sample(range(len(examples)), sample)
+        examples = tuple(examples[at] for at in sorted(chosen))
     needed = {example.database for example in examples}
     databases = {name: source for name, source in benchmark.databases.items() if name in needed}
     return replace(benchmark, examples=examples, databases=databases)

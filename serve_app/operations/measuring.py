@@ -10,18 +10,15 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-import random
 import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-import httpx
-
-from data.benchmarks.types import Benchmark, Example
+from data.benchmarks.types import Benchmark
 from evaluation.metrics.judge import Judge, SystemResponse
 from evaluation.runs.environment import collect_versions, describe_machine, find_revision
 from evaluation.runs.kept_samples import KeptSamples
@@ -29,13 +26,14 @@ from evaluation.runs.manifest import AnswerManifest, RunManifest
 from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, Progress, run_questions
 from evaluation.runs.variants import Variant, override
-from nl2sql.errors import Busy, SettingsError, Unavailable
+from nl2sql.errors import Busy, SettingsError
 from nl2sql.outage import Outage
 from nl2sql.protocols import Engine
 from nl2sql.rendering import build_response
 from nl2sql.settings import Settings
-from nl2sql.types import Question
-from quorumsql.wire import read_answer, read_json
+from nl2sql.types import Completions, Question, SamplingRequest
+from quorumsql.async_client import AsyncClient
+from quorumsql.contract import QueryRequest
 from serve_app.composition.local import LocalParts, open_engine, open_parts
 from serve_app.composition.reopening_engine import describe_problem
 from serve_app.composition.wiring import Wiring
@@ -43,88 +41,88 @@ from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.reporting import Reporter
 
-_TIMEOUT_S = 600
+Manifest = TypeVar("Manifest", bound=RunManifest)
+
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureOptions:
-    """How a benchmark is run. ``service`` is the URL of a running one; empty: in this process.
-
-    ``sample`` questions are drawn with ``seed`` (0: all); the model uses ``seed`` too. ``samples``
-    is the file that stores the model's samples.
-    """
+class RunOptions:
+    """What all kinds of runs have: ``sample`` questions were drawn with ``seed`` (0: all)."""
 
     output: Path
     benchmark_path: str
     sample: int = 0
     seed: int = 0
     evidence: bool = False
+    fresh: bool = False
+
+    def describe(self, benchmark: Benchmark) -> dict[str, Any]:
+        """The fields of RunManifest."""
+        return {
+            "benchmark": benchmark.name,
+            "benchmark_path": self.benchmark_path,
+            "benchmark_sha256": benchmark.sha256,
+            "dialect": benchmark.dialect,
+            "sample": self.sample,
+            "sample_seed": self.seed if self.sample else 0,
+            "evidence": self.evidence,
+            "question_ids": tuple(example.id for example in benchmark.examples),
+            "versions": collect_versions(),
+            "machine": describe_machine(),
+            "revision": find_revision(),
+            "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+    def open_run(self, manifest: Manifest, name: str) -> RunFolder[Manifest]:
+        """The run's folder; with ``fresh``, one of before is renamed."""
+        run = RunFolder(self.output / name, manifest)
+        if self.fresh:
+            run.set_aside()
+        return run
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureOptions(RunOptions):
+    """How a benchmark is run. ``service`` is the URL of a running one; empty: in this process.
+
+    The model uses ``seed`` too. ``samples`` is the file that stores the model's samples.
+    """
+
     concurrency: int = 16
     service: str = ""
-    fresh: bool = False
     samples: Path | None = None
 
 
-def draw_sample(benchmark: Benchmark, sample: int, seed: int) -> tuple[Example, ...]:
-    """Draws ``sample`` examples, in their order, the same for the same seed; 0 takes all."""
-    if sample <= 0 or sample >= len(benchmark.examples):
-        return benchmark.examples
-    chosen = random.Random(seed).sample(range(len(benchmark.examples)), sample)
-    return tuple(benchmark.examples[at] for at in sorted(chosen))
-
-
 def build_manifest(
-    benchmark: Benchmark,
-    examples: Sequence[Example],
-    variant: Variant,
-    options: MeasureOptions,
+    benchmark: Benchmark, variant: Variant, options: MeasureOptions
 ) -> AnswerManifest:
     """All that the figures of this run depend on."""
     return AnswerManifest(
-        benchmark=benchmark.name,
-        benchmark_path=options.benchmark_path,
-        benchmark_sha256=benchmark.sha256,
-        dialect=benchmark.dialect,
+        **options.describe(benchmark),
         variant=variant.name,
         baseline=variant.baseline,
         k=variant.k,
         seed=options.seed,
-        sample=options.sample,
-        sample_seed=options.seed if options.sample else 0,
-        evidence=options.evidence,
         concurrency=options.concurrency,
         service=options.service,
         samples=str(options.samples or ""),
         configuration=variant.settings.model_dump(mode="json"),
-        question_ids=tuple(example.id for example in examples),
-        versions=collect_versions(),
-        machine=describe_machine(),
-        revision=find_revision(),
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 
 
-def name_run(manifest: AnswerManifest) -> str:
+def name_run(manifest: RunManifest, *, kind: str = "", detail: str = "") -> str:
     """A readable folder name, made unique by a hash over the identity of the run."""
-    return make_run_name(
-        manifest,
-        (
-            manifest.benchmark,
-            f"{manifest.sample}s{manifest.sample_seed}" if manifest.sample else "",
-            "evidence" if manifest.evidence else "",
-            manifest.variant.replace("=", ""),
-        ),
-    )
-
-
-def make_run_name(manifest: RunManifest, parts: Sequence[str]) -> str:
-    """Joins the non-empty parts and a hash over the manifest's identity to a folder name."""
     identity = json.dumps(manifest.identity(), sort_keys=True)
-    digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
-    return "-".join(
-        _NOT_IN_NAME.sub("-", part.lower()).strip("-") for part in (*parts, digest) if part
+    parts = (
+        kind,
+        manifest.benchmark,
+        f"{manifest.sample}s{manifest.sample_seed}" if manifest.sample else "",
+        "evidence" if manifest.evidence else "",
+        detail.replace("=", ""),
+        hashlib.sha256(identity.encode()).hexdigest()[:8],
     )
+    return "-".join(_NOT_IN_NAME.sub("-", part.lower()).strip("-") for part in parts if part)
 
 
 async def measure(
@@ -145,12 +143,12 @@ async def measure(
     """
     benchmark = ready.benchmark
     examples = benchmark.examples
-    runs = [_open_run(benchmark, examples, variant, options) for variant in variants]
+    runs = [_open_run(benchmark, variant, options) for variant in variants]
     # Complete runs need no model.
     if all(run.is_complete() for run in runs):
         return [run.folder for run in runs]
     if options.service:
-        engine = _NoEngine()
+        engine = NoEngine("The model runs in the service.")
     async with (
         _keep_samples(ready.wiring, options, reporter, engine) as engine,
         open_parts(ready.wiring, reporter, engine=engine) as parts,
@@ -199,16 +197,10 @@ async def _keep_samples(
 
 
 def _open_run(
-    benchmark: Benchmark,
-    examples: Sequence[Example],
-    variant: Variant,
-    options: MeasureOptions,
+    benchmark: Benchmark, variant: Variant, options: MeasureOptions
 ) -> RunFolder[AnswerManifest]:
-    manifest = build_manifest(benchmark, examples, variant, options)
-    run = RunFolder(options.output / name_run(manifest), manifest)
-    if options.fresh:
-        run.set_aside()
-    return run
+    manifest = build_manifest(benchmark, variant, options)
+    return options.open_run(manifest, name_run(manifest, detail=variant.name))
 
 
 @asynccontextmanager
@@ -216,7 +208,7 @@ async def _open_system(
     parts: LocalParts, variant: Variant, options: MeasureOptions
 ) -> AsyncIterator[Ask]:
     if options.service:
-        async with httpx.AsyncClient(base_url=options.service, timeout=_TIMEOUT_S) as client:
+        async with AsyncClient(options.service) as client:
             yield lambda question: _ask_service(client, question)
         return
     # The prompt of a measured question must not contain its own answer.
@@ -244,29 +236,21 @@ async def _open_system(
     yield ask
 
 
-async def _ask_service(client: httpx.AsyncClient, question: Question) -> SystemResponse:
-    body = {
-        "question": question.text,
-        "evidence": question.evidence,
-        "database": question.database,
-        "k": question.k,
-        "seed": question.seed,
-        "max_rows": question.max_rows,
-        "trace": True,
-    }
-    try:
-        while True:
-            try:
-                return SystemResponse(
-                    read_answer(read_json(await client.post("/query", json=body)))
-                )
-            except Busy as busy:
-                await asyncio.sleep(busy.retry_after_s)
-    except httpx.HTTPError as error:
-        raise Unavailable(
-            f"The service at {client.base_url} does not answer ({type(error).__name__}).",
-            hint="Judged answers are stored: run the same command again when it is available.",
-        ) from error
+async def _ask_service(client: AsyncClient, question: Question) -> SystemResponse:
+    request = QueryRequest(
+        question=question.text,
+        evidence=question.evidence,
+        database=question.database,
+        k=question.k,
+        seed=question.seed,
+        max_rows=question.max_rows,
+        trace=True,
+    )
+    while True:
+        try:
+            return SystemResponse(await client.ask(request))
+        except Busy as busy:
+            await asyncio.sleep(busy.retry_after_s)
 
 
 def _build_outage(parts: LocalParts, options: MeasureOptions, reporter: Reporter) -> Outage:
@@ -279,17 +263,23 @@ def _build_outage(parts: LocalParts, options: MeasureOptions, reporter: Reporter
     return Outage(probe, reporter.warn)
 
 
-class _NoEngine:
-    """A placeholder for the model of a service, which this process must not call."""
+@dataclass(frozen=True, slots=True)
+class NoEngine:
+    """In place of a model that must not be called: raises SettingsError with this message."""
 
-    async def sample(self, request: Any) -> Any:
-        raise SettingsError("The model runs in the service.")
+    message: str
+    hint: str = ""
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """Raises SettingsError."""
+        raise SettingsError(self.message, hint=self.hint)
 
     async def speed(self) -> None:
         """Unknown."""
 
-    async def count_tokens(self, texts: Any) -> Any:
-        raise SettingsError("The model runs in the service.")
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """Raises SettingsError."""
+        raise SettingsError(self.message, hint=self.hint)
 
 
 def check_service(

@@ -9,7 +9,6 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from data.benchmarks.types import Benchmark
@@ -19,71 +18,41 @@ from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord
 from evaluation.retrieval.report import render_section
 from evaluation.retrieval.runner import MeasuredExamples, RememberedEmbedder, run_retrieval
 from evaluation.retrieval.search import SearchSystem
-from evaluation.runs.environment import collect_versions, describe_machine, find_revision
-from evaluation.runs.run_folder import RunFolder, read_records
-from nl2sql.errors import SettingsError
+from evaluation.runs.run_folder import read_records
 from nl2sql.settings import Settings
-from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.operations.benchmarks import ReadyBenchmark
-from serve_app.operations.measuring import make_run_name
+from serve_app.operations.measuring import NoEngine, RunOptions, name_run
 from serve_app.reporting import Reporter
+
+_NO_MODEL = NoEngine(
+    "Retrieval is measured without a language model.",
+    hint="Keep retrieval.linking at deterministic.",
+)
 
 
 @dataclass(frozen=True, slots=True)
-class RetrievalOptions:
-    """How retrieval is measured; ``sample`` questions were drawn with ``seed`` (0: all)."""
+class RetrievalOptions(RunOptions):
+    """How retrieval is measured."""
 
-    output: Path
-    benchmark_path: str
-    sample: int = 0
-    seed: int = 0
     split: str = ""
     one_database: bool = False
-    evidence: bool = False
-    fresh: bool = False
 
 
 def build_manifest(
     benchmark: Benchmark, variants: Mapping[str, Settings], options: RetrievalOptions
 ) -> RetrievalManifest:
     """All that the figures of this run depend on."""
-    sections = {"retrieval", "flags"}
     return RetrievalManifest(
-        benchmark=benchmark.name,
-        benchmark_path=options.benchmark_path,
-        benchmark_sha256=benchmark.sha256,
-        dialect=benchmark.dialect,
-        sample=options.sample,
-        sample_seed=options.seed if options.sample else 0,
-        evidence=options.evidence,
-        question_ids=tuple(example.id for example in benchmark.examples),
-        versions=collect_versions(),
-        machine=describe_machine(),
-        revision=find_revision(),
-        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        **options.describe(benchmark),
         variants=tuple(variants),
         configurations={
-            name: settings.model_dump(mode="json", include=sections)
+            name: settings.model_dump(mode="json", include={"retrieval", "flags"})
             for name, settings in variants.items()
         },
         embedder=next(iter(variants.values())).index.embedder,
         split=options.split,
         one_database=options.one_database,
-    )
-
-
-def name_run(manifest: RetrievalManifest) -> str:
-    """A readable folder name, made unique by a hash over the identity of the run."""
-    return make_run_name(
-        manifest,
-        (
-            "retrieval",
-            manifest.benchmark,
-            manifest.split,
-            f"{manifest.sample}s{manifest.sample_seed}" if manifest.sample else "",
-            "evidence" if manifest.evidence else "",
-        ),
     )
 
 
@@ -100,9 +69,7 @@ async def measure_retrieval(
     """
     benchmark = ready.benchmark
     manifest = build_manifest(benchmark, variants, options)
-    run = RunFolder(options.output / name_run(manifest), manifest)
-    if options.fresh:
-        run.set_aside()
+    run = options.open_run(manifest, name_run(manifest, kind="retrieval", detail=options.split))
     if not run.is_complete():
         asking = MeasuredExamples(
             benchmark.examples,
@@ -110,7 +77,7 @@ async def measure_retrieval(
             ready.wiring.settings.identity.principal(),
             options.evidence,
         )
-        async with open_parts(ready.wiring, reporter, engine=_NoModel()) as opened:
+        async with open_parts(ready.wiring, reporter, engine=_NO_MODEL) as opened:
             embedder = RememberedEmbedder(opened.embedder)
             embedder.load()
             parts = dataclasses.replace(opened, embedder=embedder)
@@ -141,19 +108,3 @@ def read_figures(folder: Path) -> tuple[RetrievalManifest, RetrievalFigures]:
 
 def _build_system(parts: LocalParts, settings: Settings) -> SearchSystem:
     return SearchSystem(parts.build_retriever(settings), parts.build_planner(settings))
-
-
-class _NoModel:
-    """A placeholder for the model, which is not used when only retrieval is measured."""
-
-    async def sample(self, request: SamplingRequest) -> Completions:
-        raise SettingsError(
-            "Retrieval is measured without a language model.",
-            hint="Keep retrieval.linking at deterministic.",
-        )
-
-    async def speed(self) -> None:
-        """Unknown."""
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        raise SettingsError("Retrieval is measured without a language model.")

@@ -1,11 +1,17 @@
-"""The options that the commands of ``eval`` share."""
+"""The options that the commands of ``eval`` share, and the questions that they choose."""
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from data.benchmarks.halves import take_half
+from data.benchmarks.types import Benchmark
+from nl2sql.errors import SettingsError
+from serve_app.operations.benchmarks import draw_sample
 
 BenchmarkName = Annotated[
     str,
@@ -41,3 +47,47 @@ Fresh = Annotated[
     bool, typer.Option("--fresh", help="Start over; an earlier run is renamed, not deleted.")
 ]
 DEFAULT_OUTPUT = Path("runs")
+
+
+def choose_questions(
+    loaded: Benchmark,
+    *,
+    half: str = "",
+    split: str = "",
+    sample: int = 0,
+    seed: int = 0,
+    evidence: bool = False,
+) -> Benchmark:
+    """The questions of a half or split, a sample of them, and only the databases they need.
+
+    Raises SettingsError if there are none, or no evidence.
+    """
+    if half:
+        loaded = take_half(loaded, half)
+    if split:
+        loaded = _take_split(loaded, split)
+    if evidence and not any(example.evidence for example in loaded.examples):
+        raise SettingsError(f"{loaded.name} has no evidence.", hint="Omit --evidence.")
+    return draw_sample(loaded, sample, seed)
+
+
+def _take_split(benchmark: Benchmark, split: str) -> Benchmark:
+    examples = tuple(example for example in benchmark.examples if example.split == split)
+    if not examples:
+        known = ", ".join(
+            sorted({example.split for example in benchmark.examples if example.split})
+        )
+        raise SettingsError(
+            f"{benchmark.name} has no questions of the split {split!r}.",
+            hint=f"It has: {known}." if known else "Its questions name no split.",
+        )
+    return dataclasses.replace(benchmark, examples=examples)
+
+
+def split_list(text: str) -> list[str]:
+    """What stands between commas.
+
+    >>> split_list("bm25, values,")
+    ['bm25', 'values']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from data.benchmarks.halves import take_half
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.overlaps import leave_out
 from serve_app.cli.context import CliContext
@@ -16,8 +15,6 @@ from serve_app.cli.evaluate import options as opt
 from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.operations import training_pairs
-from serve_app.operations.benchmarks import select
-from serve_app.operations.measuring import draw_sample
 
 
 @prints
@@ -40,10 +37,10 @@ def export_pairs(
     cli: CliContext = context.obj
     configured = cli.settings.databases
     loaded = load_benchmark(benchmark, configured=configured)
-    loaded = take_half(loaded, half) if half else loaded
+    loaded = opt.choose_questions(loaded, half=half)
     measured = [load_benchmark(path, configured=configured) for path in apart_from or ()]
     apart = leave_out(loaded, measured)
-    chosen = select(apart, [example.id for example in draw_sample(apart, sample, seed)])
+    chosen = opt.choose_questions(apart, sample=sample, seed=seed)
     pairs = asyncio.run(
         training_pairs.export_pairs(cli.settings, chosen, output, TerminalReporter())
     )

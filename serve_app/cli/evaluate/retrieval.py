@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
 from data.benchmarks.load import load_benchmark
-from data.benchmarks.types import Benchmark
 from evaluation.retrieval.measures import RetrievalFigures
 from evaluation.retrieval.report import build_tables
 from evaluation.retrieval.variants import VARIANTS, choose_variants
 from evaluation.runs.variants import override
-from nl2sql.errors import SettingsError
 from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.evaluate.report import print_tables
 from serve_app.cli.output import Output, prints, say
-from serve_app.cli.terminal import CONSOLE, TerminalReporter
-from serve_app.operations.benchmarks import prepare_benchmark, select
-from serve_app.operations.measuring import draw_sample
+from serve_app.cli.terminal import TerminalReporter
+from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.measuring_retrieval import (
     RetrievalOptions,
     measure_retrieval,
@@ -57,16 +52,10 @@ def retrieval(
     """Measure routing, retrieval, linking and pruning alone. No language model is loaded."""
     cli: CliContext = context.obj
     settings = override(cli.settings, set_ or ())
-    names = [name.strip() for name in variants.split(",") if name.strip()]
+    names = opt.split_list(variants)
     choose_variants(settings, names)  # reports a wrong name before anything is restored
-    loaded = _choose(
-        load_benchmark(benchmark, configured=settings.databases, one_database=one_database),
-        split,
-    )
-    if evidence and not any(example.evidence for example in loaded.examples):
-        raise SettingsError(f"{loaded.name} has no evidence.", hint="Omit --evidence.")
-    drawn = draw_sample(loaded, sample, seed)
-    chosen = select(loaded, [example.id for example in drawn])
+    loaded = load_benchmark(benchmark, configured=settings.databases, one_database=one_database)
+    chosen = opt.choose_questions(loaded, split=split, sample=sample, seed=seed, evidence=evidence)
     options = RetrievalOptions(
         output=output,
         benchmark_path=benchmark,
@@ -81,30 +70,12 @@ def retrieval(
     async def run() -> Path:
         reporter = TerminalReporter()
         ready = await prepare_benchmark(settings, chosen, reporter)
-        for database, reason in ready.benchmark.missing.items():
-            CONSOLE.print(f"[yellow]missing[/] {escape(f'{database}: {reason}')}", highlight=False)
         under_test = choose_variants(ready.wiring.settings, names)
         return await measure_retrieval(ready, under_test, options, reporter)
 
     folder = asyncio.run(run())
     _, figures = read_figures(folder)
     return Output({"folder": folder, "figures": figures}, lambda: _print(folder, figures))
-
-
-def _choose(benchmark: Benchmark, split: str) -> Benchmark:
-    """The benchmark with one split only. Raises SettingsError if it has no examples."""
-    if not split:
-        return benchmark
-    examples = tuple(example for example in benchmark.examples if example.split == split)
-    if not examples:
-        known = ", ".join(
-            sorted({example.split for example in benchmark.examples if example.split})
-        )
-        raise SettingsError(
-            f"{benchmark.name} has no questions of the split {split!r}.",
-            hint=f"It has: {known}." if known else "Its questions name no split.",
-        )
-    return dataclasses.replace(benchmark, examples=examples)
 
 
 def _print(folder: Path, figures: RetrievalFigures) -> None:

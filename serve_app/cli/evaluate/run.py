@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-from data.benchmarks.halves import take_half
 from data.benchmarks.load import load_benchmark
 from data.benchmarks.types import Benchmark
 from evaluation.runs.variants import Variant, build_variants, override, parse_count
@@ -21,11 +19,11 @@ from serve_app.cli.context import CliContext
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.evaluate.report import describe_run, load_run, print_runs
 from serve_app.cli.output import Output, prints, say
-from serve_app.cli.terminal import CONSOLE, TerminalReporter
+from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready
-from serve_app.operations.benchmarks import prepare_benchmark, select
-from serve_app.operations.measuring import MeasureOptions, check_service, draw_sample, measure
+from serve_app.operations.benchmarks import prepare_benchmark
+from serve_app.operations.measuring import MeasureOptions, check_service, measure
 
 
 @prints
@@ -82,52 +80,38 @@ def run(
     if not service:  # so that the manifest names the model
         settings = Wiring(settings).resolve_model(on_gpu=has_gpu()).settings
     variants = build_variants(
-        settings, [parse_count(part) for part in _split(k)], baseline, _split(without)
+        settings,
+        [parse_count(part) for part in opt.split_list(k)],
+        baseline,
+        opt.split_list(without),
     )
     options = MeasureOptions(
-        output,
-        benchmark,
-        sample,
-        seed,
-        evidence,
-        concurrency,
-        service,
-        fresh,
-        samples,
+        output=output,
+        benchmark_path=benchmark,
+        sample=sample,
+        seed=seed,
+        evidence=evidence,
+        fresh=fresh,
+        concurrency=concurrency,
+        service=service,
+        samples=samples,
     )
-    loaded = load_benchmark(benchmark, configured=settings.databases)
-    return _measure(settings, variants, take_half(loaded, half) if half else loaded, options)
-
-
-def _split(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def _measure(
-    settings: Settings,
-    variants: Sequence[Variant],
-    benchmark: Benchmark,
-    options: MeasureOptions,
-) -> Output:
-    if options.evidence and not any(example.evidence for example in benchmark.examples):
-        raise SettingsError(f"{benchmark.name} has no evidence.", hint="Omit --evidence.")
-    # Only the databases of the sample's questions are prepared.
-    chosen = select(
-        benchmark,
-        [example.id for example in draw_sample(benchmark, options.sample, options.seed)],
+    chosen = opt.choose_questions(
+        load_benchmark(benchmark, configured=settings.databases),
+        half=half,
+        sample=sample,
+        seed=seed,
+        evidence=evidence,
     )
-    if options.service and options.samples:
-        raise SettingsError(
-            "The samples of a service cannot be stored.",
-            hint="Omit --samples or --service.",
-        )
-    if options.service:
-        check_service(options.service, settings, chosen, variants)
-        if not is_ready(options.service):
-            raise Unavailable(
-                f"No service is ready at {options.service}.", hint="Start one: `make serve`."
-            )
-    folders = asyncio.run(_run(settings, variants, chosen, options))
+    if service:
+        _check_service(settings, variants, chosen, options)
+
+    async def measure_all() -> list[Path]:
+        reporter = TerminalReporter()
+        ready = await prepare_benchmark(settings, chosen, reporter)
+        return await measure(ready, variants, options, reporter)
+
+    folders = asyncio.run(measure_all())
 
     def tell() -> None:
         print_runs([load_run(folder) for folder in folders])
@@ -136,14 +120,16 @@ def _measure(
     return Output([describe_run(folder) for folder in folders], tell)
 
 
-async def _run(
-    settings: Settings,
-    variants: Sequence[Variant],
-    benchmark: Benchmark,
-    options: MeasureOptions,
-) -> list[Path]:
-    reporter = TerminalReporter()
-    ready = await prepare_benchmark(settings, benchmark, reporter)
-    for database, reason in ready.benchmark.missing.items():
-        CONSOLE.print(f"[yellow]missing[/] {escape(f'{database}: {reason}')}", highlight=False)
-    return await measure(ready, variants, options, reporter)
+def _check_service(
+    settings: Settings, variants: Sequence[Variant], benchmark: Benchmark, options: MeasureOptions
+) -> None:
+    if options.samples:
+        raise SettingsError(
+            "The samples of a service cannot be stored.",
+            hint="Omit --samples or --service.",
+        )
+    check_service(options.service, settings, benchmark, variants)
+    if not is_ready(options.service):
+        raise Unavailable(
+            f"No service is ready at {options.service}.", hint="Start one: `make serve`."
+        )

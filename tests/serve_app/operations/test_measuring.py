@@ -13,12 +13,11 @@ from evaluation.runs.variants import build_curve, build_variant, override
 from nl2sql.errors import SettingsError
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.benchmarks import ReadyBenchmark, add_databases, select
+from serve_app.operations.benchmarks import ReadyBenchmark, add_databases, draw_sample
 from serve_app.operations.measuring import (
     MeasureOptions,
     build_manifest,
     check_service,
-    draw_sample,
     measure,
     name_run,
 )
@@ -52,25 +51,22 @@ class EchoModel:
 
 
 def test_a_sample_is_the_same_for_the_same_seed() -> None:
-    one, again, other = (draw_sample(BENCHMARK, 5, seed) for seed in (1, 1, 2))
+    one, again, other = (draw_sample(BENCHMARK, 5, seed).examples for seed in (1, 1, 2))
     assert one == again
     assert one != other
     assert [each.id for each in one] == sorted(each.id for each in one)
-
-
-@pytest.mark.parametrize("sample", [0, 20, 99])
-def test_no_sample_is_all(sample: int) -> None:
-    assert draw_sample(BENCHMARK, sample, 0) == EXAMPLES
+    for sample in (0, 20, 99):
+        assert draw_sample(BENCHMARK, sample, 0).examples == EXAMPLES
 
 
 def test_a_run_is_named_for_people_and_unlike_any_other(tmp_path: Path) -> None:
     options = MeasureOptions(tmp_path, "shop.jsonl", sample=5, seed=3, evidence=True)
     variant = build_variant(SETTINGS, 4, "")
-    name = name_run(build_manifest(BENCHMARK, EXAMPLES, variant, options))
+    name = name_run(build_manifest(BENCHMARK, variant, options), detail="K=4")
     assert name.startswith("shop-set-5s3-evidence-k4-")
     other = build_variant(override(SETTINGS, ["bm25=false"]), 4, "")
-    assert name != name_run(build_manifest(BENCHMARK, EXAMPLES, other, options))
-    assert name == name_run(build_manifest(BENCHMARK, EXAMPLES, variant, options))
+    assert name != name_run(build_manifest(BENCHMARK, other, options), detail="K=4")
+    assert name == name_run(build_manifest(BENCHMARK, variant, options), detail="K=4")
 
 
 def test_databases_are_added_under_their_own_names() -> None:
@@ -93,9 +89,8 @@ def test_only_the_databases_of_the_sample_are_needed() -> None:
     examples = (build_example("a"), build_example("b", database="pets"))
     databases: dict[str, Source] = {"shop": Configured(), "pets": SqliteFile(Path("p"))}
     benchmark = dataclasses.replace(BENCHMARK, examples=examples, databases=databases)
-    chosen = select(benchmark, ["b"])
-    assert [example.id for example in chosen.examples] == ["b"]
-    assert list(chosen.databases) == ["pets"]
+    chosen = draw_sample(benchmark, 1, 0)
+    assert list(chosen.databases) == [chosen.examples[0].database]
 
 
 def test_a_service_is_asked_only_what_it_can_do() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,6 @@ from serve_app.cli.app import app
 from serve_app.composition.examples import open_examples
 from serve_app.composition.local import open_parts
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.benchmarks import select
 from serve_app.operations.training_pairs import export_pairs
 from serve_app.reporting import SilentReporter
 from tests.fakes import FakeEngine, StubEngine
@@ -38,7 +38,7 @@ async def test_pairs_are_the_prompts_of_the_pipeline_with_the_right_queries(
 ) -> None:
     wiring = demo
     loaded = load_benchmark("demo_erp", configured=wiring.settings.databases)
-    chosen = select(loaded, [example.id for example in loaded.examples[:10]])
+    chosen = replace(loaded, examples=loaded.examples[:10])
     file = tmp_path / "pairs.jsonl"
     written = await export_pairs(
         wiring.settings, chosen, file, SilentReporter(), engine=StubEngine()
