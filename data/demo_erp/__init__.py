@@ -1,7 +1,6 @@
 """The demo database: the ERP of Velmark Cycles, a bicycle maker that does not exist.
 
-Ten modules, one schema each. The ERP's today is ``data.demo_erp.rows.TODAY``, whatever the clock
-says.
+Ten modules, one schema each. The ERP's today is 2025-06-30, whatever the clock says.
 
 - ``schema.sql``: schemas, tables, keys, comments, indexes (PostgreSQL)
 - ``rows.jsonl.xz``: the rows of every table, in loading order; ``rows.py`` reads them

@@ -12,14 +12,10 @@ import json
 import lzma
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import date
 
 from data.demo_erp import ROWS
 
 Row = tuple[str | int | bool | None, ...]
-
-TODAY = date(2025, 6, 30)
-"""The ERP's today: no row is dated later unless it plans ahead."""
 
 
 @dataclass(frozen=True, slots=True)

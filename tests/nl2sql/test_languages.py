@@ -101,19 +101,16 @@ def test_comparisons_are_read_in_any_language(question: str, pairs: set[Any]) ->
     [
         ("Wie viele Mitarbeiter haben wir?", True, False, None),
         ("Wie viele Mitarbeiter gibt es pro Abteilung?", False, True, None),
-        ("¿Cuántos pedidos hubo por canal?", False, False, None),
         ("Combien de factures par mois, par ordre décroissant ?", False, False, True),
         ("各部门有多少员工？从多到少", False, True, True),  # noqa: RUF001
-        ("部門ごとの従業員は何人ですか？", False, True, None),  # noqa: RUF001
         ("合同总金额是多少？", False, False, None),  # noqa: RUF001
     ],
 )
 def test_counts_groups_and_orders(
     question: str, one_number: bool, grouped: bool, descending: bool | None
 ) -> None:
-    expected = read_expectations(build_question(text=question).english)
-    assert expected.one_number == one_number
-    assert (expected.grouped, expected.descending) == (grouped, descending)
+    found = read_expectations(build_question(text=question).english)
+    assert (found.one_number, found.grouped, found.descending) == (one_number, grouped, descending)
 
 
 def test_a_question_in_english_has_no_phrases_and_is_its_own_english() -> None:

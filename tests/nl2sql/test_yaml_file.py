@@ -15,15 +15,6 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "some.yaml"
 
 
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [("a: [1, x]\nb: {c: 2020-01-01x}", {"a": [1, "x"], "b": {"c": "2020-01-01x"}}), ("", None)],
-)
-def test_plain_values(file: Path, text: str, value: object) -> None:
-    file.write_text(text, encoding="utf-8")
-    assert read_yaml(file) == value
-
-
 def test_a_mapping_may_be_built_on_another(file: Path) -> None:
     file.write_text("one: &one {a: 1, b: 2}\ntwo: {<<: *one, b: 3}", encoding="utf-8")
     assert read_yaml(file)["two"] == {"a": 1, "b": 3}

@@ -78,24 +78,6 @@ def test_the_figures_are_of_confidences_that_were_fitted_without_the_question() 
     assert 0.2 < figures.honest_coverage < 0.8
 
 
-def test_each_kind_has_a_risk_of_its_own_and_a_question_counts_once() -> None:
-    def ask(kind: str, at: int, right: bool) -> Case:
-        return Case(
-            f"{kind}{at}", f"{kind}{at % 5}", {"agreement": at % 4 / 3, "samples": 2.0}, right, kind
-        )
-
-    cases = [ask("good", at, at % 4 > 0) for at in range(200)]
-    cases += [ask("bad", at, at % 3 == 0) for at in range(200)]
-    figures = measure_fit(
-        [*cases, *cases], {"good": 200, "bad": 250}, 5, by_database=True, risk=0.4
-    )
-    good, bad = figures.kinds
-    assert (figures.answered, figures.questions) == (400, 450)
-    assert (good.kind, good.questions, bad.kind, bad.questions) == ("good", 200, "bad", 250)
-    assert good.bound < 0.4 < bad.bound
-    assert figures.pooled.answered == good.answered + bad.answered
-
-
 def test_a_few_cases_move_the_intercept_of_a_start_and_hardly_its_weights() -> None:
     start = fit_calibration(draw(2000))
     # Of another kind, all answers are wrong twice as often.

@@ -160,15 +160,6 @@ def test_the_default_database_must_be_configured() -> None:
         build_settings(default_database="hr")
 
 
-def test_a_duckdb_file_may_have_schemas() -> None:
-    reader = {"url": "duckdb:///shop.duckdb"}
-    settings = parse_settings(
-        {"databases": {"shop": {"reader": reader, "schemas": ["sales", "main"]}}}
-    )
-    assert settings.databases["shop"].dialect == "duckdb"
-    assert settings.databases["shop"].schemas == ("sales", "main")
-
-
 def test_an_embedded_database_may_have_another_name() -> None:
     named, same = ConnectionSettings(url="embedded:erp"), ConnectionSettings(url="embedded")
     assert named.is_embedded
@@ -213,15 +204,6 @@ def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     assert settings.ranking.calibration == str(folder / "fits/mine.json")
     assert settings.identity.jwt.jwks_file == folder / "keys.json"
     assert settings.audit.file == folder / "logs/audit.jsonl"
-
-
-@pytest.mark.parametrize("calibration", ["auto", "none"])
-@pytest.mark.parametrize("model", ["adapter: none", "adapter:", "adapter: no", "name: a"])
-def test_words_are_no_paths(tmp_path: Path, calibration: str, model: str) -> None:
-    text = f"{MINIMAL}ranking: {{calibration: {calibration}}}\nmodel: {{{model}}}\n"
-    settings = load(tmp_path, text)
-    assert settings.ranking.calibration == calibration
-    assert settings.model.adapter is None
 
 
 @pytest.mark.parametrize(

@@ -51,12 +51,6 @@ def test_the_winner_tells_of_itself() -> None:
     assert found["length"] == pytest.approx(math.log2(5), abs=1e-6)
 
 
-def test_the_question_tells_how_well_its_tables_were_found() -> None:
-    found = measure(build_assessment("c1", rows=[(1,)]), samples=1)
-    assert (found["cosine"], found["cosine_gap"]) == (0.5, 0.0)
-    assert found["words"] == pytest.approx(math.log2(7), abs=1e-6)
-
-
 def test_the_lead_is_over_the_second_and_one_plain_sample() -> None:
     ahead = build_assessment("c1", samples=3, score=125.0, rows=[(1,)])
     behind = build_assessment("c2", samples=1, score=100.0, rows=[(2,)])
@@ -65,7 +59,7 @@ def test_the_lead_is_over_the_second_and_one_plain_sample() -> None:
     assert measure(ahead, samples=4)["lead"] == pytest.approx(math.log(3) + 1, abs=1e-4)
 
 
-def test_size_and_names_are_told() -> None:
+def test_words_size_and_names_are_told() -> None:
     winner = build_assessment(
         "c1", sql="SELECT id FROM orders", rows=[(1,)],
         verdict=build_guarded("SELECT 1", "sales.orders"),
@@ -73,6 +67,8 @@ def test_size_and_names_are_told() -> None:
     context = build_context()
     found = dict(measure_features(QUESTION, context, vote([winner], 1)))
     assert found["catalog"] == pytest.approx(math.log2(1 + context.catalog_tables), abs=1e-6)
+    assert (found["cosine"], found["cosine_gap"]) == (0.5, 0.0)
+    assert found["words"] == pytest.approx(math.log2(7), abs=1e-6)
     # Of "orders", "open" and "today" the query has one.
     assert found["named"] == pytest.approx(1 / 3, abs=1e-6)
 

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
-import sqlite3
-from pathlib import Path
 
 import pytest
 
-from data.benchmarks.load import load_benchmark
-from data.benchmarks.types import SqliteFile
-from nl2sql.catalog import Column, Table
 from repair.normalize import Normalized, normalize_dialect
 from tests.repair.normalize.goldens import GOLDENS, TABLES
 
-BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 TARGETS = ("postgres", "sqlite", "duckdb")
 
 
@@ -93,30 +86,3 @@ def test_an_aggregates_alias_in_where_becomes_the_aggregate_for_autocorrect_to_m
     assert made is not None
     assert made.rules == ("alias_references",)
     assert "WHERE COUNT(*) > 1" in made.sql
-
-
-@pytest.mark.skipif(not BENCH, reason="QUORUMSQL_BENCH names no folder")
-def test_a_right_query_gives_the_same_rows() -> None:
-    benchmark = load_benchmark(f"{BENCH}/spider/dev.json", configured=())
-    known: dict[str, tuple[sqlite3.Connection, tuple[Table, ...]]] = {}
-    for example in benchmark.examples:
-        (gold,) = example.golds
-        if example.database not in known:
-            file = benchmark.databases[example.database]
-            assert isinstance(file, SqliteFile)
-            known[example.database] = _open(file.path)
-        connection, tables = known[example.database]
-        made = normalize_dialect(gold, "sqlite", tables=tables)
-        if made is not None:
-            rows = connection.execute(gold).fetchall()
-            assert sorted(connection.execute(made.sql), key=repr) == sorted(rows, key=repr)
-
-
-def _open(path: Path) -> tuple[sqlite3.Connection, tuple[Table, ...]]:
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master")]
-    tables = []
-    for name in names:
-        found = connection.execute("SELECT name, type FROM pragma_table_info(?)", (name,))
-        tables.append(Table("main", name, tuple(Column(*row) for row in found)))
-    return connection, tuple(tables)
