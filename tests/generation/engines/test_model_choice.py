@@ -20,8 +20,8 @@ from generation.engines.speed import measure_speed
 from generation.models.registry import load_registry
 from nl2sql.settings import ModelSettings
 from nl2sql.speed import MEASURED_K
-from nl2sql.types import Completions, SamplingRequest
 from ranking.confidence.calibration import load_calibration
+from tests.fakes import FakeEngine
 
 SMALL, LARGE = "qwen2.5-coder-0.5b-instruct", "qwen2.5-coder-1.5b-instruct"
 FAST = MachineSpeed("", prompt_ms=3.0, step_ms=40.0)
@@ -106,20 +106,9 @@ def test_the_driver_names_the_gpus(tmp_path: Path) -> None:
     assert read_gpu_names(tmp_path) == ("NVIDIA H200", "NVIDIA L4")
 
 
-class NotingEngine:
-    """Answers at once."""
-
-    def __init__(self) -> None:
-        self.requests: list[SamplingRequest] = []
-
-    async def sample(self, request: SamplingRequest) -> Completions:
-        self.requests.append(request)
-        prompt = len(request.prompt.messages[0].content) // 4
-        return Completions(("1",) * request.k, prompt, request.k * request.max_tokens)
-
-
 async def test_no_prompt_is_in_a_cache_but_the_one_that_is_answered() -> None:
-    first, second = NotingEngine(), NotingEngine()
+    answers = (["1"], ["1"], ["1"] * MEASURED_K)
+    first, second = FakeEngine(*answers), FakeEngine(*answers)
     for engine in (first, second):
         await measure_speed(engine.sample)
     prompts = [request.prompt.messages[0].content for request in first.requests + second.requests]

@@ -105,8 +105,7 @@ def make_on_postgres(server: EmbeddedServer, odd: OddSchema) -> Made:
         server.create_database(odd.name)
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(odd.script.encode())
-            if odd.granted:
-                grant_reader(connection)
+            grant_reader(connection)
             connection.execute(odd.after.encode())
     catalog = read_postgres_catalog(url, database=odd.name, reader_role=READER, schemas=odd.schemas)
     return Made(odd, catalog, server)
