@@ -77,7 +77,6 @@ def run_job(
     sizes: Sizes,
     *,
     service: str = "",
-    dashboard: bool = False,
     follow: Follow = lambda progress: None,
     interval_s: float = 5.0,
     warn: Callable[[str], None] = lambda text: None,
@@ -96,7 +95,7 @@ def run_job(
         if job.list_open_blocks():
             engine_cpus = 0.0 if service else sizes.engines * count_cpus(wiring)
             least, most = (count * _WORKER_CPUS for count in sizes.workers)
-            with start_ray(engine_cpus + most, dashboard=dashboard):
+            with start_ray(engine_cpus + most):
                 if not service:
                     on_gpu = has_gpu() or ray.cluster_resources().get("GPU", 0) > 0
                     wiring = wiring.resolve_model(on_gpu=on_gpu)
@@ -114,7 +113,7 @@ def run_job(
 
 
 @contextmanager
-def start_ray(needed_cpus: float, *, dashboard: bool) -> Iterator[None]:
+def start_ray(needed_cpus: float) -> Iterator[None]:
     """Joins the cluster of RAY_ADDRESS, or starts Ray on this machine until the block ends.
 
     ``needed_cpus`` are logical: everything fits, however few cores there are. A Ray that this
@@ -132,7 +131,7 @@ def start_ray(needed_cpus: float, *, dashboard: bool) -> Iterator[None]:
     options: dict[str, Any] = {"logging_level": logging.ERROR}
     if address == LOCAL:
         # Ray starts a process for each CPU at once, so that more than are used delay the job.
-        options |= {"num_cpus": math.ceil(needed_cpus), "include_dashboard": dashboard}
+        options |= {"num_cpus": math.ceil(needed_cpus), "include_dashboard": False}
     connect_ray(address, **options)
     try:
         yield

@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
@@ -28,7 +27,7 @@ from serve_app.batch.job import (
 )
 from serve_app.batch.questions import BatchQuestion, describe_files, read_files
 from serve_app.batch.results import ResultFormat
-from serve_app.batch.running import Follow, Sizes, run_job
+from serve_app.batch.running import Sizes, run_job
 from serve_app.batch.storage import Folder, open_folder
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, build_json, prints, say
@@ -41,9 +40,7 @@ app = typer.Typer(no_args_is_help=True)
 
 _INTERRUPTED = 130
 _POOL = re.compile(r"([1-9][0-9]{0,3})(?::([1-9][0-9]{0,3}))?")
-# A log gets a line less often than a terminal.
-_TERMINAL_S = 2.0
-_LOG_S = 15.0
+_INTERVAL_S = 15.0
 
 
 @app.command("run")
@@ -97,9 +94,6 @@ def run(
             max=100_000,
         ),
     ] = None,
-    dashboard: Annotated[
-        bool, typer.Option("--dashboard", help="Start Ray's dashboard with the Ray started here.")
-    ] = False,
 ) -> Output:
     """Answer all questions of INPUT. The same command again continues where it stopped.
 
@@ -122,17 +116,15 @@ def run(
     sizes = Sizes(parse_pool(workers), engines, questions_at_once, block_rows)
     try:
         job, wiring = _prepare(settings, spec, sizes, open_folder(output), needs_model=not service)
-        with _show_progress() as (follow, interval_s):
-            progress = run_job(
-                job,
-                wiring,
-                sizes,
-                service=service,
-                dashboard=dashboard,
-                follow=follow,
-                interval_s=interval_s,
-                warn=TerminalReporter().warn,
-            )
+        progress = run_job(
+            job,
+            wiring,
+            sizes,
+            service=service,
+            follow=_show_progress,
+            interval_s=_INTERVAL_S,
+            warn=TerminalReporter().warn,
+        )
     except KeyboardInterrupt:
         CONSOLE.print("Stopped. The same command continues from here.", highlight=False)
         raise typer.Exit(_INTERRUPTED) from None
@@ -187,19 +179,9 @@ def _complete(questions: Iterator[BatchQuestion], spec: JobSpec) -> Iterator[Bat
         yield question if question.database else replace(question, database=spec.database)
 
 
-@contextmanager
-def _show_progress() -> Iterator[tuple[Follow, float]]:
-    """What shows the progress, and how often, until the block ends."""
-    if not CONSOLE.is_terminal:
-
-        def write(progress: BatchProgress) -> None:
-            if not progress.is_complete:
-                CONSOLE.print(progress.render(), highlight=False, markup=False, soft_wrap=True)
-
-        yield write, _LOG_S
-        return
-    with CONSOLE.status("starting Ray") as status:
-        yield lambda progress: status.update(escape(progress.render())), _TERMINAL_S
+def _show_progress(progress: BatchProgress) -> None:
+    if not progress.is_complete:
+        say(progress.render())
 
 
 @app.command("status")

@@ -91,7 +91,7 @@ class IndexStatus:
     """The index of one database; without an index, numbers are 0 and texts empty.
 
     ``state`` is ``current``, ``changed`` (the database changed since), ``not indexed``, ``unknown``
-    (the database was not read, or is not in the settings) or ``unreachable``.
+    (the database is not in the settings) or ``unreachable``.
     """
 
     database: str
@@ -116,15 +116,12 @@ def status(
     database: Annotated[
         str | None, typer.Argument(help="A database; default: all, also removed ones.")
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Do not read the databases' schemas.")
-    ] = False,
     verbose: Verbose = False,
 ) -> Output:
     """Show the index of each database: age, contents, size, and whether it is current."""
     cli: CliContext = context.obj
     most = None if verbose else _MOST_NAMES
-    found = asyncio.run(_read_all(cli.settings, database, quick=quick, most=most))
+    found = asyncio.run(_read_all(cli.settings, database, most))
     return Output(found, lambda: _print(found))
 
 
@@ -139,7 +136,7 @@ def _print(found: list[IndexStatus]) -> None:
 
 
 async def _read_all(
-    settings: Settings, database: str | None, *, quick: bool, most: int | None
+    settings: Settings, database: str | None, most: int | None
 ) -> list[IndexStatus]:
     async with open_index(settings) as (wiring, store):
         await store.prepare()
@@ -147,26 +144,17 @@ async def _read_all(
         if database is not None and database not in heads:
             database = settings.database_name(database)
         names = [database] if database is not None else sorted({*settings.databases, *heads})
-        return [
-            await _read(wiring, store, name, heads.get(name), quick=quick, most=most)
-            for name in names
-        ]
+        return [await _read(wiring, store, name, heads.get(name), most) for name in names]
 
 
 async def _read(
-    wiring: Wiring,
-    store: IndexStore,
-    name: str,
-    head: IndexHead | None,
-    *,
-    quick: bool,
-    most: int | None,
+    wiring: Wiring, store: IndexStore, name: str, head: IndexHead | None, most: int | None
 ) -> IndexStatus:
     state, problem = "unknown", ""
     left_out: tuple[str, ...] = ()
     if name not in wiring.settings.databases:
         problem = f"no longer in the settings: `quorumsql index drop {name}` deletes it"
-    elif not quick:
+    else:
         try:
             catalog = await asyncio.to_thread(wiring.source(name).read_catalog)
         except QuorumError as error:

@@ -27,6 +27,7 @@ from ranking.confidence.calibration import load_calibration
 from serve_app.cli.output import Output, print_document, prints, say
 
 _FEWEST_CASES = 50
+_FOLDS = 5
 
 
 @prints
@@ -35,7 +36,6 @@ def calibrate(
     output: Annotated[
         Path, typer.Option(help="The file to write; name it in ranking.calibration.")
     ] = Path("calibration.json"),
-    folds: Annotated[int, typer.Option(help="Folds of the cross-validation.", min=2)] = 5,
     by_database: Annotated[
         bool,
         typer.Option(
@@ -85,7 +85,7 @@ def calibrate(
             hint=f"At least {_FEWEST_CASES} are needed, right and wrong ones.",
         )
     questions = {kind: len(ids) for kind, ids in asked.items()}
-    figures = measure_fit(cases, questions, folds, by_database=by_database, risk=risk, start=first)
+    figures = measure_fit(cases, questions, _FOLDS, by_database=by_database, risk=risk, start=first)
     threshold = figures.confidence.at_threshold.threshold
     origin = _describe(runs, manifests, figures, by_database, risk, start)
     value = render_calibration(replace(fit_calibration(cases, first), threshold=threshold), origin)

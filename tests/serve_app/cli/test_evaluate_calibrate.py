@@ -7,6 +7,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
@@ -74,14 +75,12 @@ def test_a_fit_is_written_with_its_provenance_and_read_again(tmp_path: Path) -> 
     assert fitted.estimate((("agreement", 1.0), ("samples", 3.0))) == high
 
 
-def test_a_run_that_tells_no_features_is_refused(tmp_path: Path) -> None:
-    result = calibrate(tmp_path, write_run(tmp_path / "old", 60, told=False))
-    assert result.exit_code != 0
+@pytest.mark.parametrize(("count", "told"), [(60, False), (20, True)])
+def test_a_run_without_features_or_with_few_answers_is_refused(
+    tmp_path: Path, count: int, told: bool
+) -> None:
+    assert calibrate(tmp_path, write_run(tmp_path / "run", count, told=told)).exit_code != 0
     assert not (tmp_path / "fit.json").exists()
-
-
-def test_too_few_answers_are_refused(tmp_path: Path) -> None:
-    assert calibrate(tmp_path, write_run(tmp_path / "few", 20)).exit_code != 0
 
 
 def test_few_answers_improve_a_calibration_and_show_no_risk(tmp_path: Path) -> None:

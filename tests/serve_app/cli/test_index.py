@@ -104,16 +104,21 @@ def test_dropping_asks_first(config: Path) -> None:
     assert run(config, "drop", "hr", "--yes")[1] == "hr had no index.\n"
 
 
-@pytest.mark.parametrize("arguments", [(), ("shop", "--all")])
-def test_dropping_needs_a_database_or_all(config: Path, arguments: tuple[str, ...]) -> None:
-    with pytest.raises(InvalidRequest):
-        run(config, "drop", *arguments)
-
-
-def test_what_nobody_knows_is_named(config: Path) -> None:
-    for command in ("build", "status", "drop"):
-        with pytest.raises(UnknownDatabase, match="nope"):
-            run(config, command, "nope", *(["--yes"] if command == "drop" else []))
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("drop",), InvalidRequest),
+        (("drop", "shop", "--all"), InvalidRequest),
+        (("drop", "nope", "--yes"), UnknownDatabase),
+        (("build", "nope"), UnknownDatabase),
+        (("status", "nope"), UnknownDatabase),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(
+    config: Path, arguments: tuple[str, ...], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        run(config, *arguments)
 
 
 def test_a_newer_layout_can_be_dropped_and_built_again(

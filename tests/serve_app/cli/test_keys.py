@@ -88,24 +88,19 @@ def test_a_key_is_rotated_and_revoked(config: Path, index_url: str) -> None:
     first = make(config, "ann")
     record = find(index_url, first)
     assert record is not None
-    second = run(config, "keys", "rotate", record.id, "--grace", "5").stdout.strip()
-    third = run(config, "keys", "rotate", record.id).stdout.strip()
-    assert [find(index_url, key) is None for key in (first, second, third)] == [True, True, False]
+    second = run(config, "keys", "rotate", record.id).stdout.strip()
+    assert [find(index_url, key) is None for key in (first, second)] == [True, False]
     assert run(config, "keys", "revoke", record.id).exit_code == 0
-    assert find(index_url, third) is None
-    for command in ("rotate", "revoke"):
-        result = run(config, "keys", command, record.id)
-        assert isinstance(result.exception, SettingsError)
+    assert find(index_url, second) is None
+    assert isinstance(run(config, "keys", "revoke", record.id).exception, SettingsError)
 
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
         (["local"], SettingsError),
-        ([" "], SettingsError),
         (["bob", "--database", "none"], UnknownDatabase),
         (["bob", "--attribute", "x"], SystemExit),
-        (["bob", "--attribute", "x={a: 1}"], SystemExit),
         (["bob", "--attribute", "x=null"], SystemExit),
         (["bob", "--expires-days", "-1"], SystemExit),
     ],

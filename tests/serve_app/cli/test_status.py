@@ -31,20 +31,14 @@ def run_status(config: Path, url: str, *options: str) -> Result:
     return CliRunner().invoke(app, ["--config", str(config), "status", "--url", url, *options])
 
 
-def test_it_shows_the_parts_and_the_pace(config: Path) -> None:
-    with serve(build_app(probe=FakeProbe(("index", "")), pace=PACE)) as url:
+@pytest.mark.parametrize(("problem", "code", "ready"), [("", 0, "yes"), ("[down]", 1, "no")])
+def test_it_shows_the_parts_and_the_pace(config: Path, problem: str, code: int, ready: str) -> None:
+    with serve(build_app(probe=FakeProbe(("index", problem)), pace=PACE)) as url:
         result = run_status(config, url)
-    assert result.exit_code == 0
+    assert result.exit_code == code
     lines = result.output.splitlines()
-    assert lines[:2] == ["ready: yes", "parts: index ok"]
+    assert lines[:2] == [f"ready: {ready}", f"parts: index {problem or 'ok'}"]
     assert "prompt_tokens_per_s 90" in result.output
-
-
-def test_a_service_that_is_not_ready_has_an_exit_code_and_json(config: Path) -> None:
-    with serve(build_app(probe=FakeProbe(("index", "[down]")))) as url:
-        result = run_status(config, url, "--json")
-    assert result.exit_code == 1
-    assert json.loads(result.stdout)["parts"] == {"index": "[down]"}
 
 
 def test_a_token_is_needed_where_principals_have_tokens(
