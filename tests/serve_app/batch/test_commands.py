@@ -67,16 +67,6 @@ def start_again(config: Path, *arguments: str) -> tuple[Result, Job]:
     return result, open_job(open_folder(output))
 
 
-def test_what_differs_from_the_stored_job_is_named(config: Path) -> None:
-    start(config)
-    result, _ = start_again(config, "--seed", "4")
-    assert isinstance(result.exception, SettingsError)
-    assert "another seed" in str(result.exception)
-    write_input(config, {"question": "Something else?"})
-    result, _ = start_again(config)
-    assert "another files" in str(result.exception)
-
-
 def test_a_principal_that_may_not_be_named(config: Path) -> None:
     _, job = start(config, principal="mia")
     complete(job, 1)
@@ -88,7 +78,6 @@ def test_a_principal_that_may_not_be_named(config: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nowhere.jsonl", "out"], "There are no files at nowhere.jsonl"),
         (["in.jsonl", "out", "--workers", "4:2"], "--workers 4:2"),
         (["in.jsonl", "out", "--as", "nobody"], "There is no principal 'nobody'"),
     ],

@@ -1,13 +1,11 @@
-"""Metrics, traces and logs of the service on a real Ray, with a deployment for each stage."""
+"""Metrics and traces of the service on a real Ray, with a deployment for each stage."""
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import httpx
 import pytest
@@ -82,20 +80,11 @@ def find_value(name: str, **tags: str) -> float | None:
     return None
 
 
-def read_log() -> list[dict[str, object]]:
-    """The lines of questions in the logs of Ray's session."""
-    folder = Path(ray._private.worker.global_worker.node.get_logs_dir_path())
-    lines = [line for path in folder.glob("worker-*.err") for line in path.open()]
-    return [json.loads(line) for line in lines if '"message": "question"' in line]
-
-
-def test_metrics_traces_and_logs_of_questions(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_metrics_and_traces_of_questions(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_metrics_report_interval_ms", "1000")
     monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "200")
     with collecting() as collector:
-        observability = ObservabilitySettings(log_format="json", traces_endpoint=collector.url)
+        observability = ObservabilitySettings(traces_endpoint=collector.url)
         with serving(wiring, observability, fuse_cpu_stages=False, port=PORT) as url:
             body = {"question": RIGHT, "k": 2}
             answer = httpx.post(f"{url}/query", json=body, headers=TRACED, timeout=60)
@@ -106,7 +95,6 @@ def test_metrics_traces_and_logs_of_questions(
 
             check_spans(collector)
             check_metrics()
-            check_log(other.headers["QuorumSQL-Trace-Id"])
 
 
 def check_spans(collector: Collector) -> None:
@@ -157,27 +145,12 @@ def check_metrics() -> None:
             {"outcome": "answered", "database": "demo_erp", "deployment": "ingress"},
             1,
         ),
-        ("quorumsql_questions", {"outcome": "failed"}, 1),
         ("quorumsql_stage_seconds", {"stage": "retrieve"}, 2),
-        ("quorumsql_guard_refusals", {"code": "function_not_allowed"}, 1),
-        ("quorumsql_candidates", {"status": "accepted"}, 1),
         ("quorumsql_confidence", {"outcome": "answered"}, 1),
     ]
     # Reported once a second.
     for name, tags, value in awaited:
         assert wait_for(lambda: find_value(name, **tags) == value), (name, tags)  # noqa: B023
-    assert find_value("quorumsql_tokens", kind="prompt") is not None
     found = {"cache": "question_embeddings", "result": "miss", "deployment": "retriever"}
     assert wait_for(lambda: find_value("quorumsql_cache_lookups", **found) == 2)
-    assert find_value("quorumsql_ongoing") == 0
     assert find_value("quorumsql_queue") == 0
-
-
-def check_log(other: str) -> None:
-    assert wait_for(lambda: len(read_log()) == 2, 10)
-    first, second = read_log()
-    assert (first["trace_id"], first["outcome"], first["principal"]) == (
-        TRACE_ID, "answered", "local",
-    )  # fmt: skip
-    assert (second["trace_id"], second["outcome"]) == (other, "failed")
-    assert "question" not in first

