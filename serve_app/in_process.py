@@ -15,7 +15,6 @@ from pathlib import Path
 import httpx
 from starlette.types import ASGIApp, Message, Scope
 
-from execution.executor import ReadOnlyExecutor
 from nl2sql.settings import Settings, load_settings
 from nl2sql.types import Principal
 from quorumsql.async_client import AsyncClient
@@ -68,7 +67,7 @@ async def open_services(settings: Settings, stack: AsyncExitStack) -> Services:
     engine = await stack.enter_async_context(open_engine(wiring, SilentReporter()))
     store = wiring.build_index_store()
     stack.push_async_callback(store.close)
-    executor = ReadOnlyExecutor(wiring.build_databases())
+    executor = wiring.build_executor()
     stack.push_async_callback(executor.close)
     stages = CpuStages.build_here(wiring, engine, store, executor)
     # Prompts are not prepared: the engine is this program's own, and idle when it has no question.

@@ -176,7 +176,7 @@ def try_access(
     access = compiled.access(principal)
     if isinstance(access, Violation):
         raise PolicyError(access.message)
-    executor = ReadOnlyExecutor(wiring.build_databases())
+    executor = wiring.build_executor()
     if sql:
         return asyncio.run(_run_query(executor, access, sql))
     # Under row-level security no query sees all rows.

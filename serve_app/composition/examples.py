@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager, suppress
 from importlib.resources import as_file
 
 import data.demo_erp
-from execution.executor import ReadOnlyExecutor
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Principal
 from retrieval.catalogs import IndexedCatalogs
@@ -42,7 +41,7 @@ async def add_examples(
     Raises Unavailable, PolicyError, SettingsError.
     """
     store = wiring.build_index_store()
-    executor = ReadOnlyExecutor(wiring.build_databases())
+    executor = wiring.build_executor()
     try:
         guard = wiring.build_guard(IndexedCatalogs(store))
         with reporter.step(f"Examples of {database}") as step:

@@ -102,7 +102,7 @@ async def open_parts(
         stack.push_async_callback(store.close)
         catalogs = IndexedCatalogs(store)
         guard = wiring.build_guard(catalogs)
-        executor = ReadOnlyExecutor(wiring.build_databases())
+        executor = wiring.build_executor()
         stack.push_async_callback(executor.close)
         yield LocalParts(
             wiring,

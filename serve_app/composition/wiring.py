@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from execution.executor import Database
+from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import PolicySettings, SqlGuard
 from execution.policies.policy_file import load_policy
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER, build_embedded_url
@@ -56,8 +56,6 @@ from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, check_synonyms, lo
 from serve_app.composition.database_kinds import build_source, open_database, read_allowlist
 from serve_app.composition.models import Models
 from serve_app.service.prompt_preparation import PromptPreparation
-
-# How many examples are listed where no question selects them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ class Wiring:
             guard,
             self.settings.retrieval,
             self.settings.flags,
-            values=self.build_value_search(memory, guard, executor),
+            values=IndexedValueSearch(memory, guard, guard, executor),
             examples=self.build_example_search(store, embedder, guard),
             glossary=self.build_glossary(memory, guard),
             definitions=definitions,
@@ -148,12 +146,6 @@ class Wiring:
     def build_value_memory(self, store: IndexStore) -> ValueMemory:
         """The indexed cell values, shared by the value search and the glossary."""
         return ValueMemory(ValueStore(store), self.settings.databases)
-
-    def build_value_search(
-        self, memory: ValueMemory, guard: SqlGuard, executor: Executor
-    ) -> IndexedValueSearch:
-        """The search for cell values; ``guard`` confirms those with restricted visibility."""
-        return IndexedValueSearch(memory, guard, guard, executor)
 
     def build_glossary(self, memory: ValueMemory, guard: SqlGuard) -> IndexedGlossary:
         """The glossary. Raises SettingsError for a synonym file that cannot be read."""
@@ -189,8 +181,7 @@ class Wiring:
         self, store: IndexStore, embedder: Embedder, guard: SqlGuard
     ) -> SchemaDirectory:
         """What principals may know of databases without a question, over the shared index."""
-        examples = self.build_example_search(store, embedder, guard)
-        return SchemaDirectory(guard, examples)
+        return SchemaDirectory(guard, self.build_example_search(store, embedder, guard))
 
     def build_table_browser(
         self,
@@ -261,9 +252,11 @@ class Wiring:
         check_synonyms(synonyms, catalog, where=str(path))
         return synonyms
 
-    def build_databases(self) -> dict[str, Database]:
-        """Name → the read-only connections to that database, for the executor."""
-        return {name: open_database(self, name) for name in self.settings.databases}
+    def build_executor(self) -> ReadOnlyExecutor:
+        """The executor, over read-only connections to all databases."""
+        return ReadOnlyExecutor(
+            {name: open_database(self, name) for name in self.settings.databases}
+        )
 
     def build_ranker(self, guard: Guard, executor: Executor) -> CandidateRanker:
         """The ranker. Raises SettingsError for a calibration that cannot be read."""

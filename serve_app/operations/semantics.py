@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import guard_query
 from execution.policies.access import open_access
 from nl2sql.catalog import Catalog
@@ -50,7 +49,7 @@ async def check_definitions(
     passed, problems = guard_definitions(wiring, file, catalog)
     if wiring.settings.databases[catalog.database].row_level_security:
         return count, problems
-    executor = ReadOnlyExecutor(wiring.build_databases())
+    executor = wiring.build_executor()
     wrong = []
     try:
         for place, query in passed:

@@ -15,7 +15,6 @@ from typing import Any
 from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
-from execution.executor import ReadOnlyExecutor
 from nl2sql.answers import Answer
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import ending_in
@@ -141,7 +140,7 @@ def build_planner(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[object
 
 def build_executor(wiring: Wiring) -> tuple[object, ...]:
     """The security boundary: the guard, and the read-only executor behind it."""
-    return (wiring.build_guard(), ReadOnlyExecutor(wiring.build_databases()))
+    return (wiring.build_guard(), wiring.build_executor())
 
 
 def build_ranker(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[object, ...]:
@@ -198,7 +197,7 @@ class Ingress:
         if handles:
             stages = reach_stages(handles)
         else:
-            executor = ReadOnlyExecutor(wiring.build_databases())
+            executor = wiring.build_executor()
             stages = CpuStages.build_here(wiring, model, store, executor)
         configure_logging(wiring.settings.observability)
         CacheReporter()

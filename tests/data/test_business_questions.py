@@ -14,7 +14,6 @@ from data.benchmarks.gold_variants import expand_gold
 from data.benchmarks.load import load_benchmark
 from data.demo_erp import BUSINESS_QUESTIONS, FIRST_QUESTIONS
 from evaluation.metrics.gold_schema import find_gold_schema
-from execution.executor import ReadOnlyExecutor
 from nl2sql.protocols import CatalogSource
 from nl2sql.sql.parsing import parse_one
 from nl2sql.types import GuardedQuery, ResultSet
@@ -50,7 +49,7 @@ async def run_golds(
     Retrieval is measured by the tables and columns of a gold, so these must be found too.
     """
     guard = wiring.build_guard(catalogs)
-    executor = ReadOnlyExecutor(wiring.build_databases())
+    executor = wiring.build_executor()
     principal = wiring.settings.identity.principal()
     empty = set()
     try:

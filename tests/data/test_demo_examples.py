@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 from data.demo_erp import EXAMPLES, QUESTIONS
-from execution.executor import ReadOnlyExecutor
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.types import GuardedQuery, ResultSet
 from retrieval.catalogs import IndexedCatalogs
@@ -33,7 +32,7 @@ def test_none_is_a_question_that_is_measured() -> None:
 async def test_each_gives_rows_through_the_guard(wiring: Wiring) -> None:
     store = wiring.build_index_store()
     guard = wiring.build_guard(IndexedCatalogs(store))
-    executor = ReadOnlyExecutor(wiring.build_databases())
+    executor = wiring.build_executor()
     principal = wiring.settings.identity.principal()
     try:
         for pair in PAIRS:

@@ -16,7 +16,6 @@ import httpx
 import pytest
 from starlette.types import ASGIApp
 
-from execution.executor import ReadOnlyExecutor
 from nl2sql.settings import Settings
 from nl2sql.settings.service import AuditSettings, PageSettings
 from retrieval.index_store.store import IndexStore
@@ -130,7 +129,7 @@ async def open_page_service(
     audit = folder / "audit.jsonl"
     configured = configure(wiring, patch, audit, **sections)
     store = configured.build_index_store()
-    executor = ReadOnlyExecutor(configured.build_databases())
+    executor = configured.build_executor()
     stages = CpuStages.build_here(configured, engine, store, executor)
     services = build_services(configured, engine, stages, store, prepares_prompts=False)
     # Other tests leave feedback and sessions behind.

@@ -6,7 +6,6 @@ import asyncio
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from execution.executor import ReadOnlyExecutor
 from execution.postgres.functions import DEFINER
 from execution.postgres.session import find_missing_limits
 from nl2sql.errors import QuorumError
@@ -145,7 +144,7 @@ def check_functions(wiring: Wiring, database: str) -> list[Check]:
 
 
 async def _probe(wiring: Wiring) -> list[tuple[str, str]]:
-    executor = ReadOnlyExecutor(wiring.build_databases())
+    executor = wiring.build_executor()
     store = wiring.build_index_store()
     try:
         found = [*await executor.probe(), *await store.probe()]

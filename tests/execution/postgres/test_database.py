@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from execution.executor import Database, ReadOnlyExecutor
+from execution.executor import Database
 from execution.postgres.database import PostgresDatabase
 from nl2sql.errors import DatabaseUnavailable, UnknownDatabase
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from serve_app.composition.database_kinds import open_database
 from serve_app.composition.wiring import Wiring
 from tests.execution.expecting import expect
 from tests.execution.trusted import trust
@@ -26,7 +27,7 @@ def query(sql: str, database: str = "demo_erp") -> GuardedQuery:
 
 @pytest.fixture
 async def database(wiring: Wiring) -> AsyncIterator[Database]:
-    database = wiring.build_databases()["demo_erp"]
+    database = open_database(wiring, "demo_erp")
     assert isinstance(database, PostgresDatabase)
     yield database
     await database.close()
@@ -101,7 +102,7 @@ async def test_a_server_that_is_not_there_is_an_error_with_a_hint(wiring: Wiring
 
 
 async def test_the_executor_keeps_databases_apart(wiring: Wiring) -> None:
-    executor = ReadOnlyExecutor(wiring.build_databases())
+    executor = wiring.build_executor()
     try:
         names = [
             await executor.execute(query("SELECT current_database()", name), 1)

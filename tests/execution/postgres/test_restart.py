@@ -12,6 +12,7 @@ import pytest
 
 from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
 from nl2sql.types import ResultSet
+from serve_app.composition.database_kinds import open_database
 from serve_app.composition.wiring import Wiring
 from tests.execution.trusted import trust
 
@@ -21,7 +22,7 @@ Ask = Callable[[], Awaitable[bool]]
 @pytest.fixture(params=["data", "index"])
 async def ask(request: pytest.FixtureRequest, wiring: Wiring) -> AsyncIterator[Ask]:
     """Asks the database or the index something, as questions do."""
-    database, store = wiring.build_databases()["demo_erp"], wiring.build_index_store()
+    database, store = open_database(wiring, "demo_erp"), wiring.build_index_store()
     query = trust("demo_erp", "SELECT count(*), pg_sleep(0.02) FROM employees")
 
     numbers = itertools.count()

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import psycopg
 import pytest
 
-from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import SqlGuard
 from nl2sql.errors import IndexUnavailable
 from nl2sql.types import Diagnostic, Principal, ValueMatch, Violation
@@ -157,7 +156,7 @@ class Demo:
 async def demo(guarded_wiring: Wiring) -> AsyncIterator[Demo]:
     store = guarded_wiring.build_index_store()
     guard = guarded_wiring.build_guard(IndexedCatalogs(store))
-    executor = ReadOnlyExecutor(guarded_wiring.build_databases())
+    executor = guarded_wiring.build_executor()
     with psycopg.connect(guarded_wiring.reader_url("demo_erp")) as connection:
         stranger = connection.execute(
             "SELECT min(last_name) FROM hr.employees e WHERE NOT EXISTS (SELECT FROM hr.employees o"
@@ -166,7 +165,7 @@ async def demo(guarded_wiring: Wiring) -> AsyncIterator[Demo]:
         ).fetchone()
     assert stranger is not None
     memory = guarded_wiring.build_value_memory(store)
-    search = guarded_wiring.build_value_search(memory, guard, executor)
+    search = IndexedValueSearch(memory, guard, guard, executor)
     yield Demo(search, guard, stranger[0])
     await executor.close()
     await store.close()

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from execution.executor import ReadOnlyExecutor
 from generation.models.registry import load_embedder, load_registry
 from nl2sql.errors import ModelCorrupt, SettingsError
 from nl2sql.settings import ModelSettings, load_settings, parse_settings
@@ -87,7 +86,7 @@ async def test_a_duckdb_file_is_read_guarded_and_asked_through_the_wiring(tmp_pa
         table.qualified for table in read.tables
     }
     assert {table.schema for table in wiring.source("staff").read_catalog().tables} == {"staff"}
-    executor = ReadOnlyExecutor(wiring.build_databases())
+    executor = wiring.build_executor()
     guard = wiring.build_guard(FakeCatalogs(read))
     # A function of the database's own allowlist passes both the guard and the reader.
     query = await guard.guard("shop", "SELECT printf('%d', id) FROM Orders", Principal("tester"))
