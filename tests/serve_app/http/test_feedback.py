@@ -65,28 +65,6 @@ async def test_what_is_sent_arrives_with_its_principal(monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("change", "status", "field"),
-    [
-        ({"question": ""}, 422, "question"),
-        ({"question": "a\0b"}, 422, "question"),
-        ({"sql": "x" * 4001}, 422, "sql"),
-        ({"verdict": "perhaps"}, 422, "verdict"),
-        ({"correction": "SELECT 2"}, 422, "correction"),
-        ({"verdict": "wrong", "correction": "\t"}, 422, "correction"),
-        ({"database": "nowhere"}, 404, "database"),
-        ({"principal": "boss"}, 422, "principal"),
-    ],
-)
-async def test_bad_input_is_a_problem_that_names_the_field(
-    change: dict[str, Any], status: int, field: str
-) -> None:
-    response = await send({**BODY, **change}, FakeTaker())
-    assert response.status_code == status
-    assert response.headers["content-type"] == "application/problem+json"
-    assert field in [error["field"] for error in response.json()["errors"]]
-
-
-@pytest.mark.parametrize(
     ("body", "field"),
     [(BODY, "sql"), ({**BODY, "verdict": "wrong", "correction": "SELECT 2"}, "correction")],
 )

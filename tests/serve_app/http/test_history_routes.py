@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.serve_app.page_service import PageService
 
 COUNT = "SELECT count(*) FROM employees"
@@ -120,24 +118,3 @@ async def test_conversations_about_a_database_that_may_not_be_asked_are_not_list
             await connection.execute(f"UPDATE quorumsql.{table} SET database = 'demo_erp'".encode())
     assert await list_ids(service, "zoe") == []
     assert (await service.send("zoe", "GET", "/conversations/s")).status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status"),
-    [
-        ("GET", "/conversations/invented", None, 404),
-        ("GET", "/conversations/no%20id", None, 422),
-        ("GET", "/conversations?after=x", None, 422),
-        ("GET", "/conversations?search=%00", None, 422),
-        ("PATCH", "/conversations/invented", {"starred": True}, 404),
-        ("PATCH", "/conversations/s", {"title": "  "}, 422),
-        ("DELETE", "/conversations/no%20id", None, 422),
-    ],
-)
-async def test_wrong_requests_are_told(
-    service: PageService, method: str, path: str, body: Any, status: int
-) -> None:
-    response = await service.send("mia", method, path, json=body)
-    assert response.status_code == status
-    assert response.headers["content-type"] == "application/problem+json"
-    assert (await service.send("", method, path, json=body)).status_code == 401

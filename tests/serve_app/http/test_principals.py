@@ -123,31 +123,6 @@ async def test_nobody_but_the_token_says_who_asks(service: PageService) -> None:
     assert own != read_rows(await ask(service, "ada", "Who?", chosen_sql=COUNT))
 
 
-# -- questions about the database itself, which need no model --------------------------------------
-
-
-@pytest.mark.parametrize("question", ["Show me all tables", "有哪些表？"])  # noqa: RUF001
-async def test_tables_are_those_that_one_may_see(
-    service: PageService, engine: RecordingEngine, question: str
-) -> None:
-    names = {
-        name: {row[0] for row in read_rows(await ask(service, name, question))}
-        for name in ("ada", "mia")
-    }
-    assert engine.prompts == []
-    assert len(names["ada"]) == 78
-    assert "employees" in names["mia"] < names["ada"]
-    assert "customers" in names["ada"] - names["mia"]
-    answer = await ask(service, "eve", question)
-    assert (answer["outcome"], answer["code"]) == ("refused", "not_permitted")
-
-
-async def test_columns_of_a_table_that_one_may_not_see_are_not_listed(service: PageService) -> None:
-    question = "What columns does payslips have?"
-    assert "gross_amt" in {row[0] for row in read_rows(await ask(service, "ada", question))}
-    assert "gross_amt" not in repr(await ask(service, "mia", question))
-
-
 # -- feedback and examples -------------------------------------------------------------------------
 
 GIVEN = f"How many employees are called {SECRET}?"

@@ -149,22 +149,6 @@ async def test_suggestions_are_examples_and_then_made_from_visible_tables(
         assert "payslip" not in " ".join(found["questions"])
 
 
-@pytest.mark.parametrize(
-    ("parameters", "field"),
-    [
-        ({"limit": 201}, "query.limit"),
-        ({"search": "a\0b"}, "search"),
-        ({"after": "nonsense"}, "after"),
-    ],
-)
-async def test_a_wrong_parameter_is_named(
-    service: PageService, parameters: dict[str, Any], field: str
-) -> None:
-    response = await service.send("ada", "GET", "/databases/demo_erp/tables", params=parameters)
-    assert response.status_code == 422
-    assert response.json()["errors"][0]["field"] == field
-
-
 async def test_no_character_of_a_search_is_special(service: PageService) -> None:
     everything = await list_tables(service, "ada")
     for search in ("\\", '"', "a'--", "\u202e", "訂單", "🙂", "hr.%", "hr._mployees", "hr.*"):

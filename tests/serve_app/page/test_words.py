@@ -37,7 +37,7 @@ def test_the_sentence_says_what_the_rows_are(call: Call) -> None:
 
     def say(names: list[str], rows: list[list[Any]], **more: Any) -> Any:
         answer = {"text": "", "columns": build_columns(*names), "rows": rows, **more}
-        return call("words/sentence", "writeSentence", answer)
+        return call("words", "writeSentence", answer)
 
     assert say(["day", "net_amt"], twelve) == "12 rows with day and net amt."
     assert say(["day"], twelve, truncated=True) == "The first 12 rows with day; there are more."
@@ -73,9 +73,9 @@ def test_a_variation_stands_first_only_where_the_checks_say_so(
     readings = [{"sql": "ab"[at], "share": share} for at, share in enumerate(shares)]
     candidates = [{"sql": "ab"[at], "weight": weight} for at, weight in enumerate(weights)]
     trace = {"candidates": candidates} if candidates else None
-    ordered = call("words/readings", "orderReadings", readings, trace)
+    ordered = call("words", "orderReadings", readings, trace)
     assert "".join(one["sql"] for one in ordered) == order
-    said = [call("words/readings", "describeSupport", ordered, at) for at in range(len(ordered))]
+    said = [call("words", "describeSupport", ordered, at) for at in range(len(ordered))]
     assert said == support
 
 
@@ -159,13 +159,13 @@ def test_summary_and_grounds_rest_on_the_same_counts(
         "quorum": agreeing >= 2 and agreeing * 2 > samples,
         "trace": trace,
     }
-    described = call("words/confidence", "describeConfidence", answer, False)
-    grounds = call("words/confidence", "listGrounds", answer, False)
+    described = call("words", "describeConfidence", answer, False)
+    grounds = call("words", "listGrounds", answer, False)
     assert described["summary"] == summary
     assert grounds[1] == ground
     # Without the process, no numbers are known: then neither says any.
     bare = answer | {"trace": None}
-    words = call("words/confidence", "describeConfidence", bare, False)["summary"]
+    words = call("words", "describeConfidence", bare, False)["summary"]
     assert not [sign for sign in words if sign.isdigit()]
     assert ("Most of" in words) == answer["quorum"]
 
@@ -173,12 +173,12 @@ def test_summary_and_grounds_rest_on_the_same_counts(
 def test_candidates_are_counted_by_origin_and_add_up(call: Call) -> None:
     origins = ["sample"] * 3 + ["derived"] * 5 + ["repair"]
     candidates = [{"origin": origin} for origin in origins]
-    said = call("words/attempts", "describeOrigins", {"samples": 4, "candidates": candidates})
+    said = call("words", "describeOrigins", {"samples": 4, "candidates": candidates})
     assert said == (
         "The model was asked 4 times and wrote 3 different queries; 5 variations of what it wrote "
         "were made by rule; repairing what failed gave 1 more query."
     )
-    said = call("words/attempts", "describeOrigins", {"samples": 1, "candidates": candidates[:1]})
+    said = call("words", "describeOrigins", {"samples": 1, "candidates": candidates[:1]})
     assert said == "The model was asked once and wrote 1 different query."
 
 

@@ -3,15 +3,19 @@
  * an interpreter (no eval), nothing is loaded, and the drawing is a canvas.
  */
 
-import { html, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
+import { html, signal, useEffect, useMemo, useRef, useState } from "../../vendor/preact.js";
 import { listChoices, MOST_ROWS, readRoles, suggestChart } from "../chart/rule.js";
 import { buildSpec } from "../chart/spec.js";
 import { saveBlob } from "../core/files.js";
 import { nameColumns, writeWords } from "../core/format.js";
-import { dark } from "../core/theme.js";
 import { count, plain } from "../core/text.js";
 import { Button } from "./controls.js";
 import { notify } from "./notices.js";
+
+/** Whether the reader's system is dark: a chart is drawn rather than styled. */
+const SYSTEM = matchMedia("(prefers-color-scheme: dark)");
+const dark = signal(SYSTEM.matches);
+SYSTEM.addEventListener("change", () => (dark.value = SYSTEM.matches));
 
 const MARKS = [["bar", "Bars"], ["line", "Lines"]];
 

@@ -5,7 +5,7 @@
  */
 
 import { batch, computed, signal } from "../../vendor/preact.js";
-import { load, Problem, reachable, request, requestJson, sleep } from "./api.js";
+import { load, Problem, reachable, requestJson, sleep } from "./api.js";
 import { askQuestion, Lost } from "./events.js";
 import { mostRows, refer } from "./files.js";
 import { replace, route } from "./router.js";
@@ -227,11 +227,6 @@ export function buildAnswer(question, name, result, more = {}) {
     outcome: "answered", question, database: name, notes: [], trace: null, text: "", text_source: "",
     confidence: null, quorum: null, cut: [], predicates: [], ...result, ...more,
   };
-}
-
-/** Removes the conversation at the service when it is forgotten on purpose. */
-export function deleteSession(id, keepalive = false) {
-  return request(`conversations/${encodeURIComponent(id)}`, { method: "DELETE", keepalive });
 }
 
 /** Shows an empty conversation at its address. */

@@ -39,3 +39,13 @@ export function useLoaded(path) {
     },
   };
 }
+
+/** A value that follows another once that rests for a while, as a search does what is typed. */
+export function useDelayed(value, ms) {
+  const [late, setLate] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(value), ms);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return late;
+}

@@ -1,13 +1,12 @@
 /** An answer: the sentence, how sure it is, the rows as table or chart, and what can be done next. */
 
-import { html, useState } from "../../vendor/preact.js";
+import { html, useId, useState } from "../../vendor/preact.js";
 import { askCorrected } from "../core/conversation.js";
 import { refer } from "../core/files.js";
-import { Confidence } from "../components/confidence.js";
 import { Button } from "../components/controls.js";
 import { Rows } from "../components/rows.js";
 import { PolicyNote, Text } from "../components/text.js";
-import { writeReading, writeSentence } from "../words/sentence.js";
+import { describeConfidence, listGrounds, writeReading, writeSentence } from "../words.js";
 import { CorrectView } from "./correct.js";
 import { useFeedback } from "./feedback.js";
 import { WhyView } from "./why/why.js";
@@ -28,6 +27,22 @@ function Account({ answer, isReadingChosen = false }) {
   return html`<p class="sentence"><${Text} value=${writeSentence(answer)} /></p>
     ${answer.description && html`<p class="reading-of"><${Text} value=${writeReading(answer.description)} /></p>`}
     <${Confidence} answer=${answer} isReadingChosen=${isReadingChosen} />`;
+}
+
+/** The confidence in words with a small meter; what it rests on, behind a click. */
+function Confidence({ answer, isReadingChosen }) {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  const found = describeConfidence(answer, isReadingChosen);
+  if (!found) return null;
+  return html`<div class=${`confidence level-${found.level}`}>
+    <button type="button" aria-expanded=${open} aria-controls=${id} title="What this rests on" onClick=${() => setOpen(!open)}>
+      <span class="meter" aria-hidden="true">${[1, 2, 3, 4].map((step) => html`<i class=${step <= found.level ? "on" : ""}></i>`)}</span>
+      <strong>${found.label}</strong>
+    </button>
+    <span class="confidence-summary">${found.summary}</span>
+    <ul id=${id} class="grounds" hidden=${!open}>${open && listGrounds(answer, isReadingChosen).map((ground) => html`<li>${ground}</li>`)}</ul>
+  </div>`;
 }
 
 /**

@@ -6,8 +6,8 @@ import { refer } from "../core/files.js";
 import { buildFormat, nameColumns } from "../core/format.js";
 import { Bar } from "../components/controls.js";
 import { Prose, Sql, Text } from "../components/text.js";
-import { askBack, describeSupport, orderReadings } from "../words/readings.js";
-import { Why } from "./why_button.js";
+import { askBack, describeSupport, orderReadings } from "../words.js";
+import { Why } from "./why/why.js";
 
 const NEAREST_ROWS = 20;
 const PREVIEW_ROWS = 3;

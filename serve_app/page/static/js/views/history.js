@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../../vendor
 import { query, request, requestJson } from "../core/api.js";
 import { leave, running, session } from "../core/conversation.js";
 import { formatAgo, formatTime } from "../core/format.js";
-import { useLoaded } from "../core/loading.js";
+import { useDelayed, useLoaded } from "../core/loading.js";
 import { href } from "../core/router.js";
 import { count, plain } from "../core/text.js";
 import { Button } from "../components/controls.js";
@@ -17,13 +17,9 @@ const at = (id) => `conversations/${encodeURIComponent(id)}`;
 
 export function HistoryView() {
   const [text, setText] = useState("");
-  const [search, setSearch] = useState("");
   const [starred, setStarred] = useState(false);
   const [gone, setGone] = useState(() => new Set());
-  useEffect(() => {
-    const timer = setTimeout(() => setSearch(text), PAUSE_MS);
-    return () => clearTimeout(timer);
-  }, [text]);
+  const search = useDelayed(text, PAUSE_MS);
   const loaded = useLoaded(`conversations${query({ search, starred, limit: PAGE })}`);
   useReloads(loaded.retry);
   const entries = (loaded.data?.conversations ?? []).filter((one) => !gone.has(one.id));

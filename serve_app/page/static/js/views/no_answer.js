@@ -5,7 +5,7 @@ import { ask } from "../core/conversation.js";
 import { clean } from "../core/text.js";
 import { Button } from "../components/controls.js";
 import { Prose, Sql, Text } from "../components/text.js";
-import { Why } from "./why_button.js";
+import { Why } from "./why/why.js";
 
 const REFUSALS = {
   off_topic: "This is not about the data that can be asked here.",

@@ -7,7 +7,7 @@ import { Bar } from "../components/controls.js";
 import { useCountdown } from "../components/notices.js";
 import { ResultTable, useTable } from "../components/table.js";
 import { Prose, Sql } from "../components/text.js";
-import { nameStage } from "../words/stages.js";
+import { nameStage } from "../words.js";
 
 const LONG_MS = 15_000;
 

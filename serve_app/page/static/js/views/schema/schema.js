@@ -1,8 +1,8 @@
 /** The data that can be asked: tables by search on the server, definitions by search here, either in detail. */
 
-import { html, useEffect, useState } from "../../../vendor/preact.js";
+import { html, useState } from "../../../vendor/preact.js";
 import { query } from "../../core/api.js";
-import { useLoaded } from "../../core/loading.js";
+import { useDelayed, useLoaded } from "../../core/loading.js";
 import { go, href, route } from "../../core/router.js";
 import { database, databases } from "../../core/state.js";
 import { count, plain } from "../../core/text.js";
@@ -13,15 +13,6 @@ import { TableDetail } from "./table_detail.js";
 
 const PAGE = 60;
 const PAUSE_MS = 140;
-
-function useDelayed(value, ms) {
-  const [late, setLate] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(value), ms);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return late;
-}
 
 export function SchemaView() {
   const [name = database.value, chosen = "", ...definition] = route.value.parts;

@@ -6,7 +6,7 @@ import { count } from "../../core/text.js";
 import { Bar, Button } from "../../components/controls.js";
 import { Predicates, Prose, Sql, Text } from "../../components/text.js";
 import { listMissing } from "../../sql/diff.js";
-import { nameResults, nameVerdict } from "../../words/verdicts.js";
+import { nameResults, nameVerdict } from "../../words.js";
 
 const FIRST = 6;
 const ORIGINS = { sample: "written by the model", derived: "a variation, made by rule", chosen: "chosen by you", verified: "given by a person" };

@@ -4,8 +4,7 @@ import { html } from "../../../vendor/preact.js";
 import { formatMs, formatPercent } from "../../core/format.js";
 import { count } from "../../core/text.js";
 import { Predicates, Sql, Text } from "../../components/text.js";
-import { countAttempts, describeOrigins, listResults } from "../../words/attempts.js";
-import { describeGiven } from "../../words/confidence.js";
+import { countAttempts, describeGiven, describeOrigins, listResults } from "../../words.js";
 
 export function Summary({ answer, trace, winner, isChosen, go }) {
   const total = trace.stages.reduce((sum, stage) => sum + stage.ms, 0);

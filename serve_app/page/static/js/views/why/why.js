@@ -2,9 +2,9 @@
 
 import { html, useId, useLayoutEffect, useRef, useState } from "../../../vendor/preact.js";
 import { formatMs, formatNumber } from "../../core/format.js";
-import { Bar, showPanel, TabPanel, Tabs } from "../../components/controls.js";
+import { Bar, Button, showPanel, TabPanel, Tabs } from "../../components/controls.js";
 import { Block, Sql, Text } from "../../components/text.js";
-import { nameStage } from "../../words/stages.js";
+import { nameStage } from "../../words.js";
 import { Candidates } from "./candidates.js";
 import { Found } from "./found.js";
 import { Summary } from "./summary.js";
@@ -36,6 +36,14 @@ export function WhyView({ answer }) {
     <${Tabs} label="Parts of the process" tabs=${tabs} chosen=${chosen} choose=${setChosen} panelId=${id} />
     <${TabPanel} id=${id} chosen=${chosen}><${View} answer=${answer} trace=${trace} winner=${winner} isChosen=${isChosen} go=${setChosen} /></${TabPanel}>
   </section>`;
+}
+
+/** The button that opens the process, for outcomes without rows. Where there are rows, the answer has the button. */
+export function Why({ answer }) {
+  const [open, setOpen] = useState(false);
+  if (!answer.trace) return null;
+  return html`<div class="actions"><${Button} icon="why" aria-expanded=${open} onClick=${() => setOpen(!open)}>Why</${Button}></div>
+    ${open && html`<${WhyView} answer=${answer} />`}`;
 }
 
 /** The planned path of joins. */
