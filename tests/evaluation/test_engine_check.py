@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from random import Random
 
 import pytest
 
 from evaluation.engine_check.behaviour import check_behaviour
 from evaluation.engine_check.load import LoadGenerator, Shape
+from evaluation.engine_check.prompts import write_task
+from generation.engines import OpenEngine
+from generation.engines.openvino_engine import OpenVinoEngine
+from generation.engines.vllm_engine import VllmEngine
+from generation.models.forms import OPENVINO, SAFETENSORS, Form
+from generation.models.store import ModelStore
+from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
+from tests.conftest import ROOT
 from tests.fakes.model import StubEngine
 
 WORDS = "one two three four five six seven eight nine ten".split()
@@ -127,3 +137,39 @@ async def test_prompts_without_a_shared_beginning_differ_from_the_first_word_on(
 
     beginnings = {prompt.split()[0] for prompt in engine.known}
     assert len(beginnings) == len(engine.known) > 0
+
+
+@pytest.mark.model
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("build", "form"),
+    [
+        (OpenVinoEngine, OPENVINO),
+        pytest.param(VllmEngine, SAFETENSORS, marks=pytest.mark.vllm),
+    ],
+)
+async def test_the_engines_do_what_the_pipeline_needs(
+    build: Callable[[Path, ModelSettings], OpenEngine], form: Form
+) -> None:
+    """On the weights that the set-up fetches; what depends on the time is left out."""
+    folder = ModelStore(ROOT / ".quorumsql" / "models", form).find("qwen2.5-coder-0.5b-instruct")
+    assert folder is not None, "run `make weights-vllm` first"
+    engine = build(folder, ModelSettings(max_model_len=2048))
+    checks = []
+    async for check in check_behaviour(engine):
+        checks.append(check)
+        if check.name == "stop texts":
+            break
+    task = asyncio.create_task(engine.sample(build_request(max_tokens=1000)))
+    await asyncio.sleep(1)
+    task.cancel()
+    await asyncio.wait([task])
+    running = await engine.requests_in_flight()
+    await engine.close()
+
+    assert [check for check in checks if not check.passed] == []
+    assert running == 0
+
+
+def build_request(max_tokens: int) -> SamplingRequest:
+    return SamplingRequest(write_task("cancel"), 4, 1, temperature=1.0, max_tokens=max_tokens)
