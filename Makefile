@@ -70,7 +70,7 @@ test-all: weights-vllm test ## Every test: those of `make test`, then the long c
 test-chaos: $(INSTALLED) ## Break the service under load in every way, and print what came of it
 	$(BIN)/python -m pytest -m faults tests/chaos
 
-format: $(INSTALLED) ## Mend what lint can mend
+format: $(INSTALLED) ## Fix what lint can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

@@ -1,6 +1,7 @@
 """The HTTP interface as a plain ASGI application over a ``QueryService``.
 
-A request is checked in this order: host and origin, token, body, route. An answer is JSON unless
+A request is checked in this order: host and origin, token, requests a
+minute, body, route. An answer is JSON unless
 the client prefers another media type: the rows alone in that format, with the rest in headers; or a
 stream of events that reports progress. When a client disconnects, the work for it is cancelled.
 """

@@ -49,9 +49,9 @@ _EXPOSED = [
         for unit in ("requests", "tokens")
     ),
 ]
-# The most bytes of a sign-in, and the most unfinished ones.
 # From the headers of a request to the end of its body.
 _BODY_TIMEOUT_S = 10.0
+# The most bytes of a sign-in, and the most unfinished ones.
 _SIGN_IN_BYTES, _MOST_SIGN_INS = 32_768, 32
 # The request headers of MCP clients.
 _MCP_HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")

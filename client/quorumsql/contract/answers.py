@@ -120,7 +120,10 @@ class InterpretationResponse(ResponseModel):
     description: Text = Field(description="What the query asks for, in words.")
     share: float = Field(description="The share of the samples that agree on this reading.")
     columns: list[ResultColumn] = Field([], description="Of its result.")
-    rows: Rows = Field([], description="The first of its rows, at most 20; all rows: pick it.")
+    rows: Rows = Field(
+        [],
+        description="The first of its rows, at most 20; for all, send its `sql` as `chosen_sql`.",
+    )
     truncated: bool = Field(False, description="Whether there are more rows than these.")
     cut: list[list[int]] = Field([], description="[row, column] of each truncated cell, from 0.")
 

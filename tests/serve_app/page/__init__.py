@@ -1,1 +1,1 @@
-"""What people do on the page, in Chromium and Firefox: mouse, keyboard, hostile texts, faults."""
+"""What people do on the page, in Chromium: mouse, keyboard, hostile texts, faults."""

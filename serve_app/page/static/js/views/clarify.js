@@ -1,4 +1,4 @@
-/** A doubtful answer: the nearest reading with its rows, the other with a few; a click picks one. */
+/** A doubtful answer: the nearest reading with its rows, the other with a few; a button chooses one. */
 
 import { html, useMemo } from "../../vendor/preact.js";
 import { ask } from "../core/conversation.js";

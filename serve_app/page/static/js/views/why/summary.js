@@ -30,7 +30,7 @@ export function Summary({ answer, trace, winner, isChosen, go }) {
       ${winner?.predicates.length > 0 ? html` Conditions were added to this one, for what you may see:` : winner ? " No condition had to be added to this one." : ""}</p>
       ${winner?.predicates.length > 0 && html`<${Predicates} predicates=${winner.predicates} />`}</li>
     <li><h4>${isSampled ? "Their results were compared" : "It was run"}</h4><p>${!isSampled ? "" : winner ? `${isChosen ? "" : "Of the query that ranks first: "}${listResults(countAttempts(trace, winner))}` : "No query gave a result."}
-      ${isSampled && answer.confidence !== null && answer.confidence !== undefined ? html` That answers like this are right is estimated at ${formatPercent(answer.confidence)}${trace.threshold > 0 ? `; an answer needs ${formatPercent(trace.threshold)}` : ""}.` : ""}</p>
+      ${isSampled && answer.confidence !== null && answer.confidence !== undefined ? html` About ${formatPercent(answer.confidence)} of answers like this are right${trace.threshold > 0 ? `; an answer needs ${formatPercent(trace.threshold)}` : ""}.` : ""}</p>
       ${winner && html`<${Sql} sql=${winner.sql} label=${isChosen ? "The query that was chosen" : "The query ranked first"} />`}
       ${winner?.guarded_sql && winner.guarded_sql !== winner.sql && html`<details><summary>As it ran, with what was added</summary><${Sql} sql=${winner.guarded_sql} label="The query as it ran" /></details>`}</li>
     <li><h4>It took ${formatMs(total)}</h4><p>${link("time", "See each stage")}.</p></li>
