@@ -84,6 +84,7 @@ async def find_failures(fault: str) -> set[str]:
     return {check.name async for check in check_behaviour(RandomEngine(fault)) if not check.passed}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "failed"),
     [

@@ -107,6 +107,14 @@ def test_a_job_goes_on_where_it_was(wiring: Wiring, tmp_path: Path) -> None:
     assert run_job(job, wiring, SIZES, build_engine=never).is_complete  # type: ignore[arg-type]
 
 
+def read_command(process: psutil.Process) -> str:
+    """How it was called; empty once it has ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
 @pytest.mark.long
 def test_a_job_survives_the_death_of_a_worker_and_of_an_engine(
     wiring: Wiring, tmp_path: Path
@@ -118,7 +126,7 @@ def test_a_job_survives_the_death_of_a_worker_and_of_an_engine(
         found = [
             process
             for process in psutil.Process().children(recursive=True)
-            if victims and " ".join(process.cmdline()).startswith(victims[0])
+            if victims and read_command(process).startswith(victims[0])
         ]
         if found and progress.done > 20 * (3 - len(victims)):
             found[0].kill()
