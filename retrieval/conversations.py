@@ -59,11 +59,13 @@ class GuardedSessions:
             most=MOST_TURNS,
             keep_hours=_KEEP_HOURS,
         )
-        queries = {sql for turn in turns for sql in (turn.sql, *turn.interpretations) if sql}
-        verdicts = await gather_all(
-            self._guard.guard(question.database, sql, question.principal) for sql in sorted(queries)
-        )
-        if any(isinstance(verdict, Violation) for verdict in verdicts):
+        queries = {
+            (question.database, sql)
+            for turn in turns
+            for sql in (turn.sql, *turn.interpretations)
+            if sql
+        }
+        if await find_refused(self._guard, queries, question.principal):
             await self._store.forget(owner=owner, session=question.session)
             return ()
         return turns
@@ -198,15 +200,8 @@ class GuardedConversations:
             return None
         owner = identify_owner(principal)
         turns = await self._store.list_turns(owner, session, databases, most=MOST_SHOWN)
-        queries = sorted({(turn.database, turn.sql) for turn in turns if turn.sql})
-        verdicts = await gather_all(
-            self._guard.guard(database, sql, principal) for database, sql in queries
-        )
-        refused = {
-            query
-            for query, verdict in zip(queries, verdicts, strict=True)
-            if isinstance(verdict, Violation)
-        }
+        queries = {(turn.database, turn.sql) for turn in turns if turn.sql}
+        refused = await find_refused(self._guard, queries, principal)
         withheld = frozenset(turn.id for turn in turns if (turn.database, turn.sql) in refused)
         return WholeConversation(
             conversation,
@@ -249,3 +244,16 @@ class GuardedConversations:
         if time.monotonic() - self._pruned_at >= _PRUNE_INTERVAL_S:
             self._pruned_at = time.monotonic()
             await self._store.prune(self._days)
+
+
+async def find_refused(
+    guard: Guard, queries: Collection[tuple[str, str]], principal: Principal
+) -> frozenset[tuple[str, str]]:
+    """Those of ``queries`` (database and SQL) that the principal may not run."""
+    asked = sorted(queries)
+    verdicts = await gather_all(guard.guard(database, sql, principal) for database, sql in asked)
+    return frozenset(
+        query
+        for query, verdict in zip(asked, verdicts, strict=True)
+        if isinstance(verdict, Violation)
+    )

@@ -25,7 +25,7 @@ _PIECE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class EngineCheck:
     """One property, whether the engine has it, and what was seen."""
 
     name: str
@@ -33,14 +33,14 @@ class Check:
     seen: str
 
 
-async def check_behaviour(engine: Engine) -> AsyncIterator[Check]:
+async def check_behaviour(engine: Engine) -> AsyncIterator[EngineCheck]:
     """The checks, one after the other. An error of the engine fails the check that met it."""
     for name, check in _CHECKS.items():
         try:
             passed, seen = await check(engine)
         except Exception as error:  # whatever an engine raises is what the check reports
             passed, seen = False, f"{type(error).__name__}: {error}"
-        yield Check(name, passed, seen)
+        yield EngineCheck(name, passed, seen)
 
 
 async def _check_count(engine: Engine) -> tuple[bool, str]:
@@ -77,21 +77,18 @@ async def _check_prefix(engine: Engine) -> tuple[bool, str]:
     # Words of this moment, which no earlier check has left in the cache.
     prompt = write_task(write_words(words, f"prefix {time.time_ns()}"))
     request = replace(_build(k=1, max_tokens=1), prompt=prompt)
-    first, second = [await _time(engine.sample(request)) for _ in range(2)]
+    first, second = [(await _time(engine.sample(request)))[1] for _ in range(2)]
     return second < first, f"{first * 1000:.0f} ms, then {second * 1000:.0f} ms for the same prompt"
 
 
 async def _check_deadline(engine: Engine) -> tuple[bool, str]:
     request = _build(k=16, max_tokens=_LONG_TOKENS, tag="deadline")
-    start = time.perf_counter()
-    texts = (await engine.sample(request)).texts
+    free, seconds = await _time(engine.sample(request))
     # Enough for the same answers again, which end earlier or hold the stop text nowhere.
-    limit_s = 1.5 * (time.perf_counter() - start) + 0.2
-    stop, expected = _find_stop(texts)
+    limit_s = 1.5 * seconds + 0.2
+    stop, expected = _find_stop(free.texts)
     limited = replace(request, max_tokens=_ENDLESS_TOKENS, stop=(stop,), time_limit_s=limit_s)
-    start = time.perf_counter()
-    found = await engine.sample(limited)
-    seconds = time.perf_counter() - start
+    found, seconds = await _time(engine.sample(limited))
     return (
         0 < len(found.texts) < 16 and seconds < 2 * limit_s,
         f"{len(found.texts)} of 16 texts after {seconds:.1f} s, the limit was {limit_s:.1f} s; "
@@ -102,7 +99,7 @@ async def _check_deadline(engine: Engine) -> tuple[bool, str]:
 async def _check_cancel(engine: Engine) -> tuple[bool, str]:
     short = _build(k=1, max_tokens=8, tag="cancel")
     await engine.sample(short)
-    usual = await _time(engine.sample(short))
+    _, usual = await _time(engine.sample(short))
     endless = [
         asyncio.create_task(
             engine.sample(_build(k=16, max_tokens=_ENDLESS_TOKENS, tag=f"endless {number}"))
@@ -114,7 +111,7 @@ async def _check_cancel(engine: Engine) -> tuple[bool, str]:
         task.cancel()
     ended = await asyncio.gather(*endless, return_exceptions=True)
     await asyncio.sleep(_PAUSE_S)
-    after = await _time(engine.sample(short))
+    _, after = await _time(engine.sample(short))
     return (
         all(isinstance(each, asyncio.CancelledError) for each in ended) and after < 2 * usual + 0.1,
         f"128 answers cancelled; a short one takes {after * 1000:.0f} ms after that, "
@@ -147,7 +144,7 @@ def _count_equal(first: Completions, second: Completions) -> int:
     return sum(a == b for a, b in zip(first.texts, second.texts, strict=False))
 
 
-async def _time(work: Awaitable[Completions]) -> float:
+async def _time(work: Awaitable[Completions]) -> tuple[Completions, float]:
+    """The completions, and the seconds that they took."""
     start = time.perf_counter()
-    await work
-    return time.perf_counter() - start
+    return await work, time.perf_counter() - start

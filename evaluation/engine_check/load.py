@@ -37,7 +37,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class MeasuredLoad:
     """What one load gave. ``seconds`` is the time from the first question to the last answer."""
 
     k: int
@@ -75,7 +75,7 @@ class LoadGenerator:
 
     async def measure(
         self, k: int, concurrency: int, seconds: float, *, cached: bool = True
-    ) -> Load:
+    ) -> MeasuredLoad:
         """Asks for ``seconds``, then waits for the answers in flight.
 
         Not ``cached``: no prompt shares its beginning with another one. Raises what the engine
@@ -96,7 +96,7 @@ class LoadGenerator:
                 tokens[1] += answer_tokens
 
         await asyncio.gather(*(ask_in_turn() for _ in range(concurrency)))
-        return Load(
+        return MeasuredLoad(
             k,
             concurrency,
             len(latencies),

@@ -20,7 +20,7 @@ from rich.markup import escape
 from quorumsql.contract import AnsweredResponse, QueryRequest
 from quorumsql.wire import Export, NoRows
 from serve_app.cli.answers import print_answer
-from serve_app.cli.context import CliContext
+from serve_app.cli.context import CliContext, split_list
 from serve_app.cli.output import (
     Output,
     prints,
@@ -100,7 +100,7 @@ def ask(
     request = QueryRequest(
         question=question,
         evidence=evidence,
-        tables=split_names(tables),
+        tables=split_list(tables),
         database=database,
         k=k,
         seed=seed,
@@ -126,15 +126,6 @@ def ask(
     seconds = time.perf_counter() - start
     code = 0 if isinstance(answer, AnsweredResponse) else _NO_ROWS
     return Output(answer, lambda: print_answer(answer, seconds=seconds), code)
-
-
-def split_names(text: str) -> list[str]:
-    """The names between commas.
-
-    >>> split_names("orders, crm.people")
-    ['orders', 'crm.people']
-    """
-    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def _choose_format(name: RowFormat | None, output: Path | None) -> Format | None:

@@ -64,3 +64,12 @@ def name_command() -> str:
         return "quorumsql"
     folder = Path.cwd()
     return str(called.relative_to(folder) if called.is_relative_to(folder) else called)
+
+
+def split_list(text: str) -> list[str]:
+    """What stands between commas.
+
+    >>> split_list("bm25, values,")
+    ['bm25', 'values']
+    """
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -8,17 +8,17 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Literal
 
-from nl2sql.concurrency import gather_all
 from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest
 from nl2sql.protocols import FeedbackTaker, Guard
 from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
-from nl2sql.types import Feedback, FeedbackReceipt, Principal, Violation
+from nl2sql.types import Feedback, FeedbackReceipt, Principal
 from nl2sql.types.question import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
+from retrieval.conversations import find_refused
 from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.example_store import build_access_key
 from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
@@ -216,22 +216,13 @@ class ReviewService:
 
     async def _judge(self, entries: list[FeedbackNote], principal: Principal) -> list[bool]:
         """Whether the principal may run the queries of each entry."""
-        queries = sorted(
-            {
-                (entry.database, sql)
-                for entry in entries
-                for sql in (entry.sql, entry.correction)
-                if sql
-            }
-        )
-        verdicts = await gather_all(
-            self._guard.guard(database, sql, principal) for database, sql in queries
-        )
-        refused = {
-            query
-            for query, verdict in zip(queries, verdicts, strict=True)
-            if isinstance(verdict, Violation)
+        queries = {
+            (entry.database, sql)
+            for entry in entries
+            for sql in (entry.sql, entry.correction)
+            if sql
         }
+        refused = await find_refused(self._guard, queries, principal)
         return [
             (entry.database, entry.sql) not in refused
             and (entry.database, entry.correction) not in refused

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 import yaml
 
-from evaluation.engine_check.behaviour import Check, check_behaviour
-from evaluation.engine_check.load import Load, LoadGenerator, Shape
+from evaluation.engine_check.behaviour import EngineCheck, check_behaviour
+from evaluation.engine_check.load import LoadGenerator, MeasuredLoad, Shape
 from evaluation.runs.environment import describe_machine
 from evaluation.sizing.inputs import EngineProfile
 from nl2sql.settings import Settings
@@ -59,7 +59,7 @@ def engine(
 
 async def _measure(
     settings: Settings, loads: Sequence[tuple[int, int]], seconds: float, wants_profile: bool
-) -> tuple[list[Check], list[Load], EngineProfile | None]:
+) -> tuple[list[EngineCheck], list[MeasuredLoad], EngineProfile | None]:
     reporter = TerminalReporter()
     wiring = Wiring(settings)
     checks, measured, profile = [], [], None
@@ -94,7 +94,7 @@ def _read(text: str, option: str) -> list[int]:
     return numbers
 
 
-def _describe(load: Load) -> dict[str, Any]:
+def _describe(load: MeasuredLoad) -> dict[str, Any]:
     return {
         "k": load.k,
         "concurrency": load.concurrency,

@@ -82,12 +82,3 @@ def _take_split(benchmark: Benchmark, split: str) -> Benchmark:
             hint=f"It has: {known}." if known else "Its questions name no split.",
         )
     return dataclasses.replace(benchmark, examples=examples)
-
-
-def split_list(text: str) -> list[str]:
-    """What stands between commas.
-
-    >>> split_list("bm25, values,")
-    ['bm25', 'values']
-    """
-    return [part.strip() for part in text.split(",") if part.strip()]

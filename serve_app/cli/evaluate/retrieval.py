@@ -13,7 +13,7 @@ from evaluation.retrieval.measures import RetrievalFigures
 from evaluation.retrieval.report import build_tables
 from evaluation.retrieval.variants import VARIANTS, choose_variants
 from evaluation.runs.variants import override
-from serve_app.cli.context import CliContext
+from serve_app.cli.context import CliContext, split_list
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.evaluate.report import print_tables
 from serve_app.cli.output import Output, prints, say
@@ -52,7 +52,7 @@ def retrieval(
     """Measure routing, retrieval, linking and pruning alone. No language model is loaded."""
     cli: CliContext = context.obj
     settings = override(cli.settings, set_ or ())
-    names = opt.split_list(variants)
+    names = split_list(variants)
     choose_variants(settings, names)  # reports a wrong name before anything is restored
     loaded = load_benchmark(benchmark, configured=settings.databases, one_database=one_database)
     chosen = opt.choose_questions(loaded, split=split, sample=sample, seed=seed, evidence=evidence)

@@ -15,7 +15,7 @@ from evaluation.runs.variants import Variant, build_variants, override, parse_co
 from generation.engines.choice import has_gpu
 from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.settings import Settings
-from serve_app.cli.context import CliContext
+from serve_app.cli.context import CliContext, split_list
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.evaluate.report import describe_run, load_run, print_runs
 from serve_app.cli.output import Output, prints, say
@@ -81,9 +81,9 @@ def run(
         settings = Wiring(settings).resolve_model(on_gpu=has_gpu()).settings
     variants = build_variants(
         settings,
-        [parse_count(part) for part in opt.split_list(k)],
+        [parse_count(part) for part in split_list(k)],
         baseline,
-        opt.split_list(without),
+        split_list(without),
     )
     options = MeasureOptions(
         output=output,
