@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Table
 from nl2sql.words import split_words
+from repair.autocorrect.names import find_column
 from repair.autocorrect.select_scopes import (
     SelectScope,
     SelectSource,
@@ -145,12 +146,16 @@ def neighbour_columns(tree: exp.Expr, visible: TableLookup) -> bool:
     """Makes ``SELECT country FROM orders`` join the customers, if no other neighbour has a country.
 
     Also for ``SELECT T2.country`` with an unknown alias, and all other columns of that alias; also
-    over one table between. Not for columns in a JOIN's condition.
+    over one table between. Not for columns in a JOIN's condition, and not for ``o.stat`` where the
+    orders have a ``status``: the named table comes first.
     """
     changed = False
     for scope in read_scopes(tree, visible):
         for column, name in list_faults(scope, "owner", "column", "qualifier"):
             if find_clause(column) == "joins" or scope.find_owners(name):
+                continue
+            named = scope.find_named_table(column)
+            if named is not None and find_column(column.name, named) is not None:
                 continue
             asked = _list_asked(column, scope)
             fits = _build_test(asked, scope)

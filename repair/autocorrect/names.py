@@ -141,10 +141,9 @@ def prefixed_columns(tree: exp.Expr, visible: TableLookup) -> bool:
 
 def _find_prefixed(column: exp.Column, scope: SelectScope) -> str:
     """The only name that is meant in the nearest tables; empty if there is none, or several."""
-    visible, qualifier = scope.visible, column.args.get("table")
-    named = scope.sources.get(visible.spell(qualifier)) if qualifier is not None else None
+    visible, named = scope.visible, scope.find_named_table(column)
     nearer: list[list[Table]] = [
-        [named.table] if named is not None and named.table is not None else [],
+        [named] if named is not None else [],
         [table for _, table in scope.list_tables()],
         list(visible.tables),
     ]
@@ -232,15 +231,15 @@ def find_column(invented: str, table: Table) -> str | None:
     >>> from nl2sql.catalog import Column
     >>> names = ("region_id", "code", "name", "qty_good")
     >>> regions = Table("hr", "regions", tuple(Column(name, "text") for name in names))
-    >>> [find_column(name, regions) for name in ("region_name", "good", "id", "title")]
-    ['name', 'qty_good', 'region_id', None]
+    >>> [find_column(name, regions) for name in ("region_name", "good", "id", "nam", "title")]
+    ['name', 'qty_good', 'region_id', 'name', None]
     """
     words = set(split_words(invented))
     own = set(split_words(table.name))
     graded: dict[int, list[str]] = {}
     for column in table.columns:
         real = set(split_words(column.name))
-        if real == words - own or real - own == words:
+        if real == words - own or real - own == words or are_alike(invented, column.name):
             graded.setdefault(0, []).append(column.name)
         elif real <= words and words - real <= own | _EMPTY_WORDS and real - _EMPTY_WORDS:
             graded.setdefault(1, []).append(column.name)

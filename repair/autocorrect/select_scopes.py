@@ -78,6 +78,12 @@ class SelectScope:
             here = here.outer
         return None
 
+    def find_named_table(self, column: exp.Column) -> Table | None:
+        """The visible table that the column's qualifier names, if any."""
+        qualifier = column.args.get("table")
+        source = self.find_source(self.visible.spell(qualifier)) if qualifier is not None else None
+        return source.table if source is not None else None
+
     def list_tables(self) -> list[tuple[SelectSource, Table]]:
         """The sources that are visible tables."""
         return [

@@ -8,9 +8,14 @@ from nl2sql.types import Definition, JoinPlan, Plan, SchemaContext, ValueMatch
 from repair.autocorrect.table_lookup import TableLookup
 from tests.fakes import SHOP, build_context, build_key, build_table
 
-STORES = build_table("stock.stores", "id integer", "city text", key=("id",))
+STORES = build_table("stock.stores", "id integer", "city text", "cond text", key=("id",))
 TRANSFERS = build_table(
-    "stock.transfers", "id integer", "from_store integer", "to_store integer", key=("id",)
+    "stock.transfers",
+    "id integer",
+    "from_store integer",
+    "to_store integer",
+    "condition text",
+    key=("id",),
 )
 PRICES = build_table("stock.price_list", "UnitPrice numeric", "unit price numeric")
 # All columns begin with the same letters, and no key is declared.
