@@ -1,5 +1,5 @@
-"""Predicts latency, refusals, replicas and GPUs for a load, by simulating the service.
+"""Estimates latency, replicas and GPUs for a load.
 
-``simulate`` runs one configuration, ``find_smallest`` searches for the cheapest one that meets
-targets. ``docs/explanation/sizing.md`` describes the model and its errors.
+``predict`` does so for one deployment, ``find_smallest`` searches for the cheapest one that meets a
+target. ``docs/explanation/sizing.md`` describes the formulas and their errors.
 """

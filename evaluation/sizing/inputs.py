@@ -1,4 +1,4 @@
-"""What a simulation is given: an engine's profile, the costs of questions, when they arrive."""
+"""What an estimate is given: an engine's profile, and the costs of questions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from random import Random
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -20,8 +19,6 @@ from nl2sql.yaml_file import read_yaml
 _FOLDER = Path(__file__).parent / "engines"
 _DEMO = Path(__file__).with_name("demo_questions.json")
 _UNKNOWN_ROOM = 1_000_000_000
-# The stages before the model is asked.
-_FIRST_STAGES = frozenset({"rewrite", "retrieve", "gate", "draft", "plan"})
 
 
 class EngineProfile(BaseModel):
@@ -43,7 +40,6 @@ class EngineProfile(BaseModel):
     step_ms: Mapping[int, float] = Field(min_length=1)
     max_sequences: int = Field(256, ge=1)
     kv_tokens: int = Field(_UNKNOWN_ROOM, gt=0)
-    max_requests: int = Field(1_000_000, ge=1)
 
     @field_validator("step_ms")
     @classmethod
@@ -54,12 +50,11 @@ class EngineProfile(BaseModel):
 
     @model_validator(mode="after")
     def _check_capacity(self) -> Self:
-        times = [self.step_s(count) for count in range(1, self.max_sequences + 1)]
-        if any(later < earlier for earlier, later in pairwise(times)):
+        if any(later < earlier for earlier, later in pairwise(self.step_ms.values())):
             raise ValueError("a step with more sequences must not be faster")
         return self
 
-    def step_s(self, sequences: int) -> float:
+    def step_s(self, sequences: float) -> float:
         """Seconds of a step with that many sequences.
 
         >>> profile = EngineProfile(name="a", source="", kv_tokens=1,
@@ -104,50 +99,35 @@ def read_profile(name: str) -> EngineProfile:
 
 
 @dataclass(frozen=True, slots=True)
-class SamplingCost:
-    """The tokens of one request: of its prompt, of each answer, and the number of answers."""
+class QuestionCost:
+    """What one question needs: seconds of processor and database, tokens, and K answers.
 
+    ``answer_tokens`` are those of each answer.
+    """
+
+    cpu_s: float
     prompt_tokens: int
     answer_tokens: float
     k: int
-
-    @property
-    def kv_tokens(self) -> float:
-        """Tokens in the cache when all answers are complete."""
-        return self.prompt_tokens + self.k * self.answer_tokens
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionCost:
-    """What one question needs, in order: processor, model, processor, database (seconds)."""
-
-    cpu_before_s: float
-    sampling: SamplingCost
-    cpu_after_s: float
     database_s: float = 0.0
-
-    @property
-    def cpu_s(self) -> float:
-        """Seconds of processor time in the ingress."""
-        return self.cpu_before_s + self.cpu_after_s
 
 
 Workload = tuple[QuestionCost, ...]
-"""Questions to draw from."""
+"""The questions of a load, each as frequent as the others."""
 
 
-def read_demo(*, cpu_before_ms: float, cpu_after_ms: float, database_ms: float) -> Workload:
+def read_demo(*, cpu_ms: float, database_ms: float) -> Workload:
     """The tokens of the demo's 40 questions as measured, each with the given mean times.
 
     The tokens are those of Qwen2.5-Coder-0.5B with K=4 (``eval run``, 23 November 2026).
     """
-    before, after, database = cpu_before_ms / 1000, cpu_after_ms / 1000, database_ms / 1000
     return tuple(
         QuestionCost(
-            before,
-            SamplingCost(found["prompt"], found["answers"] / found["k"], found["k"]),
-            after,
-            database,
+            cpu_ms / 1000,
+            found["prompt"],
+            found["answers"] / found["k"],
+            found["k"],
+            database_ms / 1000,
         )
         for found in json.loads(_DEMO.read_text(encoding="utf-8"))
     )
@@ -179,26 +159,13 @@ def _read_cost(record: QuestionRecord, database_ms: float) -> QuestionCost:
     left_out = set(MODEL_STAGES)
     if not any(repair.method == "model" for repair in record.repairs):
         left_out.discard("repair")
-    stages = {name: ms for name, ms in record.stages_ms.items() if name not in left_out}
-    before = sum(ms for name, ms in stages.items() if name in _FIRST_STAGES)
-    after = max(0.0, sum(stages.values()) - before - database_ms)
+    busy_ms = sum(ms for name, ms in record.stages_ms.items() if name not in left_out)
     # Where some answers were given up, fewer are in the vote than were asked for.
     k = max(record.k, int(record.trace.get("wanted") or 0))
     return QuestionCost(
-        before / 1000,
-        SamplingCost(record.prompt_tokens, record.completion_tokens / k, k),
-        after / 1000,
+        max(0.0, busy_ms - database_ms) / 1000,
+        record.prompt_tokens,
+        record.completion_tokens / k,
+        k,
         database_ms / 1000,
     )
-
-
-def draw_arrivals(per_minute: float, seconds: float, seed: int = 0) -> tuple[float, ...]:
-    """The times of a Poisson process in that many seconds, in seconds."""
-    random = Random(f"arrivals {seed}")
-    rate = per_minute / 60
-    times: list[float] = []
-    now = random.expovariate(rate)
-    while now < seconds:
-        times.append(now)
-        now += random.expovariate(rate)
-    return tuple(times)

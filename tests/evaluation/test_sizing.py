@@ -1,40 +1,24 @@
-"""The sizing simulation against queueing theory, the service's admission, and its own rules."""
+"""The estimates of sizing against queueing theory and sums by hand, and their inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from random import Random
 from statistics import fmean
 from typing import Any
 
 import pytest
 
 from evaluation.runs.records import RepairRecord
+from evaluation.sizing.estimate import find_smallest, predict
 from evaluation.sizing.inputs import (
     EngineProfile,
     QuestionCost,
-    SamplingCost,
     build_workload,
-    draw_arrivals,
     read_demo,
     read_profile,
 )
-from evaluation.sizing.search import Targets, find_smallest, predict
-from evaluation.sizing.simulation import (
-    Clock,
-    Deployment,
-    SharedServer,
-    SimulatedEngine,
-    simulate,
-)
 from nl2sql.errors import SettingsError
-from serve_app.service.admission import Load
 from tests.evaluation.builders import build_record
-
-Start = Callable[[Clock, float, Callable[[], None]], None]
 
 PROFILE = EngineProfile(
     name="test",
@@ -45,135 +29,71 @@ PROFILE = EngineProfile(
     max_sequences=8,
     kv_tokens=10_000,
 )
-SLOW_GPU = EngineProfile(
-    name="a slow GPU",
-    source="a test",
-    prompt_tokens_per_s=4000,
-    cached_share=0.4,
-    step_ms={1: 21.9, 8: 22.3, 64: 27.5, 128: 36.0, 256: 53.1},
-    kv_tokens=450_000,
-)
-DEMO = read_demo(cpu_before_ms=49, cpu_after_ms=57, database_ms=20)
+DEMO = read_demo(cpu_ms=106, database_ms=20)
 
 
-def time_jobs(load: float, seconds: Sequence[float], start: Start) -> float:
-    """The mean seconds that jobs take which come as a Poisson process, ``load`` a second."""
-    clock, spent = Clock(), list[float]()
+def test_idle_service_needs_the_sum_of_its_parts() -> None:
+    # Half of 200 tokens is cached: 0.1 s; four sequences of 10 tokens at 17.5 ms.
+    cost = QuestionCost(0.05, 200, 10.0, 4, database_s=0.02)
 
-    def arrive(job: float) -> None:
-        came = clock.now
-        start(clock, job, lambda: spent.append(clock.now - came))
+    found = predict(1e-6, 1, 1, PROFILE, (cost,))
 
-    arrivals = draw_arrivals(60 * load, len(seconds) / load)
-    for time, job in zip(arrivals, seconds, strict=False):
-        clock.schedule(time, partial(arrive, job))
-    clock.run()
-    return fmean(spent)
-
-
-def start_in_engine(profile: EngineProfile) -> Start:
-    """Jobs are requests without a prompt; a token takes a second."""
-    engines: list[SimulatedEngine] = []
-
-    def start(clock: Clock, job: float, done: Callable[[], None]) -> None:
-        if not engines:
-            engines.append(SimulatedEngine(clock, profile))
-        engines[0].sample(SamplingCost(0, job, 1), done)
-
-    return start
-
-
-def start_in_processor() -> Start:
-    processors: list[SharedServer] = []
-
-    def start(clock: Clock, job: float, done: Callable[[], None]) -> None:
-        if not processors:
-            processors.append(SharedServer(clock, lambda jobs: 1 / jobs))
-        processors[0].add(job, done)
-
-    return start
-
-
-def draw_exponential(count: int = 30_000) -> list[float]:
-    random = Random(1)
-    drawn = [random.expovariate(1.0) for _ in range(count)]
-    mean = fmean(drawn)
-    return [seconds / mean for seconds in drawn]
+    assert found.latency_s(50) == pytest.approx(0.05 + 0.1 + 10 * 0.0175 + 0.02, rel=1e-3)
 
 
 @pytest.mark.parametrize("load", [0.3, 0.7])
-def test_engine_with_one_place_is_an_mm1_queue(load: float) -> None:
-    profile = PROFILE.model_copy(update={"max_requests": 1, "step_ms": {1: 1000.0}})
+def test_processor_is_mg1_with_processor_sharing(load: float) -> None:
+    """Its mean is E[S] / (1 - load)."""
+    found = predict(60 * load, 1, 1, PROFILE, (QuestionCost(1.0, 1, 0.0, 1),))
 
-    mean_s = time_jobs(load, draw_exponential(), start_in_engine(profile))
-
-    assert mean_s == pytest.approx(1 / (1 - load), rel=0.05)
-
-
-@pytest.mark.parametrize("seconds", [draw_exponential(), [1.0] * 30_000], ids=["M", "D"])
-def test_processor_is_mg1_with_processor_sharing(seconds: Sequence[float]) -> None:
-    """Its mean depends on the mean service time alone: E[S] / (1 - load)."""
-    mean_s = time_jobs(0.7, seconds, start_in_processor())
-
-    assert mean_s == pytest.approx(1 / 0.3, rel=0.05)
+    assert found.cpu_share == pytest.approx(load)
+    assert fmean(found.latencies_s) == pytest.approx(1 / (1 - load), rel=0.05)
 
 
-def test_prompt_is_read_once_and_answers_share_the_steps() -> None:
-    clock, ends = Clock(), list[float]()
-    engine = SimulatedEngine(clock, PROFILE)
+def test_sequences_follow_littles_law() -> None:
+    # Two requests a second, each of four sequences that take 20 steps.
+    found = predict(120, 1, 1, PROFILE, (QuestionCost(0.0, 0, 20.0, 4),))
 
-    # Half of 200 tokens is cached: 0.1 s; four sequences of 10 tokens at 17.5 ms.
-    engine.sample(SamplingCost(200, 10.0, 4), lambda: ends.append(clock.now))
-    clock.run()
-
-    assert ends == pytest.approx([0.1 + 10 * 0.0175])
+    assert found.batch == pytest.approx(2 * 4 * 20 * PROFILE.step_s(found.batch), rel=1e-3)
 
 
 @pytest.mark.parametrize(
-    "limits", [{"max_sequences": 4}, {"kv_tokens": 250}, {"max_requests": 1}], ids=str
+    ("limits", "share"),
+    [
+        # As many as 8 sequences write 10 tokens in 0.275 s.
+        ({}, 2 * (0.1 + 0.275 / 2)),
+        ({"max_sequences": 4}, 2 * (0.1 + 0.175)),
+        ({"kv_tokens": 240}, 2 * (0.1 + 0.175)),
+    ],
+    ids=str,
 )
-def test_request_without_room_waits(limits: dict[str, int]) -> None:
+def test_engine_bears_what_has_room(limits: dict[str, int], share: float) -> None:
     profile = PROFILE.model_copy(update=limits)
-    clock, ends = Clock(), list[float]()
-    engine = SimulatedEngine(clock, profile)
 
-    for _ in range(2):
-        engine.sample(SamplingCost(200, 10.0, 4), lambda: ends.append(clock.now))
-    clock.run()
+    found = predict(120, 1, 1, profile, (QuestionCost(0.0, 200, 10.0, 4),))
+    beyond = predict(60 / share * 2.1, 1, 1, profile, (QuestionCost(0.0, 200, 10.0, 4),))
 
-    alone = 0.1 + 10 * 0.0175
-    assert ends == pytest.approx([alone, 2 * alone])
-
-
-def deploy(replicas: int, engines: int) -> Deployment:
-    return Deployment(replicas, engines, SLOW_GPU, lambda: Load(5.0))
+    assert found.engine_share == pytest.approx(share)
+    assert beyond.engine_share > 1
+    assert not beyond.latencies_s
+    assert not beyond.meets(1e9)
 
 
-@pytest.mark.parametrize("per_minute", [60, 3000])
-def test_every_question_is_answered_or_refused(per_minute: float) -> None:
-    found = simulate(deploy(2, 2), DEMO, draw_arrivals(per_minute, 60), principals=30)
+@pytest.mark.parametrize("per_minute", [60, 2500])
+def test_search_finds_the_smallest_deployment(per_minute: float) -> None:
+    profile = read_profile("h200-qwen2.5-7b")
 
-    assert found.answered + found.refused == found.asked
-    assert (found.refused > 0) == (per_minute == 3000)
-    assert found.refused_share <= 1
+    found = find_smallest(per_minute, 3.0, profile, DEMO)
 
-
-def test_search_finds_the_smallest_deployment() -> None:
-    targets = Targets(p95_s=10.0)
-
-    found = find_smallest(600, targets, deploy(1, 1), DEMO)
-
-    one = found.deployment
-    assert targets.are_met(found.prediction)
-    assert one.engines > 1
-    assert not targets.are_met(predict(600, replace(one, engines=one.engines - 1), DEMO).prediction)
-    fewer = replace(one, replicas=one.replicas - 1)
-    assert not fewer.replicas or not targets.are_met(predict(600, fewer, DEMO).prediction)
+    assert found.meets(3.0)
+    for replicas, engines in ((found.replicas - 1, found.engines), (1000, found.engines - 1)):
+        if replicas and engines:
+            assert not predict(per_minute, replicas, engines, profile, DEMO).meets(3.0)
 
 
 def test_target_below_the_idle_latency_is_an_error() -> None:
     with pytest.raises(SettingsError, match="One question at a time already has a p95 of"):
-        find_smallest(60, Targets(p95_s=1.0), deploy(1, 1), DEMO)
+        find_smallest(60, 0.5, read_profile("h200-qwen2.5-7b"), DEMO)
 
 
 @pytest.mark.parametrize(
@@ -216,5 +136,5 @@ def test_run_gives_the_costs() -> None:
         database_ms=2.0,
     )
 
-    assert by_rule == QuestionCost(0.04, SamplingCost(800, 30.0, 4), 0.011, 0.002)
-    assert by_model == QuestionCost(0.04, SamplingCost(800, 40.0, 3), 0.006, 0.002)
+    assert by_rule == QuestionCost(0.051, 800, 30.0, 4, 0.002)
+    assert by_model == QuestionCost(0.046, 800, 40.0, 3, 0.002)
