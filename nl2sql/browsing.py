@@ -25,7 +25,7 @@ class ColumnVisibility(Visibility, Protocol):
     async def masked_columns(
         self, database: str, principal: Principal, table: str
     ) -> frozenset[str]:
-        """The columns of ``schema.table`` of which some rows show NULL or a hash instead.
+        """The columns of ``schema.table`` of which some rows show NULL instead.
 
         Raise as ``visible_catalog`` does.
         """

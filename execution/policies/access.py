@@ -6,17 +6,14 @@ the first use and cached, so a query only looks up the wrappers of its tables.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from execution.name_resolution.scopes import NameResolver, Source, Unresolved
 from execution.policies.parameters import (
-    HASH_KEY,
     BoundValue,
     Parameters,
-    Secret,
     convert_value,
     name_setting,
     render_setting,
@@ -155,7 +152,6 @@ class CompiledPolicy:
         *,
         barrier: bool = True,
         row_level_security: bool = False,
-        environ: Mapping[str, str] = os.environ,
     ) -> None:
         """Raises PolicyError that lists everything that does not fit."""
         self.policy = policy
@@ -164,7 +160,6 @@ class CompiledPolicy:
         self._barrier = barrier
         self._row_level_security = row_level_security
         self._views: dict[tuple[str, ...], RoleView] = {}
-        self._hash_key = _read_hash_key(policy, environ)
         self._drop_unreadable_views()
 
     def access(self, principal: Principal) -> Access | Violation:
@@ -184,8 +179,6 @@ class CompiledPolicy:
                     values[name] = convert_value(name, value, attribute)
                 except ValueError as error:
                     return Violation(NOT_PERMITTED, name, str(error))
-        if self._hash_key is not None:
-            values[HASH_KEY] = Secret(self._hash_key)
         session = None
         if self._row_level_security:
             if len(roles) > 1:
@@ -198,9 +191,7 @@ class CompiledPolicy:
             session = SessionIdentity(
                 name_database_role(self.catalog.database, roles[0]),
                 tuple(
-                    (name_setting(name), render_setting(value))
-                    for name, value in values.items()
-                    if name != HASH_KEY
+                    (name_setting(name), render_setting(value)) for name, value in values.items()
                 ),
             )
         view = self.view(roles)
@@ -254,18 +245,6 @@ def name_database_role(database: str, role: str) -> str:
     return name
 
 
-def _read_hash_key(policy: Policy, environ: Mapping[str, str]) -> str | None:
-    uses_hash = any("hash" in role.masked_columns.values() for role in policy.roles.values())
-    if not uses_hash:
-        return None
-    if not environ.get(policy.hash_key_env):
-        raise PolicyError(
-            f"The environment variable {policy.hash_key_env} is not set.",
-            hint="It holds the secret key for the policy's hashed columns.",
-        )
-    return environ[policy.hash_key_env]
-
-
 def _restrict(catalog: Catalog, roles: Iterable[Rules]) -> Catalog:
     """The part of the catalog that any of the roles sees."""
     roles = tuple(roles)
@@ -295,9 +274,7 @@ def _restrict(catalog: Catalog, roles: Iterable[Rules]) -> Catalog:
 
 def _restrict_table(table: Table, rules: list[TableRule]) -> Table:
     columns = tuple(
-        _describe_mask(column, [rule.masks.get(column.name) for rule in rules])
-        for column in table.columns
-        if any(column in rule.columns for rule in rules)
+        column for column in table.columns if any(column in rule.columns for rule in rules)
     )
     # A key with a masked column does not identify rows: many would share the value NULL.
     told = {column.name for column in table.columns if _tells_rows_apart(column, rules)}
@@ -309,16 +286,6 @@ def _restrict_table(table: Table, rules: list[TableRule]) -> Table:
 
 
 def _tells_rows_apart(column: Column, rules: list[TableRule]) -> bool:
-    """Whether every row shows its own value or its hash in the column; see ``wrappers.py``."""
-    seeing = [rule for rule in rules if column in rule.columns]
-    if any(rule.masks.get(column.name) == "hash" for rule in seeing):
-        return True
-    shown = [rule for rule in seeing if column.name not in rule.masks]
+    """Whether every row shows its own value in the column; see ``wrappers.py``."""
+    shown = [rule for rule in rules if column in rule.columns and column.name not in rule.masks]
     return len(shown) == len(rules) or any(rule.shows_every_row for rule in shown)
-
-
-def _describe_mask(column: Column, masks: list[str | None]) -> Column:
-    """The column as a prompt may show it: a hash is text, whatever the column's type."""
-    if "hash" in masks:
-        return replace(column, type="text")
-    return column

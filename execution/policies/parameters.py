@@ -19,18 +19,6 @@ Bound = Scalar | Decimal | dt.date | dt.datetime
 BoundValue = Bound | tuple[Bound, ...]
 
 
-class Secret(str):
-    """A text whose ``repr`` hides it from traces and logs."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "'…'"
-
-
-# The reserved name for the key of hashed columns; no attribute can have this name.
-HASH_KEY = "\0hash key"
-
 _SLOT = re.compile("\x02([^\x03]*)\x03")
 
 _POSTGRES_TYPES = {
@@ -51,7 +39,7 @@ def render_slot(attribute: str) -> str:
 
 def name_slots(text: str) -> str:
     """The text for people, with ``:name`` for each slot."""
-    return _SLOT.sub(lambda match: ":" + match[1].replace(HASH_KEY, "hash_key"), text)
+    return _SLOT.sub(r":\1", text)
 
 
 def name_setting(attribute: str) -> str:
@@ -62,12 +50,10 @@ def name_setting(attribute: str) -> str:
 def fill_from_settings(text: str, attributes: Mapping[str, Attribute]) -> str:
     """``text`` with the session's setting in each slot, which PostgreSQL reads once a query.
 
-    A setting that is missing or empty is NULL, and so is the key of hashed columns.
+    A setting that is missing or empty is NULL.
     """
 
     def render(match: re.Match[str]) -> str:
-        if match[1] == HASH_KEY:
-            return "CAST(NULL AS text)"
         base = attributes[match[1]].type.removesuffix("[]")
         kind = _POSTGRES_TYPES[base] + attributes[match[1]].type.removeprefix(base)
         setting = name_setting(match[1]).replace("'", "''")
@@ -108,7 +94,7 @@ class Parameters:
                 )
             self._numbers[name] = self._bind(self._values[name])
         numbers = self._numbers[name]
-        kind = "text" if name == HASH_KEY else self._attributes[name].type
+        kind = self._attributes[name].type
         if self._dialect == "sqlite":
             # SQLite accepts an empty list.
             return ", ".join(f"?{number}" for number in numbers)

@@ -9,12 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from nl2sql.errors import PolicyError
 from nl2sql.yaml_file import check_yaml, read_yaml
 
-Mask = Literal["null", "hash"]
 AttributeType = Literal[
     "boolean",
     "date",
@@ -69,17 +68,7 @@ class RolePolicy(_PolicyPart):
     row_filters: dict[str, str] = {}
     inherit: dict[str, Inheritance] = {}
     hidden_columns: tuple[str, ...] = ()
-    masked_columns: dict[str, Mask] = {}
-
-    @field_validator("masked_columns", mode="before")
-    @classmethod
-    def _list_means_null(cls, value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return dict.fromkeys(value, "null")
-        if isinstance(value, dict):
-            # A bare null in YAML is not a string.
-            return {name: "null" if mask is None else mask for name, mask in value.items()}
-        return value
+    masked_columns: tuple[str, ...] = ()
 
 
 class Policy(_PolicyPart):
@@ -87,27 +76,9 @@ class Policy(_PolicyPart):
 
     version: Literal[1]
     database: str = ""
-    hash_key_env: str = Field(
-        "", description="Environment variable with the secret key for hashed columns."
-    )
     attributes: dict[str, Attribute] = {}
     shared: tuple[str, ...] = ()
     roles: dict[str, RolePolicy] = Field(min_length=1)
-
-    @model_validator(mode="after")
-    def _hashes_have_a_key(self) -> Policy:
-        hashed = [
-            column
-            for role in self.roles.values()
-            for column, mask in role.masked_columns.items()
-            if mask == "hash"
-        ]
-        if hashed and not self.hash_key_env:
-            raise ValueError(
-                f"{hashed[0]} is hashed: name in hash_key_env the environment variable that holds "
-                "the secret, or every value could be found by hashing guesses"
-            )
-        return self
 
 
 def load_policy(path: Path) -> Policy:

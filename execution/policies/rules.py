@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from execution.policies.filters import parse_filter
-from execution.policies.policy_file import Inheritance, Mask, Policy, RolePolicy
+from execution.policies.policy_file import Inheritance, Policy, RolePolicy
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import PolicyError
 
@@ -26,15 +26,15 @@ _VIEWS = ("view", "materialized view")
 class TableRule:
     """What a role sees of one table.
 
-    ``columns`` are the visible ones in the table's order, ``masks`` those of them whose values are
-    masked. ``filter`` is a condition over the row; ``inherits`` the foreign key to the table whose
+    ``columns`` are the visible ones in the table's order, ``masks`` those of them that are read as
+    NULL. ``filter`` is a condition over the row; ``inherits`` the foreign key to the table whose
     rule decides; neither means every row. ``path`` leads from here to the table with the filter.
     ``expands`` marks a view that is replaced by its query, so that the rules of its tables apply.
     """
 
     table: Table
     columns: tuple[Column, ...]
-    masks: Mapping[str, Mask]
+    masks: frozenset[str]
     filter: exp.Expr | None = None
     inherits: ForeignKey | None = None
     path: tuple[ForeignKey, ...] = ()
@@ -140,11 +140,9 @@ class _RoleBuilder:
                     for column in table.columns
                     if (table.qualified, column.name) not in hidden
                 ),
-                masks={
-                    column: role.masked_columns[f"{qualified}.{column}"]
-                    for qualified, column in masked
-                    if qualified == table.qualified
-                },
+                masks=frozenset(
+                    column for qualified, column in masked if qualified == table.qualified
+                ),
                 shared=table.qualified in self._policy.shared,
             )
             for table in visible

@@ -21,9 +21,8 @@ from functools import lru_cache
 from sqlglot import exp
 
 from execution.guard_dialects import READERS
-from execution.policies.parameters import HASH_KEY, name_slots, render_slot
+from execution.policies.parameters import name_slots, render_slot
 from execution.policies.rules import Rules, TableRule
-from execution.sqlite.authorizer import HASH_FUNCTION
 from execution.sqlite.dialect import name_placeholders
 from nl2sql.catalog import Column, Table
 from nl2sql.sql.names import enquote, fold_name
@@ -174,17 +173,15 @@ def _render_column(
         for rule, condition in zip(rules, conditions, strict=True)
         if column in rule.columns and column.name not in rule.masks
     ]
-    masks = {rule.masks.get(column.name) for rule in rules if column in rule.columns}
     value = f"_0.{name}"
     if len(shown) == len(rules) or "" in shown:
         return value
-    hidden = _render_hash(value, dialect) if "hash" in masks else render_null(column, dialect)
-    if shown and dialect == "sqlite" and "hash" not in masks:
+    hidden = render_null(column, dialect)
+    if shown and dialect == "sqlite":
         # Unlike CASE, a subquery keeps the column's affinity, on which comparisons depend.
         return f"(SELECT {value} WHERE {_join_or(shown)}) AS {name}"
     if shown:
-        as_shown = f"CAST({value} AS text)" if "hash" in masks else value
-        return f"CASE WHEN {_join_or(shown)} THEN {as_shown} ELSE {hidden} END AS {name}"
+        return f"CASE WHEN {_join_or(shown)} THEN {value} ELSE {hidden} END AS {name}"
     return f"{hidden} AS {name}"
 
 
@@ -192,15 +189,6 @@ def render_null(column: Column, dialect: str) -> str:
     """The expression for the value of a masked column."""
     # A bare NULL would be text, and `salary > 5` would fail instead of finding no rows.
     return "NULL" if dialect == "sqlite" else f"CAST(NULL AS {column.type})"
-
-
-def _render_hash(value: str, dialect: str) -> str:
-    key = render_slot(HASH_KEY)
-    if dialect == "sqlite":
-        return f"{HASH_FUNCTION}({key}, {value})"
-    if dialect == "duckdb":
-        return f"sha256({key} || CAST({value} AS text))"
-    return f"encode(sha256(convert_to({key} || CAST({value} AS text), 'UTF8')), 'hex')"
 
 
 def name_table(table: Table) -> str:

@@ -12,32 +12,11 @@ statement may not read is denied with it.
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
 from collections.abc import Callable, Collection, Iterable
 
 from execution.allowlists import load_allowlist
 from nl2sql.sql.names import fold_name
-
-HASH_FUNCTION = "quorumsql_hash"
-
-
-def add_functions(connection: sqlite3.Connection) -> None:
-    """Registers the functions on a connection. Raises sqlite3.Error."""
-    connection.create_function(HASH_FUNCTION, 2, hash_value, deterministic=True)
-
-
-def hash_value(key: str, value: object) -> str | None:
-    """SHA-256 of the key and the value as text, in hexadecimal; None for None.
-
-    >>> hash_value("pepper", 7) == hashlib.sha256(b"pepper7").hexdigest()
-    True
-    """
-    if value is None:
-        return None
-    text = value if isinstance(value, bytes) else str(value).encode()
-    return hashlib.sha256(key.encode() + text).hexdigest()
-
 
 Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
 
@@ -72,7 +51,7 @@ def build_authorizer(
         # SQLite makes them when a connection first names them, which no authorizer lets it do.
         connection.execute(f"SELECT 1 FROM {name}(NULL)").close()
     readable |= functions
-    callable_ = {*load_allowlist("sqlite").functions, HASH_FUNCTION}
+    callable_ = set(load_allowlist("sqlite").functions)
     for folded in readable & views.keys():
         read, called = _record_view(connection, views[folded])
         readable |= read

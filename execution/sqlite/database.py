@@ -21,7 +21,7 @@ from contextlib import closing
 from pathlib import Path
 
 from execution.results.collector import ResultBuilder, tighten_limits
-from execution.sqlite.authorizer import add_functions, build_authorizer
+from execution.sqlite.authorizer import build_authorizer
 from execution.sqlite.errors import build_diagnostic, is_gone
 from execution.statement_threads import StatementThreads
 from nl2sql.errors import DatabaseUnavailable
@@ -221,7 +221,6 @@ def _restrict(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA {pragma}")
     for category, limit in _LIMITS.items():
         connection.setlimit(category, limit)
-    add_functions(connection)
     # Invalid UTF-8 is left out, not marked, as by the tools behind the published figures of the
     # benchmarks whose files contain such text: results must compare equal to theirs.
     connection.text_factory = lambda text: text.decode(errors="ignore")

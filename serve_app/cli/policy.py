@@ -136,7 +136,7 @@ def _describe_role(compiled: CompiledPolicy, role: str) -> dict[str, Any]:
                 "hidden_columns": [
                     column.name for column in rule.table.columns if column.name not in shown
                 ],
-                "masked_columns": [f"{column} ({mask})" for column, mask in rule.masks.items()],
+                "masked_columns": sorted(rule.masks),
             }
         )
     return {

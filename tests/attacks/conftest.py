@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -26,7 +25,6 @@ from tests.attacks.attack import SECRET, SECRET_FILE, Engine
 from tests.attacks.guarded import GuardedWay
 
 _DATABASE = "scratch"
-_HASH_KEY = "QUORUMSQL_ATTACK_HASH_KEY"
 
 # What runs to its end is given time; what never ends is shown to be ended.
 _PATIENT = LimitSettings(statement_timeout_ms=20_000, explain_timeout_ms=20_000, pool_size=1)
@@ -67,16 +65,8 @@ def arenas(server: EmbeddedServer, folder: Path) -> Iterator[Mapping[Engine, Are
 
 
 @pytest.fixture(scope="session")
-def hash_key() -> Iterator[None]:
-    """The environment holds the secret of hashed columns."""
-    os.environ[_HASH_KEY] = "a key that only this test knows"
-    yield
-    del os.environ[_HASH_KEY]
-
-
-@pytest.fixture(scope="session")
 def guarded(
-    arenas: Mapping[Engine, Arena], server: EmbeddedServer, folder: Path, hash_key: None
+    arenas: Mapping[Engine, Arena], server: EmbeddedServer, folder: Path
 ) -> Iterator[Mapping[Engine, GuardedWay]]:
     """With the guard, by engine, on databases that no attack has touched."""
     url = server.url(UNTOUCHED, SUPERUSER)

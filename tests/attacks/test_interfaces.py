@@ -58,7 +58,7 @@ class Target:
 
 @pytest.fixture(scope="session")
 def target(
-    arenas: Mapping[Engine, Arena], server: EmbeddedServer, folder: Path, hash_key: None
+    arenas: Mapping[Engine, Arena], server: EmbeddedServer, folder: Path
 ) -> Iterator[Target]:
     home = folder / "service"
     home.mkdir()

@@ -2,8 +2,7 @@
 
 What the guard would refuse or rewrite reaches the database as it was written, under the role and
 the settings that a guarded query of the same principal would have. Functions, statements and
-catalogs are not row-level security's: the guard and the reading role hold those. Nor are hashed
-columns: the guard must read what it hashes.
+catalogs are not row-level security's: the guard and the reading role hold those.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from tests.attacks.guarded import POLICY, PRINCIPALS, WITHHELD
 from tests.execution.trusted import trust
 
 _GROUPS = ("scopes", "oracles", "masks", "names", "rows", "spellings", "errors")
-# With row-level security, a principal has exactly one role; the auditor's is about hashes.
+# With row-level security, a principal has exactly one role.
 _ROLES = ("member", "manager")
 _ON_ROWS = [
     attack
@@ -70,9 +69,7 @@ class SecuredAttack:
 
 
 @pytest.fixture(scope="module")
-def secured(
-    arenas: Mapping[Engine, Arena], server: EmbeddedServer, hash_key: None
-) -> Iterator[SecuredAttack]:
+def secured(arenas: Mapping[Engine, Arena], server: EmbeddedServer) -> Iterator[SecuredAttack]:
     url = server.url(SECURED, SUPERUSER)
     catalog = read_postgres_catalog(url, database=SECURED, reader_role=READER, schemas=("main",))
     policy = load_policy(POLICY).model_copy(update={"database": SECURED})

@@ -30,7 +30,6 @@ from tests.chaos.questions import ASKING, open_questions
 from tests.chaos.servers import Server
 from tests.chaos.service import TIMEOUT_S, Case, Service, render
 from tests.oracle.demo import DATABASE
-from tests.oracle.stage import HASH_KEY
 from tests.serve_app.echo_replica import EchoReplica
 from tests.serve_app.interfaces import describe_principal, sign_in
 
@@ -73,7 +72,6 @@ def service(home: Path, cases: list[Case]) -> Iterator[Service]:
         stack.callback(data.close)
         stack.callback(index.close)
         questions, policy = open_questions(data.server, home)
-        patch.setenv("ORACLE_HASH_KEY", HASH_KEY)
         patch.setenv("RAY_TMPDIR", str(home))
         described = {principal.name: describe_principal(principal) for principal in ASKING}
         settings = sign_in(build_settings(home, policy, data, index), described, patch)

@@ -46,7 +46,6 @@ def read_demo_policy() -> dict[str, Any]:
     policy = read_policy(Path(str(data.demo_erp.POLICY)))
     added = read_policy(_ROLES)
     policy["database"] = DATABASE
-    policy["hash_key_env"] = added["hash_key_env"]
     policy["attributes"] |= added["attributes"]
     for role, views in added["views"].items():
         policy["roles"][role]["tables"]["visible"] += views

@@ -2,7 +2,7 @@
 
 As ``postgres_copies.py`` does it, and without the guard's code: what a role sees is put into
 temporary tables, parents first, and the copy's tables are made anew from them, with types but
-without constraints. Hashes, and views with rows of their own, are not covered.
+without constraints. Views with rows of their own are not covered.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ class Grant:
 
     condition: str = ""
     parent: Parent | None = None
-    masks: Mapping[str, str] = field(default_factory=dict)
+    masks: frozenset[str] = frozenset()
     hidden: frozenset[str] = frozenset()
     own: bool = False
 
@@ -111,8 +111,7 @@ class _RoleReader:
         self._shared = shared
         self._values = dict(principal.attributes)
         self._dialect = dialect
-        masks = role.get("masked_columns", {})
-        self._masks = masks if isinstance(masks, Mapping) else dict.fromkeys(masks, "null")
+        self._masks = role.get("masked_columns", ())
 
     def list_grants(self, tables: Sequence[Table]) -> Grants:
         visible = self._role["tables"]["visible"]
@@ -134,10 +133,8 @@ class _RoleReader:
         return Grant(
             condition=_paste_values(condition, self._values, self._dialect),
             parent=_build_parent(parent) if parent else None,
-            masks={
-                column: mask or "null" for column, mask in _columns_of(name, self._masks).items()
-            },
-            hidden=frozenset(_columns_of(name, self._role.get("hidden_columns", ()))),
+            masks=_columns_of(name, self._masks),
+            hidden=_columns_of(name, self._role.get("hidden_columns", ())),
             own=is_own,
         )
 
@@ -146,13 +143,12 @@ def _build_parent(entry: Mapping[str, Any]) -> Parent:
     return Parent(tuple(entry["columns"]), entry["references"], tuple(entry.get("to", ())))
 
 
-def _columns_of(table: str, names: Mapping[str, Any] | Iterable[str]) -> dict[str, Any]:
-    values = names if isinstance(names, Mapping) else dict.fromkeys(names)
-    return {
-        name.rpartition(".")[2]: value
-        for name, value in values.items()
-        if name.rpartition(".")[0] == table
-    }
+def _columns_of(table: str, names: Iterable[str]) -> frozenset[str]:
+    return frozenset(
+        column
+        for qualified, _, column in (name.rpartition(".") for name in names)
+        if qualified == table
+    )
 
 
 def _paste_values(condition: str, values: Mapping[str, AttributeValue], dialect: str) -> str:

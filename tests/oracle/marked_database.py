@@ -5,8 +5,8 @@ texts with ``MARK`` in front, numbers with values from ``NUMBERS``, which no cel
 result or an error that holds one of them has leaked.
 
 Which rows the principal sees is worked out as for the oracle's copies, without the guard. Left
-alone are the columns that decide who sees a row (those of conditions and of keys), hashed ones,
-since a hash shows what is beneath, and the tables beneath a view with rows of its own.
+alone are the columns that decide who sees a row (those of conditions and of keys), and the tables
+beneath a view with rows of its own.
 """
 
 from __future__ import annotations
@@ -138,10 +138,9 @@ class _Marker:
         for grant in grants.values():
             deciding |= set(re.findall(r"\w+", grant.condition))
         for column, kind, modifier in self._fetch(_COLUMNS, name):
-            hashed = any(grant.masks.get(column) == "hash" for grant in grants.values())
             digits = (modifier - 4) >> 16 if kind == "numeric" else 0
             fits = kind in _MARKS and (modifier == -1 or digits >= _MARK_DIGITS)
-            if not fits or hashed or column in deciding:
+            if not fits or column in deciding:
                 continue
             showing = [
                 self._seen.find(at, table.name)

@@ -85,7 +85,6 @@ def build_copy(
     roles: Sequence[Grants],
     *,
     order: str = FORWARD,
-    hash_key: str = "",
 ) -> None:
     """Makes the database ``name`` out of ``source``, for whoever has all of ``roles``.
 
@@ -94,7 +93,7 @@ def build_copy(
     """
     copy_database(server, source, name)
     with open_superuser(server, name) as connection, connection.transaction():
-        builder = _CopyBuilder(connection, roles, order, hash_key)
+        builder = _CopyBuilder(connection, roles, order)
         builder.build()
     with open_superuser(server, name) as connection:
         grant_reader(connection)
@@ -171,7 +170,6 @@ class _Kept:
 
     rows: sql.Identifier | None = None
     nulled: frozenset[str] = frozenset()
-    hashed: frozenset[str] = frozenset()
 
 
 class _CopyBuilder:
@@ -180,12 +178,10 @@ class _CopyBuilder:
         connection: psycopg.Connection[Any],
         roles: Sequence[Grants],
         order: str,
-        hash_key: str,
     ) -> None:
         self._connection = connection
         self._roles = roles
         self._order = order
-        self._hash_key = hash_key
         # Definitions of views are then printed with every name under its schema.
         connection.execute("SET LOCAL search_path = ''")
         self._relations = list_relations(connection)
@@ -254,13 +250,7 @@ class _CopyBuilder:
             render_seen(seen.values()),
         )
         masked = {column for column in columns if rendered[column] != sql.Identifier("t", column)}
-        hashed = masked & {
-            column
-            for grant in grants.values()
-            for column, mask in grant.masks.items()
-            if mask == "hash"
-        }
-        return _Kept(name, frozenset(masked - hashed), frozenset(hashed))
+        return _Kept(name, frozenset(masked))
 
     def _render_column(
         self,
@@ -277,15 +267,8 @@ class _CopyBuilder:
         identifier = sql.Identifier("t", column)
         if len(showing) == len(seen) or any(seen[role] is None for role in showing):
             return identifier
-        mask: sql.Composable = sql.SQL("NULL")
-        shown: sql.Composable = identifier
-        if "hash" in {grant.masks.get(column) for grant in grants.values()}:
-            mask = sql.SQL("encode(sha256(convert_to({} || {}::text, 'UTF8')), 'hex')").format(
-                sql.Literal(self._hash_key), identifier
-            )
-            shown = sql.SQL("{}::text").format(identifier)
-        return sql.SQL("CASE WHEN {} THEN {} ELSE {} END AS {}").format(
-            render_seen(seen[role] for role in showing), shown, mask, sql.Identifier(column)
+        return sql.SQL("CASE WHEN {} THEN {} END AS {}").format(
+            render_seen(seen[role] for role in showing), identifier, sql.Identifier(column)
         )
 
     # -- putting it there ----------------------------------------------------------------------
@@ -310,9 +293,6 @@ class _CopyBuilder:
                 self._execute("ALTER TABLE {} DROP COLUMN {} CASCADE", table.identifier, name)
             elif column in kept.nulled:
                 self._execute("ALTER TABLE {} ALTER {} DROP NOT NULL", table.identifier, name)
-            elif column in kept.hashed:
-                self._execute("ALTER TABLE {} ALTER {} DROP DEFAULT", table.identifier, name)
-                self._execute("ALTER TABLE {} ALTER {} TYPE text", table.identifier, name)
         columns = sql.SQL(", ").join(map(sql.Identifier, kept_columns))
         self._execute(
             "INSERT INTO {} ({}) SELECT {} FROM {} ORDER BY {}",
@@ -348,7 +328,7 @@ class _CopyBuilder:
     def _rebuild_view(self, view: Relation, definition: str, kept: _Kept) -> None:
         """A view over what is left; a table where the policy has rows of its own for it.
 
-        One whose tables or columns are gone, or are of another type as hashes, is gone too.
+        One whose tables or columns are gone, is gone too.
         """
         if kept.rows is not None:
             self._execute(

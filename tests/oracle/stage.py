@@ -24,9 +24,6 @@ from tests.oracle.postgres_copies import FORWARD, ORDERS, build_copy, copy_datab
 from tests.oracle.postgres_session import PostgresSession
 from tests.oracle.verdicts import Guarding, Judge
 
-HASH_KEY = "a secret of the oracle"
-_HASH_ENVIRONMENT = {"ORACLE_HASH_KEY": HASH_KEY}
-
 # What the planner does often. Forbidden singly and by twos: where a result depends on the plan, one
 # of these shows it.
 _PLANNERS = (
@@ -64,9 +61,7 @@ def build_rereading(policy: Mapping[str, Any], catalog: Catalog, principal: Prin
 def _find_access(
     policy: Mapping[str, Any], catalog: Catalog, principal: Principal, *, barrier: bool = True
 ) -> Access | Violation:
-    compiled = CompiledPolicy(
-        parse_policy(policy), catalog, barrier=barrier, environ=_HASH_ENVIRONMENT
-    )
+    compiled = CompiledPolicy(parse_policy(policy), catalog, barrier=barrier)
     return compiled.access(principal)
 
 
@@ -112,9 +107,7 @@ class PostgresCopy:
         """The connection to the copy with its rows in this order."""
         if order not in self._sessions:
             name = f"{self._name}_{order}"
-            build_copy(
-                self._server, self._source, name, self._roles, order=order, hash_key=HASH_KEY
-            )
+            build_copy(self._server, self._source, name, self._roles, order=order)
             self._sessions[order] = PostgresSession(self._server, name, self._search_path)
         return self._sessions[order]
 

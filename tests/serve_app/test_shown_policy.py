@@ -1,6 +1,6 @@
 """What leaves the service names nothing that a policy hides, and no constant of the policy.
 
-A policy whose filters read a hidden column, with a masked and a hashed one, over the three
+A policy whose filters read a hidden column, with masked ones, over the three
 databases; and the demo's, for each of its principals. The names and constants occur nowhere else,
 so each is looked for in every byte that is received, by every way that a trace can leave.
 """
@@ -48,7 +48,7 @@ ROLES = {
         "tables": {"visible": ["main.staff"]},
         "row_filters": {"main.staff": "region = :region"},
         "hidden_columns": ["main.staff.clearance_kept"],
-        "masked_columns": {"main.staff.name": "hash"},
+        "masked_columns": ["main.staff.name"],
     },
     "boss": {"tables": {"visible": "*"}, "rows": "all"},
 }
@@ -61,7 +61,7 @@ PRINCIPALS: dict[str, dict[str, Any]] = {
     "bob": {"roles": ["boss"]},
 }
 # Names and constants of the policy, of its masks and of the guard's wrappers.
-SECRETS = ("clearance_kept", "KEPT-BACK", "_0.", "CAST(NULL", "OFFSET 0", "pepper")
+SECRETS = ("clearance_kept", "KEPT-BACK", "_0.", "CAST(NULL", "OFFSET 0")
 QUERIES = (
     "SELECT count(*) FROM staff",
     "SELECT name, pay FROM staff",
@@ -77,7 +77,6 @@ QUERIES = (
 async def interfaces(
     embedded_server: EmbeddedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Interfaces]:
-    monkeypatch.setenv("KEPT_HASH_KEY", "pepper")
     _write_postgres(embedded_server)
     with closing(sqlite3.connect(tmp_path / "file.sqlite")) as connection:
         connection.executescript(TABLES)
@@ -89,7 +88,6 @@ async def interfaces(
         policy = {
             "version": 1,
             "database": engine,
-            "hash_key_env": "KEPT_HASH_KEY",
             "attributes": {"region": {"type": "integer"}},
             "roles": ROLES,
         }

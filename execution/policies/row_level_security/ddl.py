@@ -289,10 +289,8 @@ class _RowSecurityBuilder:
 
     def _choose_columns(self, rules: Rules, rule: TableRule) -> tuple[list[str], str]:
         """The columns to grant, in the table's order, and why hidden ones are among them."""
-        seen = {column.name for column in rule.columns if rule.masks.get(column.name) is None}
-        reasons: dict[str, str] = {
-            name: "the guard hashes it" for name, mask in rule.masks.items() if mask == "hash"
-        }
+        seen = {column.name for column in rule.columns if column.name not in rule.masks}
+        reasons: dict[str, str] = {}
         if rule.filter is not None:
             used = (column.name for column in rule.filter.find_all(exp.Column))
             reasons |= dict.fromkeys(used, "the filter reads it")

@@ -168,7 +168,7 @@ def test_what_one_role_expands_takes_no_filter_from_another() -> None:
         seller={
             "tables": {"visible": ["sales.open_orders"]},
             "row_filters": {"sales.open_orders": "total > 5"},
-            "masked_columns": {},
+            "masked_columns": [],
         },
     )
     access = find_access("clerk", "seller", compiled=compiled)

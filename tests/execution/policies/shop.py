@@ -18,7 +18,6 @@ _POLICY: dict[str, Any] = {
         "sellers": {"type": "integer[]"},
         "since": {"type": "date"},
     },
-    "hash_key_env": "SHOP_HASH_KEY",
     "shared": ["stock.products"],
     "roles": {
         "boss": {"tables": {"visible": "*"}, "rows": "all"},
@@ -36,12 +35,10 @@ _POLICY: dict[str, Any] = {
                 "sales.employees": "id = ANY(:sellers)",
                 "sales.orders": "seller_id IN :sellers AND placed_at >= :since",
             },
-            "masked_columns": {"sales.employees.name": "hash"},
+            "masked_columns": ["sales.employees.name"],
         },
     },
 }
-
-ENVIRON = {"SHOP_HASH_KEY": "pepper"}
 
 
 def build_policy_value(**changes: Any) -> dict[str, Any]:
@@ -68,7 +65,6 @@ def compile_shop(
         catalog,
         barrier=barrier,
         row_level_security=row_level_security,
-        environ=ENVIRON,
     )
 
 

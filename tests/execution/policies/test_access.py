@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from execution.policies.access import CompiledPolicy, name_database_role, open_access
-from execution.policies.policy_file import parse_policy
+from execution.policies.access import name_database_role, open_access
 from nl2sql.errors import PolicyError
 from nl2sql.types import Principal, SessionIdentity, Violation
-from tests.execution.policies.shop import build_policy_value, compile_shop, find_access
+from tests.execution.policies.shop import compile_shop, find_access
 from tests.fakes import PRODUCTS, SHOP, build_table
 
 
@@ -40,26 +39,11 @@ def test_a_table_of_nothing_but_its_key_keeps_it() -> None:
     assert shown.primary_key == ("id",)
 
 
-def test_a_hash_is_text_whatever_was_hashed() -> None:
-    employees = find_access("seller").catalog.table("sales.employees")
-    assert employees is not None
-    assert [column.type for column in employees.columns if column.name == "name"] == ["text"]
-
-
 def test_a_value_of_the_wrong_kind_is_refused() -> None:
     verdict = compile_shop().access(Principal("ann", ("clerk",), (("since", "yesterday"),)))
     assert isinstance(verdict, Violation)
     assert verdict.code == "not_permitted"
     assert "since" in verdict.message
-
-
-def test_hashes_need_their_key() -> None:
-    with pytest.raises(PolicyError, match="SHOP_HASH_KEY is not set"):
-        CompiledPolicy(parse_policy(build_policy_value()), SHOP, environ={})
-
-
-def test_the_key_of_hashes_does_not_show_itself() -> None:
-    assert "pepper" not in repr(find_access("seller"))
 
 
 def test_the_second_wall_runs_under_the_role_with_the_values_as_settings() -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from execution.name_resolution.scopes import Unresolved
 from execution.policies.parameters import (
-    HASH_KEY,
     BoundValue,
     Parameters,
     convert_value,
@@ -119,13 +118,11 @@ def test_a_placeholder_says_what_it_is_bound_as(
 
 def test_values_are_numbered_by_their_first_use_and_bound_once() -> None:
     attributes = {"x": Attribute(type="text"), "y": Attribute(type="integer[]")}
-    values: dict[str, BoundValue] = {"x": "a", "y": (1, 2), HASH_KEY: "pepper"}
+    values: dict[str, BoundValue] = {"x": "a", "y": (1, 2)}
     parameters = Parameters(values, attributes, "postgres")
-    text = " ".join(render_slot(name) for name in ("y", "x", "y", HASH_KEY))
-    assert parameters.fill(text) == (
-        "CAST($1 AS bigint[]) CAST($2 AS text) CAST($1 AS bigint[]) CAST($3 AS text)"
-    )
-    assert parameters.params == [(1, 2), "a", "pepper"]
+    text = " ".join(render_slot(name) for name in ("y", "x", "y"))
+    assert parameters.fill(text) == ("CAST($1 AS bigint[]) CAST($2 AS text) CAST($1 AS bigint[])")
+    assert parameters.params == [(1, 2), "a"]
 
 
 def test_sqlite_gets_each_value_of_a_list_and_what_it_can_store() -> None:
@@ -155,7 +152,7 @@ def test_a_value_that_is_lacking_is_named() -> None:
 
 
 def test_people_read_names_in_the_place_of_slots() -> None:
-    assert name_slots(f"a = {render_slot('x')}, {render_slot(HASH_KEY)}") == "a = :x, :hash_key"
+    assert name_slots(f"a = {render_slot('x')}") == "a = :x"
 
 
 @pytest.mark.parametrize(
@@ -177,9 +174,8 @@ def test_a_setting_is_postgresqls_own_text(value: BoundValue, text: str) -> None
 
 def test_the_second_wall_reads_settings() -> None:
     attributes = {"o'x": Attribute(type="integer[]"), "y": Attribute(type="text")}
-    text = " ".join(render_slot(name) for name in ("o'x", "y", HASH_KEY))
+    text = " ".join(render_slot(name) for name in ("o'x", "y"))
     assert fill_from_settings(text, attributes) == (
         "CAST((SELECT NULLIF(current_setting('quorumsql.o''x', true), '')) AS bigint[]) "
-        "CAST((SELECT NULLIF(current_setting('quorumsql.y', true), '')) AS text) "
-        "CAST(NULL AS text)"
+        "CAST((SELECT NULLIF(current_setting('quorumsql.y', true), '')) AS text)"
     )

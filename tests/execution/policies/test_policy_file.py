@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from execution.policies.policy_file import load_policy, parse_policy
+from execution.policies.policy_file import load_policy
 from nl2sql.errors import PolicyError
 from tests.conftest import ROOT
-from tests.execution.policies.shop import build_policy_value
 
 
 def test_the_demo_has_one() -> None:
@@ -20,12 +19,6 @@ def test_the_demo_has_one() -> None:
         "regional_manager",
         "public_reporting",
     }
-
-
-def test_a_list_of_masked_columns_means_null() -> None:
-    policy = parse_policy(build_policy_value())
-    assert policy.roles["clerk"].masked_columns == {"sales.orders.total": "null"}
-    assert policy.roles["seller"].masked_columns == {"sales.employees.name": "hash"}
 
 
 @pytest.mark.parametrize(

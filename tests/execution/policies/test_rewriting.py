@@ -41,13 +41,6 @@ def test_a_value_is_bound_once_however_often_it_is_used() -> None:
     assert hash(query) == hash(guard("SELECT id FROM orders", "seller"))
 
 
-def test_a_hash_is_keyed_and_its_key_is_bound() -> None:
-    query = guard("SELECT name FROM employees", "seller")
-    assert "pepper" not in query.sql
-    assert "pepper" in query.params
-    assert "pepper" not in repr(query)
-
-
 @pytest.mark.parametrize(
     "sql",
     [

@@ -54,24 +54,6 @@ def test_sqlite_keeps_the_affinity_of_a_value_that_some_rows_show() -> None:
     )
 
 
-def test_a_hash_stands_where_one_of_the_roles_hashes() -> None:
-    hashed: dict[str, Any] = {
-        "clerk": {**TWO_ROLES["clerk"], "masked_columns": {"sales.customers.name": "hash"}}
-    }
-    assert wrap("postgres", "clerk", **hashed).startswith(
-        "SELECT encode(sha256(convert_to(CAST($1 AS text) || CAST(_0.\"name\" AS text), 'UTF8')), "
-        "'hex') AS \"name\" FROM"
-    )
-    assert wrap("duckdb", "clerk", **hashed).startswith(
-        'SELECT sha256(CAST($1 AS text) || CAST(_0."name" AS text)) AS "name" FROM'
-    )
-    both = wrap("sqlite", "clerk", "seller", **hashed)
-    assert both.startswith(
-        'SELECT CASE WHEN _0.`id` IN (?1, ?2) THEN CAST(_0."name" AS text) ELSE '
-        'quorumsql_hash(?3, _0."name") END AS "name" FROM'
-    )
-
-
 def test_a_role_that_sees_every_row_shows_every_value_that_it_shows() -> None:
     assert wrap("postgres", "boss", "clerk") == 'SELECT _0."name" FROM "sales"."customers" AS _0'
     masked: dict[str, Any] = {"boss": {"masked_columns": ["sales.customers.name"]}}

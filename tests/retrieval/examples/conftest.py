@@ -80,8 +80,7 @@ async def shop(index_url: str, embedded_server: EmbeddedServer) -> AsyncIterator
     url = embedded_server.url("example_shop", READER)
     reader = PostgresDatabase("shop", url, LimitSettings(), search_path=("sales", "stock"))
     value = build_policy_value()
-    del value["hash_key_env"]
-    value["roles"]["seller"]["masked_columns"] = {}
+    value["roles"]["seller"]["masked_columns"] = []
     policy = PolicySettings(parse_policy(value))
     catalogs = FakeCatalogs(SHOP)
     executor = ReadOnlyExecutor({"shop": reader})

@@ -1,4 +1,4 @@
-"""row-level security where names need quoting, and where hashes, types and views come in."""
+"""row-level security where names need quoting, and where masks, types and views come in."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ INSERT INTO "Odd ""S"""._1 VALUES (100, 10), (101, 11), (102, 12);
 _TABLE = 'Odd "S".select'
 _POLICY: dict[str, Any] = {
     "version": 1,
-    "hash_key_env": "ODD_KEY",
     "attributes": {"Region": {"type": "text"}},
     "roles": {
         _ROLE: {
@@ -58,7 +57,7 @@ _POLICY: dict[str, Any] = {
                 "visible": [_TABLE, 'Odd "S".a.b', 'Odd "S"._1', 'Odd "S".Open', 'Odd "S".Own']
             },
             "row_filters": {_TABLE: '"Region\'s" = :Region', 'Odd "S".Own': "region = :Region"},
-            "masked_columns": {f"{_TABLE}.order": "null", f"{_TABLE}.secret": "hash"},
+            "masked_columns": [f"{_TABLE}.order", f"{_TABLE}.secret"],
         },
         "all": {"tables": {"visible": "*"}, "rows": "all"},
     },
@@ -92,10 +91,7 @@ def catalog(admin_url: str) -> Catalog:
 
 
 def compile_odd(catalog: Catalog, *, row_level_security: bool) -> CompiledPolicy:
-    environ = {"ODD_KEY": "pepper"}
-    return CompiledPolicy(
-        parse_policy(_POLICY), catalog, row_level_security=row_level_security, environ=environ
-    )
+    return CompiledPolicy(parse_policy(_POLICY), catalog, row_level_security=row_level_security)
 
 
 def build_odd_wall(catalog: Catalog, url: str) -> RowSecurity:
