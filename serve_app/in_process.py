@@ -8,7 +8,7 @@ principal is the one that the caller names.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -24,47 +24,48 @@ from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages
 from serve_app.http.app import build_routes
 from serve_app.operations.preparation import prepare
-from serve_app.reporting import SilentReporter
+from serve_app.reporting import Reporter, SilentReporter
 from serve_app.service.services import Services
 
 _FILE = Path("quorumsql.yaml")
 _URL = "http://in-process"
+_SILENT = SilentReporter()
 
 
 def open_client(config: str | Path | None, principal: str) -> Client:
     """See ``quorumsql.open_local``."""
-    return Client.open(open_async_client(config, principal))
-
-
-async def open_async_client(config: str | Path | None, principal: str) -> AsyncClient:
-    """See ``quorumsql.open_local_async``."""
-    return AsyncClient(_URL, transport=await open_transport(config, principal))
-
-
-async def open_transport(config: str | Path | None, principal: str) -> AppTransport:
-    """Index, databases and model of the settings file, ready for questions.
-
-    Closing the transport releases them. Raises SettingsError, PolicyError, ModelError, Unavailable.
-    """
     settings = load_settings(Path(config) if config else _FILE)
+    return Client.open(open_async_client(settings, principal))
+
+
+async def open_async_client(
+    settings: Settings,
+    principal: str,
+    databases: Sequence[str] = (),
+    reporter: Reporter = _SILENT,
+) -> AsyncClient:
+    """Index, databases and model of the settings, ready for questions; closing releases them.
+
+    ``databases`` are those to index, by default all. Raises SettingsError, PolicyError, ModelError,
+    Unavailable.
+    """
     who = settings.identity.principal(principal)
-    stack = AsyncExitStack()
-    try:
-        app = await _build_app(settings, stack)
-    except BaseException:
-        await stack.aclose()
-        raise
-    return AppTransport(app, who, stack)
+    async with AsyncExitStack() as opening:
+        services = await open_services(settings, opening, databases, reporter)
+        transport = AppTransport(build_routes(services), who, opening.pop_all())
+    return AsyncClient(_URL, transport=transport)
 
 
-async def _build_app(settings: Settings, stack: AsyncExitStack) -> ASGIApp:
-    return build_routes(await open_services(settings, stack))
-
-
-async def open_services(settings: Settings, stack: AsyncExitStack) -> Services:
-    """Prepares everything, and opens it until ``stack`` is closed. Raises as open_transport."""
-    wiring = await prepare(settings, SilentReporter(), databases=list(settings.databases))
-    engine = await stack.enter_async_context(open_engine(wiring, SilentReporter()))
+async def open_services(
+    settings: Settings,
+    stack: AsyncExitStack,
+    databases: Sequence[str] = (),
+    reporter: Reporter = _SILENT,
+) -> Services:
+    """Prepares everything, and opens it until ``stack`` is closed. Raises as open_async_client."""
+    names = list(databases or settings.databases)
+    wiring = await prepare(settings, reporter, databases=names)
+    engine = await stack.enter_async_context(open_engine(wiring, reporter))
     store = wiring.build_index_store()
     stack.push_async_callback(store.close)
     executor = wiring.build_executor()

@@ -4,9 +4,9 @@
 >>> client = quorumsql.connect("http://localhost:8000")
 >>> client.ask("How many employees are active?").to_pandas()  # doctest: +SKIP
 
-``connect`` and ``connect_async`` ask over HTTP. ``open_local`` and ``open_local_async`` answer in
-this process, with the distribution ``quorumsql`` installed. All four give the same interface. What
-may be raised is in ``quorumsql.errors``, what is returned in ``quorumsql.contract``.
+``connect`` asks over HTTP; so does ``AsyncClient``, for programs with an event loop. ``open_local``
+answers in this process, with the distribution ``quorumsql`` installed. What may be raised is in
+``quorumsql.errors``, what is returned in ``quorumsql.contract``.
 """
 
 from __future__ import annotations
@@ -16,18 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quorumsql.async_client import AsyncClient
-    from quorumsql.client import Client
+    from quorumsql.client import Client, connect, open_local
     from quorumsql.errors import QuorumError
-    from quorumsql.opening import connect, connect_async, open_local, open_local_async
 
 __all__ = [
     "AsyncClient",
     "Client",
     "QuorumError",
     "connect",
-    "connect_async",
     "open_local",
-    "open_local_async",
 ]
 
 # Imported when they are asked for: the command line reads the errors alone, and starts at once.
@@ -35,10 +32,8 @@ _MODULES = {
     "AsyncClient": "async_client",
     "Client": "client",
     "QuorumError": "errors",
-    "connect": "opening",
-    "connect_async": "opening",
-    "open_local": "opening",
-    "open_local_async": "opening",
+    "connect": "client",
+    "open_local": "client",
 }
 
 

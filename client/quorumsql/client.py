@@ -10,12 +10,18 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from functools import wraps
+from importlib import import_module
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx
 
 from quorumsql.async_client import AsyncClient
+from quorumsql.errors import QuorumError
+
+# The distribution that answers in process; the client alone must not need it.
+_IN_PROCESS = "serve_app.in_process"
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -155,3 +161,30 @@ class Client:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def connect(url: str | None = None, token: str | None = None) -> Client:
+    """A client of the service at ``url``; default: QUORUMSQL_URL, or this machine's port 8000.
+
+    ``token`` says who asks; default: QUORUMSQL_TOKEN. Nothing is sent before the first question.
+    """
+    return Client(url, token)
+
+
+def open_local(config: str | Path | None = None, principal: str = "") -> Client:
+    """A client that answers in this process: index, databases and model are opened here.
+
+    ``config`` is the settings file (default: quorumsql.yaml in this folder), ``principal`` the name
+    of who asks (default: the local one). Close the client to release the model. Raises QuorumError.
+    """
+    try:
+        in_process = import_module(_IN_PROCESS)
+    except ModuleNotFoundError as error:
+        if error.name not in (_IN_PROCESS, _IN_PROCESS.partition(".")[0]):
+            raise
+        raise QuorumError(
+            "To answer in this process the whole of QuorumSQL is needed.",
+            hint="Install it: pip install quorumsql. Or connect to a service.",
+        ) from error
+    client: Client = in_process.open_client(config, principal)
+    return client

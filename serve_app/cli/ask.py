@@ -33,7 +33,8 @@ from serve_app.cli.service_or_process import (
     InProcessOption,
     PrincipalOption,
     UrlOption,
-    open_answering,
+    ask_showing_progress,
+    open_client,
 )
 from serve_app.cli.terminal import ERRORS
 from serve_app.http.formats import Format, find_format
@@ -111,18 +112,18 @@ def ask(
         trace=format_ is None,
         spreadsheet_safe=spreadsheet_safe,
     )
-    with open_answering(
+    with open_client(
         cli,
         request.database,
         url=url,
         principal=as_,
         in_process=in_process,
         quiet=format_ is not None,
-    ) as answering:
+    ) as client:
         if format_ is not None:
-            return _export(answering.export(request, format_), output)
+            return _export(client.export(request, format_.media_type), output)
         start = time.perf_counter()
-        answer = answering.ask(request)
+        answer = ask_showing_progress(client, request)
     seconds = time.perf_counter() - start
     code = 0 if isinstance(answer, AnsweredResponse) else _NO_ROWS
     return Output(answer, lambda: print_answer(answer, seconds=seconds), code)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -21,15 +20,12 @@ from serve_app.cli.service_or_process import (
     DatabaseOption,
     InProcessOption,
     PrincipalOption,
-    QuestionAnswerer,
     UrlOption,
-    open_answering,
+    ask_showing_progress,
+    open_client,
 )
 from serve_app.cli.terminal import CONSOLE, ERRORS
 from serve_app.service.request_checks import NEW, read_session
-
-HISTORY = "chat_history"
-"""The file of what was typed, under ``home``."""
 
 COMMANDS: Mapping[str, str] = {
     "/sql": "the query of the last answer, to copy",
@@ -42,13 +38,11 @@ COMMANDS: Mapping[str, str] = {
 }
 """What each command does."""
 
-_KEYS = (
-    "Ctrl-R searches what was typed before. Esc Enter begins another line. Ctrl-C stops a question."
-)
+_KEYS = "Ctrl-R searches what was typed before. Ctrl-C stops a question."
 _LEAVE = frozenset({"/exit", "/quit", "exit", "quit", "bye"})
 
 Listen = Callable[[], str]
-"""Gets the next line of whoever asks. Raises EOFError or KeyboardInterrupt if there is none."""
+"""Gets the next line of whoever asks. Raises EOFError at the end, KeyboardInterrupt at Ctrl-C."""
 
 
 def chat(
@@ -59,14 +53,6 @@ def chat(
     as_: PrincipalOption = "",
     in_process: InProcessOption = False,
     answer_text: AnswerTextOption = None,
-    history: Annotated[
-        bool,
-        typer.Option(
-            "--history/--no-history",
-            envvar="QUORUMSQL_CHAT_HISTORY",
-            help="Keep what is typed in a private file under home.",
-        ),
-    ] = True,
 ) -> None:
     """Ask several questions in a row; follow-ups like "and last year?" work. End with /exit."""
     cli: CliContext = context.obj
@@ -77,27 +63,33 @@ def chat(
         answer_text=answer_text.value if answer_text else None,
         trace=True,
     )
-    with open_answering(cli, database, url=url, principal=as_, in_process=in_process) as answering:
-        listen = _choose_listener(cli.settings.home / HISTORY if history else None)
-        Conversation(answering, first, listen).run()
+    with open_client(cli, database, url=url, principal=as_, in_process=in_process) as client:
+        ask = partial(ask_showing_progress, client)
+        Conversation(ask, client.forget, first, _listen).run()
 
 
-def _choose_listener(history: Path | None) -> Listen:
-    at_terminal = sys.stdin.isatty() and sys.stdout.isatty()
-    if not at_terminal or os.environ.get("TERM") == "dumb":
-        return lambda: CONSOLE.input("[bold]?[/] ")
-    # Imported here, because it takes long and only a terminal needs it.
-    from serve_app.cli.chat_prompt import build_listener
-
-    return build_listener(history)
+def _listen() -> str:
+    with suppress(ImportError):  # with it, input() edits lines and recalls them
+        import readline  # noqa: F401
+    return input("? ")
 
 
 class Conversation:
-    """Asks until ``listen`` raises EOFError or KeyboardInterrupt, or a word to leave is said."""
+    """Asks until ``listen`` raises EOFError, or a word to leave is said."""
 
-    def __init__(self, answering: QuestionAnswerer, first: QueryRequest, listen: Listen) -> None:
-        """``first`` is the template of every request except its question."""
-        self._answering = answering
+    def __init__(
+        self,
+        ask: Callable[[QueryRequest], QueryResponse],
+        forget: Callable[[str], int],
+        first: QueryRequest,
+        listen: Listen,
+    ) -> None:
+        """``first`` is the template of every request except its question.
+
+        ``forget`` deletes a session and returns how many questions of it were stored.
+        """
+        self._answer = ask
+        self._delete = forget
         self._first = first
         self._listen = listen
         self._session = first.session or ""
@@ -116,7 +108,10 @@ class Conversation:
         while True:
             try:
                 line = self._listen().strip()
-            except (EOFError, KeyboardInterrupt):
+            except KeyboardInterrupt:
+                CONSOLE.print("\n[dim]Ctrl-D or /exit leaves.[/]", highlight=False)
+                continue
+            except EOFError:
                 CONSOLE.print()
                 return
             if line.lower() in _LEAVE:
@@ -150,7 +145,7 @@ class Conversation:
     def _ask(self, question: str) -> None:
         start = time.perf_counter()
         asked = self._first.model_copy(update={"question": question, "session": self._session})
-        self._last = self._answering.ask(asked)
+        self._last = self._answer(asked)
         print_brief_answer(self._last, seconds=time.perf_counter() - start)
 
     def _find_answer(self) -> AnsweredResponse | None:
@@ -179,7 +174,7 @@ class Conversation:
         say(f"Session {self._session}.")
 
     def _forget(self) -> None:
-        forgotten = self._answering.forget(self._session)
+        forgotten = self._delete(self._session)
         say(f"Deleted {forgotten} questions.")
         self._renew()
 

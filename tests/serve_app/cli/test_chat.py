@@ -1,15 +1,10 @@
-"""``quorumsql chat``: the loop, its words, its end; the prompt at a terminal and its history."""
+"""``quorumsql chat``: the loop, its words and its end."""
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from prompt_toolkit.input import create_pipe_input
-from prompt_toolkit.output import DummyOutput
 
 from nl2sql.errors import Unavailable
 from quorumsql.contract import (
@@ -19,10 +14,7 @@ from quorumsql.contract import (
     RefusedResponse,
 )
 from quorumsql.contract.answers import ResultColumn, VerifiedResponse
-from quorumsql.wire import Export, NoRows
 from serve_app.cli.chat import Conversation
-from serve_app.cli.chat_prompt import build_listener, open_history
-from serve_app.http.formats import Format
 from tests.conftest import ROOT
 from tests.serve_app.cli.conftest import Call
 
@@ -63,16 +55,13 @@ class Talk:
             notes=["Alone."],
         )
 
-    def export(self, request: QueryRequest, format_: Format) -> Export | NoRows:
-        raise NotImplementedError
-
     def forget(self, session: str) -> int:
         self.forgotten.append(session)
         return 3
 
     def run(self) -> None:
         first = QueryRequest(question="", session="s", answer_text="rule")
-        Conversation(self, first, self.listen).run()
+        Conversation(self.ask, self.forget, first, self.listen).run()
 
 
 def build_answer(*rows: list[object]) -> AnsweredResponse:
@@ -105,7 +94,7 @@ def test_every_line_is_a_question_of_the_session(capsys: pytest.CaptureFixture[s
     assert "! Alone." in shown
 
 
-@pytest.mark.parametrize("last", ["/exit", "QUIT", "bye", EOFError(), KeyboardInterrupt()])
+@pytest.mark.parametrize("last", ["/exit", "QUIT", "bye", EOFError()])
 def test_it_ends_when_told_so(last: str | BaseException) -> None:
     somebody = Talk("Q?", last, "never asked")
     somebody.run()
@@ -125,7 +114,7 @@ def test_a_fresh_start_is_another_session(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("error", [Unavailable("Down [now]."), KeyboardInterrupt()])
 def test_what_goes_wrong_ends_the_question_not_the_talk(error: BaseException) -> None:
-    somebody = Talk("Q?", "R?", error=error)
+    somebody = Talk("Q?", KeyboardInterrupt(), "R?", error=error)
     somebody.run()
     assert [each.question for each in somebody.asked] == ["Q?", "R?"]
 
@@ -167,47 +156,3 @@ def test_an_id_that_is_none_is_told(call: Call) -> None:
     code, _, error = call(ROOT / "quorumsql.yaml", "chat", "--session", "a b")
     assert code == 1
     assert "1 to 64 letters" in error
-
-
-ENTER, NEXT_LINE, SEARCH, STOP, END = "\r", "\x1b\r", "\x12", "\x03", "\x04"
-
-
-def type_in(*texts: str, history: Path | None = None) -> list[str]:
-    """What is heard when this is typed at a terminal."""
-    with create_pipe_input() as keys:
-        listen = build_listener(history, input=keys, output=DummyOutput())
-        heard = []
-        for text in texts:
-            keys.send_text(text)
-            heard.append(listen())
-        return heard
-
-
-def test_enter_asks_and_lines_can_be_several() -> None:
-    assert type_in(f"How many?{ENTER}") == ["How many?"]
-    assert type_in(f"How many{NEXT_LINE}orders?{ENTER}") == ["How many\norders?"]
-
-
-def test_ctrl_c_empties_the_line_and_ctrl_d_ends(capsys: pytest.CaptureFixture[str]) -> None:
-    assert type_in(f"wrong{STOP}right{ENTER}") == ["right"]
-    assert "/exit" in capsys.readouterr().out
-    with pytest.raises(EOFError):
-        type_in(END)
-
-
-def test_what_was_typed_is_found_again_by_its_owner_only(tmp_path: Path) -> None:
-    path = tmp_path / "home" / "history"
-    type_in(f"How many orders?{ENTER}", f"Who?{ENTER}", history=path)
-    os.chmod(path, 0o644)
-    # Another program reads the same file; the search is for a part in any case.
-    assert type_in(f"{SEARCH}ORDERS{ENTER}{ENTER}", history=path) == ["How many orders?"]
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_the_history_follows_no_link_and_may_be_unwritable(tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(tmp_path / "victim")
-    for path in (tmp_path / "link", Path("/proc/none/history"), None):
-        history = open_history(path)
-        history.append_string("How many?")
-        assert history.get_strings() == ["How many?"]
-    assert not (tmp_path / "victim").exists()

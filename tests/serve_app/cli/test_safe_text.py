@@ -124,7 +124,6 @@ def test_no_command_prints_past_the_safe_console() -> None:
         "problems.py": {"typer.echo("},  # JSON with escapes
         "keys.py": {"typer.echo("},  # a new key
         "ask.py": {"sys.stdout"},  # rows for a file or a pipe
-        "chat.py": {"sys.stdout"},  # asks whether it is a terminal
     }
     folder = ROOT / "serve_app" / "cli"
     found: dict[str, set[str]] = {}
