@@ -1,8 +1,8 @@
 """Parses and renders SQL in the guard's dialects, with names for outputs that the query gives none.
 
 SQLite and DuckDB name such an output by its text. The rewritten text is another one, which holds
-the conditions and masks of policies, so the name is written as an alias. SQLite takes the text as
-it is (here without comments), DuckDB writes its own tree of it. Only in outputs whose names
+the conditions and masks of policies, so the text of the query (without comments) is written as an
+alias; DuckDB itself would write ``count_star()`` for ``count(*)``. Only in outputs whose names
 somebody sees: of the whole query, in FROM and in CTEs. An alias could be named in the same query,
 where the original name could not, so that is refused.
 """
@@ -17,7 +17,6 @@ from sqlglot.errors import ParseError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
 from execution.duckdb.dialect import GuardedDuckdb, remove_parentheses
-from execution.duckdb.second_check import name_outputs
 from execution.parsing.call_spelling import spell_calls
 from execution.parsing.comments import strip_comments
 from execution.parsing.plain_dialect import read_span
@@ -43,7 +42,6 @@ def write_headings(tree: exp.Expr, sql: str, dialect: str) -> None:
         around = _find_surroundings(select)
         if not isinstance(around, _SEEN_IN):
             continue
-        windows = _write_windows(select, dialect)
         for at, output in enumerate(select.expressions):
             if isinstance(output, exp.Alias) or output.is_star:
                 continue
@@ -58,28 +56,20 @@ def write_headings(tree: exp.Expr, sql: str, dialect: str) -> None:
                 # A collation does not count there (sqlite3ColumnsFromExprList in select.c).
                 column = column.this.unnest()
             text = read_span(output, sql)
-            length += len(text) + len(windows)
+            if isinstance(first, exp.Column) and isinstance(column.expression, exp.Identifier):
+                # A field of a column, whose name in DuckDB is the field's.
+                text = column.name
+            length += len(text)
             if isinstance(column, exp.Column):
                 column.meta[_HEADING] = column.name if is_within or dialect == "duckdb" else text
             elif is_within and isinstance(column, exp.Boolean):
                 unnamed.append((output, f"column{at + 1}"))
             else:
-                unnamed.append((output, text + windows))
+                unnamed.append((output, text))
     if length > MOST_CHARS:
         raise ParseError("The outputs without a name are too long: give them names.")
-    names = [name for _, name in unnamed]
-    if dialect == "duckdb":
-        names = name_outputs(names)
-    for (output, _), name in zip(unnamed, names, strict=True):
+    for output, name in unnamed:
         _add_alias(output, name)
-
-
-def _write_windows(select: exp.Select, dialect: str) -> str:
-    """The definitions of windows, which DuckDB writes for their names in outputs."""
-    if dialect != "duckdb" or not select.args.get("windows"):
-        return ""
-    windows = select.copy().args["windows"]
-    return f" WINDOW {', '.join(each.sql(GuardedDuckdb, copy=False) for each in windows)}"
 
 
 def keep_heading(column: exp.Column) -> None:

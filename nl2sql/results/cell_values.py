@@ -24,7 +24,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from operator import itemgetter
 from types import NoneType
@@ -39,8 +39,6 @@ _WHOLE = 10.0**_DIGITS
 _LONG = 10**4000
 _NAN = ("number", "NaN")
 _MIDNIGHT = " 00:00:00"
-# Rows that are normalised at a time: long results must not be copied.
-_BLOCK_ROWS = 500
 _JSON_TIMESTAMP = re.compile(
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)?", re.ASCII
 )
@@ -60,43 +58,13 @@ def normalize_value(value: object) -> object:
     return _RULES[kind if kind in _RULES else _find_kind(kind)](value)
 
 
-def normalize_columns(rows: Sequence[Sequence[object]]) -> Iterator[list[Sequence[object]]]:
-    """Yields the normalised columns of some rows at a time, until all were read.
+def normalize_rows(rows: Iterable[Sequence[object]]) -> list[tuple[object, ...]]:
+    """The normalised rows.
 
-    >>> list(normalize_columns([(1, True), (2, None)]))
-    [[(1, 2), [1, None]]]
-    """
-    block: list[Sequence[object]] = []
-    for row in rows:
-        block.append(row)
-        if len(block) == _BLOCK_ROWS:
-            yield [_normalize_column(column) for column in zip(*block, strict=True)]
-            block = []
-    if block:
-        yield [_normalize_column(column) for column in zip(*block, strict=True)]
-
-
-def normalize_rows(rows: Sequence[Sequence[object]]) -> Iterator[tuple[object, ...]]:
-    """Yields the normalised rows.
-
-    >>> list(normalize_rows([(1, True), (2, None)]))
+    >>> normalize_rows([(1, True), (2, None)])
     [(1, 1), (2, None)]
     """
-    if rows and not rows[0]:
-        return iter([()] * len(rows))
-    blocks = normalize_columns(rows)
-    return (row for columns in blocks for row in zip(*columns, strict=True))
-
-
-def _normalize_column(column: Sequence[object]) -> Sequence[object]:
-    kinds = set(map(type, column))
-    if kinds == {int} and max(column) < _LONG and min(column) > -_LONG:  # type: ignore[type-var, operator]
-        return column
-    if not kinds <= _EQUAL_ALIKE:
-        return list(map(normalize_value, column))
-    # Most columns repeat few values.
-    known = {value: normalize_value(value) for value in set(column)}
-    return list(map(known.__getitem__, column))
+    return [tuple(map(normalize_value, row)) for row in rows]
 
 
 def _find_kind(kind: type) -> type:
@@ -198,7 +166,3 @@ _RULES: dict[type, Callable[[Any], object]] = {
     dict: _normalize_object,
     object: _describe,
 }
-
-# Values of these types that are equal, also across types, have the same form. Not so times and
-# timestamps with zones.
-_EQUAL_ALIKE = frozenset({NoneType, bool, int, float, Decimal, str, bytes, dt.date})

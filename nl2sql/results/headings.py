@@ -14,15 +14,14 @@ from nl2sql.units import read_unit
 
 # What a column is called to which the query gives no name; the second by PostgreSQL.
 NAMELESS = ("", "?column?")
-# SQLite and DuckDB call such a column by its expression: COUNT(*), count_star(), sum(o.amt).
+# On SQLite and DuckDB such a column is called by its expression: COUNT(*), sum(o.amt).
 _CALL = re.compile(
-    r"(?P<function>count|sum|avg|min|max|total|count_star)"
+    r"(?P<function>count|sum|avg|min|max|total)"
     r"\(\s*(?P<distinct>distinct\s+)?(?P<what>\*|(?:\w+\.|\"[^\"]+\"\.)*(?:\w+|\"[^\"]+\"))?\s*\)",
     re.IGNORECASE,
 )
 _SAID = {
     "count": "count",
-    "count_star": "count",
     "sum": "sum",
     "total": "sum",
     "avg": "average",

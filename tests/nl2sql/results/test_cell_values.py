@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nl2sql.results.cell_values import normalize_columns, normalize_rows, normalize_value
+from nl2sql.results.cell_values import normalize_value
 
 
 class Place(NamedTuple):
@@ -106,37 +106,3 @@ def test_noise_of_double_arithmetic_does_not_count(digits: int, places: int) -> 
     above = math.nextafter(value, math.inf)
     assert normalize_value(above) == normalize_value(value)
     assert normalize_value(math.nextafter(above, math.inf)) == normalize_value(value)
-
-
-_NUMBERS = (
-    st.integers(-2, 2)
-    | st.integers(-(10**20), 10**20)
-    | st.integers(4999, 5000).map(lambda places: 10**places)
-)
-_DAYS = st.dates(dt.date(2025, 1, 1), dt.date(2025, 1, 3))
-_TIMES = st.sampled_from([dt.UTC, dt.timezone(dt.timedelta(hours=2))]).map(
-    lambda zone: dt.time(3 if zone is dt.UTC else 5, tzinfo=zone)
-)
-_CELLS = st.one_of(
-    st.none(),
-    st.booleans(),
-    _NUMBERS,
-    _NUMBERS.filter(lambda number: abs(number) < 10**300).map(float),
-    st.floats(-2, 2) | st.sampled_from([0.5, math.nan, math.inf]),
-    _NUMBERS.map(Decimal) | st.decimals(-2, 2, places=1) | st.just(Decimal("NaN")),
-    st.sampled_from(["a", "", "2025-01-01", "2025-01-01T00:00:00", "2025-01-01T00:00:00Z"]),
-    st.binary(max_size=1),
-    _DAYS | _DAYS.map(lambda day: dt.datetime(day.year, day.month, day.day)),
-    _TIMES,
-    st.lists(st.integers(0, 1), max_size=2),
-)
-
-
-@settings(deadline=None)
-@given(st.lists(st.tuples(_CELLS, _CELLS), max_size=12))
-def test_a_column_has_the_forms_of_its_cells(rows: list[tuple[object, object]]) -> None:
-    """By ``repr``, to which 1, 1.0 and True are different."""
-    expected = [tuple(map(normalize_value, row)) for row in rows]
-    assert repr(list(normalize_rows(rows))) == repr(expected)
-    columns = [list(column) for block in normalize_columns(rows) for column in block]
-    assert repr(columns) == repr([list(column) for column in zip(*expected, strict=True)])
