@@ -125,16 +125,16 @@ def _run(server: EmbeddedServer, database: str, path: Path, is_dump: bool) -> No
     """Runs pg_restore or a restricted psql to its end. Raises SettingsError."""
     url = f"--dbname={server.url(database, RESTORER)}"
     if is_dump:
-        options = ("--no-owner", "--no-privileges", "--no-tablespaces", "--exit-on-error")
-        tool = [str(server.bin_folder / "pg_restore"), *options, url, str(path)]
+        tool = [str(server.bin_folder / "pg_restore"), "--no-owner", "--no-privileges"]
+        tool += ["--no-tablespaces", "--exit-on-error", url, str(path)]
         return _run_tool(tool, path, subprocess.DEVNULL)
     restrict = f"--command=\\restrict {secrets.token_hex(32)}"
-    options = ("--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", restrict, "--file=-")
+    tool = [str(server.bin_folder / "psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1"]
     # A copy: nobody can change it between the check and the run.
     with tempfile.TemporaryFile() as script:
         script.writelines(_read_script(path))
         script.seek(0)
-        _run_tool([str(server.bin_folder / "psql"), *options, url], path, script)
+        _run_tool([*tool, restrict, "--file=-", url], path, script)
 
 
 def _read_script(path: Path) -> Iterator[bytes]:
