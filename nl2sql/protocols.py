@@ -324,17 +324,20 @@ class Answerer(Protocol):
         ...
 
 
-class Sessions(Protocol):
+class Conversations(Protocol):
     """The earlier questions of a principal, as far as they may still be shown."""
 
     async def recall(self, question: Question) -> tuple[Turn, ...]:
         """The turns of the question's session, oldest first. Raise Unavailable."""
         ...
 
-    async def remember(self, question: Question, turn: Turn) -> None:
-        """Store a turn in the question's session. Raise Unavailable."""
+    async def record(self, question: Question, answer: Answer) -> None:
+        """Keep a question as it was asked, and how it ended. Raise Unavailable."""
         ...
 
-    async def forget(self, principal: Principal, session: str) -> int:
-        """Delete a session of the principal; return its number of turns. Raise Unavailable."""
+    async def delete(self, principal: Principal, session: str = "") -> tuple[int, int]:
+        """Delete a conversation of the principal, or all; return their and the questions' number.
+
+        Raise Unavailable.
+        """
         ...

@@ -1,10 +1,9 @@
-"""Sessions and the history of conversations, readable only by their principal.
+"""Conversations: what follow-up questions are completed from, and what people find again.
 
-Both belong to a name with its roles and attributes. Policies may have changed since a question was
-answered, so the guard checks every query again. If it refuses one of a session, from which
-follow-up questions are completed, the whole session is deleted. Of a conversation, which people
-find again, such a query is withheld, with the question as it was completed, which may name the
-same things.
+A conversation belongs to a name with its roles and attributes. Policies may have changed since a
+question was answered, so the guard checks every query again. One that it refuses is withheld, with
+the question as it was completed, which may name the same things; follow-up questions are then not
+completed from that conversation.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from nl2sql.answers import Answer, Answered
+from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.concurrency import gather_all
 from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.protocols import Guard
@@ -25,73 +24,13 @@ from retrieval.index_store.conversation_store import (
     ConversationStore,
     KeptConversation,
     KeptTurn,
-    SessionStore,
 )
 from retrieval.index_store.example_store import build_access_key
-from retrieval.index_store.table_store import IndexConnections
 
 MOST_TURNS = 5
-"""Turns of a session that are kept, and read for a follow-up question."""
-# Older turns are deleted.
-_KEEP_HOURS = 24
-# A longer query is not stored: it would fill the prompt of the next question.
-_LONGEST_REMEMBERED = 8000
-
-
-class GuardedSessions:
-    """The sessions in one index, checked by one guard."""
-
-    def __init__(self, index: IndexConnections, guard: Guard) -> None:
-        self._store = SessionStore(index)
-        self._history = ConversationStore(index)
-        self._guard = guard
-
-    async def recall(self, question: Question) -> tuple[Turn, ...]:
-        """The session's turns on the question's database, oldest first.
-
-        Raises Unavailable, and PolicyError if the policy does not fit the database.
-        """
-        owner = identify_owner(question.principal)
-        turns = await self._store.load(
-            owner,
-            question.session,
-            question.database,
-            most=MOST_TURNS,
-            keep_hours=_KEEP_HOURS,
-        )
-        queries = {
-            (question.database, sql)
-            for turn in turns
-            for sql in (turn.sql, *turn.interpretations)
-            if sql
-        }
-        if await find_refused(self._guard, queries, question.principal):
-            await self._store.forget(owner=owner, session=question.session)
-            return ()
-        return turns
-
-    async def remember(self, question: Question, turn: Turn) -> None:
-        """Stores the turn for the question's principal. Raises IndexUnavailable."""
-        if any(len(sql) > _LONGEST_REMEMBERED for sql in (turn.sql, *turn.interpretations)):
-            return
-        await self._store.add(
-            identify_owner(question.principal),
-            question.session,
-            question.database,
-            turn,
-            most=MOST_TURNS,
-            keep_hours=_KEEP_HOURS,
-        )
-
-    async def forget(self, principal: Principal, session: str) -> int:
-        """Deletes the principal's session; returns the number of turns. Raises IndexUnavailable."""
-        owner = identify_owner(principal)
-        return (await self._history.delete(owner=owner, session=session))[1]
-
-    async def clear(self, *, principal: Principal | None = None, session: str = "") -> int:
-        """For operators: deletes the named sessions, or all of them. Raises IndexUnavailable."""
-        owner = identify_owner(principal) if principal is not None else ""
-        return (await self._history.delete(owner=owner, session=session))[1]
+"""Turns that are read for a follow-up question."""
+# Older turns are not.
+_RECALLED_HOURS = 24
 
 
 def identify_owner(principal: Principal) -> str:
@@ -109,8 +48,8 @@ MOST_SHOWN = 100
 """Questions of a conversation that are shown, the latest."""
 
 _MOST_KEPT = 500
-# A longer query is not stored: the guard would refuse it.
-_LONGEST_QUERY = 20_000
+# A longer query is not kept: it would fill the prompt of the next question.
+_LONGEST_QUERY = 8000
 _PRUNE_INTERVAL_S = 3600.0
 
 
@@ -128,7 +67,8 @@ class WholeConversation:
 class GuardedConversations:
     """The conversations in one index, checked by one guard. All methods raise IndexUnavailable.
 
-    ``databases`` are those that the principal may ask now: others are not mentioned.
+    ``databases`` are those that the principal may ask now: others are not mentioned. Without a
+    history (``sessions.history_days`` is 0) nothing is listed, and a day is kept.
     """
 
     def __init__(self, store: ConversationStore, guard: Guard, settings: SessionSettings) -> None:
@@ -137,16 +77,39 @@ class GuardedConversations:
         self._days = settings.history_days
         self._pruned_at = -float("inf")
 
+    async def recall(self, question: Question) -> tuple[Turn, ...]:
+        """The last turns of the question's session on its database, oldest first.
+
+        None if the principal may not run one of their queries now. Raises PolicyError if the policy
+        does not fit the database.
+        """
+        found = await self._store.list_turns(
+            identify_owner(question.principal),
+            question.session,
+            (question.database,),
+            most=MOST_TURNS,
+            hours=_RECALLED_HOURS,
+        )
+        queries = frozenset[tuple[str, str]]().union(*(turn.queries for turn in found))
+        if await find_refused(self._guard, queries, question.principal):
+            return ()
+        return tuple(
+            Turn(turn.rewritten or turn.question, turn.outcome, turn.sql, turn.interpretations)
+            for turn in found
+            if turn.queries or turn.outcome == "failed"
+        )
+
     async def record(self, question: Question, answer: Answer) -> None:
         """Keeps the question as it was asked, and how it ended.
 
         A completed question is kept only with a query, by which the guard can judge it later.
         """
         await self._prune()
-        if not self._days:
-            return
         answered = answer if isinstance(answer, Answered) else None
-        sql = answered.sql if answered and len(answered.sql) <= _LONGEST_QUERY else ""
+        offered = answer.interpretations if isinstance(answer, Clarify) else ()
+        queries = [answered.sql if answered else "", *(each.sql for each in offered)]
+        sql, *interpretations = ["" if len(sql) > _LONGEST_QUERY else sql for sql in queries]
+        is_completed = answer.trace.asked and any((sql, *interpretations))
         await self._store.add(
             identify_owner(question.principal),
             question.session,
@@ -154,10 +117,11 @@ class GuardedConversations:
                 id=0,
                 database=question.database,
                 question=question.text,
-                rewritten=answer.trace.question.text if answer.trace.asked and sql else "",
+                rewritten=answer.trace.question.text if is_completed else "",
                 outcome=type(answer).__name__.lower(),
                 sql=sql,
                 asked_at=datetime.now(UTC),
+                interpretations=tuple(filter(None, interpretations)),
                 confidence=answered.confidence if answered else None,
                 quorum=answered.quorum if answered else None,
                 origin=answered.origin if answered else "",
@@ -200,9 +164,9 @@ class GuardedConversations:
             return None
         owner = identify_owner(principal)
         turns = await self._store.list_turns(owner, session, databases, most=MOST_SHOWN)
-        queries = {(turn.database, turn.sql) for turn in turns if turn.sql}
+        queries = frozenset[tuple[str, str]]().union(*(turn.queries for turn in turns))
         refused = await find_refused(self._guard, queries, principal)
-        withheld = frozenset(turn.id for turn in turns if (turn.database, turn.sql) in refused)
+        withheld = frozenset(turn.id for turn in turns if not refused.isdisjoint(turn.queries))
         return WholeConversation(
             conversation,
             tuple(
@@ -232,6 +196,11 @@ class GuardedConversations:
         """Deletes one of the principal's conversations, or all; see the store."""
         return await self._store.delete(owner=identify_owner(principal), session=session)
 
+    async def clear(self, *, principal: Principal | None = None, session: str = "") -> int:
+        """For operators: deletes the named conversations, or all; returns their questions."""
+        owner = identify_owner(principal) if principal is not None else ""
+        return (await self._store.delete(owner=owner, session=session))[1]
+
     async def _find(
         self, principal: Principal, databases: Collection[str], session: str
     ) -> KeptConversation | None:
@@ -243,7 +212,7 @@ class GuardedConversations:
     async def _prune(self) -> None:
         if time.monotonic() - self._pruned_at >= _PRUNE_INTERVAL_S:
             self._pruned_at = time.monotonic()
-            await self._store.prune(self._days)
+            await self._store.prune(max(self._days, 1))
 
 
 async def find_refused(

@@ -180,9 +180,9 @@ class AsyncClient:
         wire.read_json(await self._send("POST", f"/feedback/{_quote(id_)}/done"))
 
     async def forget(self, session: str) -> int:
-        """Forgets a conversation; how many questions of it were kept."""
-        response = await self._send("DELETE", f"/sessions/{_quote(session)}")
-        return int(wire.read_json(response)["turns"])
+        """Deletes a conversation; how many questions of it were kept."""
+        response = await self._send("DELETE", f"/conversations/{_quote(session)}")
+        return int(wire.read_json(response)["questions"])
 
     async def status(self) -> StatusResponse:
         """Whether the service is ready, part by part; also if it is not ready."""

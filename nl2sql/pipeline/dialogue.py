@@ -9,23 +9,26 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from nl2sql.answers import Answer, Answered, Clarify, Failed, StageTiming
+from nl2sql.answers import Answer, Answered, StageTiming
 from nl2sql.errors import Unavailable
 from nl2sql.pipeline.conclusion import name_definitions
 from nl2sql.progress import enter_stage
-from nl2sql.protocols import Answerer, Generator, Sessions
+from nl2sql.protocols import Answerer, Conversations, Generator
 from nl2sql.spans import open_span
 from nl2sql.types import Question, Rewriting, Turn
 
 _ALONE = "The session's earlier questions cannot be read now, so this one was answered alone."
-_NOT_KEPT = "The session cannot be written now, so later questions cannot refer to this one."
+_NOT_KEPT = (
+    "The session cannot be written now, so later questions cannot refer to this one, and the "
+    "history will not list it."
+)
 
 
 class Dialogue:
     """Answers questions as the pipeline does, taking the session's earlier turns into account."""
 
     def __init__(
-        self, pipeline: Answerer, generator: Generator, sessions: Sessions | None = None
+        self, pipeline: Answerer, generator: Generator, sessions: Conversations | None = None
     ) -> None:
         """Without ``sessions`` every question is answered alone."""
         self._pipeline = pipeline
@@ -53,18 +56,15 @@ class Dialogue:
             chosen_sql=rewriting.chosen_sql or question.chosen_sql,
         )
         answer = await self._put_in_words(await self._pipeline.answer(whole))
-        asked = question.text if rewriting.text else ""
-        turn = build_turn(answer, is_rewritten=bool(asked))
-        if turn is not None and question.session and not notes:
-            notes = await self._remember(whole, turn)
         trace = replace(
             answer.trace,
             rewriting=rewriting,
-            asked=asked,
+            asked=question.text if rewriting.text else "",
             notes=(*answer.trace.notes, *notes),
             timings=(timing, *answer.trace.timings),
         )
-        return replace(answer, trace=trace)
+        answer = replace(answer, trace=trace)
+        return answer if notes or not question.session else await self._record(question, answer)
 
     async def _recall(self, question: Question) -> tuple[tuple[Turn, ...], tuple[str, ...]]:
         if question.history:
@@ -76,13 +76,14 @@ class Dialogue:
         except Unavailable:
             return (), (_ALONE,)
 
-    async def _remember(self, question: Question, turn: Turn) -> tuple[str, ...]:
+    async def _record(self, question: Question, answer: Answer) -> Answer:
         assert self._sessions is not None
         try:
-            await self._sessions.remember(question, turn)
+            await self._sessions.record(question, answer)
         except Unavailable:
-            return (_NOT_KEPT,)
-        return ()
+            trace = replace(answer.trace, notes=(*answer.trace.notes, _NOT_KEPT))
+            return replace(answer, trace=trace)
+        return answer
 
     async def _put_in_words(self, answer: Answer) -> Answer:
         question = answer.trace.question
@@ -96,24 +97,6 @@ class Dialogue:
         trace = replace(answer.trace, timings=(*answer.trace.timings, timing))
         text = " ".join(filter(None, (words.text, words.text and name_definitions(answer))))
         return replace(answer, text=text, text_source=words.source, trace=trace)
-
-
-def build_turn(answer: Answer, *, is_rewritten: bool) -> Turn | None:
-    """The turn that is stored for later questions, or None if nothing should be stored.
-
-    Refused questions are not stored, and failed ones only if they were not rewritten: a turn is
-    shown again only while its queries pass the guard, and these turns have no queries.
-    """
-    text = answer.trace.question.text
-    match answer:
-        case Answered():
-            return Turn(text, "answered", answer.sql)
-        case Clarify():
-            queries = tuple(interpretation.sql for interpretation in answer.interpretations)
-            return Turn(text, "clarify", interpretations=queries)
-        case Failed() if not is_rewritten:
-            return Turn(text, "failed")
-    return None
 
 
 def _measure(stage: str, start: float, prompt: int, completion: int) -> StageTiming:

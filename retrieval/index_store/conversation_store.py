@@ -1,7 +1,7 @@
-"""Sessions and conversations in the index's PostgreSQL.
+"""Conversations in the index's PostgreSQL.
 
-They are stored under the hash of their owner. The stores do not call the guard: the caller does,
-before it shows a query. They hold questions, queries and outcomes, never cells of a result.
+They are stored under the hash of their owner. The store does not call the guard: the caller does,
+before it shows a query. It holds questions, queries and outcomes, never cells of a result.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from nl2sql.types import Turn
 from retrieval.index_store.table_store import TableStore, clean, insert, read_row
 
 _LONGEST_TITLE = 80
@@ -19,10 +18,12 @@ _LONGEST_TITLE = 80
 _CHOSEN = (
     "WHERE (%(owner)s = '' OR owner = %(owner)s) AND (%(session)s = '' OR session = %(session)s)"
 )
-# All but the last turns of a session.
-_CUT = """
-DELETE FROM quorumsql.{table} WHERE owner = %(owner)s AND session = %(session)s AND number <= (
-    SELECT number FROM quorumsql.{table} WHERE owner = %(owner)s AND session = %(session)s
+# All but the last turns of a conversation.
+_CUT = b"""
+DELETE FROM quorumsql.conversation_turns
+ WHERE owner = %(owner)s AND session = %(session)s AND number <= (
+    SELECT number FROM quorumsql.conversation_turns
+     WHERE owner = %(owner)s AND session = %(session)s
      ORDER BY number DESC OFFSET %(most)s LIMIT 1)
 """
 # Starred conversations do not expire.
@@ -52,8 +53,8 @@ SELECT c.session, c.title, c.database, c.asked_at, c.starred,
 class KeptTurn:
     """A question and its outcome; ``id`` is its number. ``sql`` and ``rewritten`` may be empty.
 
-    ``confidence``, ``quorum`` and ``origin`` are those of the answer when it was given; None and
-    empty without one.
+    ``interpretations`` are the queries that a clarify answer offered. ``confidence``, ``quorum``
+    and ``origin`` are those of the answer when it was given; None and empty without one.
     """
 
     id: int
@@ -63,9 +64,15 @@ class KeptTurn:
     outcome: str
     sql: str
     asked_at: datetime
+    interpretations: tuple[str, ...] = ()
     confidence: float | None = None
     quorum: bool | None = None
     origin: str = ""
+
+    @property
+    def queries(self) -> frozenset[tuple[str, str]]:
+        """The database and the SQL of each query of the turn."""
+        return frozenset((self.database, sql) for sql in (self.sql, *self.interpretations) if sql)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,63 +85,6 @@ class KeptConversation:
     asked_at: datetime
     starred: bool
     questions: int
-
-
-class SessionStore(TableStore):
-    """Turns of sessions, from which follow-up questions are completed.
-
-    All methods raise IndexUnavailable.
-    """
-
-    async def load(
-        self, owner: str, session: str, database: str, *, most: int, keep_hours: int
-    ) -> tuple[Turn, ...]:
-        """The last ``most`` turns, oldest first; none older than ``keep_hours``."""
-        rows = await self._fetch(
-            "SELECT question, outcome, sql, readings FROM quorumsql.session_turns"
-            " WHERE owner = %(owner)s AND session = %(session)s AND database = %(database)s"
-            " AND asked_at > now() - make_interval(hours => %(hours)s)"
-            " ORDER BY number DESC LIMIT %(most)s",
-            {
-                "owner": owner,
-                "session": session,
-                "database": database,
-                "hours": keep_hours,
-                "most": most,
-            },
-        )
-        return tuple(read_row(Turn, row) for row in reversed(rows))
-
-    async def add(
-        self, owner: str, session: str, database: str, turn: Turn, *, most: int, keep_hours: int
-    ) -> None:
-        """Adds a turn; deletes expired turns of all sessions, and all but ``most`` of this one."""
-        row = {
-            "owner": owner,
-            "session": session,
-            "database": database,
-            "question": turn.question,
-            "outcome": turn.outcome,
-            "sql": turn.sql,
-            "readings": turn.interpretations,
-        }
-        async with self._index.connection() as connection, connection.transaction():
-            await insert(connection, "session_turns", [row])
-            await connection.execute(
-                "DELETE FROM quorumsql.session_turns"
-                " WHERE asked_at <= now() - make_interval(hours => %s)",
-                (keep_hours,),
-            )
-            await connection.execute(
-                _CUT.format(table="session_turns").encode(),
-                {"owner": owner, "session": session, "most": most},
-            )
-
-    async def forget(self, *, owner: str = "", session: str = "") -> int:
-        """Deletes turns and returns their number; an empty owner or session means all of them."""
-        return await self._change(
-            f"DELETE FROM quorumsql.session_turns {_CHOSEN}", {"owner": owner, "session": session}
-        )
 
 
 class ConversationStore(TableStore):
@@ -168,10 +118,7 @@ class ConversationStore(TableStore):
             await insert(
                 connection, "conversation_turns", [{"owner": owner, "session": session, **row}]
             )
-            await connection.execute(
-                _CUT.format(table="conversation_turns").encode(),
-                {"owner": owner, "session": session, "most": most},
-            )
+            await connection.execute(_CUT, {"owner": owner, "session": session, "most": most})
 
     async def list_latest(
         self,
@@ -207,17 +154,31 @@ class ConversationStore(TableStore):
         return [KeptConversation(*row) for row in rows]
 
     async def list_turns(
-        self, owner: str, session: str, databases: Collection[str], *, most: int
+        self,
+        owner: str,
+        session: str,
+        databases: Collection[str],
+        *,
+        most: int,
+        hours: int | None = None,
     ) -> list[KeptTurn]:
-        """The last ``most`` turns of a conversation, oldest first."""
+        """The last ``most`` turns of a conversation, oldest first; none older than ``hours``."""
         rows = await self._fetch(
             "SELECT number, database, question, rewritten, outcome, sql, asked_at,"
-            " confidence, quorum, origin FROM quorumsql.conversation_turns"
+            " interpretations, confidence, quorum, origin FROM quorumsql.conversation_turns"
             " WHERE owner = %(owner)s AND session = %(session)s"
-            " AND database = ANY (%(databases)s::text[]) ORDER BY number DESC LIMIT %(most)s",
-            {"owner": owner, "session": session, "databases": list(databases), "most": most},
+            " AND database = ANY (%(databases)s::text[])"
+            " AND (%(hours)s::int IS NULL OR asked_at > now() - make_interval(hours => %(hours)s))"
+            " ORDER BY number DESC LIMIT %(most)s",
+            {
+                "owner": owner,
+                "session": session,
+                "databases": list(databases),
+                "hours": hours,
+                "most": most,
+            },
         )
-        return [KeptTurn(*row) for row in reversed(rows)]
+        return [read_row(KeptTurn, row) for row in reversed(rows)]
 
     async def change(
         self, owner: str, session: str, *, title: str | None, starred: bool | None
@@ -231,19 +192,18 @@ class ConversationStore(TableStore):
         )
 
     async def delete(self, *, owner: str = "", session: str = "") -> tuple[int, int]:
-        """Deletes conversations with all that follow-up questions are completed from.
+        """Deletes conversations; an empty ``owner`` or ``session`` means all of them.
 
-        An empty ``owner`` or ``session`` means all of them. Returns the numbers of conversations
-        and of questions.
+        Returns the numbers of conversations and of questions.
         """
         chosen = {"owner": owner, "session": session}
         counts = []
         async with self._index.connection() as connection, connection.transaction():
-            for table in ("session_turns", "conversation_turns", "conversations"):
+            for table in ("conversation_turns", "conversations"):
                 statement = f"DELETE FROM quorumsql.{table} {_CHOSEN}"
                 counts.append((await connection.execute(statement.encode(), chosen)).rowcount)
-        turns, questions, conversations = counts
-        return conversations, max(turns, questions)
+        questions, conversations = counts
+        return conversations, questions
 
     async def prune(self, days: int) -> int:
         """Deletes the expired conversations of all owners; returns their number."""

@@ -83,20 +83,6 @@ CREATE TABLE quorumsql.feedback (
 );
 CREATE INDEX feedback_given_at ON quorumsql.feedback (given_at, id);
 
-CREATE TABLE quorumsql.session_turns (
-    owner     text NOT NULL,
-    session   text NOT NULL,
-    number    bigint GENERATED ALWAYS AS IDENTITY,
-    database  text NOT NULL,
-    question  text NOT NULL,
-    outcome   text NOT NULL,
-    sql       text NOT NULL,
-    readings  text[] NOT NULL,
-    asked_at  timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (owner, session, number)
-);
-CREATE INDEX session_turns_asked_at ON quorumsql.session_turns (asked_at);
-
 -- Only hashes are stored. The previous key of a record works until previous_ends_at.
 CREATE TABLE quorumsql.api_keys (
     id                text PRIMARY KEY,
@@ -150,7 +136,8 @@ CREATE TABLE quorumsql.audit_log (
 );
 CREATE INDEX audit_log_asked_at ON quorumsql.audit_log (asked_at);
 
--- What principals asked in sessions, for themselves to find again; never cells of results.
+-- What principals asked in sessions: follow-up questions are completed from it, and they find it
+-- again; never cells of results.
 CREATE TABLE quorumsql.conversations (
     owner     text NOT NULL,
     session   text NOT NULL,
@@ -172,6 +159,8 @@ CREATE TABLE quorumsql.conversation_turns (
     outcome    text NOT NULL,
     sql        text NOT NULL,
     asked_at   timestamptz NOT NULL,
+    -- The queries that a clarify answer offered.
+    interpretations text[] NOT NULL,
     -- How sure the answer was when it was given; null, and an empty origin, without an answer.
     confidence double precision,
     quorum     boolean,

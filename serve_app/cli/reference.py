@@ -142,7 +142,7 @@ def read_openapi() -> dict[str, Any]:
     settings = Settings.model_validate(_ONE_FILE)
     queries = QueryService(settings, nothing, {})
     page = PageServices(*[nothing] * len(dataclasses.fields(PageServices)))
-    http_app = build_http_app(Services(settings, queries, nothing, nothing, nothing, page))
+    http_app = build_http_app(Services(settings, queries, nothing, nothing, page))
 
     async def fetch() -> httpx.Response:
         transport = httpx.ASGITransport(app=http_app)

@@ -56,7 +56,7 @@ class LocalParts:
             guard=self.guard,
             ranker=wiring.build_ranker(self.guard, self.executor),
             repairer=wiring.build_repairer(self.engine),
-            sessions=wiring.build_sessions(self.store, self.guard),
+            sessions=wiring.build_conversations(self.store, self.guard),
         )
 
     def build_retriever(self, settings: Settings) -> HybridRetriever:

@@ -9,16 +9,14 @@ from generation.sampling.generator import EnginePace
 from nl2sql.errors import PolicyError
 from nl2sql.protocols import Engine, Probe
 from nl2sql.settings import Settings
-from retrieval.conversations import GuardedConversations
 from retrieval.examples.feedback import FeedbackWithdrawal
-from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.feedback_store import FeedbackStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.identity import build_identity
 from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
 from serve_app.service.feedback import FeedbackService, ReviewService
-from serve_app.service.history import HistoryService, SessionService
+from serve_app.service.history import HistoryService
 from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
 from serve_app.service.recorder import QuestionRecorder
@@ -51,12 +49,11 @@ def build_services(
         guard=stages.guard,
         ranker=stages.ranker,
         repairer=stages.repairer,
-        sessions=stages.sessions,
+        sessions=stages.conversations,
     )
     probes: dict[str, Probe] = {**stages.probes, "audit log": access.accounting}
     if isinstance(engine, Probe):
         probes["engine"] = engine
-    conversations = GuardedConversations(ConversationStore(store), stages.guard, settings.sessions)
     queries = QueryService(
         settings,
         pipeline,
@@ -66,7 +63,6 @@ def build_services(
         access=stages.directory,
         accounting=access.accounting,
         recorder=recorder,
-        history=conversations,
     )
     tools = ToolService(
         settings,
@@ -84,7 +80,9 @@ def build_services(
         ProfileService(
             settings, queries, stages.directory, access.meter, list_policy_roles(settings)
         ),
-        HistoryService(settings, conversations, access.accounting),
+        HistoryService(
+            settings, wiring.build_conversations(store, stages.guard), access.accounting
+        ),
         ReviewService(settings, feedback_store, stages.guard, access.accounting, withdrawal),
     )
     return Services(
@@ -92,7 +90,6 @@ def build_services(
         queries,
         tools,
         FeedbackService(settings, stages.feedback, queries.admission, feedback_store),
-        SessionService(stages.sessions),
         page,
         access,
     )

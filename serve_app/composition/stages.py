@@ -10,6 +10,7 @@ from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import SqlGuard
 from nl2sql.browsing import TableBrowser
 from nl2sql.protocols import (
+    Conversations,
     DatabaseAccess,
     Engine,
     Executor,
@@ -21,10 +22,9 @@ from nl2sql.protocols import (
     Repairer,
     Retriever,
     SchemaReader,
-    Sessions,
 )
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.conversations import GuardedSessions
+from retrieval.conversations import GuardedConversations
 from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.index_store.store import IndexStore
 from retrieval.schema_directory import SchemaDirectory
@@ -45,7 +45,7 @@ class RetrievalParts:
     directory: SchemaDirectory
     tables: IndexedTables
     feedback: FeedbackRecorder
-    sessions: GuardedSessions
+    conversations: GuardedConversations
 
     @classmethod
     def build(
@@ -62,7 +62,7 @@ class RetrievalParts:
             wiring.build_schema_directory(store, embedder, guard),
             wiring.build_table_browser(guard, executor, memory, definitions),
             wiring.build_feedback_recorder(store, embedder, guard, executor),
-            wiring.build_sessions(store, guard),
+            wiring.build_conversations(store, guard),
         )
 
 
@@ -77,7 +77,7 @@ class CpuStages:
     directory: Directory
     tables: TableBrowser
     feedback: FeedbackTaker
-    sessions: Sessions
+    conversations: Conversations
     planner: Planner
     guard: Guard
     executor: Executor
@@ -100,7 +100,7 @@ class CpuStages:
             parts.directory,
             parts.tables,
             parts.feedback,
-            parts.sessions,
+            parts.conversations,
             wiring.build_planner(engine),
             guard,
             executor,

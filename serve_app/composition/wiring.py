@@ -20,6 +20,7 @@ from nl2sql.pipeline.pipeline import Pipeline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import (
     CatalogSource,
+    Conversations,
     Engine,
     Executor,
     Guard,
@@ -27,7 +28,6 @@ from nl2sql.protocols import (
     Ranker,
     Repairer,
     Retriever,
-    Sessions,
 )
 from nl2sql.settings import Settings
 from nl2sql.settings.connection import ConnectionSettings
@@ -35,12 +35,13 @@ from ranking.confidence.calibration import AUTO, Calibration, load_calibration
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.conversations import GuardedSessions
+from retrieval.conversations import GuardedConversations
 from retrieval.embedding.embedder import Embedder
 from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.examples.records import Verifier
 from retrieval.examples.selector import ExampleSelector
 from retrieval.glosses import IndexedGlossary
+from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from retrieval.introspection.source_database import SourceDatabase
@@ -213,9 +214,9 @@ class Wiring:
             {name: database.dialect for name, database in databases},
         )
 
-    def build_sessions(self, store: IndexStore, guard: SqlGuard) -> GuardedSessions:
-        """The stored sessions, over the shared index."""
-        return GuardedSessions(store, guard)
+    def build_conversations(self, store: IndexStore, guard: Guard) -> GuardedConversations:
+        """The stored conversations, over the shared index."""
+        return GuardedConversations(ConversationStore(store), guard, self.settings.sessions)
 
     def build_guard(self, catalogs: CatalogSource | None = None) -> SqlGuard:
         """The guard, over ``catalogs``; by default over those of an index store that it opens.
@@ -291,7 +292,7 @@ class Wiring:
         guard: Guard,
         ranker: Ranker,
         repairer: Repairer,
-        sessions: Sessions | None = None,
+        sessions: Conversations | None = None,
     ) -> Dialogue:
         """The pipeline over these stages, and the dialogue around it."""
         generator = CandidateGenerator(engine, self.settings)

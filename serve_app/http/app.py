@@ -25,7 +25,6 @@ from serve_app.http.history_routes import (
     build_feedback_router,
     build_history_router,
     build_review_router,
-    build_session_router,
 )
 from serve_app.http.middleware import add_middleware, pick_middleware_settings
 from serve_app.http.openai.routes import build_router as build_openai_router
@@ -97,8 +96,6 @@ def build_routes(services: Services) -> FastAPI:
     app.include_router(build_openai_router(settings, service))
     if services.feedback is not None:
         app.include_router(build_feedback_router(services.feedback))
-    if services.sessions is not None:
-        app.include_router(build_session_router(services.sessions))
     if services.page is not None:
         sign_ins = services.access.identifier.sign_ins if services.access else None
         app.include_router(build_sign_in_router(settings, sign_ins, services.page.profiles))

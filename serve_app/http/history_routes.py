@@ -1,4 +1,4 @@
-"""What is kept of questions: ``/conversations``, ``/sessions`` and ``/feedback``."""
+"""What is kept of questions: ``/conversations`` and ``/feedback``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from serve_app.http.route_parts import (
     render_model,
 )
 from serve_app.service.feedback import FeedbackService, ReviewService
-from serve_app.service.history import DeletedSession, HistoryService, SessionService
+from serve_app.service.history import HistoryService
 
 _CONVERSATIONS = describe_responses(
     "A page of the principal's conversations, the latest first.", ConversationsResponse
@@ -32,9 +32,8 @@ _CONVERSATIONS = describe_responses(
 _CONVERSATION = describe_responses("The conversation.", ConversationResponse, 404)
 _CHANGED = describe_responses("The changed conversation.", ConversationEntryResponse, 404)
 _DELETED = describe_responses(
-    "How much was deleted, with what follow-up questions are completed from.", DeletedResponse
+    "How much was deleted; a conversation that does not exist is no error.", DeletedResponse
 )
-_FORGOTTEN = describe_responses("The session is deleted, or did not exist.")
 _GIVEN = describe_responses("An example was stored or removed, or was there already.", None, 404)
 _GIVEN[202] = {
     "description": "Recorded; no example was added or removed.",
@@ -96,17 +95,6 @@ def build_history_router(history: HistoryService) -> APIRouter:
     @router.delete("/conversations", summary="Delete all your conversations", responses=_DELETED)
     async def delete_conversations(principal: Caller) -> Response:
         return render_model(await history.delete(principal))
-
-    return router
-
-
-def build_session_router(sessions: SessionService) -> APIRouter:
-    """What follow-up questions are completed from."""
-    router = APIRouter()
-
-    @router.delete("/sessions/{session}", summary="Forget a conversation", responses=_FORGOTTEN)
-    async def forget(session: str, principal: Caller) -> DeletedSession:
-        return await sessions.forget(session, principal)
 
     return router
 

@@ -29,7 +29,7 @@ from serve_app.composition.stages import CpuStages, RetrievalParts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.ray.call_batcher import BatchedCall
-from serve_app.ray.metrics import RayMeter
+from serve_app.ray.metrics import CacheReporter, RayMeter
 from serve_app.ray.remote import RemoteEngine, RemoteStage
 from serve_app.ray.tracing import find_tracer
 from serve_app.service.progress_queue import ProgressQueue
@@ -51,6 +51,7 @@ class StageReplica:
         *handles: DeploymentHandle[Any],
     ) -> None:
         configure_logging(wiring.settings.observability)
+        CacheReporter()
         self._parts: tuple[Any, ...] = build(wiring, *handles)
 
     def __getattr__(self, method: str) -> Any:
@@ -129,7 +130,7 @@ def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[ob
     store = wiring.build_index_store()
     guard = wiring.build_guard(IndexedCatalogs(store))
     parts = RetrievalParts.build(wiring, store, guard, _reach("executor", executor))
-    return (parts.retriever, parts.directory, parts.tables, parts.feedback, parts.sessions)
+    return (parts.retriever, parts.directory, parts.tables, parts.feedback, parts.conversations)
 
 
 def build_planner(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[object, ...]:
@@ -164,7 +165,7 @@ def reach_stages(handles: Mapping[str, DeploymentHandle[Any]]) -> CpuStages:
         directory=retrieval,
         tables=retrieval,
         feedback=retrieval,
-        sessions=retrieval,
+        conversations=retrieval,
         planner=planner,
         guard=executor,
         executor=executor,
@@ -199,6 +200,7 @@ class Ingress:
             executor = wiring.build_executor()
             stages = CpuStages.build_here(wiring, model, store, executor)
         configure_logging(wiring.settings.observability)
+        CacheReporter()
         self._services = build_services(
             wiring,
             model,

@@ -1,7 +1,5 @@
 """``/conversations``: what a principal asked, to find again, continue, star and delete.
 
-``DELETE /sessions/{session}`` forgets what follow-up questions are completed from.
-
 Knows nothing of FastAPI. A conversation's id is the session of its questions.
 """
 
@@ -11,9 +9,6 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from pydantic import BaseModel, Field
-
-from nl2sql.protocols import Sessions
 from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
@@ -151,25 +146,3 @@ def _render_turn(turn: KeptTurn, *, is_withheld: bool) -> ConversationTurnRespon
         is_withheld=is_withheld,
         asked_at=render_time(turn.asked_at),
     )
-
-
-class DeletedSession(BaseModel):
-    """The result of deleting a session."""
-
-    session: str
-    turns: int = Field(description="How many questions were stored and are now deleted.")
-
-
-class SessionService:
-    """Deletes sessions of the principal who requests it."""
-
-    def __init__(self, sessions: Sessions) -> None:
-        self._sessions = sessions
-
-    async def forget(self, session: str, principal: Principal) -> DeletedSession:
-        """Deletes a session; one that does not exist is not an error.
-
-        Raises InvalidRequest, Unavailable.
-        """
-        turns = await self._sessions.forget(principal, check_session(session))
-        return DeletedSession(session=session, turns=turns)

@@ -9,11 +9,11 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from nl2sql.answers import Answer
 from nl2sql.deadline import Deadline, ending_in
-from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError, Unavailable
+from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Answerer, DatabaseAccess, Observer, Probe
 from nl2sql.settings import Settings
@@ -41,15 +41,6 @@ _PROBE_TIMEOUT_S = 5.0
 _PROBE_INTERVAL_S = 1.0
 # Of a table with its schema.
 _LONGEST_NAME = 300
-_NOT_LISTED = "The history cannot be written now, so this question will not be found there."
-
-
-class History(Protocol):
-    """Keeps the questions of sessions for those who asked them."""
-
-    async def record(self, question: Question, answer: Answer) -> None:
-        """Keeps a question as it was asked, and how it ended. Raise Unavailable."""
-        ...
 
 
 class QueryService:
@@ -65,13 +56,11 @@ class QueryService:
         access: DatabaseAccess | None = None,
         accounting: Accounting | None = None,
         recorder: QuestionRecorder | None = None,
-        history: History | None = None,
     ) -> None:
         """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
 
         ``access`` knows which databases a principal may ask; ``accounting`` applies the limits
-        of principals and keeps the audit log; ``recorder`` measures questions; ``history`` keeps
-        the questions of sessions.
+        of principals and keeps the audit log; ``recorder`` measures questions.
         """
         self.recorder = recorder or QuestionRecorder(settings)
         self._settings = settings
@@ -92,7 +81,6 @@ class QueryService:
             max_slowdown=serve.max_slowdown,
         )
         self._flights = SingleFlight[Answer]()
-        self._history = history
 
     async def list_databases(self, principal: Principal) -> tuple[str, ...]:
         """The configured databases of which the principal may see anything. Raises Unavailable."""
@@ -137,22 +125,10 @@ class QueryService:
                 async with self._accounting.open(question, observer) as account:
                     answer = await self._answer(account, is_batch=is_batch)
                     account.finish(answer)
-            finish.answer = await self._keep(question, answer)
+            finish.answer = answer
             if reads_policy(self._settings, principal):
-                trace = replace(finish.answer.trace, shows_policy=True)
-                return replace(finish.answer, trace=trace)
-            return finish.answer
-
-    async def _keep(self, question: Question, answer: Answer) -> Answer:
-        """Keeps a session's question in the history; if that fails, the answer says so."""
-        if self._history is None or not question.session:
+                return replace(answer, trace=replace(answer.trace, shows_policy=True))
             return answer
-        try:
-            await self._history.record(question, answer)
-        except Unavailable:
-            trace = answer.trace
-            return replace(answer, trace=replace(trace, notes=(*trace.notes, _NOT_LISTED)))
-        return answer
 
     async def _answer(self, account: Account, *, is_batch: bool) -> Answer:
         question, deadline = account.question, Deadline.after(self._timeout_s)

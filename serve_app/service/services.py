@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nl2sql.settings import Settings
 from serve_app.service.accounting import Accounting
 from serve_app.service.feedback import FeedbackService, ReviewService
-from serve_app.service.history import HistoryService, SessionService
+from serve_app.service.history import HistoryService
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.profile import ProfileService
 from serve_app.service.query_service import QueryService
@@ -46,6 +46,5 @@ class Services:
     queries: QueryService
     tools: ToolService
     feedback: FeedbackService | None = None
-    sessions: SessionService | None = None
     page: PageServices | None = None
     access: IdentityParts | None = None

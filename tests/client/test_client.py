@@ -31,7 +31,7 @@ from quorumsql.errors import (
 from quorumsql.wire import Export, NoRows, translate
 from serve_app.in_process import AppTransport
 from tests.conftest import ROOT
-from tests.fakes import FakeGenerator, FakeSessions, build_result
+from tests.fakes import FakeConversations, FakeGenerator, build_result
 from tests.serve_app.http.test_event_stream import GENERATED
 from tests.serve_app.http.test_feedback import FakeTaker
 from tests.serve_app.served import build_app, serve
@@ -46,7 +46,7 @@ def build_service() -> ASGIApp:
         generator=FakeGenerator(*[GENERATED] * 8),
         results={"SELECT 1": [build_result((1,))] * 16},
         taker=FakeTaker(FeedbackReceipt("stored", "abc")),
-        sessions=FakeSessions(),
+        sessions=FakeConversations(),
     )
 
 
@@ -79,7 +79,6 @@ def test_an_answer_and_what_can_be_said_of_it(way: Way) -> None:
         assert (answer.sql, answer.rows) == ("SELECT 1", [[1]])
         assert answer.trace is not None
         assert client.rate(answer, "right").outcome == "stored"
-        assert client.forget("my-chat") == 0
 
 
 @every_way

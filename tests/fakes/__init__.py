@@ -34,12 +34,12 @@ from tests.fakes.shop import (
     build_table,
 )
 from tests.fakes.stages import (
+    FakeConversations,
     FakeGenerator,
     FakePlanner,
     FakeRanker,
     FakeRepairer,
     FakeRetriever,
-    FakeSessions,
     build_stages,
 )
 
@@ -52,6 +52,7 @@ __all__ = [
     "RETURNS",
     "SHOP",
     "FakeCatalogs",
+    "FakeConversations",
     "FakeEmbedder",
     "FakeEngine",
     "FakeExecutor",
@@ -63,7 +64,6 @@ __all__ = [
     "FakeRanker",
     "FakeRepairer",
     "FakeRetriever",
-    "FakeSessions",
     "FakeVisibility",
     "Queue",
     "StubEngine",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from nl2sql.answers import Answer, Answered
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import Guard, Ranker, Repairer
@@ -239,8 +240,8 @@ class FakeRepairer:
         )
 
 
-class FakeSessions:
-    """Sessions in memory by name; with ``error`` all methods raise it."""
+class FakeConversations:
+    """Conversations in memory by session; with ``error`` all methods raise it."""
 
     def __init__(self, *turns: Turn, session: str = "s", error: Exception | None = None) -> None:
         self.turns: dict[str, tuple[Turn, ...]] = {session: turns}
@@ -252,17 +253,19 @@ class FakeSessions:
             raise self.error
         return self.turns.get(question.session, ())
 
-    async def remember(self, question: Question, turn: Turn) -> None:
+    async def record(self, question: Question, answer: Answer) -> None:
         """Adds a turn."""
         if self.error is not None:
             raise self.error
+        sql = answer.sql if isinstance(answer, Answered) else ""
+        turn = Turn(answer.trace.question.text, type(answer).__name__.lower(), sql)
         self.turns[question.session] = (*self.turns.get(question.session, ()), turn)
 
-    async def forget(self, principal: Principal, session: str) -> int:
-        """Deletes a session."""
+    async def delete(self, principal: Principal, session: str = "") -> tuple[int, int]:
+        """Deletes a conversation."""
         if self.error is not None:
             raise self.error
-        return len(self.turns.pop(session, ()))
+        return 1, len(self.turns.pop(session, ()))
 
 
 def build_stages(

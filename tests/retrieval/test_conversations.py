@@ -10,12 +10,8 @@ from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.cursors import write_cursor
 from nl2sql.errors import InvalidRequest
 from nl2sql.settings.pipeline import SessionSettings
-from nl2sql.types import Principal, Question, Turn
-from retrieval.conversations import (
-    GuardedConversations,
-    GuardedSessions,
-    WholeConversation,
-)
+from nl2sql.types import Interpretation, Principal, Question, Turn
+from retrieval.conversations import GuardedConversations, WholeConversation
 from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.store import IndexStore
 from tests.fakes import (
@@ -30,6 +26,7 @@ __all__ = ["index_url", "store"]
 
 ANN = Principal("ann", ("clerk",), (("region", 1),))
 SHOP = ("shop",)
+OFFERED = (Interpretation("SELECT 2", "two", 0.5), Interpretation("SELECT 3", "three", 0.5))
 FIRST = Turn("How many orders?", "answered", "SELECT 1")
 SECOND = Turn("What was spent?", "clarify", interpretations=("SELECT 2", "SELECT 3"))
 
@@ -60,8 +57,11 @@ def build(
     )
 
 
-def remember(store: IndexStore, guard: FakeGuard | None = None) -> GuardedSessions:
-    return GuardedSessions(store, guard or FakeGuard())
+async def record_both(conversations: GuardedConversations) -> None:
+    """What is recalled as FIRST and SECOND."""
+    await conversations.record(ask(), answer(ask()))
+    unsure = ask("What was spent?")
+    await conversations.record(unsure, Clarify("Which?", 0.4, OFFERED, Trace(unsure)))
 
 
 async def load(conversations: GuardedConversations, session: str = "s") -> WholeConversation:
@@ -155,86 +155,96 @@ async def test_what_expires_is_deleted_of_all_owners(store: IndexStore, index_ur
     assert execute(index_url, "SELECT count(*) FROM quorumsql.conversation_turns") == [(1,)]
 
 
-async def test_a_session_that_is_forgotten_is_not_listed(store: IndexStore) -> None:
+async def test_an_operator_deletes_any_conversation(store: IndexStore) -> None:
     conversations = build(store)
-    sessions = remember(store)
     for session in ("a", "b", "b"):
         await conversations.record(ask(session=session), answer(ask()))
-    assert await sessions.forget(ANN, "b") == 2
+    assert await conversations.clear(session="elsewhere") == 0
+    assert await conversations.clear(session="b") == 2
     assert await list_sessions(conversations) == ["a"]
-    assert await sessions.clear(session="elsewhere") == 0
-    assert await sessions.clear() == 1
+    assert await conversations.clear() == 1
     assert await list_sessions(conversations) == []
 
 
 async def test_odd_texts_are_kept_as_far_as_can_be(store: IndexStore) -> None:
-    conversations, sessions = build(store), remember(store)
+    conversations = build(store)
     odd = "a\0b \ud800 “ü”\n'; DROP TABLE x; --"
     await conversations.record(ask(odd), answer(ask(), "SELECT '\0'"))
-    await sessions.remember(ask(), Turn(odd, "failed"))
     found = await load(conversations)
-    (turn,) = await sessions.recall(ask())
+    (turn,) = await conversations.recall(ask())
     assert turn.question == found.turns[0].question == "ab ? “ü”\n'; DROP TABLE x; --"
     assert found.conversation.title == "ab ? “ü” '; DROP TABLE x; --"
-    assert found.turns[0].sql == "SELECT ''"
+    assert turn.sql == found.turns[0].sql == "SELECT ''"
 
 
-# -- turns of a session ------------------------------------------------------------------------
+# -- for follow-up questions -------------------------------------------------------------------
 
 
-async def test_turns_come_back_in_order_and_are_counted_when_forgotten(store: IndexStore) -> None:
-    sessions = remember(store)
-    assert await sessions.recall(ask()) == ()
-    for turn in (FIRST, SECOND):
-        await sessions.remember(ask(), turn)
-    assert await sessions.recall(ask()) == (FIRST, SECOND)
-    assert await sessions.recall(ask(session="t")) == ()
-    assert await sessions.recall(ask(database="erp")) == ()
-    assert await sessions.forget(ANN, "t") == 0
-    assert await sessions.forget(ANN, "s") == 2
-    assert await sessions.recall(ask()) == ()
+async def test_a_session_is_recalled_in_order_on_its_database(store: IndexStore) -> None:
+    conversations = build(store)
+    assert await conversations.recall(ask()) == ()
+    await record_both(conversations)
+    assert await conversations.recall(ask()) == (FIRST, SECOND)
+    assert await conversations.recall(ask(session="t")) == ()
+    assert await conversations.recall(ask(database="erp")) == ()
+    assert await conversations.delete(ANN, "t") == (0, 0)
+    assert await conversations.delete(ANN, "s") == (1, 2)
+    assert await conversations.recall(ask()) == ()
+
+
+async def test_what_is_recalled_is_the_whole_question_and_no_refused_one(store: IndexStore) -> None:
+    conversations, whole = build(store), ask("How many orders in 2024?")
+    asked = ask("And in 2024?")
+    await conversations.record(asked, answer(whole, asked="And in 2024?"))
+    await conversations.record(ask("Hello"), Refused("off_topic", "No.", Trace(ask("Hello"))))
+    await conversations.record(ask("Broken?"), Failed("Broken.", Trace(ask("Broken?"))))
+    assert await conversations.recall(ask()) == (
+        Turn("How many orders in 2024?", "answered", "SELECT 1"),
+        Turn("Broken?", "failed"),
+    )
 
 
 @by_others
 async def test_a_session_is_seen_by_nobody_else(store: IndexStore, other: Principal) -> None:
-    sessions = remember(store)
-    await sessions.remember(ask(), FIRST)
-    assert await sessions.recall(ask(principal=other)) == ()
-    assert await sessions.forget(other, "s") == 0
-    assert await sessions.recall(ask()) == (FIRST,)
+    conversations = build(store)
+    await record_both(conversations)
+    assert await conversations.recall(ask(principal=other)) == ()
+    assert await conversations.delete(other, "s") == (0, 0)
+    assert await conversations.recall(ask()) == (FIRST, SECOND)
 
 
-async def test_only_the_last_and_no_old_turns_are_kept(store: IndexStore, index_url: str) -> None:
-    sessions = remember(store)
-    turns = [Turn(f"Question {number}?", "failed") for number in range(7)]
-    for turn in turns:
-        await sessions.remember(ask(), turn)
-    await sessions.remember(ask(session="t"), FIRST)
-    assert await sessions.recall(ask()) == tuple(turns[2:])
-    assert execute(index_url, "SELECT count(*) FROM quorumsql.session_turns") == [(6,)]
-    execute(index_url, "UPDATE quorumsql.session_turns SET asked_at = now() - interval '25 hours'")
-    assert await sessions.recall(ask()) == ()
-    # The next one deletes the old ones of every session.
-    await sessions.remember(ask(session="u"), SECOND)
-    assert execute(index_url, "SELECT session FROM quorumsql.session_turns") == [("u",)]
+async def test_the_last_turns_of_a_day_are_recalled_also_without_a_history(
+    store: IndexStore, index_url: str
+) -> None:
+    conversations = build(store, history_days=0)
+    for number in range(7):
+        question = ask(f"Question {number}?")
+        await conversations.record(question, Failed("Broken.", Trace(question)))
+    recalled = await conversations.recall(ask())
+    assert [turn.question for turn in recalled] == [f"Question {at}?" for at in range(2, 7)]
+    assert await list_sessions(conversations) == []
+    for table in ("conversations", "conversation_turns"):
+        execute(index_url, f"UPDATE quorumsql.{table} SET asked_at = now() - interval '25 hours'")
+    assert await conversations.recall(ask()) == ()
+    # Another process, which has pruned nothing yet.
+    await build(store, history_days=0).record(ask(session="u"), answer(ask()))
+    assert execute(index_url, "SELECT session FROM quorumsql.conversation_turns") == [("u",)]
 
 
 @pytest.mark.parametrize("refused", ["SELECT 1", "SELECT 3"], ids=["query", "reading"])
-async def test_a_session_with_a_query_that_is_refused_now_is_forgotten(
+async def test_a_session_with_a_query_that_is_refused_now_is_not_recalled(
     store: IndexStore, refused: str
 ) -> None:
-    for turn in (FIRST, SECOND):
-        await remember(store).remember(ask(), turn)
+    await record_both(build(store))
     guard = FakeGuard({refused: build_violation("not_permitted")})
-    assert await remember(store, guard).recall(ask()) == ()
+    assert await build(store, guard).recall(ask()) == ()
     assert {who for _, _, who in guard.guarded} == {ANN}
-    assert await remember(store).recall(ask()) == ()
 
 
 async def test_a_query_that_would_fill_the_prompt_is_not_kept(store: IndexStore) -> None:
-    sessions = remember(store)
-    await sessions.remember(ask(), Turn("Long?", "answered", "SELECT " + "1, " * 5000))
-    assert await sessions.recall(ask()) == ()
+    conversations = build(store)
+    await conversations.record(ask(), answer(ask(), "SELECT " + "1, " * 5000))
+    assert await conversations.recall(ask()) == ()
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ async def open_page_service(
 
 
 async def _empty(store: IndexStore) -> None:
-    tables = "conversations session_turns feedback examples sign_ins usage question_leases"
+    tables = "conversations feedback examples sign_ins usage question_leases"
     async with store.connection() as connection:
         for table in tables.split():
             await connection.execute(f"DELETE FROM quorumsql.{table}".encode())

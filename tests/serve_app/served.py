@@ -22,13 +22,13 @@ from nl2sql.pipeline.pipeline import Pipeline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import (
     Answerer,
+    Conversations,
     Executor,
     FeedbackTaker,
     Generator,
     Guard,
     Probe,
     Repairer,
-    Sessions,
 )
 from nl2sql.settings import Settings
 from nl2sql.speed import Pace
@@ -37,7 +37,6 @@ from ranking.ranker import CandidateRanker
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.http.app import build_http_app
 from serve_app.service.feedback import FeedbackService
-from serve_app.service.history import SessionService
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import IdentityParts, Services
 from serve_app.service.tools import ToolService
@@ -78,7 +77,7 @@ def build_app(
     repairer: Repairer | None = None,
     probe: Probe | None = None,
     taker: FeedbackTaker | None = None,
-    sessions: Sessions | None = None,
+    sessions: Conversations | None = None,
     pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
     access: IdentityParts | None = None,
@@ -107,7 +106,6 @@ def build_app(
         replace(
             services,
             feedback=FeedbackService(settings, taker, service.admission) if taker else None,
-            sessions=SessionService(sessions) if sessions else None,
             access=access,
         )
     )
@@ -122,7 +120,7 @@ def build_services(
     executor: Executor | None = None,
     repairer: Repairer | None = None,
     probe: Probe | None = None,
-    sessions: Sessions | None = None,
+    sessions: Conversations | None = None,
     pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
     access: IdentityParts | None = None,

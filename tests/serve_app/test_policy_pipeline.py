@@ -259,7 +259,7 @@ async def kept(wiring: Wiring) -> AsyncIterator[None]:
     """No session is left over."""
     yield
     async with open_parts(wiring, SilentReporter(), engine=FakeEngine()) as parts:
-        await wiring.build_sessions(parts.store, parts.guard).clear()
+        await wiring.build_conversations(parts.store, parts.guard).clear()
 
 
 async def test_a_follow_up_finds_its_session_in_another_process(wiring: Wiring, kept: None) -> None:

@@ -39,9 +39,9 @@ from serve_app.composition.wiring import Wiring
 from tests.fakes import (
     SHOP,
     FakeCatalogs,
+    FakeConversations,
     FakeGuard,
     FakeRetriever,
-    FakeSessions,
     build_context,
     build_question,
     build_settings,
@@ -185,7 +185,7 @@ async def run_all(engine: Engine, sends: Contents) -> Answered:
         guard=guard,
         ranker=wiring.build_ranker(guard, database),
         repairer=wiring.build_repairer(engine),
-        sessions=FakeSessions(
+        sessions=FakeConversations(
             Turn(
                 "How many orders were placed in 2023, asked_before?",
                 "answered",

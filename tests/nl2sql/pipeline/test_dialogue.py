@@ -6,9 +6,9 @@ import pytest
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.errors import EngineUnavailable, IndexUnavailable, Unavailable
-from nl2sql.pipeline.dialogue import Dialogue, build_turn
+from nl2sql.pipeline.dialogue import Dialogue
 from nl2sql.types import Interpretation, Question, Rewriting, Turn
-from tests.fakes import FakeGenerator, FakeSessions, build_question, build_result
+from tests.fakes import FakeConversations, FakeGenerator, build_question, build_result
 
 EARLIER = Turn("How many orders came in 2023?", "answered", "SELECT 2023")
 UNSURE = Turn("What was spent?", "clarify", interpretations=("SELECT 1", "SELECT 2"))
@@ -50,7 +50,7 @@ def ask(text: str, session: str = "s", **overrides: object) -> Question:
 
 
 async def test_without_a_session_nothing_is_read_or_kept() -> None:
-    sessions, generator = FakeSessions(EARLIER), FakeGenerator(rewritings=COMPLETED)
+    sessions, generator = FakeConversations(EARLIER), FakeGenerator(rewritings=COMPLETED)
     dialogue = Dialogue(FakePipeline(), generator, sessions)
     answer = await dialogue.answer(ask("And in 2024?", session=""))
     assert isinstance(answer, Answered)
@@ -60,7 +60,7 @@ async def test_without_a_session_nothing_is_read_or_kept() -> None:
 
 
 async def test_a_follow_up_is_answered_as_the_whole_question_and_kept_as_such() -> None:
-    sessions, generator = FakeSessions(EARLIER), FakeGenerator(rewritings=COMPLETED)
+    sessions, generator = FakeConversations(EARLIER), FakeGenerator(rewritings=COMPLETED)
     pipeline = FakePipeline()
     answer = await Dialogue(pipeline, generator, sessions).answer(ask("And in 2024?"))
     assert [question.text for question in pipeline.questions] == [WHOLE]
@@ -76,7 +76,7 @@ async def test_a_follow_up_is_answered_as_the_whole_question_and_kept_as_such() 
 async def test_an_interpretation_that_was_chosen_is_run() -> None:
     chosen = {"the second": Rewriting(UNSURE.question, "chosen", "SELECT 2")}
     pipeline = FakePipeline()
-    dialogue = Dialogue(pipeline, FakeGenerator(rewritings=chosen), FakeSessions(UNSURE))
+    dialogue = Dialogue(pipeline, FakeGenerator(rewritings=chosen), FakeConversations(UNSURE))
     answer = await dialogue.answer(ask("the second"))
     (asked,) = pipeline.questions
     assert (asked.text, asked.chosen_sql) == (UNSURE.question, "SELECT 2")
@@ -85,7 +85,7 @@ async def test_an_interpretation_that_was_chosen_is_run() -> None:
 
 async def test_a_question_with_a_picked_query_is_not_rewritten() -> None:
     generator, pipeline = FakeGenerator(rewritings=COMPLETED), FakePipeline()
-    dialogue = Dialogue(pipeline, generator, FakeSessions(EARLIER))
+    dialogue = Dialogue(pipeline, generator, FakeConversations(EARLIER))
     await dialogue.answer(ask("And in 2024?", chosen_sql="SELECT 9"))
     (asked,) = pipeline.questions
     assert (asked.text, asked.chosen_sql) == ("And in 2024?", "SELECT 9")
@@ -95,14 +95,14 @@ async def test_a_question_with_a_picked_query_is_not_rewritten() -> None:
 @pytest.mark.parametrize(
     "sessions",
     [
-        FakeSessions(EARLIER, error=IndexUnavailable("Down.")),
-        FakeSessions(EARLIER, error=Unavailable("The retriever does not answer.")),
+        FakeConversations(EARLIER, error=IndexUnavailable("Down.")),
+        FakeConversations(EARLIER, error=Unavailable("The retriever does not answer.")),
         None,
     ],
     ids=["store", "replica", "none"],
 )
 async def test_if_sessions_cannot_be_read_the_question_is_answered_alone(
-    sessions: FakeSessions | None,
+    sessions: FakeConversations | None,
 ) -> None:
     answer = await Dialogue(FakePipeline(), FakeGenerator(), sessions).answer(ask("How many?"))
     assert isinstance(answer, Answered)
@@ -111,41 +111,20 @@ async def test_if_sessions_cannot_be_read_the_question_is_answered_alone(
 
 
 async def test_a_turn_that_cannot_be_stored_is_reported() -> None:
-    class ReadOnlySessions(FakeSessions):
-        async def remember(self, question: Question, turn: Turn) -> None:
+    class ReadOnly(FakeConversations):
+        async def record(self, question: Question, answer: Answer) -> None:
             raise IndexUnavailable("Read-only.")
 
-    answer = await Dialogue(FakePipeline(), FakeGenerator(), ReadOnlySessions()).answer(ask("Q?"))
+    answer = await Dialogue(FakePipeline(), FakeGenerator(), ReadOnly()).answer(ask("Q?"))
     (note,) = answer.trace.notes
     assert "cannot be written" in note
-
-
-@pytest.mark.parametrize(
-    ("outcome", "kept"),
-    [
-        ("answered", (Turn("Q?", "answered", "SELECT 'Q?'"),)),
-        ("clarify", (Turn("Q?", "clarify", interpretations=("SELECT 1", "SELECT 2")),)),
-        ("failed", (Turn("Q?", "failed"),)),
-        ("refused", ()),
-    ],
-)
-async def test_a_turn_is_stored_unless_refused(outcome: str, kept: tuple[Turn, ...]) -> None:
-    sessions = FakeSessions()
-    await Dialogue(FakePipeline(outcome=outcome), FakeGenerator(), sessions).answer(ask("Q?"))
-    assert sessions.turns["s"] == kept
-
-
-def test_a_turn_holds_no_cell_of_the_result() -> None:
-    trace = Trace(build_question())
-    answer = Answered("SELECT 1", build_result(("secret cell",)), 1.0, True, trace)
-    assert "secret" not in repr(build_turn(answer, is_rewritten=False))
 
 
 @pytest.mark.parametrize("source", ["rule", "model"])
 @pytest.mark.parametrize("session", ["", "s"])
 async def test_an_answer_is_put_in_words_where_asked(source: str, session: str) -> None:
     question = build_question(answer_text=source, session=session)
-    dialogue = Dialogue(FakePipeline((1,), (2,)), FakeGenerator(), FakeSessions())
+    dialogue = Dialogue(FakePipeline((1,), (2,)), FakeGenerator(), FakeConversations())
     answer = await dialogue.answer(question)
     assert isinstance(answer, Answered)
     assert (answer.text, answer.text_source) == ("2 rows.", source)

@@ -11,8 +11,8 @@ import pytest
 
 from nl2sql.types import Generated, Question
 from tests.fakes import (
+    FakeConversations,
     FakeGenerator,
-    FakeSessions,
     build_candidate,
     build_generated,
     build_result,
@@ -47,7 +47,7 @@ async def test_identical_questions_at_a_time_are_answered_once(
         build_settings(identity={"principals": principals}),
         generator=generator,
         results={"SELECT 1": [build_result((1,))] * 99},
-        sessions=FakeSessions(),
+        sessions=FakeConversations(),
     )
     async with connect(app) as client:
 

@@ -13,10 +13,9 @@ from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.types import FeedbackReceipt, Question, ResultSet
 from serve_app.http.app import build_http_app
 from serve_app.service.feedback import FeedbackService
-from serve_app.service.history import SessionService
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
-from tests.fakes import FakeSessions, build_settings
+from tests.fakes import build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, Headers, build_scope
 from tests.serve_app.served import NO_TOOLS
 
@@ -58,7 +57,8 @@ HEADERS: tuple[Headers, ...] = (
     ((b"authorization", b"Bearer \xff"), (b"expect", b"100-continue"), (b"content-length", b"-1")),
 )
 TARGETS = (
-    "/sessions/%ff%00", "/sessions/%ed%a0%80", "/sessions/..%2f", "//query", "*", "", "/a%2f/%00",
+    "/conversations/%ff%00", "/conversations/%ed%a0%80", "/conversations/..%2f", "//query", "*", "",
+    "/a%2f/%00",
     "/query?%ff=%00&question=x", "/query?" + "a=b&" * 500, "/feedback", "/healthz", "/docs",
 )  # fmt: skip
 METHODS = ("POST", "GET", "DELETE", "PUT", "HEAD", "OPTIONS", "TRACE", "X")
@@ -102,7 +102,6 @@ def build_parrot(*, with_token: bool) -> ASGIApp:
             service,
             NO_TOOLS,
             FeedbackService(chosen, ParrotTaker(), service.admission),
-            SessionService(FakeSessions()),
         )
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nl2sql.types import FeedbackReceipt
-from tests.fakes import FakeGenerator, FakeSessions, build_settings
+from tests.fakes import FakeConversations, FakeGenerator, build_settings
 from tests.serve_app.http.asgi import HOST, JSON, Exchange, build_scope
 from tests.serve_app.http.test_app import FakeProbe
 from tests.serve_app.http.test_feedback import FakeTaker
@@ -18,7 +18,6 @@ from tests.serve_app.served import build_app
 ROUTES = [
     ("POST", "/query"),
     ("POST", "/feedback"),
-    ("DELETE", "/sessions/s"),
     ("GET", "/docs"),
     ("GET", "/redoc"),
     ("GET", "/openapi.json"),
@@ -36,7 +35,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Any:
     return build_app(
         build_settings(identity={"principals": principals}),
         generator=FakeGenerator(reason="No."),
-        sessions=FakeSessions(),
+        sessions=FakeConversations(),
         taker=FakeTaker(FeedbackReceipt("recorded")),
         probe=FakeProbe(("index", "down")),
     )
@@ -115,7 +114,7 @@ async def test_with_a_token_all_routes_are_there(app: Any) -> None:
         exchange = Exchange([each.encode() for each in content])
         await exchange.send_to(app, build_scope(method, path, [HOST, JSON, bearer(b"s3cret-too")]))
         seen[method, path] = exchange.status
-    assert [seen[route] for route in ROUTES] == [200, 202, 200, 200, 200, 200, 404, 307, 405]
+    assert [seen[route] for route in ROUTES] == [200, 202, 200, 200, 200, 404, 307, 405]
 
 
 async def test_a_token_says_who_asks(app: Any) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nl2sql.types import GuardedQuery, Principal, Violation
-from tests.fakes import FakeGuard, FakeSessions, build_result, build_violation
+from tests.fakes import FakeConversations, FakeGuard, build_result, build_violation
 from tests.serve_app.served import OneQueryGenerator, build_app, serve
 
 PACKAGE = "schemathesis==4.32.5"
@@ -46,7 +46,7 @@ def test_schemathesis_finds_no_fault(tmp_path: Path) -> None:
         generator=OneQueryGenerator(),
         guard=OneQuery(),
         results={"SELECT 1": [build_result((1,))] * 100_000},
-        sessions=FakeSessions(),
+        sessions=FakeConversations(),
     )
     with serve(app) as url:
         command = (

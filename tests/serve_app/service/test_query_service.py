@@ -7,13 +7,13 @@ import asyncio
 import pytest
 from pydantic import ValidationError
 
-from nl2sql.answers import Answer, Answered, Refused, Trace
+from nl2sql.answers import Answer, Refused, Trace
 from nl2sql.deadline import read_left_s
-from nl2sql.errors import DeadlineExceeded, IndexUnavailable, InvalidRequest
+from nl2sql.errors import DeadlineExceeded, InvalidRequest
 from nl2sql.types import Principal, Question
 from quorumsql.contract import QueryRequest
 from serve_app.service.query_service import QueryService, build_question
-from tests.fakes import build_result, build_settings
+from tests.fakes import build_settings
 
 MIA = Principal("mia")
 ASKED = QueryRequest(question="How many orders?")
@@ -55,49 +55,6 @@ def test_what_is_no_name_of_a_table_is_refused(name: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
         read_tables(name)
     assert caught.value.field == "tables"
-
-
-# -- the history -----------------------------------------------------------------------------------
-
-
-class Answerer:
-    """Answers every question with one row."""
-
-    async def answer(self, question: Question) -> Answer:
-        return Answered("SELECT 1", build_result((1,)), 1.0, True, Trace(question))
-
-
-class Kept:
-    """A history that keeps what it is given, or raises."""
-
-    def __init__(self, error: Exception | None = None) -> None:
-        self.questions: list[Question] = []
-        self._error = error
-
-    async def record(self, question: Question, answer: Answer) -> None:
-        if self._error is not None:
-            raise self._error
-        self.questions.append(question)
-
-
-async def ask(history: Kept, session: str | None) -> Answer:
-    service = QueryService(build_settings(), Answerer(), {}, history=history)
-    return await service.query(QueryRequest(question="How many?", session=session), MIA)
-
-
-async def test_a_question_of_a_session_is_kept_and_no_other() -> None:
-    history = Kept()
-    await ask(history, None)
-    answer = await ask(history, "s")
-    assert answer.trace.notes == ()
-    (question,) = history.questions
-    assert (question.text, question.session, question.principal) == ("How many?", "s", MIA)
-
-
-async def test_an_answer_says_that_it_will_not_be_found() -> None:
-    answer = await ask(Kept(IndexUnavailable("Down.")), "s")
-    assert isinstance(answer, Answered)
-    assert "will not be found" in answer.trace.notes[0]
 
 
 # -- the time --------------------------------------------------------------------------------------

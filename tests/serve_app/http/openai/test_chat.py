@@ -15,9 +15,9 @@ from nl2sql.errors import EngineUnavailable
 from nl2sql.types import Rewriting, Turn
 from serve_app.http.openai.content import render_sql
 from tests.fakes import (
+    FakeConversations,
     FakeGenerator,
     FakeRepairer,
-    FakeSessions,
     build_candidate,
     build_diagnostic,
     build_generated,
@@ -126,7 +126,7 @@ async def test_earlier_messages_make_the_conversation() -> None:
         GENERATED,
         rewritings={"And in 2024?": Rewriting("How many orders were open in 2024?", "model")},
     )
-    sessions = FakeSessions()
+    sessions = FakeConversations()
     app = build(generator, sessions=sessions)
     answer = f"Answer: 3.\n\n{render_sql('SELECT 3')}\n\nConfidence 0.9, with a quorum."
     content = await ask(app, build_chat("How many orders are open?", answer, "And in 2024?"))
@@ -139,7 +139,9 @@ async def test_a_number_picks_an_interpretation() -> None:
     first, second = render_sql("SELECT 2"), render_sql("SELECT 1")
     offered = f"The confidence is 0.2.\n\n1. shows two\n\n{first}\n\n2. shows one\n\n{second}"
     generator = FakeGenerator(rewritings={"2": Rewriting("Which?", "chosen", "SELECT 1")})
-    content = await ask(build(generator, sessions=FakeSessions()), build_chat("Q?", offered, "2"))
+    content = await ask(
+        build(generator, sessions=FakeConversations()), build_chat("Q?", offered, "2")
+    )
     (turns,) = generator.recalled
     assert turns == (Turn("Q?", "clarify", interpretations=("SELECT 2", "SELECT 1")),)
     assert "SELECT 1" in content
@@ -156,7 +158,7 @@ async def test_a_number_picks_an_interpretation() -> None:
 async def test_the_chats_id_names_the_session_and_the_user_does_not(
     chat: str, session: str
 ) -> None:
-    sessions = FakeSessions()
+    sessions = FakeConversations()
     headers = {"X-OpenWebUI-Chat-Id": chat} if chat else {}
     await ask(build(sessions=sessions), ASKED, headers, user="ann")
     names = [name for name, turns in sessions.turns.items() if turns]
