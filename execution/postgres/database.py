@@ -36,7 +36,6 @@ from execution.postgres.plan_verification import EXPLAIN, PlanChecker
 from execution.postgres.pool import Connection, ConnectionPool, pipelined
 from execution.postgres.session import apply_settings, assume_identity, begin, build_settings
 from execution.results.collector import ResultBuilder, tighten_limits
-from nl2sql.cache_counts import count_lookups
 from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
@@ -123,7 +122,6 @@ class PostgresDatabase:
 
         # A query that passed with the most rows that may be requested passes with fewer.
         is_weighed = max_rows <= self._limits.max_rows and query in self._recent
-        count_lookups("plans", hits=is_weighed, misses=not is_weighed)
 
         async def work(connection: Connection) -> ResultSet | Diagnostic:
             within = tighten_limits(self._limits, limits)

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from cachetools import LRUCache
 
-from nl2sql.cache_counts import count_lookups
 from nl2sql.protocols import Engine
 from nl2sql.schema_text.forms import FORMS, Form
 from nl2sql.schema_text.view import SchemaText, SchemaView
@@ -34,7 +33,6 @@ class TokenCounts:
         """Text → tokens. Raises EngineUnavailable."""
         wanted = dict.fromkeys(texts)
         counts = {text: self._known[text] for text in wanted if text in self._known}
-        count_lookups("token_counts", hits=len(counts), misses=len(wanted) - len(counts))
         if unknown := tuple(text for text in wanted if text not in counts):
             found = await self._engine.count_tokens(unknown)
             counts.update(zip(unknown, found, strict=True))

@@ -14,7 +14,6 @@ import numpy as np
 from cachetools import LRUCache
 from numpy.typing import NDArray
 
-from nl2sql.cache_counts import count_lookups
 from retrieval.embedding.embedder import Embedder
 
 _MOST_TOGETHER = 32
@@ -35,9 +34,7 @@ class QuestionEmbedder:
 
     async def embed(self, text: str) -> Vector:
         """The unit vector of ``text``. Raises SettingsError if the model cannot be loaded."""
-        known = self._kept.get(text)
-        count_lookups("question_embeddings", hits=known is not None, misses=known is None)
-        if known is not None:
+        if (known := self._kept.get(text)) is not None:
             return known
         future: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
         self._waiting.append((text, future))

@@ -50,8 +50,6 @@ SCHEMA = pa.schema(
         ("stages_ms", pa.map_(pa.string(), pa.float64())),
         ("prompt_tokens", pa.int64()),
         ("completion_tokens", pa.int64()),
-        ("index_version", pa.string()),
-        ("model", pa.string()),
     ]
 )
 Row = dict[str, Any]
@@ -64,19 +62,12 @@ def build_row(
     *,
     seconds: float,
     kept_rows: int,
-    index_version: str | None = None,
-    model: str | None = None,
 ) -> Row:
-    """The row of an answer of any kind; it has at most ``kept_rows`` of the answer's rows.
-
-    The version of the database's index and the model are None where they are not known.
-    """
+    """The row of an answer of any kind; it has at most ``kept_rows`` of the answer's rows."""
     row = {
         **_describe(question, principal, seconds),
         "database": response.database,
         "outcome": response.outcome,
-        "index_version": index_version,
-        "model": model,
     }
     match response:
         case AnsweredResponse():

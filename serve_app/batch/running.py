@@ -1,8 +1,7 @@
-"""Runs a job on Ray Data: a pool of actors answers blocks of questions and writes their rows.
+"""Runs a job on Ray Data: a pool of actors asks blocks of questions and writes their rows.
 
 The blocks without results are asked, so that the same job can be run again after any interruption.
-Ray holds back blocks when workers have enough of them, and workers ask the engines no more than
-``questions_at_once`` questions each.
+Ray holds back blocks when workers have enough of them.
 """
 
 from __future__ import annotations
@@ -21,17 +20,15 @@ import numpy as np
 import ray
 from ray.data import ActorPoolStrategy, DataContext
 
-from generation.engines.choice import has_gpu
 from nl2sql.errors import QuorumError, SettingsError, Unavailable
-from serve_app.batch.engines import BuildEngine, build_configured, count_cpus, start_engines
+from nl2sql.settings import Settings
+from serve_app.batch.asking import AnswerQuestions, WorkerPlan
 from serve_app.batch.figures import BatchProgress, ProgressReader
 from serve_app.batch.job import Job, check_principals
-from serve_app.batch.worker import AnswerQuestions, WorkerPlan
-from serve_app.composition.wiring import Wiring
 from serve_app.ray.starting import LOCAL, connect_ray, find_address
 
-# Logical CPUs, for placement only: a pipeline uses up to one core.
-_WORKER_CPUS = 0.5
+# Logical CPUs, for placement only: a worker waits for the service.
+_WORKER_CPUS = 0.1
 # Blocks that a worker answers at the same time: one begins before the last questions of another
 # are answered.
 _BLOCKS_AT_ONCE = 2
@@ -46,13 +43,11 @@ _MOST_BLOCKS = 2000
 class Sizes:
     """The sizes of a job's parts, which may differ when it is continued.
 
-    ``workers`` are the least and the most actors that answer questions, each ``questions_at_once``;
-    ``block_rows`` are the most questions that are written, and repeated after an interruption,
-    together, in a new job.
+    Each of the ``workers`` asks ``questions_at_once``; ``block_rows`` are the most questions that
+    are written, and repeated after an interruption, together, in a new job.
     """
 
-    workers: tuple[int, int] = (1, 1)
-    engines: int = 1
+    workers: int = 1
     questions_at_once: int = 16
     block_rows: int | None = None
 
@@ -61,11 +56,11 @@ class Sizes:
 
         Fewer where some workers would get none otherwise.
 
-        >>> [Sizes(workers=(1, 2)).choose_block_rows(total) for total in (20, 5000, 10**6)]
+        >>> [Sizes(workers=2).choose_block_rows(total) for total in (20, 5000, 10**6)]
         [3, 32, 500]
         """
         wanted = self.block_rows or max(_BLOCK_ROWS, math.ceil(total / _MOST_BLOCKS))
-        return min(wanted, math.ceil(total / (self.workers[1] * _LEAST_BLOCKS)))
+        return min(wanted, math.ceil(total / (self.workers * _LEAST_BLOCKS)))
 
 
 Follow = Callable[[BatchProgress], None]
@@ -73,40 +68,25 @@ Follow = Callable[[BatchProgress], None]
 
 def run_job(
     job: Job,
-    wiring: Wiring,
+    settings: Settings,
     sizes: Sizes,
+    url: str,
     *,
-    service: str = "",
     follow: Follow = lambda progress: None,
     interval_s: float = 5.0,
-    warn: Callable[[str], None] = lambda text: None,
-    build_engine: BuildEngine = build_configured,
 ) -> BatchProgress:
-    """Answers the questions that have no row yet; returns the progress at the end.
+    """Has the service at ``url`` answer the questions that have no row; returns the progress.
 
-    ``service`` is the URL of a running service that answers instead of engines of the job.
-    ``follow`` is called with the progress every ``interval_s``; ``warn`` with what delays the job.
-    Raises Forbidden, SettingsError,
-    ModelError, EngineUnavailable; Unavailable if Ray fails, and then the job can be continued.
+    ``follow`` is called with the progress every ``interval_s``. Raises Forbidden, SettingsError;
+    Unavailable if Ray fails, and then the job can be continued.
     """
-    check_principals(wiring.settings, job)
+    check_principals(settings, job)
     reader = ProgressReader(job)
     with _lock(job):
         if job.list_open_blocks():
-            engine_cpus = 0.0 if service else sizes.engines * count_cpus(wiring)
-            least, most = (count * _WORKER_CPUS for count in sizes.workers)
-            with start_ray(engine_cpus + most):
-                if not service:
-                    on_gpu = has_gpu() or ray.cluster_resources().get("GPU", 0) > 0
-                    wiring = wiring.resolve_model(on_gpu=on_gpu)
-                    _check_machines(wiring)
-                _check_cpus(engine_cpus + least, warn)
-                engines = () if service else start_engines(wiring, sizes.engines, build_engine)
-                plan = WorkerPlan(wiring, job, sizes.questions_at_once, tuple(engines), service)
-                with _followed(reader, follow, interval_s):
-                    _run(plan, sizes)
-                for engine in engines:
-                    ray.kill(engine)
+            plan = WorkerPlan(settings, job, url, sizes.questions_at_once)
+            with start_ray(sizes.workers * _WORKER_CPUS), _followed(reader, follow, interval_s):
+                _run(plan, sizes.workers)
     progress = reader.read()
     follow(progress)
     return progress
@@ -139,28 +119,7 @@ def start_ray(needed_cpus: float) -> Iterator[None]:
         ray.shutdown()
 
 
-def _check_cpus(needed: float, warn: Callable[[str], None]) -> None:
-    """Warns if the cluster is too small, because Ray waits for CPUs without an error."""
-    present = float(ray.cluster_resources().get("CPU", 0))
-    if present < needed:
-        warn(
-            f"The cluster has {present:g} CPUs; the job needs {needed:g} and waits for them. "
-            "With fewer --workers or --engines it needs less."
-        )
-
-
-def _check_machines(wiring: Wiring) -> None:
-    """Raises SettingsError if other machines would need the embedded server of this one."""
-    machines = {node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
-    if len(machines) > 1 and wiring.settings.uses_embedded_server:
-        raise SettingsError(
-            "The other machines of the cluster cannot reach the embedded PostgreSQL.",
-            hint="Use databases and an index that every machine can reach, or --service.",
-        )
-
-
-def _run(plan: WorkerPlan, sizes: Sizes) -> None:
-    least, most = sizes.workers
+def _run(plan: WorkerPlan, workers: int) -> None:
     with _quiet():
         blocks = plan.job.list_open_blocks()
         # The workers read the questions, so that Ray needs no processes but theirs.
@@ -171,8 +130,7 @@ def _run(plan: WorkerPlan, sizes: Sizes) -> None:
             batch_size=None,
             num_cpus=_WORKER_CPUS,
             compute=ActorPoolStrategy(
-                min_size=least,
-                max_size=most,
+                size=workers,
                 max_concurrent_calls_per_actor=_BLOCKS_AT_ONCE,
                 max_tasks_in_flight_per_actor=_BLOCKS_AT_ONCE + _BLOCKS_AHEAD,
                 enable_true_multi_threading=True,

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from nl2sql.errors import SettingsError
+from nl2sql.errors import Unavailable
 from nl2sql.settings import Settings
 from serve_app.batch.figures import BatchProgress, ProgressReader, render_duration
 from serve_app.batch.job import (
@@ -31,15 +28,13 @@ from serve_app.batch.running import Sizes, run_job
 from serve_app.batch.storage import Folder, open_folder
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, build_json, prints, say
-from serve_app.cli.service_or_process import PrincipalOption
-from serve_app.cli.terminal import CONSOLE, TerminalReporter
-from serve_app.composition.wiring import Wiring
-from serve_app.operations.preparation import prepare, pull_model
+from serve_app.cli.service_or_process import PrincipalOption, UrlOption
+from serve_app.cli.terminal import CONSOLE
+from serve_app.operations.background import is_ready, service_url
 
 app = typer.Typer(no_args_is_help=True)
 
 _INTERRUPTED = 130
-_POOL = re.compile(r"([1-9][0-9]{0,3})(?::([1-9][0-9]{0,3}))?")
 _INTERVAL_S = 15.0
 
 
@@ -72,16 +67,10 @@ def run(
         typer.Option(help="Rows of each answer to keep; 0: only their fingerprint.", min=0),
     ] = 0,
     as_: PrincipalOption = "",
-    service: Annotated[
-        str, typer.Option(help="URL of a running service that answers, after people's questions.")
-    ] = "",
+    url: UrlOption = "",
     workers: Annotated[
-        str,
-        typer.Option(
-            help="Processes that answer questions, as N or LEAST:MOST; default: one for each core."
-        ),
-    ] = "",
-    engines: Annotated[int, typer.Option(help="Language models to load.", min=1)] = 1,
+        int, typer.Option(help="Processes that ask the service.", min=1, max=1000)
+    ] = 1,
     questions_at_once: Annotated[
         int, typer.Option(help="Questions in flight in each worker.", min=1, max=1024)
     ] = 16,
@@ -95,7 +84,9 @@ def run(
         ),
     ] = None,
 ) -> Output:
-    """Answer all questions of INPUT. The same command again continues where it stopped.
+    """Have the service answer all questions of INPUT, after those of people.
+
+    The same command again continues where it stopped.
 
     RAY_ADDRESS names a cluster to run on; without it, Ray is started on this machine.
     """
@@ -113,17 +104,12 @@ def run(
         max_rows=max_rows,
         kept_rows=rows,
     )
-    sizes = Sizes(parse_pool(workers), engines, questions_at_once, block_rows)
+    sizes = Sizes(workers, questions_at_once, block_rows)
+    where = url or service_url(settings)
     try:
-        job, wiring = _prepare(settings, spec, sizes, open_folder(output), needs_model=not service)
+        job = _prepare(settings, spec, sizes, open_folder(output), where)
         progress = run_job(
-            job,
-            wiring,
-            sizes,
-            service=service,
-            follow=_show_progress,
-            interval_s=_INTERVAL_S,
-            warn=TerminalReporter().warn,
+            job, settings, sizes, where, follow=_show_progress, interval_s=_INTERVAL_S
         )
     except KeyboardInterrupt:
         CONSOLE.print("Stopped. The same command continues from here.", highlight=False)
@@ -136,42 +122,23 @@ def _print_end(output: str, progress: BatchProgress) -> None:
     CONSOLE.print(f"Results: {output}", highlight=False, soft_wrap=True, markup=False)
 
 
-def parse_pool(text: str) -> tuple[int, int]:
-    """The least and the most workers; without a text, one for each core.
-
-    >>> parse_pool("3"), parse_pool("2:8")
-    ((3, 3), (2, 8))
-    """
-    if not text:
-        count = os.cpu_count() or 1
-        return count, count
-    found = _POOL.fullmatch(text)
-    if found is None or (found[2] and int(found[2]) < int(found[1])):
-        raise SettingsError(f"--workers {text}: this is not N or LEAST:MOST.")
-    return int(found[1]), int(found[2] or found[1])
-
-
-def _prepare(
-    settings: Settings, spec: JobSpec, sizes: Sizes, output: Folder, *, needs_model: bool
-) -> tuple[Job, Wiring]:
-    """The job, with its questions stored, and the wiring with the databases that it asks."""
-    reporter = TerminalReporter()
-    job, wiring = find_job(output), Wiring(settings)
+def _prepare(settings: Settings, spec: JobSpec, sizes: Sizes, output: Folder, url: str) -> Job:
+    """The job, with its questions stored. Raises Unavailable if no service can answer them."""
+    job = find_job(output)
     if job is not None:
         check_same(job, spec)
     else:
         job = create_job(
             output, spec, _complete(read_files(spec.input), spec), sizes.choose_block_rows
         )
-    check_principals(settings, job)  # before minutes of preparation
+    check_principals(settings, job)
     CONSOLE.print(f"{job.stored.total:,} questions.", highlight=False)
-    if needs_model and job.list_open_blocks():
-        asked = {name or settings.default_database for name in job.stored.databases}
-        names = [name for name in settings.databases if name in asked]
-        names = names or list(settings.databases)
-        wiring = asyncio.run(prepare(settings, reporter, databases=names, strict=False))
-        pull_model(settings)
-    return job, wiring
+    if job.list_open_blocks() and not is_ready(url):
+        raise Unavailable(
+            f"No service is ready at {url}.",
+            hint="Start one: quorumsql serve --background; or name another with --url.",
+        )
+    return job
 
 
 def _complete(questions: Iterator[BatchQuestion], spec: JobSpec) -> Iterator[BatchQuestion]:

@@ -11,10 +11,7 @@ from typing import Any
 
 from generation.engines import OpenEngine
 from nl2sql.errors import EngineUnavailable
-from nl2sql.outage import Outage
-from nl2sql.protocols import Engine, Probe
-from nl2sql.speed import EngineSpeed
-from nl2sql.types import Completions, SamplingRequest
+from nl2sql.protocols import Probe
 
 
 class ReopeningEngine:
@@ -56,26 +53,6 @@ class ReopeningEngine:
         """Closes the engine."""
         if self._engine is not None:
             await self._engine.close()
-
-
-class RetryingEngine:
-    """Repeats a request to an engine that died, once the engine is ready again."""
-
-    def __init__(self, engine: Engine, say: Callable[[str], None]) -> None:
-        self._engine = engine
-        self._outage = Outage(lambda: describe_problem(engine), say)
-
-    async def sample(self, request: SamplingRequest) -> Completions:
-        """See ``Engine.sample``."""
-        return await self._outage.ask(lambda: self._engine.sample(request))
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """See ``Engine.count_tokens``."""
-        return await self._outage.ask(lambda: self._engine.count_tokens(texts))
-
-    async def speed(self) -> EngineSpeed | None:
-        """See ``Engine.speed``."""
-        return await self._outage.ask(self._engine.speed)
 
 
 async def describe_problem(engine: object) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 from ray.serve import metrics
 
-from nl2sql.cache_counts import read_lookups
-from serve_app.service.metrics import CACHE_LOOKUPS, METRICS, Metric
+from serve_app.service.metrics import METRICS, Metric
 
 # Ray forgets a gauge that is not set within two of its report intervals, which are at least 1 s.
 _REFRESH_S = 1.0
@@ -20,12 +18,11 @@ class RayMeter:
     """See ``Meter``. Ray adds the tags deployment, replica and application."""
 
     def __init__(self) -> None:
-        own = [metric for metric in METRICS if metric is not CACHE_LOOKUPS]
-        self._metrics = {metric.name: _build(metric) for metric in own}
+        self._metrics = {metric.name: _build(metric) for metric in METRICS}
         self._gauges: dict[str, float] = {
-            metric.name: 0 for metric in own if metric.kind == "gauge"
+            metric.name: 0 for metric in METRICS if metric.kind == "gauge"
         }
-        start_repeating(self._refresh)
+        threading.Thread(target=self._keep_gauges, name="metrics", daemon=True).start()
 
     def record(self, metric: Metric, value: float, tags: tuple[str, ...] = ()) -> None:
         """See ``Meter.record``."""
@@ -40,35 +37,11 @@ class RayMeter:
                 self._gauges[metric.name] = value
                 found.set(value, tags={})
 
-    def _refresh(self) -> None:
-        for name, value in self._gauges.items():
-            self._metrics[name].set(value, tags={})
-
-
-class CacheReporter:
-    """Reports the cache lookups of this replica's process."""
-
-    def __init__(self) -> None:
-        self._counter = _build(CACHE_LOOKUPS)
-        self._reported: dict[tuple[str, str], int] = {}
-        start_repeating(self._report)
-
-    def _report(self) -> None:
-        for key, lookups in read_lookups().items():
-            if new := lookups - self._reported.get(key, 0):
-                self._counter.inc(new, tags=dict(zip(CACHE_LOOKUPS.tags, key, strict=True)))
-                self._reported[key] = lookups
-
-
-def start_repeating(work: Callable[[], None]) -> None:
-    """Calls ``work`` every second in a thread, as long as the process lives."""
-
-    def repeat() -> None:
+    def _keep_gauges(self) -> None:
         while True:
-            work()
+            for name, value in self._gauges.items():
+                self._metrics[name].set(value, tags={})
             time.sleep(_REFRESH_S)
-
-    threading.Thread(target=repeat, name="metrics", daemon=True).start()
 
 
 def _build(metric: Metric) -> Any:

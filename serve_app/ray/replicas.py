@@ -29,7 +29,7 @@ from serve_app.composition.stages import CpuStages, RetrievalParts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.ray.call_batcher import BatchedCall
-from serve_app.ray.metrics import CacheReporter, RayMeter
+from serve_app.ray.metrics import RayMeter
 from serve_app.ray.remote import RemoteEngine, RemoteStage
 from serve_app.ray.tracing import find_tracer
 from serve_app.service.progress_queue import ProgressQueue
@@ -51,7 +51,6 @@ class StageReplica:
         *handles: DeploymentHandle[Any],
     ) -> None:
         configure_logging(wiring.settings.observability)
-        CacheReporter()
         self._parts: tuple[Any, ...] = build(wiring, *handles)
 
     def __getattr__(self, method: str) -> Any:
@@ -200,7 +199,6 @@ class Ingress:
             executor = wiring.build_executor()
             stages = CpuStages.build_here(wiring, model, store, executor)
         configure_logging(wiring.settings.observability)
-        CacheReporter()
         self._services = build_services(
             wiring,
             model,

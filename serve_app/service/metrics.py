@@ -62,19 +62,8 @@ CONFIDENCE = Metric(
     ("outcome",),
     _TENTHS,
 )
-CACHE_LOOKUPS = Metric(
-    "quorumsql_cache_lookups", "counter", "Lookups in caches: hit or miss.", ("cache", "result")
-)
 QUEUE = Metric("quorumsql_queue", "gauge", "Requests that wait for their turn.")
 ONGOING = Metric("quorumsql_ongoing", "gauge", "Requests that are being answered.")
-
-# Recorded by the workers of a batch job.
-BATCH_QUESTIONS = Metric(
-    "quorumsql_batch_questions",
-    "counter",
-    "Questions of batch jobs by outcome, answered by the job itself or by a service.",
-    ("outcome", "by"),
-)
 
 # The metrics of the service.
 METRICS = (
@@ -86,7 +75,6 @@ METRICS = (
     GUARD_REFUSALS,
     REPAIRS,
     CONFIDENCE,
-    CACHE_LOOKUPS,
     QUEUE,
     ONGOING,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from serve_app.service.metrics import BATCH_QUESTIONS, METRICS
+from serve_app.service.metrics import METRICS
 from tests.deploy.manifests import find
 from tests.deploy.monitoring import (
     find_metrics,
@@ -39,7 +39,7 @@ def test_all_that_the_service_measures_is_shown_under_its_name() -> None:
     """But for repairs, which are for a look at single questions."""
     names = {
         metric.name: {f"ray_{metric.name}{suffix}" for suffix in _SUFFIXES[metric.kind]}
-        for metric in (*METRICS, BATCH_QUESTIONS)
+        for metric in METRICS
     }
     queries = [query for dashboard in read_dashboards() for _, query in list_queries(dashboard)]
     rules = find("gpu", "PrometheusRule")["spec"]["groups"][0]["rules"]

@@ -10,7 +10,7 @@ import pytest
 
 from nl2sql.errors import LimitReached, Unavailable
 from nl2sql.settings import Settings
-from serve_app.batch.asking import RetryPolicy, ServiceAsker
+from serve_app.batch.asking import Asker, RetryPolicy
 from serve_app.batch.job import JobSpec
 from serve_app.batch.questions import BatchQuestion
 from tests.fakes import (
@@ -46,13 +46,13 @@ class Calls:
 
 async def test_what_is_unavailable_is_asked_again() -> None:
     calls = Calls(Unavailable("Down."), LimitReached("Busy.", retry_after_s=0))
-    assert await RetryPolicy(PAUSES_S).run("shop", calls) == 3
+    assert await RetryPolicy(PAUSES_S).run(calls) == 3
 
 
 async def test_nobody_waits_for_the_limit_of_a_day() -> None:
     calls = Calls(LimitReached("Enough.", retry_after_s=50_000))
     with pytest.raises(LimitReached):
-        await RetryPolicy(PAUSES_S).run("shop", calls)
+        await RetryPolicy(PAUSES_S).run(calls)
     assert calls.count == 1
 
 
@@ -61,15 +61,14 @@ async def test_attempts_have_an_end_and_then_there_is_one_attempt() -> None:
     always = [Unavailable("Down.")] * 9
     calls = Calls(*always)
     with pytest.raises(Unavailable):
-        await policy.run("shop", calls)
+        await policy.run(calls)
     assert calls.count == 3
     with pytest.raises(Unavailable):
-        await policy.run("shop", calls)
+        await policy.run(calls)
     assert calls.count == 4
-    # Other databases are not affected, and a success brings the attempts back.
-    assert await policy.run("pets", Calls(Unavailable("Down."))) == 2
-    assert await policy.run("shop", Calls()) == 1
-    assert await policy.run("shop", Calls(Unavailable("Down."))) == 2
+    # A success brings the attempts back.
+    assert await policy.run(Calls()) == 1
+    assert await policy.run(Calls(Unavailable("Down."))) == 2
 
 
 class BusyTransport(httpx.AsyncBaseTransport):
@@ -102,10 +101,10 @@ class BusyTransport(httpx.AsyncBaseTransport):
 
 
 @asynccontextmanager
-async def asking(transport: BusyTransport) -> AsyncIterator[ServiceAsker]:
+async def asking(transport: BusyTransport) -> AsyncIterator[Asker]:
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
         spec = JobSpec(input="x", submitter="mia", kept_rows=1)
-        yield ServiceAsker(spec, SETTINGS, client, RetryPolicy(PAUSES_S), ENVIRON)
+        yield Asker(spec, SETTINGS, client, RetryPolicy(PAUSES_S), ENVIRON)
 
 
 @pytest.mark.parametrize("status", [429, 503])

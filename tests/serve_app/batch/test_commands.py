@@ -9,11 +9,13 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
-from nl2sql.errors import Forbidden, QuorumError, SettingsError
+from nl2sql.errors import Forbidden, SettingsError, Unavailable
 from serve_app.batch.job import Job, open_job
 from serve_app.batch.storage import open_folder
 from serve_app.cli.app import app
 from tests.serve_app.batch.test_job import write_results
+
+URL = ("--url", "http://127.0.0.1:1")
 
 
 @pytest.fixture
@@ -42,10 +44,10 @@ def write_input(config: Path, *rows: object) -> str:
 
 
 def start(config: Path, *arguments: str, principal: str = "") -> tuple[Result, Job]:
-    """The first attempt at a job of two questions, which ends because no database answers."""
+    """The first attempt at a job of two questions, which ends because no service answers."""
     rows = [{"question": f"Q{number}?", "principal": principal} for number in range(2)]
     output = str(config.parent / "out")
-    result = call(config, "run", write_input(config, *rows), output, *arguments)
+    result = call(config, "run", write_input(config, *rows), output, *URL, *arguments)
     return result, open_job(open_folder(output))
 
 
@@ -56,29 +58,21 @@ def complete(job: Job, count: int = 2) -> None:
 
 def test_questions_are_stored_before_anything_is_asked(config: Path) -> None:
     result, job = start(config, "--database", "shop", "--k", "3", "--as", "mia", "--rows", "5")
-    assert isinstance(result.exception, QuorumError)
+    assert isinstance(result.exception, Unavailable)
+    assert "quorumsql serve" in str(result.exception)
     assert (job.stored.total, job.stored.databases) == (2, ["shop"])
     assert (job.spec.submitter, job.spec.k, job.spec.kept_rows) == ("mia", 3, 5)
 
 
-def start_again(config: Path, *arguments: str) -> tuple[Result, Job]:
-    output = str(config.parent / "out")
-    result = call(config, "run", str(config.parent / "in.jsonl"), output, *arguments)
-    return result, open_job(open_folder(output))
-
-
 def test_a_principal_that_may_not_be_named(config: Path) -> None:
-    _, job = start(config, principal="mia")
-    complete(job, 1)
-    # Refused before databases and model are prepared.
-    result, _ = start_again(config, "--service", "http://127.0.0.1:1")
+    result, _ = start(config, principal="mia")
     assert isinstance(result.exception, Forbidden)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["in.jsonl", "out", "--workers", "4:2"], "--workers 4:2"),
+        (["none.jsonl", "out"], "none.jsonl"),
         (["in.jsonl", "out", "--as", "nobody"], "There is no principal 'nobody'"),
     ],
 )

@@ -46,8 +46,6 @@ def make_row(response: Any, kept_rows: int = 2) -> Row:
         response,
         seconds=0.5,
         kept_rows=kept_rows,
-        index_version="v1",
-        model="qwen",
     )
 
 
@@ -68,8 +66,6 @@ def test_an_answer() -> None:
         "confidence": 0.75,
         "quorum": True,
         "seconds": 0.5,
-        "index_version": "v1",
-        "model": "qwen",
     }
     assert make_row(ANSWERED, kept_rows=0)["rows"] is None
 

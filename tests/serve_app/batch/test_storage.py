@@ -22,11 +22,9 @@ from serve_app.batch.figures import ProgressReader
 from serve_app.batch.job import find_job
 from serve_app.batch.questions import describe_files, read_files
 from serve_app.batch.results import ResultFormat
-from serve_app.batch.running import Sizes, run_job
 from serve_app.batch.storage import find_files, open_folder
-from serve_app.composition.wiring import Wiring
-from tests.serve_app.batch.engines import build_echo
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
+from tests.serve_app.batch.test_job import write_results
 
 SERVER = os.environ.get("QUORUMSQL_TEST_MOTO")
 BUCKET = "jobs"
@@ -106,23 +104,23 @@ def test_files_of_a_folder(location: str) -> None:
     assert before != describe_files(location)
 
 
-@pytest.mark.long
-def test_a_job_in_a_bucket(bucket: str, cluster: None, wiring: Wiring, tmp_path: Path) -> None:
-    lines = [{"id": question.id, "question": question.question} for question in build_questions(24)]
+def test_a_job_in_a_folder(location: str) -> None:
+    open_folder(location).create()
+    lines = [{"id": question.id, "question": question.question} for question in build_questions(4)]
     content = "".join(f"{json.dumps(line)}\n" for line in lines)
-    open_folder(bucket).write("questions.jsonl", content.encode())
-    location = f"{bucket}/questions.jsonl"
-    questions = list(read_files(location))
-    assert len(questions) == 24
-    for result_format in (ResultFormat.PARQUET, ResultFormat.JSONL):
-        job = build_job(f"{bucket}/{result_format}", *questions, result_format=result_format)
-        assert run_job(job, wiring, Sizes(), build_engine=build_echo).is_complete
-        rows = read_rows(job)
-        # As if it had been killed before the last file.
-        job.output.filesystem.delete_file(job.list_results()[-1].path)
+    open_folder(location).write("questions.jsonl", content.encode())
+    questions = list(read_files(f"{location}/questions.jsonl"))
+    for result_format in ResultFormat:
+        job = build_job(
+            f"{location}/{result_format}", *questions, block_rows=2, result_format=result_format
+        )
+        for number in range(2):
+            write_results(job, number)
         found = find_job(job.output)
         assert found is not None
         assert found.stored == job.stored
-        assert not ProgressReader(found).read().is_complete
-        assert run_job(found, wiring, Sizes(), build_engine=build_echo).is_complete
-        assert read_rows(found) == rows
+        assert ProgressReader(found).read().is_complete
+        assert [row["id"] for row in read_rows(found, "id")] == [one.id for one in questions]
+        # As if it had been killed before the last file.
+        job.output.filesystem.delete_file(job.list_results()[-1].path)
+        assert len(found.list_open_blocks()) == 1

@@ -8,7 +8,7 @@ import pytest
 
 from nl2sql.errors import EngineUnavailable
 from nl2sql.types import Completions, Prompt, SamplingRequest
-from serve_app.composition.reopening_engine import ReopeningEngine, RetryingEngine, describe_problem
+from serve_app.composition.reopening_engine import ReopeningEngine, describe_problem
 from tests.fakes import FakeEngine
 
 REQUEST = SamplingRequest(Prompt("p", ()), 1, 0, 0.0, 9)
@@ -77,14 +77,6 @@ async def test_a_dead_engine_is_closed_and_opened_anew_when_asked_how_it_is() ->
     assert (await engine.sample(REQUEST)).texts == ("1",)
     await engine.close()
     assert [engine.closed for engine in opener.engines] == [True, True]
-
-
-async def test_a_long_run_goes_on_over_deaths() -> None:
-    said: list[str] = []
-    reopening: Any = ReopeningEngine(Opener(2, 1, 2))
-    retrying = RetryingEngine(reopening, said.append)
-    answers = [(await retrying.sample(REQUEST)).texts[0] for _ in range(5)]
-    assert answers == ["0", "0", "1", "2", "2"]
 
 
 async def test_an_engine_that_does_not_tell_is_taken_for_well() -> None:
