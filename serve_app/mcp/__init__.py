@@ -1,1 +1,1 @@
-"""The Model Context Protocol: tools and resources for language models, over stdio and HTTP."""
+"""The Model Context Protocol: tools for language models, over stdio and HTTP."""

@@ -1,4 +1,4 @@
-"""The JSON documents that tools and resources return, limited in size.
+"""The JSON documents that tools return, limited in size.
 
 A result that is cut says so under ``truncated`` and ``notes``: a language model would otherwise
 take the part for the whole.
@@ -15,7 +15,7 @@ from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.catalog import ForeignKey, Table
 from nl2sql.rendering import build_response
 from nl2sql.results.json_values import to_json_value
-from nl2sql.types import FewShot, ResultSet, SchemaContext, TableDescriptions
+from nl2sql.types import ResultSet, SchemaContext, TableDescriptions
 from quorumsql.contract.answers import ClarifyResponse, FailedResponse
 
 # How many rows are returned if a call does not say.
@@ -169,16 +169,11 @@ def build_context(context: SchemaContext) -> Document:
             {"table": match.table, "column": match.column, "value": match.value[:_MOST_CELL_CHARS]}
             for match in context.values
         ],
-        "examples": build_examples(context.examples)["examples"],
+        "examples": _fit(
+            [{"question": found.question, "sql": found.sql} for found in context.examples]
+        ),
         "truncated": len(shown) < len(described),
         "notes": notes,
-    }
-
-
-def build_examples(examples: Sequence[FewShot]) -> Document:
-    """Verified questions with their queries."""
-    return {
-        "examples": _fit([{"question": found.question, "sql": found.sql} for found in examples])
     }
 
 

@@ -1,4 +1,4 @@
-"""The MCP server: passes requests to tools and resources, as the principal who sends them."""
+"""The MCP server: passes requests to tools, as the principal who sends them."""
 
 from __future__ import annotations
 
@@ -11,24 +11,16 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
-    INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
-    ListResourcesResult,
-    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
-    ReadResourceRequestParams,
-    ReadResourceResult,
-    TextResourceContents,
 )
 from pydantic import ValidationError
 
 from nl2sql.errors import QuorumError
 from nl2sql.types import Principal
-from serve_app.mcp.documents import write_json
-from serve_app.mcp.resources import JSON, TEMPLATES, list_resources, read_resource
 from serve_app.mcp.tools import TOOLS, ToolCall, render_error
 from serve_app.service.services import Services
 
@@ -75,21 +67,6 @@ def build_server(
             _LOG.error("unexpected error in tool %s", params.name, exc_info=error)
             return render_error(_UNEXPECTED)
 
-    async def list_all(context: Context, _: PaginatedRequestParams | None) -> ListResourcesResult:
-        with_errors = list_resources(await open_services(), find_principal(context))
-        return ListResourcesResult(resources=await _translate_errors(with_errors))
-
-    async def list_templates(
-        context: Context, _: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
-        return ListResourceTemplatesResult(resource_templates=TEMPLATES)
-
-    async def read(context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
-        reading = read_resource(await open_services(), find_principal(context), params.uri)
-        text = write_json(await _translate_errors(reading))
-        content = TextResourceContents(uri=params.uri, mime_type=JSON, text=text)
-        return ReadResourceResult(contents=[content])
-
     return Server(
         "quorumsql",
         version=version("quorumsql"),
@@ -97,23 +74,7 @@ def build_server(
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
-        on_list_resources=list_all,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read,
     )
-
-
-async def _translate_errors(work: Awaitable[Any]) -> Any:
-    """Awaits work on a resource. Raises MCPError for every error."""
-    try:
-        return await work
-    except MCPError:
-        raise
-    except QuorumError as error:
-        raise MCPError(INTERNAL_ERROR, str(error)) from error
-    except Exception as error:
-        _LOG.error("unexpected error in a resource", exc_info=error)
-        raise MCPError(INTERNAL_ERROR, _UNEXPECTED) from error
 
 
 def _describe_invalid(error: ValidationError) -> str:

@@ -16,7 +16,6 @@ from nl2sql.types import (
     Assessment,
     Candidate,
     Diagnostic,
-    FewShot,
     Principal,
     Question,
     Ranking,
@@ -152,21 +151,6 @@ class ToolService:
             return context
 
         return await self._accounting.run(f"search_schema: {text}", name, principal, search)
-
-    async def list_examples(
-        self, database: str | None, principal: Principal
-    ) -> tuple[FewShot, ...]:
-        """Verified questions with queries that the principal may see and run.
-
-        Counted and recorded like a question.
-        Raises UnknownDatabase, LimitReached, Unavailable, PolicyError.
-        """
-        name = self._settings.database_name(database, principal)
-
-        async def list_them() -> tuple[FewShot, ...]:
-            return await self._schemas.list_examples(name, principal)
-
-        return await self._accounting.run("list_examples", name, principal, list_them)
 
 
 def find_refusal(answer: Answer) -> Refusal:

@@ -119,7 +119,7 @@ async def test_a_database_that_is_not_allowed_is_unknown(
         assert response.status_code == 404
 
 
-@pytest.mark.parametrize("operation", ["run_sql", "describe_tables", "search_schema", "examples"])
+@pytest.mark.parametrize("operation", ["run_sql", "describe_tables", "search_schema"])
 async def test_a_database_that_is_not_allowed_is_unknown_to_tools(
     settings: Settings, operation: str
 ) -> None:
@@ -137,7 +137,6 @@ async def test_a_database_that_is_not_allowed_is_unknown_to_tools(
         "run_sql": lambda: tools.run_sql("shop", "SELECT 1", bob),
         "describe_tables": lambda: tools.describe_tables("shop", (), bob),
         "search_schema": lambda: tools.search_schema("shop", "Q?", bob),
-        "examples": lambda: tools.list_examples("shop", bob),
     }
     with pytest.raises(UnknownDatabase):
         await calls[operation]()

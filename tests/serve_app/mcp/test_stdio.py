@@ -76,10 +76,6 @@ async def test_a_client_uses_all_that_is_offered(tmp_path: Path, mode: ConnectMo
             assert (await call(client, "list_databases"))["databases"][0]["name"] == "shop"
             assert (await call(client, "describe_tables"))["tables"]
             assert (await call(client, "search_schema", text="orders"))["tables"]
-            resources = (await client.list_resources()).resources
-            for resource in resources:
-                assert (await client.read_resource(str(resource.uri))).contents
-    assert len(resources) == 2
     assert "loading" in (tmp_path / "errors").read_text()
 
 

@@ -92,7 +92,6 @@ async def test_a_query_that_failed_is_recorded() -> None:
         (lambda tools: tools.describe_tables("shop", ["orders"], MIA), "describe_tables: orders"),
         (lambda tools: tools.describe_tables("shop", [], MIA), "describe_tables"),
         (lambda tools: tools.search_schema("shop", "late orders", MIA), SEARCH),
-        (lambda tools: tools.list_examples("shop", MIA), "list_examples"),
     ],
 )
 async def test_what_is_read_of_a_schema_is_recorded(call: Any, recorded: str) -> None:
@@ -132,7 +131,7 @@ class OneLeft:
         self.tokens_and_rows.append((account.tokens, account.rows or 0))
 
 
-@pytest.mark.parametrize("name", ["describe_tables", "search_schema", "list_examples"])
+@pytest.mark.parametrize("name", ["describe_tables", "search_schema"])
 async def test_limits_apply_to_all_operations(name: str) -> None:
     meter: Any = OneLeft()
     sink = Sink()
@@ -140,7 +139,6 @@ async def test_limits_apply_to_all_operations(name: str) -> None:
     calls: dict[str, Callable[[], Awaitable[Any]]] = {
         "describe_tables": lambda: tools.describe_tables("shop", [], MIA),
         "search_schema": lambda: tools.search_schema("shop", "late orders", MIA),
-        "list_examples": lambda: tools.list_examples("shop", MIA),
     }
     await calls[name]()
     assert meter.tokens_and_rows == [(0, 0)]
