@@ -1,4 +1,4 @@
-"""How a query shows its result: keys beside labels, periods, ranking and rounded figures.
+"""How a query shows its result: keys beside labels, periods, ranking and rounded figures, units.
 
 Only what the schema or the query proves: a column is a key or a label of a row if both are columns
 of one table in FROM with a single primary key, or if a join equates the column with that key.
@@ -7,13 +7,15 @@ of one table in FROM with a single primary key, or if a join equates the column 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sqlglot import exp
 
 from nl2sql.catalog import Table
 from nl2sql.labels import find_label
-from nl2sql.types import Display
-from ranking.query import ColumnUse, Query
+from nl2sql.types import Display, ResultSet, SchemaContext
+from nl2sql.units import read_unit
+from ranking.query import ColumnUse, Query, read_candidate
 
 # A figure rounded to fewer decimals may say something else: an average of 0.4 is not 0.
 _FEWEST_DECIMALS = 2
@@ -150,3 +152,53 @@ def _find_ranked(select: exp.Select) -> tuple[int, ...]:
         at for at, output in enumerate(outputs) if output in chosen and output.find(exp.AggFunc)
     )
     return ranked if len(ranked) < len(outputs) else ()
+
+
+_PERCENT = "%"
+# What has the unit of its first argument.
+_KEEPING = (
+    exp.Alias,
+    exp.Paren,
+    exp.Cast,
+    exp.Round,
+    exp.Abs,
+    exp.Nullif,
+    exp.Coalesce,
+    exp.Window,
+    exp.Filter,
+    exp.Distinct,
+    exp.Avg,
+    exp.Min,
+    exp.Max,
+)
+
+
+def add_units(result: ResultSet, sql: str, context: SchemaContext) -> ResultSet:
+    """The result with the units that the comments and names of the columns of its outputs state.
+
+    Whatever changes the unit, such as a count, a quotient or a product, has none.
+    """
+    query = read_candidate(sql, context)
+    select = query.outermost() if query is not None else None
+    if query is None or select is None or select.is_star:
+        return result
+    outputs: list[exp.Expr] = select.expressions
+    if len(outputs) != len(result.columns):
+        return result
+    units = [_find_unit(output, query) for output in outputs]
+    return replace(result, units=tuple(units)) if any(units) else result
+
+
+def _find_unit(node: exp.Expr, query: Query) -> str:
+    if isinstance(node, exp.Column):
+        use = query.resolve(node)
+        return read_unit(use.column.name, use.column.comment) if use is not None else ""
+    if isinstance(node, _KEEPING):
+        return _find_unit(node.this, query)
+    if isinstance(node, exp.Sum):
+        unit = _find_unit(node.this, query)
+        return "" if unit == _PERCENT else unit
+    if isinstance(node, exp.Add | exp.Sub):
+        left, right = (_find_unit(side, query) for side in (node.this, node.expression))
+        return left if left == right else ""
+    return ""

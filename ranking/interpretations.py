@@ -6,8 +6,8 @@ Their descriptions come from the queries alone, the same for the same query: no 
 from __future__ import annotations
 
 from nl2sql.types import Assessment, Interpretation, Ranking, ResultSet, SchemaContext
+from ranking.display import add_units
 from ranking.query_words import describe_apart
-from ranking.units import add_units
 from ranking.vote.polling import cut_page
 
 _MOST = 2

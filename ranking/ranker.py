@@ -27,14 +27,13 @@ from nl2sql.types import (
 from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
 from ranking.definition_use import find_uses
-from ranking.display import read_display
+from ranking.display import add_units, read_display
 from ranking.empty_result import explain_nothing
 from ranking.interpretations import build_interpretations
 from ranking.lint import lint_query
 from ranking.query import read_candidate
 from ranking.query_words import describe_apart
 from ranking.score.score import score_candidate, score_result
-from ranking.units import add_units
 from ranking.vote.order import says_nothing, vote, vote_with_required
 from ranking.vote.polling import (
     VOTE_LIMITS,

@@ -16,7 +16,6 @@ from nl2sql.types import Finding
 from ranking.definition_use import DefinitionUse
 from ranking.lint.comparisons import (
     contradiction,
-    not_in_with_nulls,
     null_comparison,
     number_compared_with_text,
     unlisted_code,
@@ -30,9 +29,7 @@ from ranking.lint.joins import (
 )
 from ranking.lint.outputs import (
     aggregate_without_group,
-    duplicate_column,
     measure_without_filter,
-    select_star,
     ungrouped_column,
 )
 from ranking.query import Query
@@ -51,9 +48,6 @@ RULES: tuple[Callable[[Query], Finding | None], ...] = (
     # Warnings.
     ungrouped_column,
     unused_join,
-    not_in_with_nulls,
-    duplicate_column,
-    select_star,
 )
 
 

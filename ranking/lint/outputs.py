@@ -90,37 +90,6 @@ def ungrouped_column(query: Query) -> Finding | None:
     return None
 
 
-def duplicate_column(query: Query) -> Finding | None:
-    """A warning for the outermost query.
-
-    >>> from ranking.query import read_query
-    >>> duplicate_column(read_query("SELECT a.x, A.X FROM a", "postgres")).rule
-    'duplicate_column'
-    >>> duplicate_column(read_query("SELECT a.x, b.x FROM a, b", "postgres"))
-    """
-    select = query.outermost()
-    seen: set[str] = set()
-    for expression in select.expressions if select else ():
-        text = expression.unalias().sql().lower()
-        if text in seen:
-            return Finding("duplicate_column", "warning", f"{text} is selected twice.")
-        seen.add(text)
-    return None
-
-
-def select_star(query: Query) -> Finding | None:
-    """A warning if the outermost query selects a star.
-
-    >>> from ranking.query import read_query
-    >>> select_star(read_query("SELECT * FROM a", "postgres")).rule
-    'select_star'
-    >>> select_star(read_query("SELECT count(*) FROM a", "postgres"))
-    """
-    if isinstance(query.tree, exp.Select) and query.tree.is_star:
-        return Finding("select_star", "warning", "All columns are selected.")
-    return None
-
-
 def measure_without_filter(uses: Iterable[DefinitionUse]) -> Finding | None:
     """A warning if a named measure's expression is there, and a column of its filter nowhere.
 

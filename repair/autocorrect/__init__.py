@@ -15,7 +15,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from nl2sql.sql.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
-from repair.autocorrect.groups import aggregates_in_where, missing_groups
+from repair.autocorrect.groups import missing_groups
 from repair.autocorrect.join_conditions import broken_joins, join_keys, join_order
 from repair.autocorrect.missing_tables import missing_joins, named_neighbours, neighbour_columns
 from repair.autocorrect.names import (
@@ -27,7 +27,6 @@ from repair.autocorrect.names import (
 )
 from repair.autocorrect.sources import (
     ambiguous_columns,
-    outer_aggregates,
     unknown_aliases,
     wrong_from,
     wrong_tables,
@@ -52,11 +51,8 @@ RULES: tuple[Rule, ...] = (
     invented_columns,
     named_neighbours,
     broken_joins,
-    outer_aggregates,
     ambiguous_columns,
     join_order,
-    # Then clauses.
-    aggregates_in_where,
     missing_groups,
 )
 

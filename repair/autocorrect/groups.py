@@ -9,26 +9,19 @@ from repair.autocorrect.select_scopes import SelectScope, read_scopes
 from repair.autocorrect.table_lookup import TableLookup
 
 
-def list_aggregates(node: exp.Expr) -> list[exp.AggFunc]:
-    """The aggregates of the node, without window functions and those of subqueries.
+def has_aggregate(node: exp.Expr) -> bool:
+    """True if it contains an aggregate, apart from window functions and those of subqueries.
 
-    >>> import sqlglot
     >>> from nl2sql.sql.parsing import parse_one
     >>> tree = parse_one("SELECT a, 1 + SUM(b), (SELECT MAX(c) FROM t) FROM u", "postgres")
-    >>> [[node.sql() for node in list_aggregates(output)] for output in tree.expressions]
-    [[], ['SUM(b)'], []]
+    >>> [has_aggregate(output) for output in tree.expressions]
+    [False, True, False]
     """
     select = node if isinstance(node, exp.Select) else node.parent_select
-    return [
-        aggfunc
-        for aggfunc in find_all(node, exp.AggFunc)
-        if aggfunc.parent_select is select and not isinstance(aggfunc.parent, exp.Window)
-    ]
-
-
-def has_aggregate(node: exp.Expr) -> bool:
-    """True if the node contains an aggregate."""
-    return bool(list_aggregates(node))
+    return any(
+        function.parent_select is select and not isinstance(function.parent, exp.Window)
+        for function in find_all(node, exp.AggFunc)
+    )
 
 
 def list_bare_columns(node: exp.Expr) -> list[exp.Column]:
@@ -48,45 +41,6 @@ def list_bare_columns(node: exp.Expr) -> list[exp.Column]:
         and column.find_ancestor(exp.AggFunc, exp.Select) is select
         and not (isinstance(column.parent, exp.Window))
     ]
-
-
-def aggregates_in_where(tree: exp.Expr, visible: TableLookup) -> bool:
-    """Moves ``WHERE COUNT(*) > 2`` to HAVING; gives ``WHERE price > AVG(price)`` a subquery.
-
-    The latter if a column is compared with the aggregate and there is no GROUP BY.
-    """
-    changed = False
-    for select in list(find_all(tree, exp.Select)):
-        where = select.args.get("where")
-        if where is None or not has_aggregate(where):
-            continue
-        conditions = list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this])
-        kept = []
-        for condition in conditions:
-            if not has_aggregate(condition):
-                kept.append(condition)
-            elif select.args.get("group") is None and _compares_column(condition):
-                kept.append(_compute_apart(condition, select))
-            else:
-                select.having(condition, copy=False)
-        select.set("where", exp.Where(this=exp.and_(*kept, copy=False)) if kept else None)
-        changed = True
-    return changed
-
-
-def _compares_column(condition: exp.Expr) -> bool:
-    return isinstance(condition, exp.Binary) and any(
-        isinstance(side, exp.Column) for side in (condition.left, condition.right)
-    )
-
-
-def _compute_apart(condition: exp.Expr, select: exp.Select) -> exp.Expr:
-    """The condition with each aggregate as a subquery over all rows of the same tables."""
-    for aggregate in list_aggregates(condition):
-        apart = exp.Select(expressions=[aggregate.copy()], from_=select.args["from_"].copy())
-        apart.set("joins", [join.copy() for join in select.args.get("joins") or ()])
-        aggregate.replace(exp.Subquery(this=apart))
-    return condition
 
 
 def missing_groups(tree: exp.Expr, visible: TableLookup) -> bool:

@@ -6,9 +6,7 @@ from collections import defaultdict
 
 from sqlglot import exp
 
-from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
-from repair.autocorrect.groups import list_aggregates
 from repair.autocorrect.names import rename_table
 from repair.autocorrect.select_scopes import (
     SelectScope,
@@ -179,43 +177,3 @@ def ambiguous_columns(tree: exp.Expr, visible: TableLookup) -> bool:
                 point_at(column, meant[0], name, visible)
                 changed = True
     return changed
-
-
-def outer_aggregates(tree: exp.Expr, visible: TableLookup) -> bool:
-    """Makes ``total = (SELECT MAX(total) FROM customers)`` read the orders, which have a total.
-
-    Databases read the aggregate as one of the outer query, where it is not allowed. Only if the
-    subquery reads one table, and the outer one has all columns that the subquery uses.
-    """
-    changed = False
-    for scope in read_scopes(tree, visible):
-        meant = _find_outer_table(scope)
-        if meant is not None:
-            node = scope.select.args["from_"].this
-            rename_table(scope.select, node, meant.name, visible)
-            changed = True
-    return changed
-
-
-def _find_outer_table(scope: SelectScope) -> Table | None:
-    """The table that the subquery should read; None if it is right or not understood."""
-    visible, outer, tables = scope.visible, scope.outer, scope.list_tables()
-    if outer is None or len(scope.sources) != 1 or len(tables) != 1:
-        return None
-    own, table = tables[0]
-    used = {visible.spell(column.this) for column in scope.columns}
-    aggregated = [
-        visible.spell(column.this)
-        for output in scope.select.expressions
-        for aggregate in list_aggregates(output)
-        for column in aggregate.find_all(exp.Column)
-        if isinstance(column.this, exp.Identifier)
-    ]
-    if not aggregated or any(own.has(name) for name in aggregated):
-        return None
-    meant = {
-        source.table.qualified: source.table
-        for source in outer.sources.values()
-        if source.table is not None and source.table is not table and all(map(source.has, used))
-    }
-    return next(iter(meant.values())) if len(meant) == 1 else None

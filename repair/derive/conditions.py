@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from nl2sql.sql.nodes import find_all
-from repair.derive.original import Original, has_aggregate
+from repair.autocorrect.groups import has_aggregate
+from repair.derive.original import Original
 
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Like, exp.NEQ)
 

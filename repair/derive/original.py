@@ -119,14 +119,6 @@ def add_condition(select: exp.Select, condition: exp.Expr) -> None:
         where.set("this", exp.And(this=left, expression=condition))
 
 
-def has_aggregate(node: exp.Expr) -> bool:
-    """True if it computes a figure over rows, outside of subqueries."""
-    return any(
-        function.find_ancestor(exp.Select) is node.find_ancestor(exp.Select)
-        for function in find_all(node, exp.AggFunc)
-    )
-
-
 def _list_branches(tree: exp.Expr) -> Iterator[exp.Select]:
     if isinstance(tree, exp.SetOperation):
         yield from _list_branches(tree.left)

@@ -27,8 +27,7 @@ from repair.normalize.clauses import (
 from repair.normalize.dates import date_formats, date_parts, date_shifts, date_spans
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_foreign, read_query, write_query
-from repair.normalize.spelling import aliases, bare_joins, operators
-from repair.normalize.tokens import join_tokens, split_tokens
+from repair.normalize.spelling import bare_joins, join_tokens, operators, split_tokens
 from repair.normalize.values import (
     booleans,
     double_quoted_text,
@@ -41,7 +40,7 @@ from repair.normalize.values import (
 TextRule = Callable[[str, Facts], str]
 TreeRule = Callable[[exp.Expr, Facts], bool]
 
-TEXT_RULES: tuple[TextRule, ...] = (operators, aliases, bare_joins)
+TEXT_RULES: tuple[TextRule, ...] = (operators, bare_joins)
 """Each takes a query, which may not parse, and returns it, changed if the rule applies."""
 
 TREE_RULES: tuple[TreeRule, ...] = (

@@ -22,7 +22,6 @@ def alias_references(tree: exp.Expr, facts: Facts) -> bool:
     """``HAVING total > 5`` becomes ``HAVING SUM(amount) > 5`` if that output is named total.
 
     Does nothing if a table has a column of that name, or the tables' columns are unknown.
-    Autocorrect moves an aggregate from WHERE to HAVING afterwards.
     """
     changed = False
     for select in find_all(tree, exp.Select):

@@ -1,17 +1,67 @@
-"""Rules on the text of a query that may not parse, one after the other."""
+"""Rules on the text of a query that may not parse, one after the other.
+
+They work on tokens: quoted text is one token and a comment none, so that no rule changes a value.
+"""
 
 from __future__ import annotations
 
-from nl2sql.sql.names import enquote
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
 from repair.normalize.facts import Facts
-from repair.normalize.tokens import (
-    CLAUSES,
-    KEYWORDS,
-    Token,
-    find_opening,
-    join_tokens,
-    split_tokens,
+
+_SPACE = r"(?:\s|--[^\n]*|/\*.*?\*/)*"
+_TEXT = (
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\d+(?:\.\d+)?|[^\W\d]\w*"
+    r"|<=>|->>|!~~\*|!~~|!~\*|~~\*|<>|!=|>=|<=|==|=>|=<|!<|!>|!~|~\*|~~|\|\||&&|::|->|@>|<@|\S"
 )
+_TOKEN = re.compile(rf"(?P<space>{_SPACE})(?P<text>{_TEXT}|$)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, number, quoted text or sign, with the spaces and comments before it."""
+
+    space: str
+    text: str
+
+    @property
+    def upper(self) -> str:
+        """The token in capitals, to compare keywords with."""
+        return self.text.upper()
+
+    def spell(self, text: str) -> Token:
+        """A copy with another text."""
+        return replace(self, text=text)
+
+
+def split_tokens(sql: str) -> list[Token]:
+    """The tokens of a query, without trailing space.
+
+    >>> [token.text for token in split_tokens("SELECT 'a b' -- note\\n FROM t")]
+    ['SELECT', "'a b'", 'FROM', 't']
+    """
+    return list(_split(sql))
+
+
+# Cached: most rules do not change the text, so the next one splits the same.
+@lru_cache(maxsize=16)
+def _split(sql: str) -> tuple[Token, ...]:
+    # The last may be a comment alone.
+    found = (Token(each["space"], each["text"]) for each in _TOKEN.finditer(sql))
+    return tuple(token for token in found if token.text)
+
+
+def join_tokens(tokens: Sequence[Token]) -> str:
+    """The text of the tokens, with their original spaces.
+
+    >>> join_tokens(split_tokens(" SELECT  a FROM t "))
+    'SELECT  a FROM t'
+    """
+    return "".join(token.space + token.text for token in tokens).strip()
+
 
 # Phrases and signs that no target reads, and what is meant; longer ones first.
 _SPELLED = (
@@ -63,75 +113,6 @@ def operators(sql: str, facts: Facts) -> str:
             result.append(tokens[index])
             index += 1
     return join_tokens(result)
-
-
-_ENDS = frozenset({",", "FROM", ")"})
-_ODD = frozenset("%#$@!?-/&.+")
-_TAKES_AS = frozenset({"CAST", "TRY_CAST", "SAFE_CAST", "STRUCT", "ROW", "CONVERT"})
-
-
-def aliases(sql: str, facts: Facts) -> str:
-    """Corrects aliases of several words, with odd signs or in single quotes.
-
-    Removes them inside a call, and after an expression of ORDER BY or GROUP BY.
-
-    >>> aliases("SELECT count(*) AS total orders, max(a) AS share % FROM t", Facts("postgres"))
-    'SELECT count(*) AS total_orders, max(a) AS share FROM t'
-    >>> aliases("SELECT round(sum(a) AS s, 1) AS 'All s' FROM t ORDER BY b AS c", Facts("sqlite"))
-    'SELECT round(sum(a), 1) AS "All s" FROM t ORDER BY b'
-    """
-    tokens = split_tokens(sql)
-    for index in range(len(tokens) - 2, -1, -1):
-        if tokens[index].upper != "AS":
-            continue
-        is_name = tokens[index + 1].is_name
-        if is_name and (_is_in_call(tokens, index) or _is_in_order(tokens, index)):
-            del tokens[index : index + 2]
-            continue
-        opening = find_opening(tokens, index)
-        is_cast = opening > 0 and "CAST" in tokens[opening - 1].upper
-        end = index + 1
-        while end < len(tokens) and tokens[end].upper not in _ENDS and end - index <= 6:
-            end += 1
-        if not is_cast and end < len(tokens) and (name := _spell(tokens[index + 1 : end])):
-            tokens[index + 1 : end] = [Token(" ", name)]
-    return join_tokens(tokens)
-
-
-def _spell(words: list[Token]) -> str:
-    """The words after AS as one name; empty if they are one already, or cannot be one."""
-    texts = [word.text for word in words]
-    if len(texts) == 1:
-        text = texts[0]
-        return enquote(text[1:-1].replace("''", "'")) if text[0] == "'" and len(text) > 2 else ""
-    kept = [text.strip("_") for text in texts if text not in _ODD]
-    is_word = [word.is_name and word.text[0] != '"' for word in words if word.text not in _ODD]
-    if not any(is_word) or not all(
-        good or text.isdigit() for good, text in zip(is_word, kept, strict=True)
-    ):
-        return ""
-    name = "_".join(kept)
-    return enquote(name) if name[0].isdigit() else name
-
-
-def _is_in_call(tokens: list[Token], index: int) -> bool:
-    opening = find_opening(tokens, index)
-    if opening < 1 or tokens[opening + 1].upper in ("SELECT", "WITH", "VALUES"):
-        return False
-    name = tokens[opening - 1]
-    return name.is_word and name.upper not in KEYWORDS | _TAKES_AS
-
-
-def _is_in_order(tokens: list[Token], index: int) -> bool:
-    """Whether the enclosing clause, at the same depth, is ORDER BY or GROUP BY."""
-    depth = 0
-    for token in reversed(tokens[:index]):
-        depth += {")": 1, "(": -1}.get(token.text, 0)
-        if depth < 0:
-            return False
-        if depth == 0 and token.upper in CLAUSES:
-            return token.upper in ("ORDER", "GROUP")
-    return False
 
 
 _JOIN_ENDS = frozenset(

@@ -1,12 +1,12 @@
-"""Units of outputs: only where a comment, a name, a definition or a currency column tells them."""
+"""Units of outputs: only where a comment or a name tells them."""
 
 from __future__ import annotations
 
 import pytest
 
 from nl2sql.catalog import Column, Table
-from nl2sql.types import Definition, ResultSet, RetrievedTable, SchemaContext
-from ranking.units import add_units
+from nl2sql.types import ResultSet, RetrievedTable, SchemaContext
+from ranking.display import add_units
 
 SALES = Table(
     "s",
@@ -30,10 +30,9 @@ SALES = Table(
 CONTEXT = SchemaContext((RetrievedTable(SALES, 1.0),), (), ("sales",))
 
 
-def find(sql: str, *rows: tuple[object, ...], context: SchemaContext = CONTEXT) -> tuple[str, ...]:
-    width = len(rows[0]) if rows else sql.partition(" FROM ")[0].count(",") + 1
-    names = tuple(f"c{at}" for at in range(width))
-    return add_units(ResultSet(names, names, rows, False, 1.0), sql, context).units
+def find(sql: str) -> tuple[str, ...]:
+    names = tuple(f"c{at}" for at in range(sql.partition(" FROM ")[0].count(",") + 1))
+    return add_units(ResultSet(names, names, (), False, 1.0), sql, CONTEXT).units
 
 
 @pytest.mark.parametrize(
@@ -78,34 +77,3 @@ def test_a_unit_that_is_told(sql: str, units: tuple[str, ...]) -> None:
 )
 def test_what_has_no_unit(sql: str) -> None:
     assert not any(find(sql))
-
-
-def test_the_one_currency_of_the_rows_is_that_of_the_amounts() -> None:
-    sql = "SELECT currency_code, SUM(foreign_amt), MAX(price) FROM sales GROUP BY 1"
-    assert find(sql, ("PLN", 5, 1)) == ("", "PLN", "")
-    assert find(sql, ("PLN", 5, 1), ("USD", 7, 1)) == ()
-    assert find(sql, ("zloty", 5, 1)) == ()
-    assert find(sql, ({"code": "PLN"}, 5, 1)) == ()
-    # The greatest code says nothing of the others that are in the sum.
-    mixed = "SELECT MAX(currency_code), SUM(foreign_amt), SUM(foreign_amt) OVER () FROM sales"
-    assert find(mixed, ("PLN", 5, 5)) == ()
-    assert find(sql) == ()
-
-
-def test_a_definition_tells_the_unit_of_its_figure() -> None:
-    expression = "SUM(qty * price)"
-    definition = Definition(
-        kind="measure",
-        name="stock value",
-        phrase="stock value",
-        expression=expression,
-        condition="",
-        tables=("s.sales",),
-        columns=("s.sales.qty", "s.sales.price"),
-        query=f"SELECT {expression} FROM sales",
-        description="Stock at standard cost, EUR",
-    )
-    context = SchemaContext(CONTEXT.tables, (), CONTEXT.names, definitions=(definition,))
-    assert find(f"SELECT {expression} FROM sales", context=context) == ("EUR",)
-    assert find("SELECT SUM(qty) FROM sales", context=context) == ()
-    assert find(f"SELECT {expression}, COUNT(*) FROM sales", context=context) == ()

@@ -77,12 +77,3 @@ def test_a_query_that_is_cut_off_breaks_nothing(operator: str, target: str) -> N
     for end in range(1, len(words)):
         made = normalize_dialect(" ".join(words[:end]), target, tables=TABLES)
         assert made is None or made.sql
-
-
-def test_an_aggregates_alias_in_where_becomes_the_aggregate_for_autocorrect_to_move() -> None:
-    made = normalize_dialect(
-        "SELECT city, COUNT(*) AS n FROM people WHERE n > 1 GROUP BY city", tables=TABLES
-    )
-    assert made is not None
-    assert made.rules == ("alias_references",)
-    assert "WHERE COUNT(*) > 1" in made.sql
