@@ -4,9 +4,7 @@ A folder contains one ``*.dump`` and ``questions.json``, a JSON list of ``{quest
 optionally with ``id``, ``evidence`` and ``difficulty``. A question may name its schema, as
 ``schema`` or (if the schema was a separate database) as ``db_id``: that schema is then its database
 and search path. The name is read as in SQL: it is folded to lower case unless it is in double
-quotes. Read as one database, the dump is a single database with all schemas, and the example keeps
-its schema to resolve the names in its gold. ``split`` names the part of the benchmark. ``query``
-may be a list, ``notation`` and ``unanswerable`` are as in ``jsonl``.
+quotes. ``query`` may be a list, ``notation`` and ``unanswerable`` are as in ``jsonl``.
 
 A file of another name than ``questions.json`` is read too, and adds its name to the benchmark's: a
 link to the dump beside it suffices.
@@ -37,7 +35,7 @@ def find_dump(path: Path) -> Path | None:
     return questions if {"question", "query"} <= peek_fields(questions) else None
 
 
-def load_dump(questions: Path, *, one_database: bool = False) -> Benchmark:
+def load_dump(questions: Path) -> Benchmark:
     """The benchmark of a questions file that ``find_dump`` found. Raises SettingsError."""
     match _find_dumps(questions):
         case [dump]:
@@ -50,9 +48,8 @@ def load_dump(questions: Path, *, one_database: bool = False) -> Benchmark:
     databases: dict[str, Source] = {}
     for entry in drop_unanswerable(read_json_entries(questions)):
         schema = _fold(entry.optional_text("schema") or entry.optional_text("db_id"))
-        apart = bool(schema) and not one_database
-        name = f"{stem}_{schema}" if apart else stem
-        databases[name] = PostgresFile(dump, schemas=(schema,) if apart else ())
+        name = f"{stem}_{schema}" if schema else stem
+        databases[name] = PostgresFile(dump, schemas=(schema,) if schema else ())
         examples.append(
             Example(
                 id=entry.optional_text("id") or f"{stem}-{entry.number:04d}",
@@ -61,14 +58,11 @@ def load_dump(questions: Path, *, one_database: bool = False) -> Benchmark:
                 golds=entry.golds("query"),
                 evidence=entry.optional_text("evidence"),
                 difficulty=entry.optional_text("difficulty"),
-                schema=schema,
-                split=entry.optional_text("split"),
             )
         )
-    name = stem if questions.stem == "questions" else f"{stem} {questions.stem}"
     return build_benchmark(
         questions,
-        name=f"{name} as one database" if one_database else name,
+        name=stem if questions.stem == "questions" else f"{stem} {questions.stem}",
         dialect="postgres",
         examples=examples,
         databases=databases,

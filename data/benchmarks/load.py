@@ -56,18 +56,13 @@ FORMATS: tuple[BenchmarkFormat, ...] = (
 """In the order in which they are tried."""
 
 
-def load_benchmark(
-    name: str, *, configured: Collection[str], one_database: bool = False
-) -> Benchmark:
+def load_benchmark(name: str, *, configured: Collection[str]) -> Benchmark:
     """The benchmark of one of ``DEMOS``, or the one at a path.
 
     ``name`` may also be one of ``TRANSLATED``, or a file or a folder; a prefix (``spider:PATH``)
-    sets the format. ``configured`` names the databases of the settings file. ``one_database`` reads
-    a dump whose questions name schemas as a single database. Raises SettingsError for a missing
-    path, an unknown format, or an invalid entry.
+    sets the format. ``configured`` names the databases of the settings file. Raises
+    SettingsError for a missing path, an unknown format, or an invalid entry.
     """
-    if one_database:
-        return _load_one_database(name)
     if name in DEMOS:
         with as_file(DEMOS[name]) as path:
             return replace(jsonl.load_jsonl(path, configured), name=name)
@@ -103,13 +98,3 @@ def _load_translated(name: str, configured: Collection[str]) -> Benchmark:
         if example.id in said
     )
     return replace(whole, name=name, examples=examples)
-
-
-def _load_one_database(name: str) -> Benchmark:
-    questions = dump.find_dump(Path(name.removeprefix("dump:")).expanduser())
-    if questions is None:
-        raise SettingsError(
-            f"{name} cannot be read as one database.",
-            hint=f"Only a dump can: {dump.LAYOUT}.",
-        )
-    return dump.load_dump(questions, one_database=True)

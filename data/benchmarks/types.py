@@ -12,9 +12,7 @@ class Example:
     """One question about ``database``, and the queries that answer it.
 
     A result equal to that of any of ``golds`` is right; reports show the first. ``evidence`` is the
-    hint that some benchmarks add to the question. ``schema`` is the search path for ``golds`` if
-    ``database`` does not imply it; the evaluated system does not get it. ``split`` is the part of
-    the benchmark, if it has parts.
+    hint that some benchmarks add to the question.
     """
 
     id: str
@@ -23,8 +21,6 @@ class Example:
     golds: tuple[str, ...]
     evidence: str = ""
     difficulty: str = ""
-    schema: str = ""
-    split: str = ""
 
 
 @dataclass(frozen=True, slots=True)

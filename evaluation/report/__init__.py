@@ -1,6 +1,6 @@
-"""The report of runs: Markdown, with its charts as pictures beside it."""
+"""The report of runs, as tables and as Markdown."""
 
-from evaluation.report.markdown import render_markdown, write_report
+from evaluation.report.markdown import render_markdown
 from evaluation.report.sections import Run
 
-__all__ = ["Run", "render_markdown", "write_report"]
+__all__ = ["Run", "render_markdown"]

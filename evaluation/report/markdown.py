@@ -1,4 +1,4 @@
-"""The report as Markdown (GitHub's), with its charts as pictures beside it.
+"""The report as Markdown (GitHub's).
 
 Names, reasons, queries and identifiers are untrusted text: Markdown and HTML in them is escaped, or
 stands in a block that it cannot close.
@@ -6,22 +6,18 @@ stands in a block that it cannot close.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 import yaml
 
 from evaluation.metrics.figures import PairedComparison
-from evaluation.report.charts import Chart, build_charts, save_chart
-from evaluation.report.sections import ReportSection, Run, build_sections
+from evaluation.report.sections import ReportSection, Run, build_sections, list_changes
 from evaluation.report.tables import ReportTable, build_tables
-from evaluation.runs.manifest import AnswerManifest, find_differences
+from evaluation.runs.manifest import RunManifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.variants import name_count
 
-REPORT = "report.md"
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#!])")
 _FENCE = re.compile(r"`{3,}")
 _METHOD = (
@@ -35,41 +31,13 @@ _METHOD = (
 )
 
 
-def write_report(
-    folder: Path,
-    runs: Sequence[Run],
-    comparisons: Sequence[PairedComparison],
-    more: Sequence[Sequence[str]] = (),
-) -> Path:
-    """Writes ``report.md`` and its pictures into ``folder``; returns the former's path.
-
-    ``more`` are further sections as lines. Raises ValueError without any section, OSError.
-    """
-    text = render_markdown(runs, comparisons, more)
-    folder.mkdir(parents=True, exist_ok=True)
-    for section in build_sections(runs, comparisons):
-        for chart in build_charts(section):
-            save_chart(chart, folder / f"{chart.name}.png")
-    (folder / REPORT).write_text(text, encoding="utf-8")
-    return folder / REPORT
-
-
-def render_markdown(
-    runs: Sequence[Run],
-    comparisons: Sequence[PairedComparison],
-    more: Sequence[Sequence[str]] = (),
-) -> str:
-    """Renders the report of these runs, then ``more``. Raises ValueError without any section."""
-    if not runs and not more:
-        raise ValueError("a report needs a run")
+def render_markdown(runs: Sequence[Run], comparisons: Sequence[PairedComparison]) -> str:
+    """Renders the report of at least one run."""
     sections = build_sections(runs, comparisons)
     lines = ["# Evaluation", ""]
     for section in sections:
         lines += _render_section(section)
-    for found in more:
-        lines += found
-    if sections:
-        lines += _render_method(sections)
+    lines += _render_method(sections)
     text = "\n".join(lines) + "\n"
     # A model may write a lone surrogate, which cannot be encoded.
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -115,7 +83,6 @@ def _render_section(section: ReportSection) -> Iterator[str]:
         yield from (f"> **Note:** {escape_markdown(note)}", "")
     for table in build_tables(section):
         yield from render_table(table)
-    yield from _render_charts(build_charts(section))
     yield from render_failures(
         (f"{kind}, {escape_markdown(run.label)}", question, reason)
         for run in section.runs
@@ -126,13 +93,6 @@ def _render_section(section: ReportSection) -> Iterator[str]:
         for question, reason in found
     )
     yield from _render_wrong(section.featured)
-
-
-def _render_charts(charts: Sequence[Chart]) -> Iterator[str]:
-    for chart in charts:
-        title = escape_markdown(chart.title)
-        yield from (f"### {title}", "", f"![{title}]({chart.name}.png)", "")
-        yield from (escape_markdown(chart.caption), "")
 
 
 def _render_wrong(run: Run) -> Iterator[str]:
@@ -169,10 +129,7 @@ def _render_method(sections: Sequence[ReportSection]) -> Iterator[str]:
     for section in sections:
         for run in section.runs:
             yield from (f"### {escape_markdown(f'{section.title}: {run.label}')}", "")
-            changes = [
-                f"{key}: {'not set' if value is None else json.dumps(value, ensure_ascii=False)}"
-                for key, _, value in find_differences(base, run.manifest.configuration)
-            ]
+            changes = list_changes(base, run.manifest.configuration)
             changed = [("changed settings", "; ".join(changes))] if changes else []
             yield from render_facts((*_list_facts(run.manifest), *changed))
     yield from ("<details><summary>Settings of the first run, whole</summary>", "")
@@ -180,7 +137,7 @@ def _render_method(sections: Sequence[ReportSection]) -> Iterator[str]:
     yield from ("</details>", "")
 
 
-def _list_facts(manifest: AnswerManifest) -> Iterator[tuple[str, str]]:
+def _list_facts(manifest: RunManifest) -> Iterator[tuple[str, str]]:
     drawn = f", drawn with seed {manifest.sample_seed}" if manifest.sample else ""
     yield "questions", f"{len(manifest.question_ids):,}{drawn}"
     yield "questions file", f"{manifest.benchmark_path}, SHA-256 {manifest.benchmark_sha256}"

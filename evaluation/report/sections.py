@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from evaluation.metrics.figures import PairedComparison, Summary
-from evaluation.runs.manifest import AnswerManifest
+from evaluation.runs.manifest import RunManifest, find_differences
 from evaluation.runs.records import QuestionRecord
 
 
@@ -17,7 +18,7 @@ class Run:
     """One run, under the ``name`` that comparisons use; its ``label`` is unique in its section."""
 
     name: str
-    manifest: AnswerManifest
+    manifest: RunManifest
     records: tuple[QuestionRecord, ...]
     summary: Summary
     label: str = ""
@@ -25,17 +26,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class ReportSection:
-    """All runs over one benchmark: the baseline, then K ascending, then ablations."""
+    """All runs over one benchmark: the baseline, then K ascending."""
 
     title: str
-    anchor: str
     runs: tuple[Run, ...]
     comparisons: tuple[PairedComparison, ...]
-
-    @property
-    def systems(self) -> tuple[Run, ...]:
-        """The runs that are not ablations; all of them if there are only ablations."""
-        return tuple(run for run in self.runs if not run.manifest.is_ablated) or self.runs
 
     @property
     def baseline(self) -> Run | None:
@@ -48,22 +43,8 @@ class ReportSection:
 
         Among equals, the one with fewer candidates. It is shown where figures are for one run only.
         """
-        own = [run for run in self.systems if not run.manifest.baseline] or list(self.systems)
+        own = [run for run in self.runs if not run.manifest.baseline] or list(self.runs)
         return max(own, key=lambda run: (run.summary.counted, run.summary.accuracy.value))
-
-    @property
-    def curve(self) -> tuple[Run, ...]:
-        """The largest group of pipeline runs that differ only in K, K ascending.
-
-        It has one run for each fixed K, the first if there are several.
-        """
-        groups: dict[str, dict[int, Run]] = {}
-        for run in self.runs:
-            if run.manifest.k and not run.manifest.baseline and not run.manifest.is_ablated:
-                by_k = groups.setdefault(_describe_but_k(run.manifest), {})
-                by_k.setdefault(run.manifest.k, run)
-        largest = max(groups.values(), key=len, default={})
-        return tuple(largest[k] for k in sorted(largest))
 
     def label(self, name: str) -> str:
         """The label of the run with this name."""
@@ -100,12 +81,11 @@ def build_sections(
         groups.setdefault((run.manifest.benchmark, run.manifest.evidence), []).append(run)
     compared = tuple(comparisons)
     sections = []
-    for at, ((benchmark, evidence), group) in enumerate(groups.items()):
+    for (benchmark, evidence), group in groups.items():
         names = {run.name for run in group}
         sections.append(
             ReportSection(
                 f"{benchmark}, with evidence" if evidence else benchmark,
-                f"benchmark-{at}",
                 _label_runs(group),
                 tuple(pair for pair in compared if {pair.left, pair.right} <= names),
             )
@@ -114,33 +94,27 @@ def build_sections(
 
 
 def _label_runs(group: Sequence[Run]) -> tuple[Run, ...]:
-    variants = Counter(run.manifest.variant for run in group)
-    labelled = [
-        replace(run, label=name if variants[name] == 1 else f"{name} ({run.name})")
-        for run in group
-        for name in (run.manifest.variant,)
+    """The runs in order, named by their variant and the settings that the first run has not."""
+    ordered = sorted(group, key=lambda run: (not run.manifest.baseline, run.manifest.k))
+    base = ordered[0].manifest.configuration
+    names = [
+        ", ".join((run.manifest.variant, *list_changes(base, run.manifest.configuration)))
+        for run in ordered
     ]
-    return tuple(sorted(labelled, key=lambda run: (_rank(run.manifest), run.manifest.k)))
-
-
-def _rank(manifest: AnswerManifest) -> int:
-    return 0 if manifest.baseline else 2 if manifest.is_ablated else 1
-
-
-def _describe_but_k(manifest: AnswerManifest) -> str:
-    """Everything that determines the run's answers except K, as text."""
-    described = manifest.model_dump(
-        mode="json",
-        include={"benchmark_sha256", "question_ids", "seed", "service", "revision"},
+    counts = Counter(names)
+    return tuple(
+        replace(run, label=name if counts[name] == 1 else f"{name} ({run.name})")
+        for run, name in zip(ordered, names, strict=True)
     )
-    described["configuration"] = {
-        name: {key: value for key, value in section.items() if (name, key) != ("sampling", "k")}
-        if isinstance(section, dict)
-        else section
-        for name, section in manifest.configuration.items()
-    }
-    return json.dumps(described, sort_keys=True)
 
 
-def _questions(manifest: AnswerManifest) -> tuple[str, frozenset[str]]:
+def list_changes(base: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The settings of ``other`` that differ from those of ``base``, as ``section.key: value``."""
+    return [
+        f"{key}: {'not set' if value is None else json.dumps(value, ensure_ascii=False)}"
+        for key, _, value in find_differences(base, other)
+    ]
+
+
+def _questions(manifest: RunManifest) -> tuple[str, frozenset[str]]:
     return manifest.benchmark_sha256, frozenset(manifest.question_ids)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from evaluation.metrics.figures import Estimate, Percentiles
+from evaluation.metrics.figures import ConfidenceFigures, Estimate, Percentiles
 from evaluation.metrics.metrics import MODEL_STAGES
 from evaluation.report.sections import ReportSection, Run
 
 NONE = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
+_SUREST = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,10 @@ def build_tables(section: ReportSection) -> tuple[ReportTable, ...]:
     """All tables that there are figures for."""
     tables = (
         *build_main_tables(section),
-        *(_build_breakdown_table(section, title) for title in BREAKDOWNS),
+        _build_breakdown_table(section, "difficulty", lambda run: run.summary.by_difficulty),
+        _build_breakdown_table(section, "database", lambda run: run.summary.by_database),
         _build_confidence_table(section),
+        _build_reliability_table(section),
         _build_repair_table(section),
         _build_stage_table(section),
     )
@@ -175,8 +178,9 @@ def _build_confidence_table(section: ReportSection) -> ReportTable:
             f"{figures.at_threshold.threshold:.2f}",
             show_percent(figures.at_threshold.coverage),
             show_estimate(figures.at_threshold.accuracy),
+            *(_show_surest(figures, share) for share in _SUREST),
         )
-        for run in section.systems
+        for run in section.runs
         if (figures := run.summary.confidence) is not None
     )
     columns = (
@@ -187,8 +191,31 @@ def _build_confidence_table(section: ReportSection) -> ReportTable:
         "threshold",
         "answered above it",
         "accuracy of those",
+        *(f"of the surest {share:.0%}" for share in _SUREST),
     )
     return ReportTable("Confidence", columns, rows)
+
+
+def _show_surest(figures: ConfidenceFigures, share: float) -> str:
+    """The accuracy of the most confident answers to that share of all questions."""
+    risks = (risk for coverage, risk in figures.risk_coverage if coverage >= share)
+    return next((show_percent(1 - risk) for risk in risks), NONE)
+
+
+def _build_reliability_table(section: ReportSection) -> ReportTable:
+    """The accuracy of the featured run's answers by their confidence."""
+    figures = section.featured.summary.confidence
+    rows = tuple(
+        (
+            f"{part.low:.1f} to {part.high:.1f}",
+            f"{part.count:,}",
+            show_percent(part.confidence),
+            show_percent(part.accuracy),
+        )
+        for part in (figures.bins if figures else ())
+    )
+    columns = ("confidence", "answers", "mean confidence", "right")
+    return ReportTable(f"Reliability, {section.featured.label}", columns, rows)
 
 
 def _build_repair_table(section: ReportSection) -> ReportTable:
@@ -204,7 +231,7 @@ def _build_repair_table(section: ReportSection) -> ReportTable:
             f"{figures.corrected:,}",
             f"{figures.broken:,}",
         )
-        for run in section.systems
+        for run in section.runs
         for kind, found in (
             ("", run.summary.repairs),
             ("rule ", run.summary.repair_rules),
@@ -216,16 +243,11 @@ def _build_repair_table(section: ReportSection) -> ReportTable:
     return ReportTable("Repairs", columns, rows)
 
 
-BREAKDOWNS: Mapping[str, Callable[[Run], Mapping[str, Estimate]]] = {
-    "difficulty": lambda run: run.summary.by_difficulty,
-    "database": lambda run: run.summary.by_database,
-}
-
-
-def _build_breakdown_table(section: ReportSection, title: str) -> ReportTable:
+def _build_breakdown_table(
+    section: ReportSection, title: str, pick: Callable[[Run], Mapping[str, Estimate]]
+) -> ReportTable:
     """Accuracy by difficulty or database, of the baseline and the featured run."""
-    pick = BREAKDOWNS[title]
-    shown = [run for run in section.systems if run in (section.baseline, section.featured)]
+    shown = [run for run in section.runs if run in (section.baseline, section.featured)]
     names = dict.fromkeys(name for run in shown for name in pick(run))
     rows = tuple(
         (
@@ -247,7 +269,7 @@ def _build_stage_table(section: ReportSection) -> ReportTable:
             for name, times in run.summary.stages_ms.items()
             if run.manifest.is_timed or name not in MODEL_STAGES
         }
-        for run in section.systems
+        for run in section.runs
     }
     names = dict.fromkeys(name for stages in shown.values() for name in stages)
     rows = tuple(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from evaluation.metrics.figures import Estimate, Percentiles
 from evaluation.metrics.statistics import estimate, percentile
-from evaluation.retrieval.records import RetrievalManifest, RetrievalRecord, SearchFinding
+from evaluation.retrieval.runner import RetrievalRecord
+from evaluation.retrieval.search import SearchFinding
 
 RECALL_AT = (1, 3, 5, 8, 12)
 
@@ -44,25 +45,24 @@ class RetrievalFigures:
     not_counted: tuple[tuple[str, str], ...]
 
 
-def summarize(manifest: RetrievalManifest, records: Sequence[RetrievalRecord]) -> RetrievalFigures:
+def summarize(records: Sequence[RetrievalRecord]) -> RetrievalFigures:
     """The figures of every variant, over the questions that are counted."""
-    counted = [record for record in records if record.counts]
+    counted = [record for record in records if not record.gold_error]
     return RetrievalFigures(
-        tuple(_measure(name, counted) for name in manifest.variants) if counted else (),
-        tuple((record.id, record.gold_error) for record in records if not record.counts),
+        tuple(_measure(name, counted) for name in counted[0].findings) if counted else (),
+        tuple((record.id, record.gold_error) for record in records if record.gold_error),
     )
 
 
 def recall(record: RetrievalRecord, finding: SearchFinding, k: int | None = None) -> float:
     """The share of gold tables among the first ``k``, or among those shown."""
-    names = [table.table for table in finding.tables[:k]]
-    return len({*names} & {*record.gold_tables}) / len(record.gold_tables)
+    return len({*finding.tables[:k]} & {*record.gold_tables}) / len(record.gold_tables)
 
 
 def _measure(name: str, records: Sequence[RetrievalRecord]) -> VariantFigures:
     pairs = [(record, record.findings[name]) for record in records]
     findings = [finding for _, finding in pairs]
-    stages = {"embed the question": [record.embed_ms for record in records]}
+    stages: dict[str, list[float]] = {}
     for finding in findings:
         for stage, milliseconds in finding.stages_ms.items():
             stages.setdefault(stage, []).append(milliseconds)
@@ -70,9 +70,6 @@ def _measure(name: str, records: Sequence[RetrievalRecord]) -> VariantFigures:
     for record, finding in pairs:
         for table in finding.missed_tables:
             missed.setdefault(table, []).append(record.id)
-    whole = [finding for finding in findings if not finding.error]
-    stages["all but embedding"] = [sum(finding.stages_ms.values()) for finding in whole]
-    stages["of that, CPU of this process"] = [finding.cpu_ms for finding in whole]
     return VariantFigures(
         variant=name,
         questions=len(records),
@@ -97,8 +94,9 @@ def _measure(name: str, records: Sequence[RetrievalRecord]) -> VariantFigures:
 
 def _column_recall(record: RetrievalRecord, finding: SearchFinding) -> float | None:
     """The share of gold columns kept in shown gold tables; None if no such table is shown."""
-    shown = {table.table for table in finding.tables}
-    inside = [column for column in record.gold_columns if _table_of(column, record) in shown]
+    inside = [
+        column for column in record.gold_columns if _table_of(column, record) in finding.tables
+    ]
     if not inside:
         return None
     return 1 - len(set(finding.missed_columns) & set(inside)) / len(inside)

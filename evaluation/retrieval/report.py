@@ -1,22 +1,19 @@
-"""The report's section of a retrieval run: recall, times, and the tables that were missed."""
+"""The report of a retrieval run: recall, times, and the tables that were missed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evaluation.report.markdown import escape_markdown, render_facts, render_failures, render_table
+from evaluation.report.markdown import escape_markdown, render_failures, render_table
 from evaluation.report.tables import ReportTable, show_estimate, show_ms, show_percent
 from evaluation.retrieval.measures import RECALL_AT, RetrievalFigures
-from evaluation.retrieval.records import RetrievalManifest
 
 _METHOD = (
     "All gold tables: the share of questions with every table of the gold query among those shown. "
     "Gold tables: the mean share of them. Gold columns: the mean share that pruning left, of those "
     "in shown gold tables. In brackets: 95 % bootstrap intervals over questions. Tokens are "
-    "characters of the DDL form over three. Times are wall time, warm, one question at a time; the "
-    "question's embedding is a stage of its own, and no other stage waits for it. On a busy "
-    "machine wall times are upper bounds; the processor time of this process leaves the database's "
-    "share out."
+    "characters of the DDL form over three. Times are wall time, one question at a time, with the "
+    "embedding of the question."
 )
 # Missed tables of each variant that are named, and questions of each.
 _MOST_MISSED, _MOST_QUESTIONS = 20, 5
@@ -65,10 +62,13 @@ def build_tables(figures: RetrievalFigures) -> tuple[ReportTable, ...]:
     )
 
 
-def render_section(manifest: RetrievalManifest, figures: RetrievalFigures) -> Iterator[str]:
-    """The lines of the section."""
-    yield from (f"## {escape_markdown(f'Retrieval: {manifest.benchmark}')}", "")
-    yield from (escape_markdown(describe_scope(manifest)), "", _METHOD, "")
+def render_report(title: str, figures: RetrievalFigures) -> str:
+    """The report as Markdown, for a file."""
+    return "\n".join(_render_lines(title, figures)) + "\n"
+
+
+def _render_lines(title: str, figures: RetrievalFigures) -> Iterator[str]:
+    yield from (f"# {escape_markdown(title)}", "", _METHOD, "")
     for table in build_tables(figures):
         yield from render_table(table)
     for variant in figures.variants:
@@ -87,18 +87,3 @@ def render_section(manifest: RetrievalManifest, figures: RetrievalFigures) -> It
         for name, reason in variant.errors
     ]
     yield from render_failures(failures)
-    machine = ", ".join(f"{key} {value}" for key, value in manifest.machine.items())
-    yield from render_facts((("machine", machine), ("revision", manifest.revision or "unknown")))
-
-
-def describe_scope(manifest: RetrievalManifest) -> str:
-    """The questions and conditions of the run in one line."""
-    parts = [
-        f"{len(manifest.question_ids):,} questions",
-        f"split {manifest.split}" if manifest.split else "",
-        f"sampled with seed {manifest.sample_seed}" if manifest.sample else "",
-        "with evidence" if manifest.evidence else "",
-        "the question's schema is not given" if manifest.one_database else "",
-        f"embedder {manifest.embedder}",
-    ]
-    return ", ".join(part for part in parts if part) + "."

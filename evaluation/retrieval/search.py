@@ -1,20 +1,19 @@
 """Searches with one variant for one question: what it finds and misses, and the times.
 
-Runs routing, retrieval, linking, join planning and pruning; the stages are passed in. Knows nothing
-of runs and files.
+Runs routing, retrieval, linking, join planning and pruning; the stages are passed in.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from evaluation.retrieval.records import SearchFinding, ShownTable
 from nl2sql.catalog import Catalog
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.protocols import Planner, Retriever
 from nl2sql.schema_text import render_schema
-from nl2sql.types import Plan, Question, RetrievedTable, SchemaContext
+from nl2sql.types import Plan, Question, SchemaContext
 
 # A token of SQL is about three characters with the tokenizers of code models.
 _CHARS_A_TOKEN = 3
@@ -37,14 +36,32 @@ class Target:
     catalog: Catalog
 
 
+@dataclass(frozen=True, slots=True)
+class SearchFinding:
+    """The result of one variant; ``tables`` are those shown, best first.
+
+    ``missed_tables`` are gold tables that are not shown, ``missed_columns`` gold columns that
+    pruning removed from shown tables; ``columns`` and ``tokens`` count what is shown. ``error`` is
+    set if the search failed.
+    """
+
+    tables: tuple[str, ...] = ()
+    missed_tables: tuple[str, ...] = ()
+    missed_columns: tuple[str, ...] = ()
+    columns: int = 0
+    tokens: int = 0
+    stages_ms: Mapping[str, float] = field(default_factory=dict)
+    error: str = ""
+
+
 async def search(question: Question, system: SearchSystem, target: Target) -> SearchFinding:
     """The finding of ``system``, including errors of the question. Raises Unavailable."""
     try:
-        cpu, start = time.process_time(), time.perf_counter()
-        route, context = await system.retriever.retrieve(question)
+        start = time.perf_counter()
+        _, context = await system.retriever.retrieve(question)
         retrieved = time.perf_counter()
         plan = await system.planner.plan(question, context)
-        planned, cpu = time.perf_counter(), time.process_time() - cpu
+        planned = time.perf_counter()
     except Unavailable:
         raise
     except QuorumError as error:
@@ -52,8 +69,7 @@ async def search(question: Question, system: SearchSystem, target: Target) -> Se
     shown = [hit.table.qualified for hit in context.tables]
     left = dict(plan.columns)
     return SearchFinding(
-        tables=tuple(_describe(hit) for hit in context.tables),
-        modules=route.modules,
+        tables=tuple(shown),
         missed_tables=tuple(name for name in target.tables if name not in shown),
         missed_columns=find_pruned(target.columns, shown, plan),
         columns=sum(
@@ -64,7 +80,6 @@ async def search(question: Question, system: SearchSystem, target: Target) -> Se
             "route and retrieve": (retrieved - start) * 1000,
             "link and plan": (planned - retrieved) * 1000,
         },
-        cpu_ms=cpu * 1000,
     )
 
 
@@ -92,12 +107,3 @@ def estimate_tokens(context: SchemaContext, plan: Plan) -> int:
         else ""
     )
     return len(text) // _CHARS_A_TOKEN
-
-
-def _describe(hit: RetrievedTable) -> ShownTable:
-    return ShownTable(
-        table=hit.table.qualified,
-        via=hit.via,
-        cosine_rank=hit.cosine_rank,
-        bm25_rank=hit.bm25_rank,
-    )

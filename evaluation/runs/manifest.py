@@ -3,32 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from evaluation.runs.records import Record
-from evaluation.runs.variants import WITHOUT
 
 # The fields that can differ between two sessions of one run.
 _PER_SESSION = frozenset({"started_at", "seconds", "finished"})
 
 
 class RunManifest(Record):
-    """The fields of every kind of run; ``FILE`` is the kind's file name.
+    """Everything that the figures of an ``eval run`` depend on.
 
-    ``question_ids`` are the sampled ones, in order. ``seconds`` is the time of all sessions,
-    including resumed ones.
+    ``question_ids`` are the sampled ones, in order. ``configuration`` holds all settings,
+    ``variant`` is the run's name in reports (``K=4``, ``plain``). ``samples`` is the file in which
+    the model's samples were stored; times are not meaningful then. ``seconds`` is the time of all
+    sessions, including resumed ones.
     """
-
-    FILE: ClassVar[str]
 
     benchmark: str
     benchmark_path: str
     benchmark_sha256: str
     dialect: str
+    variant: str
+    baseline: str = ""
+    k: int
+    seed: int
     sample: int = 0
     sample_seed: int = 0
     evidence: bool = False
+    concurrency: int = 1
+    service: str = ""
+    samples: str = ""
     question_ids: tuple[str, ...]
+    configuration: dict[str, Any]
     versions: dict[str, str]
     machine: dict[str, str]
     revision: str = ""
@@ -39,31 +46,6 @@ class RunManifest(Record):
     def identity(self) -> dict[str, Any]:
         """The fields that identify the run, as JSON values; the same in every session."""
         return self.model_dump(mode="json", exclude=set(_PER_SESSION))
-
-
-class AnswerManifest(RunManifest):
-    """Everything that the figures of an ``eval run`` depend on.
-
-    ``configuration`` holds all settings, ``variant`` is the run's name in reports (``K=4``,
-    ``plain``, ``without bm25``). ``samples`` is the file in which the model's samples were stored;
-    times are not meaningful then.
-    """
-
-    FILE: ClassVar[str] = "manifest.json"
-
-    variant: str
-    baseline: str = ""
-    k: int
-    seed: int
-    concurrency: int = 1
-    service: str = ""
-    samples: str = ""
-    configuration: dict[str, Any]
-
-    @property
-    def is_ablated(self) -> bool:
-        """True if one stage was switched off to measure its effect."""
-        return self.variant.startswith(WITHOUT)
 
     @property
     def is_timed(self) -> bool:

@@ -18,26 +18,23 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from pydantic import ValidationError
 
 from evaluation.runs.journal_files import append_line, drop_torn_line, hold_lock, read_lines
-from evaluation.runs.manifest import AnswerManifest, RunManifest, find_differences
-from evaluation.runs.records import QuestionRecord, Record
+from evaluation.runs.manifest import RunManifest, find_differences
+from evaluation.runs.records import QuestionRecord
 from nl2sql.errors import SettingsError
 
-_QUESTIONS = "questions.jsonl"
+_MANIFEST, _QUESTIONS = "manifest.json", "questions.jsonl"
 _CLOCK = "clock.json"
 
-_M = TypeVar("_M", bound=RunManifest)
-_R = TypeVar("_R", bound=Record)
 
-
-class RunFolder(Generic[_M]):
+class RunFolder:
     """One run, written while it is open. Nothing is on disk before that."""
 
-    def __init__(self, folder: Path, manifest: _M) -> None:
+    def __init__(self, folder: Path, manifest: RunManifest) -> None:
         self.folder = folder
         self.manifest = manifest
 
@@ -67,7 +64,7 @@ class RunFolder(Generic[_M]):
         """True when every question has its record."""
         return set(self.manifest.question_ids) <= self.done()
 
-    def append(self, record: Record) -> None:
+    def append(self, record: QuestionRecord) -> None:
         """Writes one record; once this returns, killing the process does not lose it."""
         append_line(self.folder / _QUESTIONS, record.model_dump(mode="json"))
         seconds = self._worked + time.perf_counter() - self._since
@@ -83,11 +80,11 @@ class RunFolder(Generic[_M]):
         self.folder.rename(aside)
 
     def _adopt(self) -> None:
-        path = self.folder / self.manifest.FILE
+        path = self.folder / _MANIFEST
         if not path.exists():
             _replace(path, self.manifest.model_dump(mode="json"))
             return
-        before = read_manifest(self.folder, type(self.manifest))
+        before = read_manifest(self.folder)
         if differing := _find_differences(before, self.manifest):
             raise SettingsError(
                 f"{self.folder} holds a run made with other settings: {'; '.join(differing)}.",
@@ -97,30 +94,30 @@ class RunFolder(Generic[_M]):
             drop_torn_line(file)
 
 
-def read_manifest(folder: Path, kind: type[_M]) -> _M:
+def read_manifest(folder: Path) -> RunManifest:
     """Reads the manifest of the run in a folder. Raises SettingsError if it holds none."""
-    path = folder / kind.FILE
+    path = folder / _MANIFEST
     try:
-        return kind.model_validate_json(path.read_text(encoding="utf-8"))
+        return RunManifest.model_validate_json(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise SettingsError(
-            f"{folder} holds no run: there is no {kind.FILE}.",
+            f"{folder} holds no run: there is no {_MANIFEST}.",
             hint="`quorumsql eval report` shows the runs there are.",
         ) from error
     except ValidationError as error:
         raise SettingsError(f"{path} cannot be read: {error}") from error
 
 
-def read_records(folder: Path, kind: type[_M], record_kind: type[_R]) -> tuple[_M, tuple[_R, ...]]:
+def read_run(folder: Path) -> tuple[RunManifest, tuple[QuestionRecord, ...]]:
     """A run's manifest with its clock, and its records in the order of the sample.
 
     Raises SettingsError if the folder holds no run, or one that cannot be read.
     """
-    manifest = read_manifest(folder, kind)
-    records: dict[str, _R] = {}
+    manifest = read_manifest(folder)
+    records: dict[str, QuestionRecord] = {}
     try:
         for line in read_lines(folder / _QUESTIONS):
-            records.setdefault(line["id"], record_kind.model_validate(line))
+            records.setdefault(line["id"], QuestionRecord.model_validate(line))
     except ValidationError as error:
         raise SettingsError(f"{folder / _QUESTIONS} cannot be read: {error}") from error
     ordered = tuple(records[name] for name in manifest.question_ids if name in records)
@@ -129,14 +126,9 @@ def read_records(folder: Path, kind: type[_M], record_kind: type[_R]) -> tuple[_
     return manifest.model_copy(update=clock), ordered
 
 
-def read_run(folder: Path) -> tuple[AnswerManifest, tuple[QuestionRecord, ...]]:
-    """The manifest and the records of an ``eval run``. Raises SettingsError."""
-    return read_records(folder, AnswerManifest, QuestionRecord)
-
-
-def find_runs(folder: Path, kind: type[RunManifest] = AnswerManifest) -> Sequence[Path]:
-    """The runs of one kind in a folder, by name."""
-    return sorted(path.parent for path in folder.glob(f"*/{kind.FILE}"))
+def find_runs(folder: Path) -> Sequence[Path]:
+    """The runs in a folder, by name."""
+    return sorted(path.parent for path in folder.glob(f"*/{_MANIFEST}"))
 
 
 def _find_differences(before: RunManifest, now: RunManifest) -> list[str]:

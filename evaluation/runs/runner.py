@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from data.benchmarks.types import Example
 from evaluation.metrics.judge import Judge, SystemResponse
-from evaluation.runs.manifest import AnswerManifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
 from nl2sql.concurrency import gather_all
@@ -27,7 +26,7 @@ async def run_questions(
     examples: Sequence[Example],
     ask: Ask,
     judge: Judge,
-    run: RunFolder[AnswerManifest],
+    run: RunFolder,
     *,
     max_rows: int,
     outage: Outage | None = None,
@@ -60,7 +59,7 @@ async def _ask_one(
     example: Example,
     ask: Ask,
     judge: Judge,
-    run: RunFolder[AnswerManifest],
+    run: RunFolder,
     max_rows: int,
     outage: Outage | None,
 ) -> QuestionRecord:

@@ -1,4 +1,4 @@
-"""The runs of a command: changed settings, several K, an ablation, or a baseline."""
+"""The runs of a command: changed settings, several K, or a baseline."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from typing import Any
 import yaml
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings import FlagSettings, Settings, parse_settings
+from nl2sql.settings import Settings, parse_settings
 from nl2sql.settings.pipeline import MOST_K
 
 BASELINES = ("plain",)
-FULL = "all stages"
 ADAPTIVE = "adaptive"
-WITHOUT = "without "
-ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +52,16 @@ def override(settings: Settings, assignments: Sequence[str]) -> Settings:
 
 
 def build_variants(
-    settings: Settings, counts: Sequence[int], baseline: str = "", without: Sequence[str] = ()
+    settings: Settings, counts: Sequence[int], baseline: str = ""
 ) -> tuple[Variant, ...]:
-    """The variants of one command: the baseline, a variant for each K, or an ablation.
+    """The baseline, if one is named, and a variant for each K; the settings' own K without either.
 
-    ``without`` names the flags of the ablation, or is ``all``. Raises SettingsError for unknown
-    names, and for an ablation with a baseline or several K.
+    Raises SettingsError.
     """
-    if without:
-        if baseline or len(counts) > 1:
-            raise SettingsError(
-                "An ablation is for one K and has no baseline.",
-                hint="Leave --baseline out, and name one --k.",
-            )
-        only = () if tuple(without) == (ALL,) else without
-        return build_ablation(settings, counts[0] if counts else None, only)
-    if counts:
-        return build_curve(settings, counts, baseline)
-    return (build_variant(settings, None, baseline),)
+    if not counts:
+        return (build_variant(settings, None, baseline),)
+    first = (build_variant(settings, None, baseline),) if baseline else ()
+    return first + tuple(build_variant(settings, k, "") for k in dict.fromkeys(counts))
 
 
 def build_variant(settings: Settings, k: int | None, baseline: str) -> Variant:
@@ -85,34 +74,6 @@ def build_variant(settings: Settings, k: int | None, baseline: str) -> Variant:
         return Variant(baseline, settings, 1, baseline)
     count = _check_k(settings.sampling.k if k is None else k)
     return Variant(f"K={name_count(count)}", settings, count)
-
-
-def build_curve(settings: Settings, counts: Sequence[int], baseline: str) -> tuple[Variant, ...]:
-    """The baseline, if one is named, and a variant for each K."""
-    first = (build_variant(settings, None, baseline),) if baseline else ()
-    return first + tuple(build_variant(settings, k, "") for k in dict.fromkeys(counts))
-
-
-def build_ablation(
-    settings: Settings, k: int | None, only: Sequence[str] = ()
-) -> tuple[Variant, ...]:
-    """The settings as they are, then one variant for each enabled flag, with that switched off.
-
-    ``only`` restricts the flags. Raises SettingsError for one that does not exist or is off.
-    """
-    count = _check_k(settings.sampling.k if k is None else k)
-    on = [name for name in FlagSettings.model_fields if getattr(settings.flags, name)]
-    if unknown := [name for name in only if name not in on]:
-        raise SettingsError(
-            f"No flag that is on is called {', '.join(unknown)}.", hint=f"On are: {', '.join(on)}."
-        )
-    return (
-        Variant(FULL, settings, count),
-        *(
-            Variant(f"{WITHOUT}{name}", override(settings, [f"flags.{name}=false"]), count)
-            for name in (only or on)
-        ),
-    )
 
 
 def name_count(k: int) -> str:

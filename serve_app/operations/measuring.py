@@ -16,13 +16,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from data.benchmarks.types import Benchmark
 from evaluation.metrics.judge import Judge, SystemResponse
 from evaluation.runs.environment import collect_versions, describe_machine, find_revision
 from evaluation.runs.kept_samples import KeptSamples
-from evaluation.runs.manifest import AnswerManifest, RunManifest
+from evaluation.runs.manifest import RunManifest
 from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, Progress, run_questions
 from evaluation.runs.variants import Variant, override
@@ -41,14 +41,16 @@ from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.reporting import Reporter
 
-Manifest = TypeVar("Manifest", bound=RunManifest)
-
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What all kinds of runs have: ``sample`` questions were drawn with ``seed`` (0: all)."""
+class MeasureOptions:
+    """How a benchmark is run. ``service`` is the URL of a running one; empty: in this process.
+
+    ``sample`` questions were drawn with ``seed`` (0: all); the model uses ``seed`` too. ``samples``
+    is the file that stores the model's samples.
+    """
 
     output: Path
     benchmark_path: str
@@ -56,70 +58,45 @@ class RunOptions:
     seed: int = 0
     evidence: bool = False
     fresh: bool = False
-
-    def describe(self, benchmark: Benchmark) -> dict[str, Any]:
-        """The fields of RunManifest."""
-        return {
-            "benchmark": benchmark.name,
-            "benchmark_path": self.benchmark_path,
-            "benchmark_sha256": benchmark.sha256,
-            "dialect": benchmark.dialect,
-            "sample": self.sample,
-            "sample_seed": self.seed if self.sample else 0,
-            "evidence": self.evidence,
-            "question_ids": tuple(example.id for example in benchmark.examples),
-            "versions": collect_versions(),
-            "machine": describe_machine(),
-            "revision": find_revision(),
-            "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        }
-
-    def open_run(self, manifest: Manifest, name: str) -> RunFolder[Manifest]:
-        """The run's folder; with ``fresh``, one of before is renamed."""
-        run = RunFolder(self.output / name, manifest)
-        if self.fresh:
-            run.set_aside()
-        return run
-
-
-@dataclass(frozen=True, slots=True)
-class MeasureOptions(RunOptions):
-    """How a benchmark is run. ``service`` is the URL of a running one; empty: in this process.
-
-    The model uses ``seed`` too. ``samples`` is the file that stores the model's samples.
-    """
-
     concurrency: int = 16
     service: str = ""
     samples: Path | None = None
 
 
-def build_manifest(
-    benchmark: Benchmark, variant: Variant, options: MeasureOptions
-) -> AnswerManifest:
+def build_manifest(benchmark: Benchmark, variant: Variant, options: MeasureOptions) -> RunManifest:
     """All that the figures of this run depend on."""
-    return AnswerManifest(
-        **options.describe(benchmark),
+    return RunManifest(
+        benchmark=benchmark.name,
+        benchmark_path=options.benchmark_path,
+        benchmark_sha256=benchmark.sha256,
+        dialect=benchmark.dialect,
         variant=variant.name,
         baseline=variant.baseline,
         k=variant.k,
         seed=options.seed,
+        sample=options.sample,
+        sample_seed=options.seed if options.sample else 0,
+        evidence=options.evidence,
         concurrency=options.concurrency,
         service=options.service,
         samples=str(options.samples or ""),
+        question_ids=tuple(example.id for example in benchmark.examples),
         configuration=variant.settings.model_dump(mode="json"),
+        versions=collect_versions(),
+        machine=describe_machine(),
+        revision=find_revision(),
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
 
 
-def name_run(manifest: RunManifest, *, kind: str = "", detail: str = "") -> str:
+def name_run(manifest: RunManifest) -> str:
     """A readable folder name, made unique by a hash over the identity of the run."""
     identity = json.dumps(manifest.identity(), sort_keys=True)
     parts = (
-        kind,
         manifest.benchmark,
         f"{manifest.sample}s{manifest.sample_seed}" if manifest.sample else "",
         "evidence" if manifest.evidence else "",
-        detail.replace("=", ""),
+        manifest.variant.replace("=", ""),
         hashlib.sha256(identity.encode()).hexdigest()[:8],
     )
     return "-".join(_NOT_IN_NAME.sub("-", part.lower()).strip("-") for part in parts if part)
@@ -196,11 +173,13 @@ async def _keep_samples(
             yield kept
 
 
-def _open_run(
-    benchmark: Benchmark, variant: Variant, options: MeasureOptions
-) -> RunFolder[AnswerManifest]:
+def _open_run(benchmark: Benchmark, variant: Variant, options: MeasureOptions) -> RunFolder:
+    """The run's folder; with ``fresh``, one of before is renamed."""
     manifest = build_manifest(benchmark, variant, options)
-    return options.open_run(manifest, name_run(manifest, detail=variant.name))
+    run = RunFolder(options.output / name_run(manifest), manifest)
+    if options.fresh:
+        run.set_aside()
+    return run
 
 
 @asynccontextmanager

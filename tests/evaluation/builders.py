@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from data.benchmarks.types import Example
-from evaluation.runs.manifest import AnswerManifest
+from evaluation.runs.manifest import RunManifest
 from evaluation.runs.records import QuestionRecord
 from nl2sql.answers import Trace
 from nl2sql.rendering import build_trace
@@ -26,7 +26,7 @@ def build_example(name: str = "q1", **overrides: Any) -> Example:
     return Example(**{**values, **overrides})
 
 
-def build_manifest(*ids: str, **overrides: Any) -> AnswerManifest:
+def build_manifest(*ids: str, **overrides: Any) -> RunManifest:
     """A manifest over these questions."""
     values: dict[str, Any] = {
         "benchmark": "shop",
@@ -41,7 +41,7 @@ def build_manifest(*ids: str, **overrides: Any) -> AnswerManifest:
         "versions": {"python": "3"},
         "machine": {"cores": "2"},
     }
-    return AnswerManifest(**{**values, **overrides})
+    return RunManifest(**{**values, **overrides})
 
 
 def build_record(name: str = "q1", **overrides: Any) -> QuestionRecord:

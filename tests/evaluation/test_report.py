@@ -1,27 +1,25 @@
-"""The report of runs: its tables, charts and sections, and that untrusted text stays text."""
+"""The report of runs: its tables and sections, and that untrusted text stays text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
-
-import matplotlib
 
 from evaluation.metrics.figures import PairedComparison
 from evaluation.metrics.metrics import summarize
 from evaluation.metrics.pairing import compare_runs
-from evaluation.report import Run, render_markdown, write_report
+from evaluation.report import Run, render_markdown
 from evaluation.report.markdown import escape_markdown
 from evaluation.report.sections import ReportSection, build_sections
 from evaluation.report.tables import build_tables
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from tests.evaluation.builders import build_manifest, build_record
 
-# Ends a script, opens an element, opens mathtext, and is a table's border in Markdown.
+# Ends a script, opens an element, and is a table's border in Markdown.
 DASH = "\N{EN DASH}"
+SUREST = ("25%", "50%", "75%")
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'$\\frac{1}{0}$|`x`"
 
 
@@ -119,7 +117,7 @@ def test_runs_are_in_sections_of_their_benchmark_and_evidence_with_labels_of_the
         [
             build_run("K=4", name="later"),
             build_run("K=4", name="earlier"),
-            build_run("without bm25", k=4),
+            build_run("K=4", configuration={"ranking": {"min_confidence": 0.5}}),
             build_run("plain", baseline="plain"),
             build_run("K=1", evidence=True),
         ],
@@ -127,8 +125,24 @@ def test_runs_are_in_sections_of_their_benchmark_and_evidence_with_labels_of_the
     )
     assert [section.title for section in sections] == ["shop", "shop, with evidence"]
     labels = [run.label for run in sections[0].runs]
-    assert labels == ["plain", "K=4 (later)", "K=4 (earlier)", "without bm25"]
-    assert [run.label for run in sections[0].systems] == labels[:3]
+    assert labels == [
+        "plain",
+        "K=4 (later)",
+        "K=4 (earlier)",
+        "K=4, ranking.min_confidence: 0.5",
+    ]
+
+
+def test_the_confidence_is_shown_by_bins_and_for_the_surest_answers() -> None:
+    # Ten questions with confidences from 0.0 to 0.9, of which the first six are right.
+    section = build_section(build_run("K=4", *build_rich_records(4)))
+    (row,) = read_table(section, "Confidence")
+    shown = [row[f"of the surest {share}"].split("\N{NO-BREAK SPACE}")[0] for share in SUREST]
+    assert shown == ["0.0", "20.0", "50.0"]
+    bins = read_table(section, "Reliability, K=4")
+    assert len(bins) == 10
+    assert bins[0]["confidence"] == "0.0 to 0.1"
+    assert bins[0]["right"].startswith("100.0")
 
 
 def test_the_featured_run_is_the_most_accurate_over_the_most_questions() -> None:
@@ -152,23 +166,14 @@ def test_notes_name_unfinished_runs_and_different_questions() -> None:
     assert build_section(whole).notes == ()
 
 
-def test_whatever_was_written_the_report_and_its_pictures_are(tmp_path: Path) -> None:
+def test_whatever_was_written_the_tables_hold() -> None:
     text = f"{HOSTILE}\ud800\x00数据库"
     runs = [
-        build_run(f"without {text}", *build_rich_records(4, text=text), k=4, benchmark=HOSTILE),
         build_run("K=1", *build_rich_records(1, right=3, text=text), benchmark=HOSTILE),
         build_run("K=2", *build_rich_records(2, text=text), benchmark=HOSTILE),
     ]
-    pairs = [compare_runs(runs[1].name, runs[1].records, runs[2].name, runs[2].records)]
-    with matplotlib.rc_context({"text.usetex": True}):
-        before = dict(matplotlib.rcParams)
-        report = write_report(tmp_path / "report", runs, pairs)
-        assert dict(matplotlib.rcParams) == before
-    pictures = {path.name for path in report.parent.glob("*.png")}
-    assert pictures == {f"benchmark-0-{n}.png" for n in ("curve", "selective", "reliability")}
-    written = report.read_text(encoding="utf-8")
-    assert all(f"]({name})" in written for name in pictures)
-    lines = written.split("\n")
+    pairs = [compare_runs(runs[0].name, runs[0].records, runs[1].name, runs[1].records)]
+    lines = render_markdown(runs, pairs).split("\n")
     widths = [len(re.findall(r"(?<!\\)\|", line)) if line.startswith("|") else 0 for line in lines]
     tables = [pair for pair in pairwise(widths) if all(pair)]
     assert tables

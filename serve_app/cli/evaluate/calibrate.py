@@ -20,7 +20,7 @@ from evaluation.metrics.calibration_fit import (
 )
 from evaluation.metrics.confidence import count_fewest
 from evaluation.metrics.figures import CalibrationFigures
-from evaluation.runs.manifest import AnswerManifest
+from evaluation.runs.manifest import RunManifest
 from evaluation.runs.run_folder import read_run
 from nl2sql.errors import SettingsError
 from ranking.confidence.calibration import load_calibration
@@ -106,7 +106,7 @@ def calibrate(
 
 def _describe(
     runs: Sequence[Path],
-    manifests: Sequence[AnswerManifest],
+    manifests: Sequence[RunManifest],
     figures: CalibrationFigures,
     by_database: bool,
     risk: float,

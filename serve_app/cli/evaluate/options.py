@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Annotated
 
@@ -53,32 +52,16 @@ def choose_questions(
     loaded: Benchmark,
     *,
     half: str = "",
-    split: str = "",
     sample: int = 0,
     seed: int = 0,
     evidence: bool = False,
 ) -> Benchmark:
-    """The questions of a half or split, a sample of them, and only the databases they need.
+    """The questions of a half, a sample of them, and only the databases they need.
 
     Raises SettingsError if there are none, or no evidence.
     """
     if half:
         loaded = take_half(loaded, half)
-    if split:
-        loaded = _take_split(loaded, split)
     if evidence and not any(example.evidence for example in loaded.examples):
         raise SettingsError(f"{loaded.name} has no evidence.", hint="Omit --evidence.")
     return draw_sample(loaded, sample, seed)
-
-
-def _take_split(benchmark: Benchmark, split: str) -> Benchmark:
-    examples = tuple(example for example in benchmark.examples if example.split == split)
-    if not examples:
-        known = ", ".join(
-            sorted({example.split for example in benchmark.examples if example.split})
-        )
-        raise SettingsError(
-            f"{benchmark.name} has no questions of the split {split!r}.",
-            hint=f"It has: {known}." if known else "Its questions name no split.",
-        )
-    return dataclasses.replace(benchmark, examples=examples)

@@ -1,4 +1,4 @@
-"""``eval report``: the figures of runs, their comparison, and a report with charts."""
+"""``eval report``: the figures of runs, their comparison, and a report as Markdown."""
 
 from __future__ import annotations
 
@@ -11,19 +11,15 @@ import typer
 from evaluation.metrics.figures import PairedComparison
 from evaluation.metrics.metrics import summarize
 from evaluation.metrics.pairing import compare_runs
-from evaluation.report import Run, write_report
+from evaluation.report import Run, render_markdown
 from evaluation.report.sections import build_sections
 from evaluation.report.tables import ReportTable, build_main_tables
-from evaluation.retrieval.records import RetrievalManifest
-from evaluation.retrieval.report import build_tables as build_retrieval_tables
-from evaluation.retrieval.report import describe_scope, render_section
-from evaluation.runs.manifest import AnswerManifest
+from evaluation.runs.manifest import RunManifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import find_runs, read_run
 from nl2sql.errors import SettingsError
 from serve_app.cli.evaluate.options import DEFAULT_OUTPUT
 from serve_app.cli.output import Output, print_table, prints, say
-from serve_app.operations.measuring_retrieval import read_figures
 
 
 @prints
@@ -35,8 +31,7 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option(
-            help="A folder to write: report.md, its charts as pictures, and the questions that "
-            "went wrong."
+            help="A file to write, as Markdown: all tables, and the questions that went wrong."
         ),
     ] = None,
 ) -> Output:
@@ -44,35 +39,25 @@ def report(
 
     Each run is compared with the first of its benchmark, which is the baseline if there is one.
     """
-    folders = runs or [*find_runs(DEFAULT_OUTPUT), *find_runs(DEFAULT_OUTPUT, RetrievalManifest)]
+    folders = runs or find_runs(DEFAULT_OUTPUT)
     if not folders:
         raise SettingsError(
             f"There are no runs in {DEFAULT_OUTPUT}/.", hint="Make one: quorumsql eval run demo_erp"
         )
-    searched = [folder for folder in folders if (folder / RetrievalManifest.FILE).exists()]
-    loaded = [load_run(folder) for folder in folders if folder not in searched]
+    loaded = [load_run(folder) for folder in folders]
     comparisons = compare_within(loaded)
-    path = None
     if output is not None:
-        sections = [list(render_section(*read_figures(folder))) for folder in searched]
-        path = write_report(output, loaded, comparisons, sections)
+        output.write_text(render_markdown(loaded, comparisons), encoding="utf-8")
     document = {
         "runs": [_describe(run) for run in loaded],
         "comparisons": comparisons,
-        "retrieval": [
-            {"folder": folder, "figures": read_figures(folder)[1]} for folder in searched
-        ],
-        "file": path,
+        "file": output,
     }
 
     def tell() -> None:
         print_runs(loaded, comparisons)
-        for folder in searched:
-            manifest, figures = read_figures(folder)
-            say(f"{folder.name}: {manifest.benchmark}, {describe_scope(manifest)}")
-            print_tables(build_retrieval_tables(figures))
-        if path is not None:
-            say(f"Report: {path}")
+        if output is not None:
+            say(f"Report: {output}")
 
     return Output(document, tell)
 
@@ -102,7 +87,7 @@ def load_run(folder: Path) -> Run:
     return Run(folder.name, manifest, records, summary)
 
 
-def _find_threshold(manifest: AnswerManifest, records: Sequence[QuestionRecord]) -> float:
+def _find_threshold(manifest: RunManifest, records: Sequence[QuestionRecord]) -> float:
     """The confidence below which the run did not answer: as set, or as calibrated."""
     value = manifest.configuration["ranking"]["min_confidence"]
     if value is not None:

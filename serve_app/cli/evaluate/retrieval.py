@@ -10,7 +10,7 @@ import typer
 
 from data.benchmarks.load import load_benchmark
 from evaluation.retrieval.measures import RetrievalFigures
-from evaluation.retrieval.report import build_tables
+from evaluation.retrieval.report import build_tables, render_report
 from evaluation.retrieval.variants import VARIANTS, choose_variants
 from evaluation.runs.variants import override
 from serve_app.cli.context import CliContext, split_list
@@ -19,11 +19,7 @@ from serve_app.cli.evaluate.report import print_tables
 from serve_app.cli.output import Output, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.operations.benchmarks import prepare_benchmark
-from serve_app.operations.measuring_retrieval import (
-    RetrievalOptions,
-    measure_retrieval,
-    read_figures,
-)
+from serve_app.operations.measuring_retrieval import measure_retrieval
 
 
 @prints
@@ -36,53 +32,36 @@ def retrieval(
     set_: opt.Overrides = None,
     sample: opt.Sample = 0,
     seed: opt.Seed = 0,
-    split: Annotated[str, typer.Option(help="Only this split of the benchmark, such as dev.")] = "",
-    one_database: Annotated[
-        bool,
-        typer.Option(
-            "--one-database",
-            help="Read a dump whose questions name schemas as one database, without the schema "
-            "of a question.",
-        ),
-    ] = False,
     evidence: opt.Evidence = False,
-    output: opt.Output = opt.DEFAULT_OUTPUT,
-    fresh: opt.Fresh = False,
+    output: Annotated[
+        Path | None, typer.Option(help="A file to write, as Markdown, with the tables missed most.")
+    ] = None,
 ) -> Output:
     """Measure routing, retrieval, linking and pruning alone. No language model is loaded."""
     cli: CliContext = context.obj
     settings = override(cli.settings, set_ or ())
     names = split_list(variants)
     choose_variants(settings, names)  # reports a wrong name before anything is restored
-    loaded = load_benchmark(benchmark, configured=settings.databases, one_database=one_database)
-    chosen = opt.choose_questions(loaded, split=split, sample=sample, seed=seed, evidence=evidence)
-    options = RetrievalOptions(
-        output=output,
-        benchmark_path=benchmark,
-        sample=sample,
-        seed=seed,
-        split=split,
-        one_database=one_database,
-        evidence=evidence,
-        fresh=fresh,
-    )
+    loaded = load_benchmark(benchmark, configured=settings.databases)
+    chosen = opt.choose_questions(loaded, sample=sample, seed=seed, evidence=evidence)
 
-    async def run() -> Path:
+    async def run() -> RetrievalFigures:
         reporter = TerminalReporter()
         ready = await prepare_benchmark(settings, chosen, reporter)
         under_test = choose_variants(ready.wiring.settings, names)
-        return await measure_retrieval(ready, under_test, options, reporter)
+        return await measure_retrieval(ready, under_test, reporter, evidence=evidence)
 
-    folder = asyncio.run(run())
-    _, figures = read_figures(folder)
-    return Output({"folder": folder, "figures": figures}, lambda: _print(folder, figures))
+    figures = asyncio.run(run())
+    if output is not None:
+        title = f"Retrieval: {loaded.name}, {len(chosen.examples):,} questions"
+        output.write_text(render_report(title, figures), encoding="utf-8")
+    return Output({"file": output, "figures": figures}, lambda: _print(figures))
 
 
-def _print(folder: Path, figures: RetrievalFigures) -> None:
+def _print(figures: RetrievalFigures) -> None:
     print_tables(build_tables(figures))
     for variant in figures.variants:
         for name, reason in variant.errors:
             say(f"error {variant.variant} {name}: {reason}")
     for name, reason in figures.not_counted:
         say(f"not counted {name}: {reason}")
-    say(f"Report: {folder / 'report.md'}")

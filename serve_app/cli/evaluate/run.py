@@ -44,13 +44,6 @@ def run(
             "or in addition to it if --k is given."
         ),
     ] = "",
-    without: Annotated[
-        str,
-        typer.Option(
-            metavar="FLAGS",
-            help="Flags to switch off one by one, with commas, or all; in addition to a full run.",
-        ),
-    ] = "",
     set_: opt.Overrides = None,
     half: opt.Half = "",
     sample: opt.Sample = 0,
@@ -73,7 +66,7 @@ def run(
 ) -> Output:
     """Run a benchmark. The same command again continues where it stopped.
 
-    Several K, or several flags to switch off, make one run each; the model is loaded once.
+    Several K make one run each; the model is loaded once.
     """
     cli: CliContext = context.obj
     settings = override(cli.settings, set_ or ())
@@ -83,7 +76,6 @@ def run(
         settings,
         [parse_count(part) for part in split_list(k)],
         baseline,
-        split_list(without),
     )
     options = MeasureOptions(
         output=output,
@@ -115,7 +107,7 @@ def run(
 
     def tell() -> None:
         print_runs([load_run(folder) for folder in folders])
-        say(f"Report: quorumsql eval report {' '.join(map(str, folders))} --output report")
+        say(f"Report: quorumsql eval report {' '.join(map(str, folders))} --output report.md")
 
     return Output([describe_run(folder) for folder in folders], tell)
 

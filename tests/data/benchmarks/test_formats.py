@@ -226,10 +226,10 @@ def test_a_dump_with_questions_beside_it(tmp_path: Path) -> None:
         load_dump(questions)
 
 
-def test_a_schema_of_a_dump_is_a_database_unless_all_are_one(tmp_path: Path) -> None:
+def test_a_schema_of_a_dump_is_a_database(tmp_path: Path) -> None:
     questions = lay_out_dump(
         tmp_path,
-        {"schema": "div_06", "question": "a", "query": "SELECT 1", "split": "dev"},
+        {"schema": "div_06", "question": "a", "query": "SELECT 1"},
         {"db_id": "Doc_Mgt", "question": "b", "query": "SELECT 1"},
         {"db_id": '"Doc ""x"""', "question": "c", "query": "SELECT 1"},
     )
@@ -239,14 +239,6 @@ def test_a_schema_of_a_dump_is_a_database_unless_all_are_one(tmp_path: Path) -> 
         "erp_doc_mgt": PostgresFile(file, ("doc_mgt",)),
         'erp_Doc "x"': PostgresFile(file, ('Doc "x"',)),
     }
-    together = load_dump(questions, one_database=True)
-    assert together.name == "erp as one database"
-    assert together.databases == {"erp": PostgresFile(file)}
-    assert [(one.database, one.schema, one.split) for one in together.examples] == [
-        ("erp", "div_06", "dev"),
-        ("erp", "doc_mgt", ""),
-        ("erp", 'Doc "x"', ""),
-    ]
 
 
 def test_json_lines_about_databases_of_the_settings(tmp_path: Path) -> None:

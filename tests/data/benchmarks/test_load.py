@@ -49,12 +49,8 @@ def test_a_prefix_takes_the_place_of_looking_and_a_path_may_hold_a_colon(tmp_pat
     questions = str(tmp_path / "questions.json")
     assert load_benchmark(questions, configured=()).name == "spider questions"
     assert load_benchmark(f"dump:{questions}", configured=()).name == "x"
-    together = load_benchmark(f"dump:{questions}", configured=(), one_database=True)
-    assert list(together.databases) == ["x"]
     with pytest.raises(SettingsError, match=r"Looked for bird: [^;]*$"):
         load_benchmark(f"bird:{questions}", configured=())
-    with pytest.raises(SettingsError, match="cannot be read as one database"):
-        load_benchmark("demo_erp", configured={"demo_erp"}, one_database=True)
     path = tmp_path / "own:set.jsonl"
     path.write_text(json.dumps({"id": 1, "database": "a", "question": "b", "query": "SELECT 1"}))
     assert load_benchmark(str(path), configured={"a"}).name == "own:set"

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from evaluation.runs.environment import collect_versions, describe_machine, find_revision
-from evaluation.runs.manifest import AnswerManifest
 from evaluation.runs.run_folder import RunFolder, read_run
 from nl2sql.errors import SettingsError
 from tests.evaluation.builders import build_manifest, build_record
 
 
-def write(folder: Path, *ids: str) -> RunFolder[AnswerManifest]:
+def write(folder: Path, *ids: str) -> RunFolder:
     run = RunFolder(folder, build_manifest("q1", "q2", "q3"))
     with run.open():
         for name in ids:

@@ -10,7 +10,6 @@ import pytest
 
 from data.benchmarks.types import Example
 from evaluation.metrics.judge import Judge, SystemResponse
-from evaluation.runs.manifest import AnswerManifest
 from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
 from evaluation.runs.runner import Progress, run_questions
@@ -45,7 +44,7 @@ class FakeSystem:
         )
 
 
-def build_run(folder: Path, **overrides: object) -> RunFolder[AnswerManifest]:
+def build_run(folder: Path, **overrides: object) -> RunFolder:
     return RunFolder(folder, build_manifest(*(example.id for example in EXAMPLES), **overrides))
 
 
@@ -59,7 +58,7 @@ def build_judge() -> Judge:
 
 
 async def ask_all(
-    run: RunFolder[AnswerManifest],
+    run: RunFolder,
     system: FakeSystem,
     examples: tuple[Example, ...] = EXAMPLES,
     *,

@@ -2,19 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from evaluation.runs.variants import (
-    build_ablation,
-    build_variant,
-    build_variants,
-    override,
-    parse_count,
-)
+from evaluation.runs.variants import build_variant, build_variants, override, parse_count
 from nl2sql.errors import SettingsError
-from nl2sql.settings import FlagSettings
 from tests.fakes import build_settings
 
 SETTINGS = build_settings()
@@ -71,39 +62,15 @@ def test_what_is_no_k_is_an_error_that_says_so(text: str) -> None:
         parse_count(text)
 
 
-def test_an_ablation_switches_each_flag_off_in_turn() -> None:
-    settings = override(SETTINGS, [f"{name}=true" for name in FlagSettings.model_fields])
-    full, *rest = build_ablation(settings, 4)
-    assert full.settings == settings
-    assert [variant.name for variant in rest] == [
-        f"without {name}" for name in FlagSettings.model_fields
-    ]
-    for variant in rest:
-        flags = variant.settings.flags.model_dump()
-        assert [name for name, on in flags.items() if not on] == [
-            variant.name.removeprefix("without ")
-        ]
-
-
-def test_an_ablation_leaves_out_what_is_off_already() -> None:
-    settings = override(SETTINGS, ["bm25=false"])
-    assert "without bm25" not in [variant.name for variant in build_ablation(settings, 4)]
-    with pytest.raises(SettingsError, match="No flag that is on is called bm25"):
-        build_ablation(settings, 4, ["bm25"])
-
-
-def test_a_command_makes_one_run_a_curve_or_an_ablation() -> None:
-    def list_names(*arguments: Any) -> list[str]:
-        return [variant.name for variant in build_variants(SETTINGS, *arguments)]
-
-    assert list_names(()) == [f"K={SETTINGS.sampling.k or 'adaptive'}"]
-    assert list_names((), "plain") == ["plain"]
-    assert list_names((1, 4, 4), "plain") == ["plain", "K=1", "K=4"]
-    assert list_names((4,), "", ["bm25"]) == ["all stages", "without bm25"]
-    assert len(list_names((4,), "", ["all"])) > 5
-
-
-@pytest.mark.parametrize(("counts", "baseline"), [((4, 8), ""), ((4,), "plain")])
-def test_an_ablation_is_for_one_k_and_no_baseline(counts: tuple[int, ...], baseline: str) -> None:
-    with pytest.raises(SettingsError, match="one K"):
-        build_variants(SETTINGS, counts, baseline, ["bm25"])
+@pytest.mark.parametrize(
+    ("counts", "baseline", "names"),
+    [
+        ((), "", [f"K={SETTINGS.sampling.k or 'adaptive'}"]),
+        ((), "plain", ["plain"]),
+        ((1, 4, 4), "plain", ["plain", "K=1", "K=4"]),
+    ],
+)
+def test_a_command_makes_a_run_for_each_k_and_the_baseline(
+    counts: tuple[int, ...], baseline: str, names: list[str]
+) -> None:
+    assert [variant.name for variant in build_variants(SETTINGS, counts, baseline)] == names

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,6 @@ from serve_app.cli.evaluate.report import (
     report,
 )
 from tests.evaluation.builders import build_manifest, build_record
-from tests.evaluation.retrieval.builders import build_finding
-from tests.evaluation.retrieval.builders import build_manifest as build_retrieval_manifest
-from tests.evaluation.retrieval.builders import build_record as build_retrieval_record
 
 
 def write(folder: Path, name: str, **manifest: object) -> Path:
@@ -39,26 +35,9 @@ def test_the_threshold_is_as_set_or_as_the_calibration_had_it(
     assert confidence.at_threshold.threshold == expected
 
 
-def test_retrieval_has_a_table_of_its_own_and_a_part_of_the_report(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answered = write(tmp_path, "one", k=4, samples="kept.samples")
-    manifest = build_retrieval_manifest("q1", benchmark="depot")
-    run = RunFolder(tmp_path / "searched", manifest)
-    with run.open():
-        run.append(build_retrieval_record("q1", build_finding("s.orders", "s.lines")))
-    report([answered, run.folder])
-    listed = capsys.readouterr().out
-    own = listed.partition("searched: depot")[2]
-    assert re.search(r"full +1 +100.0", own)
-
-    report([answered, run.folder], tmp_path / "both")
-    report([run.folder], tmp_path / "alone")
-    both, alone = ((tmp_path / name / "report.md").read_text() for name in ("both", "alone"))
-    assert "## Retrieval: depot" in both
-    assert "## Retrieval: depot" in alone
-    assert "### Accuracy" in both
-    assert "### Accuracy" not in alone
+def test_the_report_is_a_file(tmp_path: Path) -> None:
+    report([write(tmp_path, "one", k=4)], tmp_path / "report.md")
+    assert "### Accuracy" in (tmp_path / "report.md").read_text()
 
 
 def test_each_run_is_held_against_the_baseline_of_its_own_benchmark(tmp_path: Path) -> None:

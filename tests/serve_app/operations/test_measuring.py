@@ -9,7 +9,7 @@ import pytest
 
 from data.benchmarks.types import Benchmark, Configured, PostgresFile, Source, SqliteFile
 from evaluation.runs.run_folder import read_run
-from evaluation.runs.variants import build_curve, build_variant, override
+from evaluation.runs.variants import build_variant, build_variants, override
 from nl2sql.errors import SettingsError
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
@@ -62,11 +62,11 @@ def test_a_sample_is_the_same_for_the_same_seed() -> None:
 def test_a_run_is_named_for_people_and_unlike_any_other(tmp_path: Path) -> None:
     options = MeasureOptions(tmp_path, "shop.jsonl", sample=5, seed=3, evidence=True)
     variant = build_variant(SETTINGS, 4, "")
-    name = name_run(build_manifest(BENCHMARK, variant, options), detail="K=4")
+    name = name_run(build_manifest(BENCHMARK, variant, options))
     assert name.startswith("shop-set-5s3-evidence-k4-")
     other = build_variant(override(SETTINGS, ["bm25=false"]), 4, "")
-    assert name != name_run(build_manifest(BENCHMARK, other, options), detail="K=4")
-    assert name == name_run(build_manifest(BENCHMARK, variant, options), detail="K=4")
+    assert name != name_run(build_manifest(BENCHMARK, other, options))
+    assert name == name_run(build_manifest(BENCHMARK, variant, options))
 
 
 def test_databases_are_added_under_their_own_names() -> None:
@@ -95,7 +95,7 @@ def test_only_the_databases_of_the_sample_are_needed() -> None:
 
 def test_a_service_is_asked_only_what_it_can_do() -> None:
     url = "http://localhost:1"
-    plain = build_curve(SETTINGS, [1], "plain")
+    plain = build_variants(SETTINGS, [1], "plain")
     with pytest.raises(SettingsError, match="baseline or other settings"):
         check_service(url, SETTINGS, BENCHMARK, plain)
     unknown = dataclasses.replace(BENCHMARK, databases={"pets": SqliteFile(Path("p"))})
@@ -116,7 +116,7 @@ async def test_variants_run_through_pipeline_and_baseline(wiring: Wiring, tmp_pa
         for at, table in enumerate(("orders", "employees", "no_such_table"))
     )
     benchmark = Benchmark("mini", "postgres", examples, {"demo_erp": Configured()}, "0" * 64)
-    variants = build_curve(wiring.settings, [2], "plain")
+    variants = build_variants(wiring.settings, [2], "plain")
     options = MeasureOptions(tmp_path, "mini.jsonl", concurrency=2)
     model = EchoModel()
     ready = ReadyBenchmark(benchmark, wiring)
