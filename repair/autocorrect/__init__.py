@@ -20,6 +20,7 @@ from repair.autocorrect.join_conditions import broken_joins, join_keys, join_ord
 from repair.autocorrect.missing_tables import missing_joins, named_neighbours, neighbour_columns
 from repair.autocorrect.names import (
     invented_columns,
+    invented_date_parts,
     invented_tables,
     misspelled_columns,
     prefixed_columns,
@@ -50,6 +51,7 @@ RULES: tuple[Rule, ...] = (
     neighbour_columns,
     invented_columns,
     named_neighbours,
+    invented_date_parts,
     broken_joins,
     ambiguous_columns,
     join_order,

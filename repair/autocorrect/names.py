@@ -11,6 +11,7 @@ from itertools import takewhile
 from sqlglot import exp
 
 from nl2sql.catalog import Table
+from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import name_ctes
 from nl2sql.words import split_words
@@ -263,3 +264,60 @@ def _find_column(column: exp.Column, scope: SelectScope) -> tuple[SelectSource, 
         if source is not first and (name := find_column(column.name, table))
     ]
     return found[0] if len(found) == 1 else None
+
+
+# The units that models invent columns for, with SQLite's formats of them.
+_DATE_PARTS = {"year": "%Y", "month": "%m"}
+# Words that say only that a column is a date.
+_DATE_WORDS = frozenset({"dt", "date", "day", "time", "timestamp", "at", "on"})
+
+
+def invented_date_parts(tree: exp.Expr, visible: TableLookup) -> bool:
+    """Makes ``fiscal_year`` of invoices that have only a date ``EXTRACT(YEAR FROM invoices.dt)``.
+
+    The date is the table's only one, or the only one that is named after the table or not at all.
+    """
+    changed = False
+    for scope in read_scopes(tree, visible):
+        for column, _ in list_faults(scope, "owner", "column"):
+            unit = (split_words(column.name) or [""])[-1]
+            if date := _find_date(column, scope) if unit in _DATE_PARTS else None:
+                part = _build_date_part(date, unit, visible.dialect)
+                is_output = column.arg_key == "expressions" and column.parent is scope.select
+                column.replace(exp.alias_(part, column.name) if is_output else part)
+                changed = True
+    return changed
+
+
+def _build_date_part(date: exp.Column, unit: str, dialect: str) -> exp.Expr:
+    if dialect != "sqlite":
+        return exp.Extract(this=exp.var(unit.upper()), expression=date)
+    text = exp.func("STRFTIME", exp.Literal.string(_DATE_PARTS[unit]), date, dialect=dialect)
+    return exp.cast(text, "INTEGER")
+
+
+def _find_date(column: exp.Column, scope: SelectScope) -> exp.Column | None:
+    """The date of the table that the column names, or of the only joined table that has one."""
+    named, own = scope.find_named_table(column), column.copy()
+    dates = [
+        (source, name)
+        for source, table in scope.list_tables()
+        if named in (None, table) and (name := _find_own_date(table, scope.visible.dialect))
+    ]
+    if len(dates) != 1:
+        return None
+    source, name = dates[0]
+    point_at(own, source, scope.visible.fold(name), scope.visible)
+    return own
+
+
+def _find_own_date(table: Table, dialect: str) -> str:
+    dates = [
+        column.name
+        for column in table.columns
+        if find_kind(column.type, dialect) in ("date", "timestamp")
+    ]
+    own = set(split_words(table.name))
+    plain = [name for name in dates if set(split_words(name)) <= own | _DATE_WORDS]
+    found = plain if len(dates) > 1 else dates
+    return found[0] if len(found) == 1 else ""

@@ -21,8 +21,8 @@ def defined_measures(original: Original) -> Iterator[exp.Expr]:
     The first query is the original with the conditions that it leaves out of the named measures and
     filters. The others are written anew: with the named dimensions as groups and the named filters
     as conditions; the second of them also has the conditions of the original about the same tables.
-    These only if the measures are over the same rows, and the planned join reaches the other tables
-    without repeating them.
+    These only if the original lacks a part of a definition, the measures are over the same rows,
+    and the planned join reaches the other tables without repeating them.
     """
     yield from _add_conditions(original)
     for query in _list_queries(original):
@@ -74,7 +74,9 @@ def _computes(
 
 def _list_queries(original: Original) -> Iterator[exp.Select]:
     measures = [each for each in original.visible.definitions if each.kind == "measure"]
-    query = _compose(original, measures) if measures else None
+    if not measures or all(_uses(original, each) for each in original.visible.definitions):
+        return
+    query = _compose(original, measures)
     if query is None:
         return
     yield query
@@ -83,6 +85,28 @@ def _list_queries(original: Original) -> Iterator[exp.Select]:
         add_condition(narrowed, condition)
     if narrowed != query:
         yield narrowed
+
+
+def _uses(original: Original, definition: Definition) -> bool:
+    """Whether one SELECT has the definition's expression and all its conditions."""
+    dialect = original.visible.dialect
+    wanted = [parse_one(definition.expression, dialect)] if definition.expression else []
+    if definition.condition:
+        wanted += list_conjuncts(parse_one(definition.condition, dialect))
+    kinds, written = tuple({type(node) for node in wanted}), set(map(_write_bare, wanted))
+    return any(
+        written <= {_write_bare(node) for node in find_all(scope.select, *kinds)}
+        for scope in original.scopes
+    )
+
+
+def _write_bare(node: exp.Expr) -> str:
+    """Its SQL, without the qualifiers of columns."""
+    copy = node.copy()
+    for column in list(find_all(copy, exp.Column)):
+        column.set("table", None)
+        column.set("db", None)
+    return copy.sql()
 
 
 def _compose(original: Original, measures: Sequence[Definition]) -> exp.Select | None:

@@ -17,6 +17,9 @@ TRANSFERS = build_table(
     "condition text",
     key=("id",),
 )
+DELIVERIES = build_table(
+    "stock.deliveries", "id integer", "delivery_dt date", "due_dt date", "paid_dt date", key=("id",)
+)
 PRICES = build_table("stock.price_list", "UnitPrice numeric", "unit price numeric")
 # All columns begin with the same letters, and no key is declared.
 DEALS = build_table(
@@ -32,7 +35,7 @@ KEYS = (
 )
 CATALOG = replace(
     SHOP,
-    tables=(*SHOP.tables, STORES, TRANSFERS, PRICES, DEALS, FIRMS),
+    tables=(*SHOP.tables, STORES, TRANSFERS, DELIVERIES, PRICES, DEALS, FIRMS),
     foreign_keys=(*SHOP.foreign_keys, *KEYS),
 )
 VALUES = (
