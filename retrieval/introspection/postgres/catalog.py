@@ -18,8 +18,6 @@ from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import DatabaseUnavailable
 from retrieval.introspection.ambiguous_names import remove_ambiguous
 from retrieval.introspection.postgres.skipped import (
-    BLIND_VIEWS,
-    list_blind_views,
     list_skipped_columns,
     list_skipped_keys,
     list_skipped_schemas,
@@ -132,7 +130,6 @@ def read_postgres_catalog(
     reader's role does not exist.
     """
     parameters: dict[str, Any] = {
-        "reader": reader_role,
         "schemas": list(schemas),
         "system": _SYSTEM_SCHEMAS,
     }
@@ -150,13 +147,12 @@ def read_postgres_catalog(
             parameters["readers"] = [role["oid"] for role in roles]
             found = connection.execute(_SCHEMAS, parameters).fetchall()
             rows = connection.execute(_TABLES, parameters).fetchall()
-            blind = list_blind_views(connection.execute(BLIND_VIEWS, parameters), reader_role)
             key_rows = connection.execute(_FOREIGN_KEYS).fetchall()
     except psycopg.Error as error:
         raise DatabaseUnavailable(
             f"Cannot read the catalog of {database}: {str(error).strip()}", database=database
         ) from error
-    left_out = {**list_skipped_tables(rows, _KINDS, reader_role), **blind}
+    left_out = list_skipped_tables(rows, _KINDS, reader_role)
     rows = [row for row in rows if not row["root"] and _path(row) not in left_out]
     tables, ambiguous = remove_ambiguous((_build_table(row) for row in rows), "postgres")
     visible = {

@@ -18,53 +18,6 @@ _Row = Mapping[str, Any]
 # Schema and name.
 _Path = tuple[str, str]
 
-# A view reads its tables with the privileges of its owner, or with security_invoker those of the
-# current user, even through another view: SELECT on the view alone is not always enough
-# (PostgreSQL documentation, CREATE VIEW).
-BLIND_VIEWS = """
-WITH RECURSIVE views AS (
-    SELECT c.oid,
-           CASE WHEN EXISTS (SELECT FROM pg_options_to_table(c.reloptions) o
-                              WHERE o.option_name = 'security_invoker' AND o.option_value::bool)
-                THEN %(readers)s::oid[]
-                ELSE ARRAY[c.relowner] END AS roles
-      FROM pg_class c WHERE c.relkind = 'v'
-), used AS (
-    SELECT v.oid, v.roles, d.refobjid AS read, d.refobjsubid AS attnum
-      FROM views v
-      JOIN pg_rewrite w ON w.ev_class = v.oid
-      JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = w.oid
-                      AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> v.oid
-), reads AS (
-    SELECT v.oid AS root, v.oid AS view
-      FROM views v
-      JOIN pg_class c ON c.oid = v.oid JOIN pg_namespace n ON n.oid = c.relnamespace
-     WHERE n.nspname <> ALL (%(system)s) AND n.nspname NOT LIKE 'pg\\_%%'
-       AND (cardinality(%(schemas)s::text[]) = 0 OR n.nspname = ANY (%(schemas)s))
-       AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
-                    WHERE has_schema_privilege(r, n.oid, 'USAGE'))
-       AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r
-                    WHERE has_any_column_privilege(r, c.oid, 'SELECT'))
-    UNION
-    SELECT r.root, v.oid FROM reads r JOIN used u ON u.oid = r.view JOIN views v ON v.oid = u.read
-)
-SELECT DISTINCT n.nspname AS schema, c.relname AS name, rn.nspname AS read_schema,
-       t.relname AS read_name,
-       CASE WHEN u.roles = %(readers)s::oid[] THEN %(reader)s ELSE role.rolname END AS role
-  FROM reads r
-  JOIN used u ON u.oid = r.view
-  JOIN pg_class t ON t.oid = u.read JOIN pg_namespace rn ON rn.oid = t.relnamespace
-  JOIN pg_class c ON c.oid = r.root JOIN pg_namespace n ON n.oid = c.relnamespace
-  JOIN pg_roles role ON role.oid = u.roles[1]
- WHERE t.relkind IN ('r', 'p', 'v', 'm', 'f')
-   AND NOT EXISTS (
-       SELECT FROM unnest(u.roles) AS r
-        WHERE CASE WHEN u.attnum > 0
-                   THEN has_column_privilege(r, t.oid, u.attnum::int2, 'SELECT')
-                   ELSE has_any_column_privilege(r, t.oid, 'SELECT') END)
- ORDER BY 1, 2, 3, 4
-"""
-
 
 def list_skipped_schemas(
     rows: Sequence[_Row], wanted: tuple[str, ...], reader: str
@@ -87,29 +40,6 @@ def list_skipped_schemas(
             if row["is_used"] and not row["is_open"]
         ),
     ]
-
-
-def list_blind_views(rows: Iterable[_Row], reader: str) -> dict[_Path, Skipped]:
-    """By path, the views that the reader may read, but that may not read their own tables.
-
-    ``rows`` are those of ``BLIND_VIEWS``.
-    """
-    found: dict[_Path, Skipped] = {}
-    for row in rows:
-        path = row["schema"], row["name"]
-        whose = "the reader" if row["role"] == reader else "its owner"
-        found.setdefault(
-            path,
-            Skipped(
-                "view",
-                ".".join(path),
-                f"{whose} may not read a table that it uses",
-                f"{row['read_schema']}.{row['read_name']}",
-                f"GRANT SELECT ON {_quote(row['read_schema'], row['read_name'])} "
-                f"TO {quote_name(row['role'])};",
-            ),
-        )
-    return found
 
 
 def list_skipped_tables(

@@ -133,40 +133,6 @@ _POSTGRES = (
         ),
     ),
     OddSchema(
-        "rights_of_views",
-        """
-        DO $$ BEGIN CREATE ROLE owner_of_odd; EXCEPTION WHEN duplicate_object THEN END $$;
-        CREATE TABLE secret (id int, salary int);
-        CREATE TABLE plain (id int); GRANT CREATE ON SCHEMA public TO owner_of_odd;
-        CREATE VIEW by_owner AS SELECT id, salary FROM secret;
-        CREATE VIEW by_invoker WITH (security_invoker) AS SELECT id, salary FROM secret;
-        CREATE VIEW by_invoker_of_view WITH (security_invoker = on) AS SELECT id FROM by_owner;
-        CREATE VIEW by_owner_of_invoker AS SELECT id FROM by_invoker;
-        CREATE VIEW by_invoker_of_invoker WITH (security_invoker = 1) AS SELECT id FROM by_invoker;
-        CREATE VIEW by_invoker_of_open_column WITH (security_invoker) AS SELECT id FROM secret;
-        CREATE VIEW by_invoker_of_plain WITH (security_invoker) AS SELECT id FROM plain;
-        CREATE VIEW orphan AS SELECT id FROM plain; CREATE VIEW of_orphan AS SELECT id FROM orphan;
-        ALTER VIEW orphan OWNER TO owner_of_odd;
-        """,
-        (
-            "public.by_invoker_of_open_column",
-            "public.by_invoker_of_plain",
-            "public.by_invoker_of_view",
-            "public.by_owner",
-            "public.plain",
-            "public.secret",
-        ),
-        (
-            ("view public.by_invoker", "the reader may not read a table that it uses"),
-            ("view public.by_invoker_of_invoker", "the reader may not read a table that it uses"),
-            ("view public.by_owner_of_invoker", "the reader may not read a table that it uses"),
-            ("view public.orphan", "its owner may not read a table that it uses"),
-            ("view public.of_orphan", "its owner may not read a table that it uses"),
-            ("column public.secret.salary", _NO_SELECT),
-        ),
-        after=f"REVOKE SELECT ON secret FROM {READER}; GRANT SELECT (id) ON secret TO {READER}",
-    ),
-    OddSchema(
         "types",
         """
         CREATE DOMAIN email AS text CHECK (VALUE LIKE '%@%');
