@@ -138,20 +138,16 @@ class SourceDatabase(ABC, Generic[_Opened]):
         return found if isinstance(found, Unreadable) else tuple(row[0] for row in found)
 
     def contain(
-        self, table: Table, columns: tuple[str, ...], target: Table, target_columns: tuple[str, ...]
+        self, table: Table, column: str, target: Table, target_column: str
     ) -> Containment | None:
         """How many sampled values of ``table`` occur in ``target``.
 
         None if the role may not read them, or the query takes too long.
         """
-        names = ", ".join(map(enquote, columns))
-        present = " AND ".join(f"{enquote(column)} IS NOT NULL" for column in columns)
-        equal = " AND ".join(
-            f"t.{enquote(theirs)} = v.{enquote(mine)}"
-            for mine, theirs in zip(columns, target_columns, strict=True)
-        )
-        rows = f"SELECT {names} FROM {self._name(table)} WHERE {present} LIMIT {_MOST_ROWS}"
-        values = f"SELECT DISTINCT {names} FROM ({rows}) AS r LIMIT {_MOST_VALUES}"
+        name = enquote(column)
+        rows = f"SELECT {name} FROM {self._name(table)} WHERE {name} IS NOT NULL LIMIT {_MOST_ROWS}"
+        values = f"SELECT DISTINCT {name} FROM ({rows}) AS r LIMIT {_MOST_VALUES}"
+        equal = f"t.{enquote(target_column)} = v.{name}"
         found = f"EXISTS (SELECT 1 FROM {self._name(target)} AS t WHERE {equal})"
         row = self._sample(
             "SELECT count(*), coalesce(sum(p.found), 0) FROM ("
@@ -159,15 +155,11 @@ class SourceDatabase(ABC, Generic[_Opened]):
         )
         return Containment(row[0], row[1]) if row is not None else None
 
-    def is_unique(self, table: Table, columns: tuple[str, ...]) -> bool:
-        """Whether the sampled rows have no equal and no NULL values in ``columns``."""
-        names = ", ".join(map(enquote, columns))
-        present = " AND ".join(f"{enquote(column)} IS NOT NULL" for column in columns)
-        rows = f"SELECT {names} FROM {self._name(table)} LIMIT {_MOST_ROWS}"
-        distinct = f"SELECT DISTINCT {names} FROM ({rows}) AS b WHERE {present}"
-        row = self._sample(
-            f"SELECT (SELECT count(*) FROM ({rows}) AS a), (SELECT count(*) FROM ({distinct}) AS c)"
-        )
+    def is_unique(self, table: Table, column: str) -> bool:
+        """Whether the sampled rows have no equal and no NULL values in ``column``."""
+        name = enquote(column)
+        rows = f"SELECT {name} FROM {self._name(table)} LIMIT {_MOST_ROWS}"
+        row = self._sample(f"SELECT count(*), count(DISTINCT {name}) FROM ({rows}) AS r")
         return row is not None and row[0] > 0 and row[0] == row[1]
 
     def _sample(self, query: str) -> tuple[Any, ...] | None:

@@ -5,8 +5,9 @@ its name refers to, and that column is a key. Values alone would not suffice, si
 occur in many columns; nor would names. Targets are looked up by the words of a name instead of
 compared pair by pair: 100,000 tables have ten thousand million pairs.
 
-Not covered: columns whose name does not mention the target, views, and types other than numbers,
-text and UUIDs. Inferred keys are used for joining, never for access control.
+Not covered: columns whose name does not mention the target, keys of several columns, views, and
+types other than numbers, text and UUIDs. Inferred keys are used for joining, never for access
+control.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any
 
-from nl2sql.catalog import Catalog, ForeignKey, Table
+from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.sql.column_kinds import find_kind
 from nl2sql.words import split_words
 from retrieval.introspection.source_database import SourceDatabase
@@ -28,24 +29,8 @@ from retrieval.vocabulary.terms import expand_words
 _REFERENCE_WORDS = frozenset("id no nr num number code key fk ref uid uuid sk".split())
 # Names of keys that occur in every table.
 _PLAIN_KEYS = frozenset({"id", "no", "code", "key", "number", "uid", "uuid", "name"})
-# In a reference of a table to itself, the column names the role instead of the target.
-_SELF_ROLES = frozenset("parent predecessor successor".split())
-# Among more targets, names and a sample cannot identify the right one.
+# Among more targets, names and a sample cannot identify the right one (a tenant's id).
 _MOST_TARGETS = 5
-# Roles of people ("approved_by", "sales_rep_id"); they refer to the first existing table of
-# _PEOPLE.
-_PERSON_ROLES = frozenset(
-    "by manager supervisor boss rep representative owner seller buyer approver requester requestor "
-    "assignee author agent inspector technician planner creator reviewer operator lead leader head "
-    "salesperson interviewer instructor trainer".split()
-)
-_SUPERIORS = frozenset("manager supervisor boss".split())
-_PEOPLE = ("employee", "staff", "user", "person", "people")
-# More keys of one name in one schema do not identify a target (a tenant's id).
-_MOST_ALIKE = 20
-# Ranks: the column has the target's name; the name of its key (plus 5 if the tables' names share no
-# word); either with the words of a role before it (plus their number); a role of people.
-_BY_TABLE, _BY_COLUMN, _IN_ROLE, _BY_PERSON = 0, 10, 30, 60
 
 # The kinds of key columns, grouped by comparable values.
 _FAMILIES = {
@@ -53,47 +38,75 @@ _FAMILIES = {
     **{"uuid": "uuid", "text": "text", "": "any"},
 }
 
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """One column of a table that others may refer to; ``is_primary``: it is declared as the key."""
+
+    table: Table
+    column: Column
+    is_primary: bool
+
 
 @dataclass(frozen=True, slots=True)
 class KeyCandidate:
-    """``table(columns)`` may refer to ``target(target_columns)``.
+    """``table(column)`` may refer to the key ``target(target_column)``.
 
-    ``is_key``: the target's columns are its primary key; otherwise their uniqueness must be
-    checked. ``rank``: how well the names fit, 0 is best; of candidates with equal rank only one can
-    be right. ``is_exact``: the column has the name of the target or its key, without a role, and
-    both tables are in the same schema.
+    ``is_primary``: the target's column is its primary key; otherwise its uniqueness must be
+    checked. ``rank``: how well the names fit, 0 is best: the number of words of a role before the
+    name, twice, and 1 more for the name of a key instead of a table. Of candidates with equal rank
+    only one can be right.
     """
 
     table: Table
-    columns: tuple[str, ...]
+    column: str
     target: Table
-    target_columns: tuple[str, ...]
-    is_key: bool
-    is_exact: bool
-    rank: int = 0
+    target_column: str
+    is_primary: bool
+    rank: int
+
+    def build(self) -> ForeignKey:
+        """The inferred key."""
+        return ForeignKey(
+            f"{self.table.name}_{self.column}_inferred",
+            self.table.qualified,
+            (self.column,),
+            self.target.qualified,
+            (self.target_column,),
+            inferred=True,
+        )
 
 
 def find_candidates(catalog: Catalog) -> list[tuple[KeyCandidate, ...]]:
-    """At most five targets, likeliest first, for each column or group of columns that may refer.
+    """At most five targets, likeliest first, for each column that may refer to one.
 
     Views and columns with a declared foreign key are left out.
     """
     tables = [table for table in catalog.tables if table.kind == "table"]
-    index = _KeyTargets(tables, catalog.dialect)
+    keys = _KeyNames(tables)
     declared = {(key.table, column) for key in catalog.foreign_keys for column in key.columns}
     joined = {(key.table, key.target) for key in catalog.foreign_keys}
     found = []
     for table in tables:
-        for columns in index.find_groups(table):
-            if not any((table.qualified, column) in declared for column in columns):
-                targets = tuple(
-                    candidate
-                    for candidate in index.look_up(table, columns)
-                    # A table that the target refers to does not refer back.
-                    if (candidate.target.qualified, table.qualified) not in joined
-                )
-                if targets:
-                    found.append(targets[:_MOST_TARGETS])
+        for column in table.columns:
+            if (table.qualified, column.name) in declared:
+                continue
+            best: dict[tuple[str, str], KeyCandidate] = {}
+            for rank, key in keys.rank(table, column):
+                place = (key.table.qualified, key.column.name)
+                is_itself = place == (table.qualified, column.name)
+                # A table that the target refers to does not refer back.
+                refers_back = (key.table.qualified, table.qualified) in joined
+                if not (is_itself or refers_back) and _may_equal(column, key, catalog.dialect):
+                    candidate = KeyCandidate(
+                        table, column.name, key.table, key.column.name, key.is_primary, rank
+                    )
+                    best.setdefault(place, candidate)
+            if best:
+                ranked = sorted(best.values(), key=attrgetter("rank"))
+                found.append(tuple(ranked[:_MOST_TARGETS]))
     return found
 
 
@@ -106,157 +119,78 @@ def type_family(declared: str, dialect: str) -> str:
     return _FAMILIES.get(find_kind(declared, dialect), "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Key:
-    """One column of a table that others may refer to."""
-
-    table: Table
-    column: str
-    is_primary: bool
+def _may_equal(column: Column, key: _Key, dialect: str) -> bool:
+    """Whether the types fit; in SQLite a text column may hold numbers."""
+    families = {type_family(side.type, dialect) for side in (column, key.column)} - {"any"}
+    return "" not in families and (len(families) < 2 or dialect == "sqlite")
 
 
-class _Register:
-    """Keys by name and schema."""
+class _KeyNames:
+    """Keys by the words of their table's name, and by the words of their own name."""
 
-    def __init__(self) -> None:
-        self._keys: dict[tuple[str, ...], dict[str, list[_Key]]] = {}
-
-    def __contains__(self, name: tuple[str, ...]) -> bool:
-        return name in self._keys
-
-    def add(self, name: tuple[str, ...], key: _Key) -> None:
-        """Adds a key under that name."""
-        self._keys.setdefault(name, {}).setdefault(key.table.schema, []).append(key)
-
-    def find(self, name: tuple[str, ...], schema: str) -> Sequence[_Key]:
-        """The keys of that name in the schema, or else the only one in any other schema.
-
-        Empty if too many keys have that name.
-        """
-        schemas = self._keys.get(name, {})
-        keys = schemas.get(schema)
-        if keys is None:
-            keys = next(iter(schemas.values())) if len(schemas) == 1 else []
-            return keys if len(keys) == 1 else ()
-        return keys if len(keys) <= _MOST_ALIKE else ()
-
-
-class _KeyTargets:
-    """Keys by the words of their table's name, and by the words of their own name.
-
-    In SQLite types need not match, because a text column may hold numbers.
-    """
-
-    def __init__(self, tables: Sequence[Table], dialect: str) -> None:
-        self._dialect = dialect
-        self._by_table = _Register()
-        self._by_column = _Register()
-        self._composite = _Register()
-        self._by_first: dict[str, list[tuple[str, ...]]] = {}
+    def __init__(self, tables: Sequence[Table]) -> None:
+        self._by_table: dict[Words, dict[str, list[_Key]]] = {}
+        self._by_column: dict[Words, dict[str, list[_Key]]] = {}
         for table in tables:
-            if len(table.primary_key) > 1:
-                if table.primary_key not in self._composite:
-                    self._by_first.setdefault(table.primary_key[0], []).append(table.primary_key)
-                self._composite.add(table.primary_key, _Key(table, "", True))
             for key in _find_keys(table):
-                self._by_table.add(_read(table.name), key)
-                words = _read(key.column)
+                self._add(self._by_table, _read(table.name), key)
+                words = _read(key.column.name)
                 if not _PLAIN_KEYS.issuperset(words):
-                    self._by_column.add(words, key)
+                    self._add(self._by_column, words, key)
 
-    def find_groups(self, table: Table) -> Iterator[tuple[str, ...]]:
-        """Single columns, and groups of columns with the names of another table's key."""
-        names = {column.name for column in table.columns}
-        for column in table.columns:
-            if type_family(column.type, self._dialect):
-                yield (column.name,)
-            for key in self._by_first.get(column.name, []):
-                if key != table.primary_key and names.issuperset(key):
-                    yield key
+    @staticmethod
+    def _add(names: dict[Words, dict[str, list[_Key]]], words: Words, key: _Key) -> None:
+        names.setdefault(words, {}).setdefault(key.table.schema, []).append(key)
 
-    def look_up(self, table: Table, columns: tuple[str, ...]) -> list[KeyCandidate]:
-        """The targets of the columns of ``table``, likeliest first."""
-        if len(columns) > 1:
-            return [
-                KeyCandidate(table, columns, key.table, columns, True, True)
-                for key in self._composite.find(columns, table.schema)
-                if self._types_fit(table, columns, key.table, columns)
-            ]
-        found: dict[tuple[str, str], KeyCandidate] = {}
-        for rank, key in sorted(self._rank(table, columns[0]), key=itemgetter(0)):
-            place = (key.table.qualified, key.column)
-            if place not in found and self._types_fit(table, columns, key.table, (key.column,)):
-                is_exact = rank < _IN_ROLE and key.table.schema == table.schema
-                found[place] = KeyCandidate(
-                    table, columns, key.table, (key.column,), key.is_primary, is_exact, rank
-                )
-        found.pop((table.qualified, columns[0]), None)
-        return list(found.values())
-
-    def _rank(self, table: Table, column: str) -> Iterator[tuple[int, _Key]]:
+    def rank(self, table: Table, column: Column) -> Iterator[tuple[int, _Key]]:
         """The keys that the column's name may mean, with their ranks."""
-        words = _read(column)
+        words = _read(column.name)
         stem = _drop_reference_words(words)
-        around = _read(table.name)
-        own = table.primary_key[0] if len(table.primary_key) == 1 else ""
-        if column == own and (not stem or stem == around[-len(stem) :]):
-            return  # the table's own key
-        if stem and stem[0] in _SELF_ROLES and own and stem != words:
-            yield _IN_ROLE, _Key(table, own, True)
+        is_own = table.primary_key == (column.name,)
+        if is_own and stem == _read(table.name)[-len(stem) :]:
+            return
         for start in range(len(stem)):
             # "billing address" is an address in the role "billing".
-            rank = _IN_ROLE + start if start else _BY_TABLE
-            for key in self._by_table.find(stem[start:], table.schema):
-                yield rank, key
-        if stem and stem[-1] in _PERSON_ROLES:
-            people = (self._by_table.find((name,), table.schema) for name in _PEOPLE)
-            for key in next((found for found in people if found), ()):
-                yield _BY_PERSON, key
-            # A manager may be a row of the same table.
-            if stem[-1] in _SUPERIORS and own:
-                yield _BY_PERSON + 1, _Key(table, own, True)
+            for key in _choose(self._by_table.get(stem[start:], {}), table.schema):
+                yield 2 * start, key
         # Primary keys of the same name do not refer to one another.
-        if column != own and not _PLAIN_KEYS.issuperset(words):
+        if not is_own:
             for start in range(max(1, len(words) - 1)):
-                for key in self._by_column.find(words[start:], table.schema):
-                    shared = len({*around} & {*_read(key.table.name)} - {*stem})
-                    rank = _IN_ROLE + start if start else _BY_COLUMN
-                    yield rank + (0 if shared else 5), key
+                for key in _choose(self._by_column.get(words[start:], {}), table.schema):
+                    yield 2 * start + 1, key
 
-    def _types_fit(
-        self, table: Table, columns: Sequence[str], target: Table, target_columns: Sequence[str]
-    ) -> bool:
-        for mine, theirs in zip(columns, target_columns, strict=True):
-            left, right = table.column(mine), target.column(theirs)
-            if left is None or right is None:
-                return False
-            families = {type_family(side.type, self._dialect) for side in (left, right)} - {"any"}
-            if "" in families or (len(families) > 1 and self._dialect != "sqlite"):
-                return False
-        return True
+
+def _choose(schemas: dict[str, list[_Key]], schema: str) -> Sequence[_Key]:
+    """The keys in the schema, or else the only one in any other; none if they are too many."""
+    found = schemas.get(schema)
+    if found is None:
+        found = next(iter(schemas.values())) if len(schemas) == 1 else []
+        return found if len(found) == 1 else ()
+    return found if len(found) <= _MOST_TARGETS else ()
 
 
 def _find_keys(table: Table) -> Iterator[_Key]:
     """The table's primary key; if none is declared, the columns that are named like one."""
-    if len(table.primary_key) == 1:
-        yield _Key(table, table.primary_key[0], True)
-    elif not table.primary_key:
-        name = _read(table.name)
-        for at, column in enumerate(table.columns):
-            words = _read(column.name)
-            stem = _drop_reference_words(words)
-            # "stuid" cannot be split into words.
-            is_named_so = stem != words or (words and words[-1].endswith("id"))
-            if is_named_so and (at == 0 or stem == name or not stem):
-                yield _Key(table, column.name, False)
+    name = _read(table.name)
+    for at, column in enumerate(table.columns):
+        if table.primary_key:
+            if table.primary_key == (column.name,):
+                yield _Key(table, column, True)
+            continue
+        words = _read(column.name)
+        stem = _drop_reference_words(words)
+        # "stuid" cannot be split into words.
+        is_named_so = stem != words or (words and words[-1].endswith("id"))
+        if is_named_so and (at == 0 or stem == name or not stem):
+            yield _Key(table, column, False)
 
 
 @lru_cache(maxsize=1 << 17)
-def _read(name: str) -> tuple[str, ...]:
+def _read(name: str) -> Words:
     return tuple(expand_words(split_words(name)))
 
 
-def _drop_reference_words(words: tuple[str, ...]) -> tuple[str, ...]:
+def _drop_reference_words(words: Words) -> Words:
     """
     >>> _drop_reference_words(("customer", "id")), _drop_reference_words(("total",))
     (('customer',), ('total',))
@@ -269,7 +203,7 @@ def _drop_reference_words(words: tuple[str, ...]) -> tuple[str, ...]:
 
 # Share of the sampled values that must be found: a few may refer to deleted rows.
 _LEAST_FOUND = 0.95
-# The least number of distinct values: for an exact name, for any other name, and for a target in
+# The least number of distinct values: for the whole name, for one in a role, and for a target in
 # another schema.
 _LEAST_SAMPLED_EXACT = 2
 _LEAST_SAMPLED = 3
@@ -282,59 +216,44 @@ def infer_keys(
     *,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[ForeignKey, ...]:
-    """The inferred keys, sorted by table and columns; ``progress(done, total)`` counts columns.
+    """The inferred keys, sorted by table and column; ``progress(done, total)`` counts columns.
 
     A column gets at most one target: the only confirmed one among those with the best rank. Raises
     DatabaseUnavailable.
     """
     groups = find_candidates(catalog)
-    confirmed: dict[tuple[str, tuple[str, ...]], ForeignKey] = {}
+    found: dict[tuple[str, str], KeyCandidate] = {}
     for done, group in enumerate(groups, start=1):
         for _, equal in groupby(group, key=attrgetter("rank")):
-            keys = [
-                key
+            confirmed = [
+                candidate
                 for candidate in equal
-                if not _refers_back(key := _build_key(candidate), confirmed)
-                and _is_confirmed(candidate, sampler)
+                if not _refers_back(candidate, found) and _is_confirmed(candidate, sampler)
             ]
-            if len(keys) == 1:
-                confirmed[keys[0].table, keys[0].columns] = keys[0]
-            if keys:
+            if len(confirmed) == 1:
+                found[group[0].table.qualified, group[0].column] = confirmed[0]
+            if confirmed:
                 break
         progress(done, len(groups))
-    return tuple(confirmed[place] for place in sorted(confirmed))
+    return tuple(found[place].build() for place in sorted(found))
 
 
-def _refers_back(
-    key: ForeignKey, confirmed: Mapping[tuple[str, tuple[str, ...]], ForeignKey]
-) -> bool:
-    """Whether a confirmed key from the target's columns refers to this table."""
-    other = confirmed.get((key.target, key.target_columns))
-    return other is not None and other.target == key.table
+def _refers_back(candidate: KeyCandidate, found: Mapping[tuple[str, str], KeyCandidate]) -> bool:
+    """Whether a key found from the target's column refers to this table."""
+    other = found.get((candidate.target.qualified, candidate.target_column))
+    return other is not None and other.target == candidate.table
 
 
 def _is_confirmed(candidate: KeyCandidate, sampler: SourceDatabase[Any]) -> bool:
-    least = _LEAST_SAMPLED_EXACT if candidate.is_exact else _LEAST_SAMPLED
+    least = _LEAST_SAMPLED_EXACT if candidate.rank < 2 else _LEAST_SAMPLED
     if candidate.target.schema != candidate.table.schema:
         least = _LEAST_SAMPLED_OTHER_SCHEMA
     containment = sampler.contain(
-        candidate.table, candidate.columns, candidate.target, candidate.target_columns
+        candidate.table, candidate.column, candidate.target, candidate.target_column
     )
     return (
         containment is not None
         and containment.sampled >= least
         and containment.found >= _LEAST_FOUND * containment.sampled
-        and (candidate.is_key or sampler.is_unique(candidate.target, candidate.target_columns))
-    )
-
-
-def _build_key(candidate: KeyCandidate) -> ForeignKey:
-    name = "_".join((candidate.table.name, *candidate.columns, "inferred"))
-    return ForeignKey(
-        name,
-        candidate.table.qualified,
-        candidate.columns,
-        candidate.target.qualified,
-        candidate.target_columns,
-        inferred=True,
+        and (candidate.is_primary or sampler.is_unique(candidate.target, candidate.target_column))
     )
