@@ -18,7 +18,6 @@ from typer.main import get_command, get_group
 
 from nl2sql.errors import QuorumError
 from serve_app.cli.context import CliContext
-from serve_app.cli.problems import is_json_wanted, print_error, run_for_scripts
 
 
 class CommandPlace(NamedTuple):
@@ -51,16 +50,13 @@ COMMANDS: Mapping[str, CommandPlace] = {
         "Serve the Model Context Protocol over standard input and output, in this process.",
     ),
     "doctor": CommandPlace(
-        "doctor", "doctor", "Check databases, index, weights, cores or GPU, memory and ports."
+        "doctor",
+        "doctor",
+        "Check databases, definitions, index, weights, cores or GPU, memory and ports.",
     ),
     "index": CommandPlace("index", "app", "Build, inspect and drop the index of databases."),
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
     "policy": CommandPlace("policy", "app", "Check, test and apply policies."),
-    "semantics": CommandPlace(
-        "semantics",
-        "semantics",
-        "Check the definitions of a database: names, joins, the guard, and EXPLAIN.",
-    ),
     "keys": CommandPlace("keys", "app", "Create, list, rotate and revoke API keys."),
     "audit": CommandPlace("records", "audit", "Print the audit log of the index as JSON lines."),
     "forget": CommandPlace(
@@ -138,15 +134,29 @@ def configure(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs the command line; prints our own errors as one line and exits with 1.
+    """Runs the command line; prints our own errors as text and exits with 1.
 
-    With ``--json``, every error is a problem document. ``arguments`` are the program's by default.
+    ``arguments`` are the program's by default.
     """
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    if is_json_wanted(given):
-        sys.exit(run_for_scripts(app, given))
     try:
-        app(given)
+        app(arguments)
     except QuorumError as error:
         print_error(error)
         sys.exit(1)
+
+
+def print_error(error: QuorumError) -> None:
+    """Prints an error and what to do about it, on standard error."""
+    from rich.markup import escape
+
+    from nl2sql.errors import IndexUnavailable
+    from serve_app.cli.terminal import ERRORS
+
+    said = f" {error.said}" if isinstance(error, IndexUnavailable) else ""
+    # Not wrapped, because a path that is broken over two lines cannot be copied.
+    ERRORS.print(
+        f"[bold red]error:[/] {escape(error.message + said)}", highlight=False, soft_wrap=True
+    )
+    if error.hint:
+        hint = escape(error.hint.strip())
+        ERRORS.print(f"  [dim]→[/] {hint}", highlight=False, soft_wrap=True)

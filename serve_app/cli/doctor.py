@@ -11,7 +11,7 @@ from execution.policies.row_level_security.ddl import check_dialect
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints, write_text
 from serve_app.cli.terminal import CONSOLE
-from serve_app.operations.checks.check import Check
+from serve_app.operations.checks import Check
 from serve_app.operations.checks.run import run_checks
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.operations.reachable_functions import render_revocations
@@ -22,6 +22,7 @@ _MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "failed": "[red]✗[
 @prints
 def doctor(
     context: typer.Context,
+    databases: Annotated[list[str] | None, typer.Argument(help="Databases; default: all.")] = None,
     functions: Annotated[
         str,
         typer.Option(
@@ -31,7 +32,7 @@ def doctor(
         ),
     ] = "",
 ) -> Output:
-    """Check databases, index, weights, cores or GPU, memory and ports."""
+    """Check databases, definitions, index, weights, cores or GPU, memory and ports."""
     cli: CliContext = context.obj
     if functions:
         name = cli.settings.database_name(functions)
@@ -40,7 +41,7 @@ def doctor(
         sql = render_revocations(wiring, name)
         return Output({"database": name, "sql": sql}, lambda: write_text(sql))
     checks = []
-    for check in run_checks(cli.settings):
+    for check in run_checks(cli.settings, databases or ()):
         _print_check(check)
         checks.append(check)
     failed = any(check.status == "failed" for check in checks)
@@ -49,7 +50,7 @@ def doctor(
 
 
 def _print_check(check: Check) -> None:
-    text = escape(f"{check.name}: {check.message}")
+    text = escape(f"{check.title}: {check.message}")
     CONSOLE.print(f"{_MARKS[check.status]} {text}", highlight=False)
     if check.remedy:
         for line in check.remedy.splitlines():

@@ -1,7 +1,7 @@
 """What a command prints: for people, or with ``--json`` as one JSON document.
 
 A command is decorated with ``prints`` and returns an ``Output``. With ``--json``, standard output
-gets the document and nothing else, standard error only a problem document if the command fails:
+gets the document and nothing else, standard error only what is wrong if the command fails:
 progress, warnings and questions for confirmation are left out.
 """
 

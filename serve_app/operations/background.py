@@ -60,15 +60,6 @@ def describe_port(host: str, port: int) -> str:
     return ""
 
 
-def read_pace(url: str) -> dict[str, float | None] | None:
-    """The model speed that ``/readyz`` of the service reports; None if it reports none."""
-    try:
-        pace: dict[str, float | None] | None = httpx.get(f"{url}/readyz", timeout=10).json()["pace"]
-    except (httpx.HTTPError, ValueError, KeyError, TypeError):
-        return None
-    return pace
-
-
 def spawn_service(config: Path, home: Path) -> None:
     """Starts ``quorumsql serve`` in a new session and stores its process id under ``home``."""
     home.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,8 @@ from types import MappingProxyType
 
 from nl2sql.catalog import Catalog, ForeignKey
 from nl2sql.errors import QuorumError, Unavailable
-from nl2sql.skipped import describe_skipped, list_skipped
+from nl2sql.settings.database import DatabaseSettings
+from nl2sql.skipped import Skipped, describe_skipped, list_remedies, list_skipped
 from retrieval.examples.importing import refresh_examples
 from retrieval.glosses import build_glosses
 from retrieval.index_store.store import IndexStore
@@ -27,7 +28,6 @@ from retrieval.indexing import (
 )
 from retrieval.joins.inference import infer_keys
 from retrieval.values.refresh import refresh_values
-from serve_app.composition.empty_databases import describe_emptiness
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Reporter, StepProgress
 
@@ -143,8 +143,7 @@ async def index_databases(
                 reporter.warn(f"{name}: {line}")
             if not report.tables:
                 settings = wiring.settings.databases[name]
-                empty = describe_emptiness(name, settings, report.skipped)
-                reporter.warn(f"{empty.message}.\n{empty.remedy}")
+                reporter.warn(describe_emptiness(name, settings, report.skipped))
             reports.append(report)
     finally:
         await store.close()
@@ -161,3 +160,26 @@ def _describe(report: IndexReport) -> str:
     counts = f"{report.tables:,} tables, {report.columns:,} columns"
     done = f"{report.embedded:,} cards embedded" if report.changed else "unchanged"
     return ", ".join((counts, done, *report.notes))
+
+
+def describe_emptiness(
+    database: str, settings: DatabaseSettings, skipped: Sequence[Skipped]
+) -> str:
+    """Why no table of a database can be asked about, and what to do: statements or settings."""
+    if remedies := list_remedies(skipped):
+        return "\n".join(
+            (
+                f"The reader cannot SELECT from any table of {database}: it cannot be asked about.",
+                "As the owner of the tables, for those to be asked about:",
+                *remedies,
+            )
+        )
+    key = f"databases.{database}.schemas"
+    if any(item.kind == "schema" for item in skipped):
+        return f"{database} has none of the schemas in {key}.\nCorrect {key}."
+    where = f" in {', '.join(settings.schemas)}" if settings.schemas else ""
+    other = f", or name other schemas in {key}" if settings.schemas else ""
+    return (
+        f"{database} has no table{where} to ask about.\n"
+        f"Create one{other}; then run `quorumsql index build {database}`."
+    )

@@ -3,106 +3,124 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from execution.postgres.functions import DEFINER
 from execution.postgres.session import find_missing_limits
 from nl2sql.errors import QuorumError
 from nl2sql.settings import Settings
-from nl2sql.skipped import describe_skipped
 from retrieval.semantics.semantics_file import load_semantics
-from serve_app.composition.empty_databases import describe_emptiness
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.checks.check import Check
+from serve_app.operations.checks import Check
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.operations.reachable_functions import describe_families, find_functions
 from serve_app.operations.row_level_security import check_row_level_security, is_applied_but_unused
-from serve_app.operations.semantics import guard_definitions
+from serve_app.operations.semantics import check_definitions
 
 # The only limit that the executor's transactions cannot set themselves.
 _TEMP_FILE_LIMIT = "ALTER ROLE {role} SET temp_file_limit = '1GB';"
 
 
-def check_databases(settings: Settings) -> list[Check]:
-    """Checks the databases, their roles, schemas and row-level security, and the index.
+def check_databases(settings: Settings, names: Sequence[str]) -> list[Check]:
+    """Checks databases, their roles, definitions and row-level security, and the index.
 
-    Raises SettingsError, DatabaseUnavailable.
+    Databases with the same result share a check. Raises SettingsError, DatabaseUnavailable.
     """
     server = start_embedded_server(settings)
     wiring = build_wiring(settings, server)
     checks = [Check("embedded PostgreSQL", "ok", wiring.socket_folder)] if server else []
-    for name, message in asyncio.run(_probe(wiring)):
-        if not message:
-            checks.append(Check(name, "ok", "answers"))
-        else:
-            checks.append(Check(name, "failed", message, _describe_remedy(name, settings)))
-    passed = {check.name for check in checks if check.status == "ok"}
-    for name, database in settings.databases.items():
-        if database.dialect == "postgres" and f"database {name}" in passed:
-            checks += check_role_limits(name, wiring.reader_url(name))
-            checks += check_functions(wiring, name)
-        if f"database {name}" in passed:
-            checks.append(check_schema(wiring, name))
-            if database.semantics is not None:
-                checks.append(check_definitions(wiring, name, database.semantics))
-        if database.row_level_security:
-            checks.append(check_row_security(wiring, name))
-        elif f"database {name}" in passed and is_applied_but_unused(wiring, name):
-            checks.append(
-                Check(
-                    f"row-level security of {name}",
-                    "failed",
-                    "applied, but not used: queries run as the reader, which cannot SELECT",
-                    f"Set databases.{name}.row_level_security to true, or run "
-                    f"`quorumsql policy apply {name} --remove`.",
-                )
-            )
-    return checks
+    return [*checks, *asyncio.run(_check_all(wiring, names))]
 
 
-def check_schema(wiring: Wiring, database: str) -> Check:
-    """Checks how much of the current schema can be asked about."""
-    name = f"schema of {database}"
+async def _check_all(wiring: Wiring, names: Sequence[str]) -> list[Check]:
+    executor = wiring.build_executor()
     try:
-        catalog = wiring.source(database).read_catalog()
+        problems = dict(await executor.probe())
+    finally:
+        await executor.close()
+    found = []
+    for name in names:
+        problem = problems[f"database {name}"]
+        if problem:
+            remedy = _describe_remedy(name, wiring.settings)
+            found.append(Check("database", "failed", problem, remedy, (name,)))
+        else:
+            found.append(Check("database", "ok", "answers", databases=(name,)))
+    answering = [name for name in names if not problems[f"database {name}"]]
+    for checks in await asyncio.gather(*(_check_one(wiring, name) for name in answering)):
+        found += checks
+    return _group([*found, *await _check_index(wiring, names)])
+
+
+async def _check_one(wiring: Wiring, name: str) -> list[Check]:
+    try:
+        return [check async for check in _check_parts(wiring, name)]
     except QuorumError as error:
-        return Check(name, "failed", error.message, error.hint)
-    if not catalog.tables:
-        settings = wiring.settings.databases[database]
-        empty = describe_emptiness(database, settings, catalog.skipped)
-        return Check(name, "warning", empty.message, empty.remedy)
-    lines = describe_skipped(catalog.skipped)
-    left_out = f"; left out: {'; '.join(lines)}" if lines else ""
-    return Check(name, "ok", f"{len(catalog.tables):,} tables{left_out}")
+        return [Check("database", "failed", error.message, error.hint, (name,))]
 
 
-def check_definitions(wiring: Wiring, database: str, path: Path) -> Check:
-    """Checks that the definitions fit the current schema: others are not used."""
-    name = f"definitions of {database}"
+async def _check_parts(wiring: Wiring, name: str) -> AsyncIterator[Check]:
+    database = wiring.settings.databases[name]
+    if database.dialect == "postgres":
+        url = wiring.reader_url(name)
+        for check in (
+            *await asyncio.to_thread(check_role_limits, name, url),
+            *await asyncio.to_thread(check_functions, wiring, name),
+        ):
+            yield check
+    if database.semantics is not None:
+        yield await _check_semantics(wiring, name)
+    if database.row_level_security:
+        yield await asyncio.to_thread(check_row_security, wiring, name)
+    elif await asyncio.to_thread(is_applied_but_unused, wiring, name):
+        yield Check(
+            "row-level security",
+            "failed",
+            "applied, but not used: queries run as the reader, which cannot SELECT",
+            f"Set databases.{name}.row_level_security to true, or run "
+            f"`quorumsql policy apply {name} --remove`.",
+            (name,),
+        )
+
+
+def _group(checks: Iterable[Check]) -> list[Check]:
+    """One check for all databases of which it says the same."""
+    groups: dict[Check, tuple[str, ...]] = {}
+    for check in checks:
+        key = replace(check, databases=())
+        groups[key] = (*groups.get(key, ()), *check.databases)
+    return [replace(check, databases=databases) for check, databases in groups.items()]
+
+
+async def _check_semantics(wiring: Wiring, database: str) -> Check:
+    """Checks the definitions: names, joins, the guard and EXPLAIN. Those that are wrong are not
+    used, and a service does not start with them."""
+    path = wiring.settings.databases[database].semantics
+    assert path is not None
     try:
         file = load_semantics(path)
-        catalog = wiring.source(database).read_catalog()
-        passed, problems = guard_definitions(wiring, file, catalog)
+        catalog = await asyncio.to_thread(wiring.source(database).read_catalog)
+        count, problems = await check_definitions(wiring, file, catalog)
     except QuorumError as error:
-        return Check(name, "failed", error.message, error.hint)
+        return Check("definitions", "failed", error.message, error.hint, (database,))
     if problems:
-        first = file.describe(problems[0])
-        more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-        remedy = f"quorumsql semantics {database}"
-        return Check(name, "failed", f"{first}{more}", remedy)
-    return Check(name, "ok", f"{len(passed)} fit the schema")
+        told = "\n".join(file.describe(problem) for problem in problems)
+        return Check("definitions", "failed", f"{len(problems)} are wrong", told, (database,))
+    return Check("definitions", "ok", f"{count} fit", databases=(database,))
 
 
 def check_row_security(wiring: Wiring, database: str) -> Check:
     """Checks that the database's own policies match its policy file."""
-    name = f"row-level security of {database}"
+    name, where = "row-level security", (database,)
     try:
         problem = check_row_level_security(wiring, database)
     except QuorumError as error:
-        return Check(name, "failed", error.message, error.hint)
-    remedy = f"quorumsql policy apply {database}" if problem else ""
-    return Check(name, "failed" if problem else "ok", problem or "applied", remedy)
+        return Check(name, "failed", error.message, error.hint, where)
+    if problem:
+        return Check(name, "failed", problem, f"quorumsql policy apply {database}", where)
+    return Check(name, "ok", "applied", databases=where)
 
 
 def check_role_limits(database: str, url: str) -> list[Check]:
@@ -113,10 +131,11 @@ def check_role_limits(database: str, url: str) -> list[Check]:
     role = urlsplit(url).username or ""
     return [
         Check(
-            f"role of {database}",
+            "role",
             "warning",
             f"{role} has no {limit}: a sort can fill the server's disk",
             f"As a superuser: {_TEMP_FILE_LIMIT.format(role=role)}",
+            (database,),
         )
         for limit in find_missing_limits(url, database)
     ]
@@ -130,38 +149,40 @@ def check_functions(wiring: Wiring, database: str) -> list[Check]:
     found = find_functions(wiring, database)
     definers = [function for function in found if function.family == DEFINER]
     others = [function for function in found if function.family != DEFINER]
-    remedy = f"`quorumsql doctor --functions {database}` prints REVOKE statements for them."
+    remedy = "`quorumsql doctor --functions DATABASE` prints REVOKE statements for them."
     checks = []
     if others:
         message = f"only the guard refuses these {len(others)}: {describe_families(others)}"
-        checks.append(Check(f"functions of {database}", "warning", message, remedy))
+        checks.append(Check("functions", "warning", message, remedy, (database,)))
     if definers:
         names = ", ".join(definer.name for definer in definers[:3])
         more = f" and {len(definers) - 3} more" if len(definers) > 3 else ""
         message = f"the reader can execute {names}{more} with the rights of their owners"
-        checks.append(Check(f"{DEFINER} functions of {database}", "warning", message, remedy))
+        checks.append(Check(f"{DEFINER} functions", "warning", message, remedy, (database,)))
     return checks
 
 
-async def _probe(wiring: Wiring) -> list[tuple[str, str]]:
-    executor = wiring.build_executor()
+async def _check_index(wiring: Wiring, names: Sequence[str]) -> list[Check]:
     store = wiring.build_index_store()
     try:
-        found = [*await executor.probe(), *await store.probe()]
-        for name in wiring.settings.databases:
-            if not dict(found).get("index"):
-                head = await store.head(name)
-                found.append((f"index of {name}", "" if head else "not indexed"))
-        return found
+        if problem := dict(await store.probe())["index"]:
+            return [Check("index", "failed", problem, "quorumsql index build")]
+        heads = {head.database: head for head in await store.heads()}
     finally:
-        await executor.close()
         await store.close()
+    checks = []
+    for name in names:
+        status, message, remedy = "ok", "present", ""
+        if name not in heads:
+            status, message, remedy = "failed", "not indexed", "quorumsql index build"
+        elif not heads[name].tables:
+            status, message = "warning", "there is no table to ask about"
+            remedy = f"`quorumsql index build {name}` says why."
+        checks.append(Check("index", status, message, remedy, (name,)))
+    return checks
 
 
-def _describe_remedy(name: str, settings: Settings) -> str:
-    database = name.removeprefix("index of ").removeprefix("database ")
-    if database not in settings.databases or name.startswith("index"):
-        return "quorumsql index build"
+def _describe_remedy(database: str, settings: Settings) -> str:
     configured = settings.databases[database]
     if configured.demo:
         return "`quorumsql index build` loads the demo data."

@@ -21,7 +21,7 @@ from nl2sql.types import Contents
 from retrieval.embedding.embedder import DEFAULT_MODEL
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready, service_url
-from serve_app.operations.checks.check import Check
+from serve_app.operations.checks import Check
 
 _SENT: Final[Mapping[Contents, str]] = {
     "schema": "questions, names, types and comments (model.send: schema)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import psutil
 
@@ -16,9 +16,8 @@ from generation.engines.choice import (
 )
 from nl2sql.errors import QuorumError
 from nl2sql.settings import Settings
-from nl2sql.speed import MEASURED_K
-from serve_app.operations.background import describe_port, is_ready, read_pace, service_url
-from serve_app.operations.checks.check import Check
+from serve_app.operations.background import describe_port, is_ready, service_url
+from serve_app.operations.checks import Check
 from serve_app.operations.checks.databases import check_databases
 from serve_app.operations.checks.models import (
     check_embedder,
@@ -133,29 +132,12 @@ def check_ports(settings: Settings) -> Iterator[Check]:
             yield Check(f"port {port}", "ok", "free")
 
 
-def check_speed(settings: Settings) -> Check:
-    """Reports the model speed that the running service measured, and the sampling deadline."""
-    url = service_url(settings)
-    pace = read_pace(url)
-    if pace is None:
-        return Check(
-            "speed",
-            "ok",
-            "measured when the service starts; then shown here, in /readyz and in traces",
-        )
-    speed = "not measured: the model runs on a remote server"
-    if pace["prompt_tokens_per_s"]:
-        speed = (
-            f"{pace['prompt_tokens_per_s']:,.0f} tokens a second of a prompt, "
-            f"{pace['answer_tokens_per_s']:,.0f} of {MEASURED_K} answers together"
-        )
-    if (timeout_ms := pace["sampling_timeout_ms"]) is None:
-        return Check("speed", "ok", f"{speed}; sampling has no deadline")
-    return Check("speed", "ok", f"{speed}; sampling ends after {timeout_ms / 1000:.0f} s")
+def run_checks(settings: Settings, databases: Sequence[str] = ()) -> Iterator[Check]:
+    """Runs all checks one after the other; none of them changes anything.
 
-
-def run_checks(settings: Settings) -> Iterator[Check]:
-    """Runs all checks one after the other; none of them changes anything."""
+    ``databases`` are those to check, by default all.
+    """
+    names = [settings.database_name(name) for name in databases or settings.databases]
     yield check_cores(settings)
     if not settings.model.is_remote:
         yield check_memory(settings)
@@ -166,13 +148,12 @@ def run_checks(settings: Settings) -> Iterator[Check]:
         yield check_openvino()
     else:
         yield check_vllm()
-    yield from _guarded("embedded PostgreSQL", lambda: check_databases(settings))
+    yield from _guarded("embedded PostgreSQL", lambda: check_databases(settings, names))
     if not settings.model.is_remote:
         yield from _guarded("weights", lambda: [check_weights(settings)])
     yield check_embedder(settings)
     yield check_identity(settings)
     yield from check_ports(settings)
-    yield check_speed(settings)
 
 
 def _guarded(name: str, check: Callable[[], list[Check]]) -> list[Check]:

@@ -235,5 +235,5 @@ def test_the_limit_that_only_the_role_can_have_is_asked_for(scratch: Scratch) ->
     url = scratch.reader_url.replace("quorumsql_reader", "lab_writer")
     assert find_missing_limits(url, "scratch") == ("temp_file_limit",)
     (check,) = check_role_limits("scratch", url)
-    assert (check.status, check.name) == ("warning", "role of scratch")
+    assert (check.status, check.name) == ("warning", "role")
     assert "ALTER ROLE lab_writer SET temp_file_limit" in check.remedy

@@ -1,4 +1,4 @@
-"""``--json``: every command has it, writes one document, and nothing else; errors are documents."""
+"""``--json``: every command has it, writes one document, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import pytest
 import typer
 import yaml
 
-from nl2sql.errors import Busy
 from serve_app.cli.app import COMMANDS, load_command
 from serve_app.cli.output import Output, has_json, prints
-from serve_app.cli.problems import run_for_scripts
 from serve_app.cli.terminal import CONSOLE
 from tests.serve_app.cli.conftest import Call, answer_one
 from tests.serve_app.served import serve
@@ -76,48 +74,21 @@ def test_standard_output_is_one_document(
 
 
 @pytest.mark.parametrize(
-    ("command", "code", "name", "said"),
+    ("command", "code", "said"),
     [
-        (["index", "status"], 1, "index_unavailable", "index"),
-        (["keys", "list", "--nonsense"], 2, "usage_error", "--nonsense"),
-        (["nonsense"], 2, "usage_error", "nonsense"),
-        (["forget"], 2, "usage_error", "--yes"),
-        (["ask", "Why?", "--database", "none"], 1, "unknown_database", "'none'"),
-        (["ask", "Why?", "--format", "csv"], 2, "usage_error", "give one"),
+        (["index", "status"], 1, "index"),
+        (["keys", "list", "--nonsense"], 2, "--nonsense"),
+        (["forget"], 2, "--yes"),
+        (["ask", "Why?", "--database", "none"], 1, "'none'"),
+        (["ask", "Why?", "--format", "csv"], 2, "give one"),
     ],
 )
-def test_errors_are_problem_documents(
-    settings: Path, command: list[str], code: int, name: str, said: str, call: Call
+def test_an_error_leaves_standard_output_empty(
+    settings: Path, command: list[str], code: int, said: str, call: Call
 ) -> None:
     found, out, error = call(settings, *command, "--json")
     assert (found, out) == (code, ""), error
-    problem = json.loads(error)
-    assert problem["code"] == name
-    assert said in problem["detail"]
-    assert {"type", "title"} <= problem.keys()
-
-
-@pytest.mark.parametrize(
-    ("raised", "code", "name"),
-    [
-        (KeyboardInterrupt(), 130, "interrupted"),
-        (typer.Abort(), 1, "aborted"),
-        (typer.Exit(130), 130, "interrupted"),
-        (Busy("Full.", retry_after_s=5), 1, "busy"),
-    ],
-)
-def test_what_ends_a_command_is_a_document(
-    raised: BaseException, code: int, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    app = typer.Typer()
-
-    @app.command()
-    def command() -> None:
-        raise raised
-
-    assert run_for_scripts(app, []) == code
-    shown = capsys.readouterr()
-    assert (shown.out, json.loads(shown.err)["code"]) == ("", name)
+    assert said in error
 
 
 def test_an_outcome_that_is_not_hoped_for_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,6 +100,6 @@ def test_an_outcome_that_is_not_hoped_for_is_no_error(capsys: pytest.CaptureFixt
         CONSOLE.print("progress")
         return Output({"ok": False}, lambda: None, 3)
 
-    assert run_for_scripts(app, ["--json"]) == 3
+    assert app(["--json"], standalone_mode=False) == 3
     assert capsys.readouterr() == ('{"ok": false}\n', "")
     assert not CONSOLE.quiet

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import psycopg
@@ -86,7 +87,7 @@ def test_a_policy_that_fits_is_counted_and_its_paths_are_shown(config: Path) -> 
     code, text = run(config, "check", "--role", "department_member")
     assert code == 0, text
     assert "over (ticket_id) → support.tickets(agent_id) → hr.employees" in text
-    assert "salary (null)" in text
+    assert re.search(r"hr\.employees .* salary", text)
     assert "payslips" not in text
 
 
@@ -201,9 +202,7 @@ def test_the_doctor_prints_what_takes_the_functions_away(
     (check,) = check_functions(secured, "demo_erp")
     assert check.status == "warning"
     assert "text as SQL (17), settings (2), sleep (3)" in check.message
-    assert (
-        check.remedy == "`quorumsql doctor --functions demo_erp` prints REVOKE statements for them."
-    )
+    assert check.remedy.startswith("`quorumsql doctor --functions DATABASE`")
     command = ["--config", str(secured_config), "doctor", "--functions", "demo_erp"]
     script = CliRunner().invoke(app, command).output
     assert "REVOKE EXECUTE ON FUNCTION pg_catalog.ts_stat(text, text) FROM PUBLIC;\n" in script

@@ -21,8 +21,8 @@ from quorumsql.contract.answers import (
     ResultColumn,
 )
 from serve_app.cli.answers import print_answer, print_brief_answer, print_reasons
+from serve_app.cli.app import print_error
 from serve_app.cli.output import render_json
-from serve_app.cli.problems import print_error
 from serve_app.cli.safe_text import UNSAFE, SafeConsole, make_safe
 from serve_app.cli.terminal import TerminalReporter
 from tests.conftest import ROOT
@@ -121,7 +121,6 @@ def test_no_command_prints_past_the_safe_console() -> None:
     """What writes by itself is listed here, and passes on only what is safe or no text."""
     allowed = {
         "output.py": {"typer.echo(", "sys.stdout"},  # escapes, or makes safe
-        "problems.py": {"typer.echo("},  # JSON with escapes
         "keys.py": {"typer.echo("},  # a new key
         "ask.py": {"sys.stdout"},  # rows for a file or a pipe
     }

@@ -1,0 +1,93 @@
+"""What the doctor says of databases: definitions, empty ones, several with the same result."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from execution.postgres.embedded import EmbeddedServer
+from nl2sql.settings import Settings, parse_settings
+from nl2sql.skipped import Skipped
+from serve_app.operations.checks import Check
+from serve_app.operations.checks.databases import check_databases
+from serve_app.operations.indexing import describe_emptiness
+
+WRONG = """\
+version: 1
+measures:
+  revenue: sum(invoice.net_amt)
+  units: sum(products.name)
+  sleep: sum(orders.amt) where pg_sleep(orders.amt) is null
+filters:
+  open: orders.statu = 'OPN'
+"""
+_DENIED = (
+    Skipped("table", "hr.a", "no SELECT for the reader", remedy="GRANT SELECT ON hr.a TO r;"),
+    Skipped("table", "hr.b", "no SELECT for the reader", remedy="GRANT SELECT ON hr.b TO r;"),
+)
+
+
+def check(settings: Settings, *names: str) -> dict[str, Check]:
+    return {found.title: found for found in check_databases(settings, names)}
+
+
+def test_all_that_is_wrong_with_definitions_is_said_at_once(
+    tmp_path: Path, demo_settings: Settings, embedded_server: EmbeddedServer
+) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_text(WRONG, encoding="utf-8")
+    demo = demo_settings.databases["demo_erp"].model_copy(update={"semantics": file})
+    settings = demo_settings.model_copy(
+        update={"databases": {**demo_settings.databases, "demo_erp": demo}}
+    )
+    found = check(settings, "demo_erp")["definitions of demo_erp"]
+    assert (found.status, found.message) == ("failed", "4 are wrong")
+    text = found.remedy
+    assert "line 3: measures.revenue.expression: there is no table 'invoice'; did you mean" in text
+    assert "'finance.invoices'?" in text
+    assert "line 7: filters.open.condition: sales.orders has no column 'statu'" in text
+    assert "line 5: measures.sleep: the guard refuses it" in text
+    assert "line 4: measures.units: the database refuses it: function sum(text)" in text
+
+
+def test_databases_with_the_same_result_share_a_line(
+    tmp_path: Path, embedded_server: EmbeddedServer, demo_settings: Settings
+) -> None:
+    databases = {}
+    for name in ("a", "b", "c"):
+        path = tmp_path / f"{name}.sqlite"
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE t (x)")
+        databases[name] = {"reader": {"url": f"sqlite:///{path}"}}
+    databases["gone"] = {"reader": {"url": f"sqlite:///{tmp_path}/gone.sqlite"}}
+    settings = parse_settings({"home": str(demo_settings.home), "databases": databases})
+    found = check(settings, *databases)
+    assert found["database of a, b, c"].message == "answers"
+    assert found["database of gone"].status == "failed"
+    assert found["index of a, b, c, gone"].message == "not indexed"
+
+
+@pytest.mark.parametrize(
+    ("schemas", "skipped", "expected"),
+    [
+        ((), (), ["shop has no table to ask about", "index build shop"]),
+        (("hr",), (), ["shop has no table in hr to ask about", "databases.shop.schemas"]),
+        (
+            ("hr",),
+            (Skipped("schema", "hr", "there is no schema of that name"),),
+            ["shop has none of the schemas in databases.shop.schemas"],
+        ),
+        ((), _DENIED, ["cannot SELECT from any table of shop", "GRANT SELECT ON hr.b TO r;"]),
+    ],
+    ids=["nothing", "nothing_in_schema", "no_such_schema", "denied"],
+)
+def test_why_there_is_nothing_to_ask_about_and_what_would_help(
+    schemas: tuple[str, ...], skipped: tuple[Skipped, ...], expected: list[str]
+) -> None:
+    shop = {"reader": {"url": "duckdb:////x.duckdb"}, "schemas": list(schemas)}
+    settings = parse_settings({"default_database": "shop", "databases": {"shop": shop}})
+    told = describe_emptiness("shop", settings.databases["shop"], skipped)
+    assert [text for text in expected if text not in told] == []
