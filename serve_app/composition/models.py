@@ -73,13 +73,7 @@ class Models:
         progress: PullProgress | None,
         registry: Mapping[str, ModelEntry] | None = None,
     ) -> ModelStore:
-        return ModelStore(
-            self.settings.models_folder,
-            form,
-            progress=progress,
-            registry=registry,
-            folders=self.settings.model.folders,
-        )
+        return ModelStore(self.settings.models_folder, form, progress=progress, registry=registry)
 
     @property
     def adapter(self) -> Path | None:

