@@ -14,6 +14,8 @@ from itertools import pairwise
 from nl2sql.languages import load_lexicon
 
 _RUN = re.compile(r"[^\W\d_]+|\d+")
+# The s of "IDs", which is no word and hides the one before it.
+_PLURAL_OF_CAPITALS = re.compile(r"(?<=[A-Z][A-Z])s(?![A-Za-z])")
 _ASCII_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Written without spaces: each character is a word (CJK Unified Ideographs and kana).
 _IDEOGRAPHS = ("\u3040", "\u9fff")
@@ -30,7 +32,10 @@ def split_words(text: str) -> list[str]:
 
     >>> split_words("Orders by Größe"), split_words("訂單")
     (['order', 'by', 'grosse'], ['訂', '單'])
+    >>> split_words("customer IDs"), split_words("IDs und Größe")
+    (['customer', 'id'], ['id', 'und', 'grosse'])
     """
+    text = _PLURAL_OF_CAPITALS.sub("", text)
     if text.isascii():
         return [fold_plural(word.lower()) for word in _ASCII_WORD.findall(text)]
     plain = unicodedata.normalize("NFKC", text)

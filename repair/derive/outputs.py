@@ -27,8 +27,8 @@ _CLAUSES = ("group", "order", "having", "qualify", "distinct", "where")
 def shown_names(original: Original) -> Iterator[exp.Expr]:
     """``SELECT country_id FROM city`` → ``SELECT country.name FROM city LEFT JOIN country …``.
 
-    Only if the question asks for no key. The name is the column ``name``, ``title`` or one that is
-    called like its table.
+    Only if the question asks for no key and the name is no output yet. The name is the column
+    ``name``, ``title`` or one that is called like its table.
     """
     if _KEYS & original.words or len(original.outermost) != 1:
         return
@@ -92,15 +92,19 @@ def _show(
     assert table is not None
     number = next(at for at, each in enumerate(original.scopes) if each is scope)
     key = visible.spell(output.unalias().this)
-    if key == original.find_key(table) and (name := find_label(table)):
+    label = find_label(table)
+    if key == original.find_key(table) and label and not _is_shown(original, scope, owner, label):
         draft = original.draft()
         copy = read_scopes(draft.tree, visible)[number]
-        _show_column(draft.of(output), original.build_column(owner, visible.fold(name)), copy)
+        _show_column(draft.of(output), original.build_column(owner, visible.fold(label)), copy)
         yield draft.tree
     for neighbour in visible.list_neighbours(table):
         name = find_label(neighbour.table)
         refers = neighbour.key.target == neighbour.table.qualified and len(neighbour.pairs) == 1
         if not name or not refers or visible.fold(neighbour.pairs[0][0]) != key:
+            continue
+        joined = _find_joined(scope, owner, neighbour)
+        if joined is not None and _is_shown(original, scope, joined, name):
             continue
         is_unique = original.find_key(neighbour.table) == visible.fold(neighbour.pairs[0][1])
         # Without a primary key a row may be repeated, which figures and the number of rows show.
@@ -114,6 +118,17 @@ def _show(
         if added is not None:
             _show_column(draft.of(output), original.build_column(added, visible.fold(name)), copy)
             yield draft.tree
+
+
+def _is_shown(original: Original, scope: SelectScope, source: SelectSource, name: str) -> bool:
+    """Whether that column of the source is an output already."""
+    columns = [output.unalias() for output in scope.select.expressions]
+    return any(
+        isinstance(column, exp.Column)
+        and original.visible.spell(column.this) == original.visible.fold(name)
+        and original.find_owner(column, scope) is source
+        for column in columns
+    )
 
 
 def _show_column(output: exp.Expr, column: exp.Column, scope: SelectScope) -> None:
