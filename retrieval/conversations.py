@@ -135,7 +135,6 @@ class GuardedConversations:
         databases: Collection[str],
         *,
         search: str,
-        starred: bool | None,
         after: str,
         most: int,
     ) -> tuple[list[KeptConversation], str]:
@@ -147,7 +146,6 @@ class GuardedConversations:
             days=self._days,
             most=most + 1,
             search=search,
-            starred=starred,
             before=read_time_cursor(after),
         )
         page = found[:most]
@@ -175,22 +173,6 @@ class GuardedConversations:
             ),
             withheld,
         )
-
-    async def change(
-        self,
-        principal: Principal,
-        databases: Collection[str],
-        session: str,
-        *,
-        title: str | None,
-        starred: bool | None,
-    ) -> KeptConversation | None:
-        """Changes title or star; None if the principal has no such conversation."""
-        if await self._find(principal, databases, session) is None:
-            return None
-        owner = identify_owner(principal)
-        await self._store.change(owner, session, title=title, starred=starred)
-        return await self._find(principal, databases, session)
 
     async def delete(self, principal: Principal, session: str = "") -> tuple[int, int]:
         """Deletes one of the principal's conversations, or all; see the store."""

@@ -24,7 +24,6 @@ from quorumsql.contract.answers import (
 from quorumsql.contract.events import AnswerEvent, Event, ProgressEvent
 from quorumsql.contract.feedback import FeedbackRequest, FeedbackResponse, ReviewResponse
 from quorumsql.contract.history import (
-    ConversationEntryResponse,
     ConversationResponse,
     ConversationsResponse,
     DeletedResponse,
@@ -251,7 +250,6 @@ class AsyncClient:
         self,
         search: str = "",
         *,
-        starred: bool | None = None,
         after: str = "",
         limit: int = 50,
     ) -> ConversationsResponse:
@@ -260,7 +258,6 @@ class AsyncClient:
             ConversationsResponse,
             "/conversations",
             search=search,
-            starred=starred,
             after=after,
             limit=limit,
         )
@@ -268,13 +265,6 @@ class AsyncClient:
     async def conversation(self, id_: str) -> ConversationResponse:
         """One of them with its questions."""
         return await self._get(ConversationResponse, f"/conversations/{_quote(id_)}")
-
-    async def change_conversation(
-        self, id_: str, *, title: str | None = None, starred: bool | None = None
-    ) -> ConversationEntryResponse:
-        """Names or stars a conversation; what is None stays."""
-        path, body = f"/conversations/{_quote(id_)}", {"title": title, "starred": starred}
-        return await self._call(ConversationEntryResponse, "PATCH", path, body)
 
     async def delete_conversation(self, id_: str) -> DeletedResponse:
         """Deletes a conversation, with what follow-up questions are completed from."""

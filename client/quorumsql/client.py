@@ -109,7 +109,6 @@ class Client:
     export_run = _block(AsyncClient.export_run)
     conversations = _block(AsyncClient.conversations)
     conversation = _block(AsyncClient.conversation)
-    change_conversation = _block(AsyncClient.change_conversation)
     delete_conversation = _block(AsyncClient.delete_conversation)
     delete_conversations = _block(AsyncClient.delete_conversations)
 

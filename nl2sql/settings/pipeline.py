@@ -187,8 +187,7 @@ class SessionSettings(Section):
         ge=0,
         le=36_500,
         description="Conversations are listed for their principal for this many days after their "
-        "latest question, starred ones without an end; 0: none are listed, and only a day is kept "
-        "for follow-up questions.",
+        "latest question; 0: none are listed, and only a day is kept for follow-up questions.",
     )
 
 

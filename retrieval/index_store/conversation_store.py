@@ -10,7 +10,7 @@ from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from retrieval.index_store.table_store import TableStore, clean, insert, read_row
+from retrieval.index_store.table_store import TableStore, insert, read_row
 
 _LONGEST_TITLE = 80
 
@@ -26,21 +26,19 @@ DELETE FROM quorumsql.conversation_turns
      WHERE owner = %(owner)s AND session = %(session)s
      ORDER BY number DESC OFFSET %(most)s LIMIT 1)
 """
-# Starred conversations do not expire.
-_IS_KEPT = "(c.starred OR c.asked_at > now() - make_interval(days => %(days)s))"
+_IS_KEPT = "c.asked_at > now() - make_interval(days => %(days)s)"
 
 _LIST = f"""
-SELECT c.session, c.title, c.database, c.asked_at, c.starred,
+SELECT c.session, c.title, c.database, c.asked_at,
        (SELECT count(*) FROM quorumsql.conversation_turns t
          WHERE t.owner = c.owner AND t.session = c.session
            AND t.database = ANY (%(databases)s::text[]))
   FROM quorumsql.conversations c
  WHERE c.owner = %(owner)s AND c.database = ANY (%(databases)s::text[]) AND {_IS_KEPT}
-   AND (%(starred)s::boolean IS NULL OR c.starred = %(starred)s)
    AND (%(before)s::timestamptz IS NULL
         OR (c.asked_at, c.session) < (%(before)s, %(before_session)s))
    AND (%(session)s = '' OR c.session = %(session)s)
-   AND (%(search)s = '' OR strpos(lower(c.title), lower(%(search)s)) > 0 OR EXISTS (
+   AND (%(search)s = '' OR EXISTS (
         SELECT 1 FROM quorumsql.conversation_turns t
          WHERE t.owner = c.owner AND t.session = c.session
            AND t.database = ANY (%(databases)s::text[])
@@ -83,14 +81,13 @@ class KeptConversation:
     title: str
     database: str
     asked_at: datetime
-    starred: bool
     questions: int
 
 
 class ConversationStore(TableStore):
     """What principals asked, for themselves to find again. All methods raise IndexUnavailable.
 
-    ``days`` is how long one that is not starred is kept after its latest question; ``databases``
+    ``days`` is how long one is kept after its latest question; ``databases``
     are those whose questions are shown.
     """
 
@@ -128,13 +125,12 @@ class ConversationStore(TableStore):
         days: int,
         most: int,
         search: str = "",
-        starred: bool | None = None,
         before: tuple[datetime, str] | None = None,
         session: str = "",
     ) -> list[KeptConversation]:
         """At most ``most`` conversations, the latest first, that match all that is given.
 
-        ``search`` is part of a title or a question; ``before`` the time and session of the last
+        ``search`` is part of a question; ``before`` the time and session of the last
         one of the page before.
         """
         rows = await self._fetch(
@@ -145,7 +141,6 @@ class ConversationStore(TableStore):
                 "days": days,
                 "most": most,
                 "search": search,
-                "starred": starred,
                 "before": before[0] if before else None,
                 "before_session": before[1] if before else "",
                 "session": session,
@@ -180,17 +175,6 @@ class ConversationStore(TableStore):
         )
         return [read_row(KeptTurn, row) for row in reversed(rows)]
 
-    async def change(
-        self, owner: str, session: str, *, title: str | None, starred: bool | None
-    ) -> None:
-        """Changes what is not None; of a conversation that does not exist, nothing."""
-        await self._change(
-            "UPDATE quorumsql.conversations SET title = coalesce(%(title)s, title),"
-            " starred = coalesce(%(starred)s, starred)"
-            " WHERE owner = %(owner)s AND session = %(session)s",
-            {"title": clean(title), "starred": starred, "owner": owner, "session": session},
-        )
-
     async def delete(self, *, owner: str = "", session: str = "") -> tuple[int, int]:
         """Deletes conversations; an empty ``owner`` or ``session`` means all of them.
 
@@ -208,7 +192,7 @@ class ConversationStore(TableStore):
     async def prune(self, days: int) -> int:
         """Deletes the expired conversations of all owners; returns their number."""
         return await self._change(
-            f"DELETE FROM quorumsql.conversations c WHERE NOT {_IS_KEPT}", {"days": days}
+            f"DELETE FROM quorumsql.conversations c WHERE NOT ({_IS_KEPT})", {"days": days}
         )
 
 

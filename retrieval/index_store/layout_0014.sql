@@ -143,7 +143,6 @@ CREATE TABLE quorumsql.conversations (
     session   text NOT NULL,
     title     text NOT NULL,
     database  text NOT NULL,
-    starred   boolean NOT NULL DEFAULT false,
     asked_at  timestamptz NOT NULL,
     PRIMARY KEY (owner, session)
 );

@@ -9,8 +9,6 @@ from fastapi import APIRouter, Query, Response
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.feedback import ReviewResponse
 from quorumsql.contract.history import (
-    ConversationChange,
-    ConversationEntryResponse,
     ConversationResponse,
     ConversationsResponse,
     DeletedResponse,
@@ -30,7 +28,6 @@ _CONVERSATIONS = describe_responses(
     "A page of the principal's conversations, the latest first.", ConversationsResponse
 )
 _CONVERSATION = describe_responses("The conversation.", ConversationResponse, 404)
-_CHANGED = describe_responses("The changed conversation.", ConversationEntryResponse, 404)
 _DELETED = describe_responses(
     "How much was deleted; a conversation that does not exist is no error.", DeletedResponse
 )
@@ -63,30 +60,15 @@ def build_history_router(history: HistoryService) -> APIRouter:
     async def list_conversations(
         principal: Caller,
         search: Search = "",
-        starred: bool | None = None,
         after: After = "",
         limit: Limit = 50,
     ) -> Response:
-        found = await history.list_latest(
-            principal, search=search, starred=starred, after=after, most=limit
-        )
+        found = await history.list_latest(principal, search=search, after=after, most=limit)
         return render_model(found)
 
     @router.get("/conversations/{id}", summary="Show a conversation", responses=_CONVERSATION)
     async def show_conversation(id: str, principal: Caller) -> Response:  # noqa: A002
         return render_model(await history.load(principal, id))
-
-    @router.patch(
-        "/conversations/{id}",
-        summary="Name or star a conversation",
-        responses=_CHANGED,
-    )
-    async def change_conversation(
-        id: str,  # noqa: A002
-        body: ConversationChange,
-        principal: Caller,
-    ) -> Response:
-        return render_model(await history.change(principal, id, body))
 
     @router.delete("/conversations/{id}", summary="Delete a conversation", responses=_DELETED)
     async def delete_conversation(id: str, principal: Caller) -> Response:  # noqa: A002

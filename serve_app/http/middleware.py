@@ -124,7 +124,7 @@ def add_middleware(
         app = CORSMiddleware(
             app,
             allow_origins=serve.allowed_origins,
-            allow_methods=("GET", "POST", "PATCH", "DELETE"),
+            allow_methods=("GET", "POST", "DELETE"),
             allow_headers=("Authorization", "Content-Type", *_MCP_HEADERS),
             expose_headers=_EXPOSED,
         )

@@ -1,4 +1,4 @@
-"""``/conversations``: what a principal asked, to find again, continue, star and delete.
+"""``/conversations``: what a principal asked, to find again, continue and delete.
 
 Knows nothing of FastAPI. A conversation's id is the session of its questions.
 """
@@ -13,7 +13,6 @@ from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from quorumsql.contract.history import (
-    ConversationChange,
     ConversationEntryResponse,
     ConversationResponse,
     ConversationsResponse,
@@ -23,10 +22,9 @@ from quorumsql.contract.history import (
 from retrieval.conversations import GuardedConversations, WholeConversation
 from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
 from serve_app.service.accounting import Accounting
-from serve_app.service.request_checks import NotFound, check_filled, check_session, check_text
+from serve_app.service.request_checks import NotFound, check_session, check_text
 
 _LONGEST_SEARCH = 200
-_LONGEST_TITLE = 200
 _T = TypeVar("_T")
 
 
@@ -44,7 +42,7 @@ class HistoryService:
         self._accounting = accounting
 
     async def list_latest(
-        self, principal: Principal, *, search: str, starred: bool | None, after: str, most: int
+        self, principal: Principal, *, search: str, after: str, most: int
     ) -> ConversationsResponse:
         """A page of conversations, the latest first. Raises InvalidRequest."""
         search = check_text("search", search, _LONGEST_SEARCH)
@@ -52,7 +50,7 @@ class HistoryService:
 
         async def find() -> tuple[list[KeptConversation], str]:
             return await self._conversations.list_latest(
-                principal, databases, search=search, starred=starred, after=after, most=most
+                principal, databases, search=search, after=after, most=most
             )
 
         page, following = await self._run("list_conversations", principal, find)
@@ -77,25 +75,6 @@ class HistoryService:
                 _render_turn(turn, is_withheld=turn.id in whole.withheld) for turn in whole.turns
             ],
         )
-
-    async def change(
-        self, principal: Principal, id_: str, change: ConversationChange
-    ) -> ConversationEntryResponse:
-        """Sets title or star. Raises InvalidRequest, NotFound."""
-        session = check_session(id_)
-        title = change.title
-        if title is not None:
-            title = " ".join(check_filled("title", title, _LONGEST_TITLE).split())
-        databases = self._settings.database_names(principal)
-
-        async def set_them() -> KeptConversation:
-            changed = await self._conversations.change(
-                principal, databases, session, title=title, starred=change.starred
-            )
-            return _require(changed)
-
-        kept = await self._run(f"change_conversation: {session}", principal, set_them)
-        return ConversationEntryResponse(**_describe(kept))
 
     async def delete(self, principal: Principal, id_: str = "") -> DeletedResponse:
         """Deletes one conversation, or all of the principal's.
@@ -133,7 +112,6 @@ def _describe(kept: KeptConversation) -> dict[str, object]:
         "database": kept.database,
         "asked_at": render_time(kept.asked_at),
         "questions": kept.questions,
-        "starred": kept.starred,
     }
 
 

@@ -20,7 +20,7 @@ from tests.serve_app.page_service import PageService, open_page_service
 COUNT = "SELECT count(*) FROM employees"
 NAMES = {"database": "a/b", "name": "crm.orders", "id_": "a/b", "session": "a/b"}
 METHODS = (
-    "tables table definitions suggestions conversation change_conversation delete_conversation "
+    "tables table definitions suggestions conversation delete_conversation "
     "withdraw_feedback finish_review forget"
 ).split()
 
@@ -65,10 +65,6 @@ async def test_history(service: PageService) -> None:
         for session in ("a", "b"):
             await client.ask(COUNT, session=session, k=1)
         assert [one.id for one in (await client.conversations()).conversations] == ["b", "a"]
-        changed = await client.change_conversation("a", title="Staff", starred=True)
-        assert (changed.title, changed.starred) == ("Staff", True)
-        found = await client.conversations(starred=False)
-        assert [one.id for one in found.conversations] == ["b"]
         (turn,) = (await client.conversation("a")).turns
         assert turn.sql == COUNT
         assert (await client.delete_conversation("a")).conversations == 1

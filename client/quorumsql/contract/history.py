@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from quorumsql.contract.model import ResponseModel, Text
 
@@ -15,7 +15,6 @@ class ConversationEntryResponse(ResponseModel):
     database: Text = Field(description="The database of the latest question.")
     asked_at: Text = Field(description="When the latest question was asked (ISO 8601, UTC).")
     questions: int
-    starred: bool = Field(description="Whether it is kept without an end.")
 
 
 class ConversationsResponse(ResponseModel):
@@ -51,15 +50,6 @@ class ConversationResponse(ConversationEntryResponse):
     """A conversation with its latest questions, at most 100, oldest first."""
 
     turns: list[ConversationTurnResponse]
-
-
-class ConversationChange(BaseModel):
-    """The body of ``PATCH /conversations/{id}``; what is left out stays."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    title: str | None = None
-    starred: bool | None = None
 
 
 class DeletedResponse(ResponseModel):

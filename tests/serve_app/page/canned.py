@@ -189,7 +189,7 @@ def build_conversation(
         for number, (question, outcome) in enumerate(questions, start=1)
     ]  # fmt: skip
     return {
-        "id": id_, "title": title, "database": DATABASE, "asked_at": now, "starred": False,
+        "id": id_, "title": title, "database": DATABASE, "asked_at": now,
         "questions": len(questions), "turns": turns,
     }  # fmt: skip
 
@@ -199,7 +199,6 @@ def build_conversations(now: str) -> list[dict[str, Any]]:
     more = ("And only in Germany?", "answered")
     return [
         build_conversation(f"c{number}", title, now, [(title, "answered"), more])
-        | {"starred": number == 1}
         for number, title in enumerate(pick("conversations"))
     ]
 

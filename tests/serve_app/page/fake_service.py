@@ -106,7 +106,7 @@ class FakeService:
             route("/query", self.query, "POST"),
             route("/run", self.run, "POST"),
             route("/conversations", self.list_conversations),
-            route("/conversations/{id}", self.one_conversation, "GET", "PATCH", "DELETE"),
+            route("/conversations/{id}", self.one_conversation, "GET", "DELETE"),
             route("/feedback", self.give_feedback, "POST"),
             route("/feedback", self.list_review),
             route("/feedback/{id}", self.withdraw_feedback, "DELETE"),
@@ -235,12 +235,7 @@ class FakeService:
 
     async def list_conversations(self, request: Request) -> Response:
         search = request.query_params.get("search", "").lower()
-        found = [
-            one
-            for one in self.conversations
-            if search in one["title"].lower()
-            and (one["starred"] or "starred" not in request.query_params)
-        ]
+        found = [one for one in self.conversations if search in one["title"].lower()]
         return JSONResponse(
             {
                 "conversations": [{k: v for k, v in one.items() if k != "turns"} for one in found],
@@ -254,8 +249,6 @@ class FakeService:
         )
         if found is None:
             return problem(404, "Not found", "There is no such conversation.")
-        if request.method == "PATCH":
-            found.update(await request.json())
         if request.method == "DELETE":
             self.conversations.remove(found)
             return JSONResponse({"conversations": 1, "questions": found["questions"]})

@@ -142,5 +142,4 @@ def test_the_routes_of_the_page_reach_the_stages(url: str, wiring: Wiring) -> No
         assert client.post("/run", json={"sql": COUNT}).json()["rows"]
         client.post("/query", json={"question": COUNT, "k": 1, "session": "page"})
         assert get("/conversations/page")["turns"][0]["question"] == COUNT
-        assert client.patch("/conversations/page", json={"starred": True}).json()["starred"]
         assert client.delete("/conversations").json()["conversations"] == 1
