@@ -122,7 +122,7 @@ def fit_score(ballots: Sequence[Ballot], before: Points, folds: int) -> ScoreFit
     tables = [_Table.build(ballot, names) for ballot in ballots]
     repeats = Counter((ballot.database, ballot.question) for ballot in ballots)
     shares = [1 / repeats[ballot.database, ballot.question] for ballot in ballots]
-    parts = assign_folds(ballots, folds, by_database=True)
+    parts = assign_folds([ballot.database for ballot in ballots], folds)
     fitted = {
         part: _maximize(
             [table for table, at in zip(tables, parts, strict=True) if at != part],

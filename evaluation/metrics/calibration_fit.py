@@ -2,28 +2,29 @@
 
 The features are in every record's trace, so a fit uses the same inputs as the service. The figures
 of the model are measured out of fold: the questions are divided into folds by database, so that the
-confidence of a question does not depend on questions about the same database. The model that is
-saved is fitted on all questions.
+confidence of a question does not depend on questions about the same database; by question if there
+are fewer databases than folds. The model that is saved is fitted on all questions.
 
-Ridge-penalised maximum likelihood by Newton's method (Hastie, Tibshirani & Friedman 2009, 4.4).
+Ridge-penalised maximum likelihood (Hastie, Tibshirani & Friedman 2009, 4.4).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from evaluation.metrics.confidence import (
     Claim,
     find_claim,
     find_safe_threshold,
     measure_claims,
-    measure_risk,
     promise_threshold,
 )
 from evaluation.metrics.figures import CalibrationFigures
@@ -58,41 +59,25 @@ FEATURES = (
 # calibration that is known to hold elsewhere: docs/lab/answers.md compares penalties.
 _PENALTY, _INTERCEPT_PENALTY = 30.0, 1e-6
 _PENALTY_WITH_START, _INTERCEPT_PENALTY_WITH_START = 100.0, 5.0
-_STEPS = 50
+_FOLDS = 5
 
 _Numbers = npt.NDArray[np.float64]
 
 
-class AskedQuestion(Protocol):
-    """What belongs to a question about a database."""
-
-    @property
-    def question(self) -> str:
-        """The id of the question."""
-
-    @property
-    def database(self) -> str:
-        """The name of the database."""
-
-
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One answer: its question, its features, and whether it was right.
-
-    ``kind`` is the benchmark, for which a risk is stated.
-    """
+    """One answer: its question, its features, and whether it was right."""
 
     question: str
     database: str
     features: Mapping[str, float]
     right: bool
-    kind: str = ""
 
 
-def collect_cases(records: Sequence[QuestionRecord], kind: str = "") -> list[Case]:
+def collect_cases(records: Sequence[QuestionRecord]) -> list[Case]:
     """The answers of a run that were voted on and have features."""
     return [
-        Case(record.id, record.database, record.trace["features"], claim.right, kind)
+        Case(record.id, record.database, record.trace["features"], claim.right)
         for record in records
         if record.counts
         and record.trace.get("features")
@@ -152,13 +137,9 @@ def _find_scales(cases: Sequence[Case]) -> Calibration:
 
 
 def cross_fit(
-    cases: Sequence[Case], folds: int, *, by_database: bool = True, start: Calibration | None = None
+    cases: Sequence[Case], parts: Sequence[int], start: Calibration | None = None
 ) -> list[Claim]:
-    """The confidence of each case by a calibration fitted without it, in the order of the cases.
-
-    Without ``by_database``, only the records of the same question share a fold.
-    """
-    parts = assign_folds(cases, folds, by_database=by_database)
+    """The confidence of each case by a calibration fitted without its part (its fold)."""
     fits = {
         part: fit_calibration(
             [case for case, at in zip(cases, parts, strict=True) if at != part], start
@@ -171,66 +152,49 @@ def cross_fit(
     ]
 
 
-def assign_folds(cases: Sequence[AskedQuestion], folds: int, *, by_database: bool) -> list[int]:
-    """The fold of each case: groups by falling size, each into the smallest fold so far."""
-    name_of: Callable[[AskedQuestion], str] = lambda case: (  # noqa: E731 - chosen once
-        case.database if by_database else case.question
-    )
-    sizes: dict[str, int] = {}
-    for case in cases:
-        sizes[name_of(case)] = sizes.get(name_of(case), 0) + 1
-    filled = [0] * min(folds, len(sizes))
+def assign_folds(names: Sequence[str], folds: int) -> list[int]:
+    """The fold of each name: equal names by falling number, each into the smallest fold so far."""
+    filled = [0] * folds
     fold_of: dict[str, int] = {}
-    for name in sorted(sizes, key=lambda name: (-sizes[name], name)):
+    for name, count in sorted(Counter(names).items(), key=lambda item: (-item[1], item[0])):
         fold = filled.index(min(filled))
         fold_of[name] = fold
-        filled[fold] += sizes[name]
-    return [fold_of[name_of(case)] for case in cases]
+        filled[fold] += count
+    return [fold_of[name] for name in names]
 
 
 def measure_fit(
-    cases: Sequence[Case],
-    questions: Mapping[str, int],
-    folds: int,
-    *,
-    by_database: bool,
-    risk: float,
-    start: Calibration | None = None,
+    cases: Sequence[Case], questions: int, risk: float, start: Calibration | None = None
 ) -> CalibrationFigures:
-    """Measures the confidence on questions that it was not fitted on.
+    """Measures the confidence on questions that it was not fitted on; ``questions`` were asked.
 
-    ``questions`` are the numbers of different questions by kind. The threshold is the lowest above
-    which at most a share of ``risk`` is wrong, with 95 % confidence; of a question with several
-    cases, the first counts. The ``honest_*`` figures cut each fold by the threshold of the others.
+    The threshold is the lowest above which at most a share of ``risk`` is wrong, with 95 %
+    confidence; of a question with several cases, the first counts. The ``honest_*`` figures cut
+    each fold by the threshold of the others.
     """
-    claims = cross_fit(cases, folds, by_database=by_database, start=start)
+    has_databases = len({case.database for case in cases}) >= _FOLDS
+    parts = assign_folds(
+        [case.database if has_databases else f"{case.database} {case.question}" for case in cases],
+        _FOLDS,
+    )
+    claims = cross_fit(cases, parts, start)
     seen: dict[tuple[str, str], int] = {}
     for at, case in enumerate(cases):
         seen.setdefault((case.database, case.question), at)
-    once = list(seen.values())
-    threshold, is_safe = choose_threshold([claims[at] for at in once], risk)
-    parts = assign_folds(cases, folds, by_database=by_database)
+    once = [(parts[at], claims[at]) for at in seen.values()]
+    threshold, is_safe = choose_threshold([claim for _, claim in once], risk)
     kept: list[Claim] = []
     for part in sorted(set(parts)):
-        limit, _ = choose_threshold([claims[at] for at in once if parts[at] != part], risk)
-        here = [claims[at] for at in once if parts[at] == part]
-        kept += [claim for claim in here if claim.confidence >= limit]
-    total = sum(questions.values())
+        limit, _ = choose_threshold([claim for at, claim in once if at != part], risk)
+        kept += [claim for at, claim in once if at == part and claim.confidence >= limit]
     return CalibrationFigures(
-        questions=total,
+        questions=questions,
         answered=len(once),
-        overall=sum(claims[at].right for at in once) / total,
-        confidence=measure_claims([claims[at] for at in once], total, threshold),
+        confidence=measure_claims([claim for _, claim in once], questions, threshold),
         is_safe=is_safe,
-        pooled=measure_risk("all", [claims[at] for at in once], total, threshold),
-        kinds=tuple(
-            measure_risk(
-                kind, [claims[at] for at in once if cases[at].kind == kind], count, threshold
-            )
-            for kind, count in questions.items()
-        ),
-        honest_coverage=len(kept) / total,
+        honest_coverage=len(kept) / questions,
         honest_accuracy=estimate([float(claim.right) for claim in kept]),
+        folds="databases" if has_databases else "questions",
     )
 
 
@@ -265,17 +229,15 @@ def _maximize(
     start: _Numbers,
     penalties: tuple[float, float],
 ) -> _Numbers:
-    """Newton's method until convergence; the first penalty is of the intercept, in column 0."""
+    """The weights, of which the intercept comes first, as its column and its penalty do."""
     penalty = np.full(table.shape[1], penalties[1])
     penalty[0] = penalties[0]
-    weights = start.copy()
-    for _ in range(_STEPS):
-        chance = 1 / (1 + np.exp(-np.clip(table @ weights, -30, 30)))
-        slope = table.T @ (shares * (right - chance)) - penalty * (weights - start)
-        spread = shares * chance * (1 - chance)
-        curvature = (table * spread[:, None]).T @ table + np.diag(penalty)
-        step = np.linalg.solve(curvature, slope)
-        weights = weights + step
-        if float(np.abs(step).max()) < 1e-9:
-            break
-    return weights
+    signs = 2 * right - 1
+
+    def measure(weights: _Numbers) -> tuple[float, _Numbers]:
+        margins, moved = signs * (table @ weights), weights - start
+        loss = shares @ np.logaddexp(0, -margins) + penalty @ moved**2 / 2
+        slope = -table.T @ (shares * signs * expit(-margins)) + penalty * moved
+        return float(loss), slope
+
+    return np.asarray(minimize(measure, start, jac=True, method="BFGS").x)

@@ -24,7 +24,6 @@ from evaluation.metrics.figures import (
     Abstention,
     ConfidenceFigures,
     ReliabilityBin,
-    RiskAtThreshold,
 )
 from evaluation.metrics.statistics import estimate
 from evaluation.runs.records import QuestionRecord
@@ -218,12 +217,3 @@ def promise_threshold(claims: Sequence[Claim], risk: float) -> float:
             break
         found = confidence
     return found
-
-
-def measure_risk(
-    name: str, claims: Sequence[Claim], questions: int, threshold: float
-) -> RiskAtThreshold:
-    """Answers from the threshold up, how many are wrong, and the bound."""
-    kept = [claim for claim in claims if claim.confidence >= threshold]
-    wrong = sum(not claim.right for claim in kept)
-    return RiskAtThreshold(name, questions, len(kept), wrong, bound_risk(wrong, len(kept)))

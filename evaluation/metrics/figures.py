@@ -70,38 +70,22 @@ class ConfidenceFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class RiskAtThreshold:
-    """Of the ``questions`` of one kind, those answered from a threshold up, and the wrong ones.
-
-    ``bound``: the share of wrong answers that is not exceeded with 95 % confidence.
-    """
-
-    kind: str
-    questions: int
-    answered: int
-    wrong: int
-    bound: float
-
-
-@dataclass(frozen=True, slots=True)
 class CalibrationFigures:
     """The quality of a fitted confidence on questions that it was not fitted on.
 
-    ``overall`` is the accuracy over all ``questions``. ``is_safe``: the threshold of ``confidence``
-    keeps the risk with 95 % confidence; otherwise it is the one that the confidences promise to.
-    ``pooled`` and ``kinds`` have each question once. ``honest_accuracy`` and ``honest_coverage``
-    are those of answers selected by a threshold that was chosen without their fold.
+    ``is_safe``: the threshold of ``confidence`` keeps the risk with 95 % confidence; otherwise it
+    is the one that the confidences promise to. ``honest_accuracy`` and ``honest_coverage`` are
+    those of answers selected by a threshold that was chosen without their fold. ``folds`` says what
+    was kept together: databases, or questions where there are few databases.
     """
 
     questions: int
     answered: int
-    overall: float
     confidence: ConfidenceFigures
     is_safe: bool
-    pooled: RiskAtThreshold
-    kinds: tuple[RiskAtThreshold, ...]
     honest_coverage: float
     honest_accuracy: Estimate
+    folds: str
 
 
 @dataclass(frozen=True, slots=True)

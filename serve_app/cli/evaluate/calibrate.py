@@ -27,7 +27,6 @@ from ranking.confidence.calibration import load_calibration
 from serve_app.cli.output import Output, print_document, prints, say
 
 _FEWEST_CASES = 50
-_FOLDS = 5
 
 
 @prints
@@ -36,13 +35,6 @@ def calibrate(
     output: Annotated[
         Path, typer.Option(help="The file to write; name it in ranking.calibration.")
     ] = Path("calibration.json"),
-    by_database: Annotated[
-        bool,
-        typer.Option(
-            "--by-database/--by-question",
-            help="Fit the confidence of a database, or question, only on the others.",
-        ),
-    ] = True,
     risk: Annotated[
         float,
         typer.Option(
@@ -65,29 +57,28 @@ def calibrate(
     Of a question with several runs, the first that is named counts in the figures.
     """
     cases: list[Case] = []
-    asked: dict[str, set[str]] = {}
+    asked: set[tuple[str, str]] = set()
+    manifests: list[RunManifest] = []
     for folder in runs:
         manifest, records = read_run(folder)
-        found = collect_cases(records, manifest.benchmark)
+        manifests.append(manifest)
+        found = collect_cases(records)
         if not found:
             raise SettingsError(
                 f"The traces in {folder} do not contain the features of the confidence.",
                 hint="Repeat the run: traces of this version contain them.",
             )
         cases += found
-        counted = {record.id for record in records if record.counts}
-        asked.setdefault(manifest.benchmark, set()).update(counted)
-    manifests = [read_run(folder)[0] for folder in runs]
+        asked.update((manifest.benchmark, record.id) for record in records if record.counts)
     first = load_calibration(start, str(manifests[0].configuration["model"]["name"]))
     if len(cases) < _FEWEST_CASES or (first is None and len({case.right for case in cases}) < 2):
         raise SettingsError(
             f"{len(cases)} answers are too few to fit a confidence.",
             hint=f"At least {_FEWEST_CASES} are needed, right and wrong ones.",
         )
-    questions = {kind: len(ids) for kind, ids in asked.items()}
-    figures = measure_fit(cases, questions, _FOLDS, by_database=by_database, risk=risk, start=first)
+    figures = measure_fit(cases, len(asked), risk, first)
     threshold = figures.confidence.at_threshold.threshold
-    origin = _describe(runs, manifests, figures, by_database, risk, start)
+    origin = _describe(runs, manifests, figures, risk, start)
     value = render_calibration(replace(fit_calibration(cases, first), threshold=threshold), origin)
     output.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     document = {"file": output, "threshold": round(threshold, 4), **origin}
@@ -108,7 +99,6 @@ def _describe(
     runs: Sequence[Path],
     manifests: Sequence[RunManifest],
     figures: CalibrationFigures,
-    by_database: bool,
     risk: float,
     start: str,
 ) -> dict[str, Any]:
@@ -121,7 +111,7 @@ def _describe(
         "questions": figures.questions,
         "answered": figures.answered,
         "date": datetime.now(UTC).date().isoformat(),
-        "folds": "databases" if by_database else "questions",
+        "folds": figures.folds,
         "calibration_error": round(figures.confidence.calibration_error, 4),
         "brier": round(figures.confidence.brier, 4),
         "auroc": round(figures.confidence.auroc, 4),
@@ -131,13 +121,4 @@ def _describe(
         "honest_accuracy": round(figures.honest_accuracy.value, 4),
         "risk": risk,
         "risk_is_shown": figures.is_safe,
-        "risks": {
-            found.kind: {
-                "questions": found.questions,
-                "answered": found.answered,
-                "wrong": found.wrong,
-                "bound": round(found.bound, 4),
-            }
-            for found in (figures.pooled, *figures.kinds)
-        },
     }
