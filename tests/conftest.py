@@ -106,7 +106,7 @@ def demo_settings() -> Iterator[Settings]:
                 "demo_erp": {**database, "schemas": list(_read_schemas())},
                 "second": {**database, "schemas": ["hr", "sales"]},
             },
-            "limits": {"statement_timeout_ms": 3000, "explain_timeout_ms": 2000},
+            "limits": {"statement_timeout_ms": 3000},
             # The small one, on whatever machine.
             "model": {"name": "qwen2.5-coder-0.5b-instruct"},
             # Scripted queries are answers, whatever few samples say of them.

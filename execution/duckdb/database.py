@@ -148,7 +148,7 @@ class DuckDbDatabase:
             return replace(too_much, explained=explained) if too_much else explained
 
         def build() -> _DuckdbStatement[Explained]:
-            return self._build(query, work, tighten_limits(self._limits).explain_timeout_ms)
+            return self._build(query, work, tighten_limits(self._limits).statement_timeout_ms)
 
         return await self._threads.run(build, who=query.principal)
 

@@ -182,7 +182,7 @@ class PostgresDatabase:
         limits = tighten_limits(self._limits, tighter)
         settings = build_settings(
             limits,
-            timeout_ms=limits.explain_timeout_ms,
+            timeout_ms=limits.statement_timeout_ms,
             search_path=self._search_path,
             server_version=connection.info.server_version,
         )

@@ -99,6 +99,8 @@ def find_missing_limits(url: str, database: str) -> tuple[str, ...]:
 _LOCK_TIMEOUT_MS = 2000
 # The service never leaves a transaction idle for this long, unless it has died.
 _IDLE_TIMEOUT_MS = 10_000
+# Beyond it, PostgreSQL sorts on disk.
+_WORK_MEM = "32MB"
 _TRANSACTION_TIMEOUT_SINCE = 170_000
 
 # A name and its value, or the elements of a list of names.
@@ -128,12 +130,12 @@ def build_settings(
         ("statement_timeout", str(timeout_ms)),
         ("lock_timeout", str(_LOCK_TIMEOUT_MS)),
         ("idle_in_transaction_session_timeout", str(_IDLE_TIMEOUT_MS)),
-        ("work_mem", f"{limits.work_mem_mib}MB"),
+        ("work_mem", _WORK_MEM),
         *_FIXED,
     ]
     if server_version >= _TRANSACTION_TIMEOUT_SINCE:
         # It ends the connection, so it must be the last to act.
-        longest = limits.explain_timeout_ms + limits.statement_timeout_ms + _IDLE_TIMEOUT_MS
+        longest = 2 * limits.statement_timeout_ms + _IDLE_TIMEOUT_MS
         settings.append(("transaction_timeout", str(longest)))
     if search_path:
         settings.append(("search_path", tuple(search_path)))

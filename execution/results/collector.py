@@ -150,10 +150,7 @@ def tighten_limits(limits: LimitSettings, tighter: ExecutionLimits | None = None
         # PostgreSQL takes 0 as no limit.
         left_ms = max(1, int(left_s * 1000))
         limits = limits.model_copy(
-            update={
-                "statement_timeout_ms": min(limits.statement_timeout_ms, left_ms),
-                "explain_timeout_ms": min(limits.explain_timeout_ms, left_ms),
-            }
+            update={"statement_timeout_ms": min(limits.statement_timeout_ms, left_ms)}
         )
     return limits
 

@@ -165,7 +165,7 @@ class SqliteDatabase:
         """
 
         def build() -> _SqliteStatement:
-            timeout_ms = tighten_limits(self._limits).explain_timeout_ms
+            timeout_ms = tighten_limits(self._limits).statement_timeout_ms
             sql = _EXPLAIN + query.sql
             return _SqliteStatement(self._path, sql, query, _MOST_STEPS, timeout_ms, self._limits)
 

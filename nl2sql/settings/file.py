@@ -44,7 +44,7 @@ def load_settings(path: Path) -> Settings:
     found_files = {"adapter": locate(model.adapter) if model.adapter else None}
     identity, audit = settings.identity, settings.audit
     if identity.jwt.jwks_file is not None:
-        found_keys = {"jwks_file": locate(identity.jwt.jwks_file)}
+        found_keys = {"jwks": str(locate(identity.jwt.jwks_file))}
         jwt = identity.jwt.model_copy(update=found_keys)
         identity = identity.model_copy(update={"jwt": jwt})
     if audit.file is not None:

@@ -114,36 +114,29 @@ class JwtSettings(Section):
         "", description="Issuer of the tokens (claim iss). Empty: no signed tokens are accepted."
     )
     audience: str = Field("", description="Audience of the tokens (claim aud); required.")
-    jwks_file: Path | None = Field(
-        None, description="File with the issuer's public keys (JWKS); relative to this file."
-    )
-    jwks_url: str = Field(
+    jwks: str = Field(
         "",
-        description="Address of the issuer's public keys. If neither it nor jwks_file is set, the "
-        "address is read from ISSUER/.well-known/openid-configuration.",
+        description="The issuer's public keys (JWKS): their address, or a file relative to this "
+        "one. Empty: the address is read from ISSUER/.well-known/openid-configuration.",
     )
     claims: ClaimSettings = ClaimSettings()
-
-    @field_validator("jwks_url")
-    @classmethod
-    def _url_is_safe(cls, url: str) -> str:
-        if url:
-            check_key_url(url)
-        return url
 
     @model_validator(mode="after")
     def _is_complete(self) -> JwtSettings:
         if not self.issuer:
-            if self.audience or self.jwks_file is not None or self.jwks_url:
+            if self.audience or self.jwks:
                 raise ValueError("name the issuer of the tokens")
             return self
         if not self.audience:
             raise ValueError("name the audience: without it, tokens for other services would pass")
-        if self.jwks_file is not None and self.jwks_url:
-            raise ValueError("name jwks_file or jwks_url, not both")
-        if self.jwks_file is None and not self.jwks_url:
-            check_key_url(self.issuer)
+        if self.jwks_file is None:
+            check_key_url(self.jwks or self.issuer)
         return self
+
+    @property
+    def jwks_file(self) -> Path | None:
+        """The file of the public keys; None for an address."""
+        return Path(self.jwks) if self.jwks and "://" not in self.jwks else None
 
     @property
     def is_used(self) -> bool:

@@ -20,8 +20,9 @@ class LimitSettings(Section):
     )
     rows: int = Field(100, ge=1, le=10_000, description="Rows if the request has no max_rows.")
     max_rows: int = Field(1000, ge=1, le=100_000, description="Most rows a request may ask for.")
-    statement_timeout_ms: Milliseconds = Field(10_000, description="Time limit of one execution.")
-    explain_timeout_ms: Milliseconds = Field(2000, description="Time limit of one EXPLAIN.")
+    statement_timeout_ms: Milliseconds = Field(
+        10_000, description="Time limit of one execution, or one EXPLAIN."
+    )
     sampling_timeout_ms: int | None = Field(
         None,
         ge=0,
@@ -64,7 +65,6 @@ class LimitSettings(Section):
         le=2**24,
         description="Memory for all statements on one DuckDB file together, in MiB.",
     )
-    work_mem_mib: int = Field(32, ge=1, le=2**20, description="PostgreSQL's work_mem, in MiB.")
     max_estimated_rows: int = Field(
         50_000_000,
         ge=1000,

@@ -69,14 +69,12 @@ class RetrievalSettings(Section):
         "the others by the names of the columns that are most likely needed.",
     )
     whole_tables: int = Field(
-        16, ge=0, le=200, description="A database of at most so many tables is shown whole."
-    )
-    module_tables: int = Field(
-        12,
+        16,
         ge=0,
         le=200,
-        description="The best table's module is shown whole if it has at most so many tables; the "
-        "engine's cache of it serves the next question too.",
+        description="A database of at most so many tables is shown whole; of a larger one, the "
+        "module of the best table, if it has at most so many. The engine's cache of it serves the "
+        "next question too.",
     )
     fk_expansion_limit: int = Field(
         4,
@@ -109,10 +107,6 @@ class IndexSettings(Section):
         "all-MiniLM-L6-v2",
         description="The embedding model. Others than the default (sentence-transformers, by name, "
         "hub id or folder) need the extra `embedders`.",
-    )
-    infer_keys: bool = Field(
-        True,
-        description="Infer undeclared foreign keys from names, types and sampled values.",
     )
 
 

@@ -50,16 +50,10 @@ class ServeSettings(Section):
     max_ongoing_requests: int = Field(
         64,
         ge=1,
-        description="Concurrent requests for each replica; the engine batches them. One principal "
-        "gets at most three quarters of them.",
+        description="Concurrent requests for each replica; the engine batches them. Four times as "
+        "many may wait; further ones are answered with 503. One principal gets at most three "
+        "quarters of both.",
     )
-    max_waiting_requests: int = Field(
-        256,
-        ge=0,
-        description="Waiting requests for each replica, of one principal at most three quarters; "
-        "further ones are answered with 503.",
-    )
-
     max_slowdown: float = Field(
         3.0,
         ge=1.0,
@@ -67,6 +61,11 @@ class ServeSettings(Section):
         "would make them slower is answered with 503 and a time to try again. Answers within half "
         "a second are never too slow.",
     )
+
+    @property
+    def max_waiting_requests(self) -> int:
+        """Waiting requests for each replica, beyond which one is refused."""
+        return 4 * self.max_ongoing_requests
 
     @field_validator("allowed_hosts")
     @classmethod

@@ -312,7 +312,7 @@ class HybridRetriever:
     def _list_small_module(self, space: SearchSpace, module: int) -> list[int]:
         """The module's tables if they are few enough to be shown whole, or else none."""
         tables: list[int] = np.flatnonzero(space.router.module_of == module).tolist()
-        return tables if len(tables) <= self._settings.module_tables else []
+        return tables if len(tables) <= self._settings.whole_tables else []
 
     # -- what else the question needs ----------------------------------------------------------
 

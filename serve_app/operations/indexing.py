@@ -60,8 +60,6 @@ class DatabaseJob:
 
     async def _infer_keys(self, draft: Draft, bench: IndexingResources) -> Draft:
         """Infers keys from sampled rows; reuses those of the live index for the same schema."""
-        if not self.wiring.settings.index.infer_keys:
-            return draft
         head = await bench.writer.head()
         if head is not None and head.fingerprint == draft.fingerprint:
             keys = (await self.store.load_catalog(head)).inferred_keys
@@ -102,9 +100,8 @@ class DatabaseJob:
 
 
 def fingerprint_schema(wiring: Wiring, catalog: Catalog) -> str:
-    """A hash that changes with the schema of ``catalog`` and with the setting to infer keys."""
-    keys = "inferred" if wiring.settings.index.infer_keys else "declared"
-    return f"{replace(catalog, inferred_keys=()).fingerprint[:32]} {keys}"
+    """A hash that changes with the schema of ``catalog``."""
+    return replace(catalog, inferred_keys=()).fingerprint[:32]
 
 
 async def index_databases(

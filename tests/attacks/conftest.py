@@ -27,8 +27,8 @@ from tests.attacks.guarded import GuardedWay
 _DATABASE = "scratch"
 
 # What runs to its end is given time; what never ends is shown to be ended.
-_PATIENT = LimitSettings(statement_timeout_ms=20_000, explain_timeout_ms=20_000, pool_size=1)
-_HASTY = LimitSettings(statement_timeout_ms=250, explain_timeout_ms=20_000, pool_size=1)
+_PATIENT = LimitSettings(statement_timeout_ms=20_000, pool_size=1)
+_HASTY = LimitSettings(statement_timeout_ms=250, pool_size=1)
 
 
 @pytest.fixture(scope="session")

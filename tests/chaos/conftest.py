@@ -114,10 +114,7 @@ def build_settings(home: Path, policy: Path, data: Server, index: Server) -> Set
                     "skip_values": ["*"],
                 }
             },
-            "index": {
-                "connection": {"url": index.url(INDEX_DATABASE, INDEXER)},
-                "infer_keys": False,
-            },
+            "index": {"connection": {"url": index.url(INDEX_DATABASE, INDEXER)}},
             "flags": {"intent_gate": False},
             "ranking": {"min_confidence": 0.0},
             "limits": {

@@ -76,7 +76,7 @@ Opener = Callable[..., PostgresDatabase]
 async def open_database(scratch: Scratch) -> AsyncIterator[Opener]:
     """Opens databases to the scratch database, with limits given by name, and closes them."""
     databases: list[PostgresDatabase] = []
-    settings = {"statement_timeout_ms": 30_000, "explain_timeout_ms": 30_000, "pool_size": 2}
+    settings = {"statement_timeout_ms": 30_000, "pool_size": 2}
 
     def open_(*, url: str = scratch.reader_url, **limits: int) -> PostgresDatabase:
         databases.append(

@@ -25,9 +25,7 @@ from tests.execution.sqlite import shop as sqlite_shop
 
 Database = SqliteDatabase | DuckDbDatabase
 
-LIMITS = LimitSettings(
-    statement_timeout_ms=1000, explain_timeout_ms=1000, pool_size=2, duckdb_memory_mib=256
-)
+LIMITS = LimitSettings(statement_timeout_ms=1000, pool_size=2, duckdb_memory_mib=256)
 PATIENT = LimitSettings(statement_timeout_ms=120_000, pool_size=1)
 TABLES = ("main.customers", "main.Orders")
 COUNT = "SELECT count(*) FROM main.customers"

@@ -107,7 +107,7 @@ def build_reader(
         if settings.jwks_file is not None:
             return await asyncio.to_thread(_read_file, settings.jwks_file)
         async with open_client(transport) as client:
-            url = settings.jwks_url
+            url = settings.jwks
             if not url:
                 url = find_address(await read_metadata(client, settings.issuer), "jwks_uri")
             return await read_document(client, url)

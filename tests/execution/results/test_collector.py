@@ -88,11 +88,10 @@ def test_one_row_always_fits_into_a_result(columns: int, expected: int) -> None:
 
 async def test_a_statement_has_no_more_time_than_its_request() -> None:
     """Neither for planning nor for running; without any left, none is sent."""
-    patient = LimitSettings(statement_timeout_ms=60_000, explain_timeout_ms=60_000)
+    patient = LimitSettings(statement_timeout_ms=60_000)
     async with ending_in(5.0):
         limits = tighten_limits(patient)
     assert 0 < limits.statement_timeout_ms <= 5000
-    assert 0 < limits.explain_timeout_ms <= 5000
 
     async def ask_late() -> None:
         await asyncio.sleep(0.02)

@@ -22,7 +22,7 @@ from tests.execution.expecting import expect
 from tests.execution.sqlite.shop import LONG, build_shop, read_raw
 from tests.golden import load_cases
 
-LIMITS = LimitSettings(statement_timeout_ms=30_000, explain_timeout_ms=30_000, pool_size=2)
+LIMITS = LimitSettings(statement_timeout_ms=30_000, pool_size=2)
 TABLES = ("main.customers", "main.Orders", "main.employees")
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 DUMP = "SELECT name, sql, (SELECT group_concat(total) FROM orders) FROM sqlite_master"

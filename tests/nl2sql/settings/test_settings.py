@@ -192,7 +192,7 @@ def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
         tmp_path,
         "home: here\nmodel: {adapter: lora}\n"
         "ranking: { calibration: fits/mine.json }\naudit: { file: logs/audit.jsonl }\n"
-        "identity: { jwt: { issuer: any, audience: a, jwks_file: keys.json } }\n"
+        "identity: { jwt: { issuer: any, audience: a, jwks: keys.json } }\n"
         "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}, semantics: terms.yaml}}\n",
     )
     folder = tmp_path.resolve()

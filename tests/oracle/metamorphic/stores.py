@@ -35,9 +35,7 @@ from tests.oracle.postgres_session import PostgresSession
 from tests.oracle.stage import PLANS
 from tests.oracle.verdicts import may_order
 
-LIMITS = LimitSettings(
-    statement_timeout_ms=3000, explain_timeout_ms=3000, pool_size=1, duckdb_memory_mib=256
-)
+LIMITS = LimitSettings(statement_timeout_ms=3000, pool_size=1, duckdb_memory_mib=256)
 _PRAGMAS = ((), ("reverse_unordered_selects = ON",), ("automatic_index = OFF",))
 
 

@@ -57,8 +57,6 @@ def build_retriever(
 ) -> HybridRetriever:
     flags = {name: value for name, value in settings.items() if isinstance(value, bool)}
     numbers = {name: value for name, value in settings.items() if name not in flags}
-    # Most tests are about single tables, and the shop's modules are small.
-    numbers.setdefault("module_tables", 0)
     chosen = build_settings(flags=flags, retrieval=numbers)
     return HybridRetriever(
         store,
@@ -170,7 +168,7 @@ async def test_a_small_database_is_shown_whole_in_every_question() -> None:
 
 
 async def test_the_module_of_the_best_table_is_shown_whole_and_shared() -> None:
-    _, context = await retrieve("customer country", max_tables=2, whole_tables=0, module_tables=4)
+    _, context = await retrieve("customer country", max_tables=2, whole_tables=4)
     assert context.tables[0].table == CUSTOMERS
     sales = {table.qualified for table in SHOP.tables if table.schema == "sales"}
     assert set(context.shared) == sales
@@ -185,7 +183,7 @@ async def test_the_tables_of_the_module_count_to_those_that_are_shown(
     most: int, others: int
 ) -> None:
     _, context = await retrieve(
-        "customer country", max_tables=most, whole_tables=0, module_tables=4, fk_expansion_limit=4
+        "customer country", max_tables=most, whole_tables=4, fk_expansion_limit=4
     )
     shown = [hit.table.qualified for hit in context.tables]
     assert shown[0] == "sales.customers"
@@ -193,9 +191,7 @@ async def test_the_tables_of_the_module_count_to_those_that_are_shown(
 
 
 async def test_what_prompts_begin_with_is_each_module_as_far_as_it_may_be_seen() -> None:
-    retriever = build_retriever(
-        await build_store(), hidden={"sales.customers"}, whole_tables=0, module_tables=4
-    )
+    retriever = build_retriever(await build_store(), hidden={"sales.customers"}, whole_tables=4)
     one, other = await retriever.list_beginnings("shop", build_question().principal)
     assert set(one.shared) == {"sales.orders", "sales.employees", "sales.order_lines"}
     assert set(other.shared) == {"stock.products", "stock.returns"}

@@ -30,9 +30,7 @@ def build(limits: dict[str, int], of_bob: dict[str, int] | None = None) -> Setti
     }
     principals["bob"]["limits"] = of_bob or {}
     identity = {"principals": principals, "limits": limits, "api_keys": True}
-    return build_settings(
-        identity=identity, serve={"max_waiting_requests": 100, "max_slowdown": 1000}
-    )
+    return build_settings(identity=identity, serve={"max_slowdown": 1000})
 
 
 async def test_requests_a_minute(store: IndexStore, index_url: str) -> None:

@@ -343,7 +343,7 @@ async def test_a_browser_may_come_from_the_providers_site(browser: httpx.AsyncCl
         ({"login": {"client_id": "x"}}, "login needs the provider"),
         (
             {
-                "jwt": {"issuer": "acme", "audience": "x", "jwks_file": "keys.json"},
+                "jwt": {"issuer": "acme", "audience": "x", "jwks": "keys.json"},
                 "login": {"client_id": "x"},
             },
             "only addresses with https",

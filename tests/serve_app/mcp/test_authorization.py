@@ -114,7 +114,7 @@ async def test_only_what_a_client_needs_is_told_without_a_token(tmp_path: Path) 
         for host in ("evil.example", 'localhost"'):
             assert (await client.get(ROOT, headers={"host": host})).status_code == 421
     # An issuer that is no address is not named.
-    jwt = {"issuer": "acme", "audience": AUDIENCE, "jwks_file": str(tmp_path / "keys.json")}
+    jwt = {"issuer": "acme", "audience": AUDIENCE, "jwks": str(tmp_path / "keys.json")}
     app = build(build_settings(identity={"jwt": jwt}))
     async with connect(app) as client:
         assert (await client.get(ROOT)).status_code == 401

@@ -56,14 +56,3 @@ async def test_keys_are_inferred_once_for_a_schema(
     # The rows speak against it now, but the schema is the same.
     again = await index(settings, embedded_server)
     assert (again.inferred_keys, again.changed) == (1, False)
-
-
-async def test_switching_inference_off_and_on_is_noticed(
-    settings: Settings, embedded_server: EmbeddedServer
-) -> None:
-    await index(settings, embedded_server)
-    section = settings.index.model_copy(update={"infer_keys": False})
-    off = await index(settings.model_copy(update={"index": section}), embedded_server)
-    assert (off.inferred_keys, off.changed, off.embedded) == (0, True, 0)
-    on = await index(settings, embedded_server)
-    assert (on.inferred_keys, on.changed) == (1, True)

@@ -45,7 +45,7 @@ def provider() -> Iterator[IdentityProvider]:
 
 def build(source: IdentityProvider | Path, **more: Any) -> JwtVerifier:
     """A verifier that reads the keys from a provider or a file."""
-    keys = {"jwks_file": source} if isinstance(source, Path) else {}
+    keys = {"jwks": str(source)} if isinstance(source, Path) else {}
     issuer = ISSUER if isinstance(source, Path) else source.url
     return JwtVerifier(JwtSettings(issuer=issuer, audience=AUDIENCE, **keys, **more))
 
@@ -197,7 +197,7 @@ async def test_keys_are_discovered_from_the_issuer(provider: IdentityProvider) -
 
 
 async def test_or_read_from_their_address(provider: IdentityProvider) -> None:
-    verifier = build(provider, jwks_url=f"{provider.url}/keys")
+    verifier = build(provider, jwks=f"{provider.url}/keys")
     assert (await verifier.verify(sign(build_claims(provider.url), KEY))).name == "ann"
     assert provider.requests == ["/keys"]
 
