@@ -16,10 +16,10 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError
 from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 
-from execution.duckdb.dialect import GuardedDuckdb, remove_parentheses
+from execution.duckdb.dialect import GuardedDuckdb
 from execution.parsing.call_spelling import spell_calls
 from execution.parsing.comments import strip_comments
-from execution.parsing.plain_dialect import read_span
+from execution.parsing.plain_dialect import read_span, remove_parentheses
 from execution.postgres.dialect import GuardedPostgres
 from execution.sqlite.dialect import GuardedSqlite, record_spelling, restore_spelling
 from nl2sql.sql import parsing
@@ -133,11 +133,9 @@ def parse_statements(sql: str, dialect: str) -> list[exp.Expr]:
         if tree is not None and not isinstance(tree, exp.Semicolon)
     ]
     for tree in statements:
-        if dialect == "duckdb":
+        if dialect != "postgres":
             remove_parentheses(tree)
-            write_headings(tree, sql, dialect)
-        elif dialect == "sqlite":
-            write_headings(tree, written, dialect)
+            write_headings(tree, sql if dialect == "duckdb" else written, dialect)
         spell_calls(tree, dialect, READERS[dialect].parser_class)
     if dialect == "sqlite":
         for tree in statements:

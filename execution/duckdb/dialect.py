@@ -54,8 +54,6 @@ def _build_regexp_replace(args: list[Any]) -> exp.Expr:
     )
 
 
-_WRITTEN = "written"
-_CONDITIONS = (exp.Connector, exp.Escape, exp.Not, exp.Predicate)
 _ZERO = exp.Literal.number(0)
 
 # Zero width space, word joiner, byte order mark: the characters that DuckDB 2.0 reads as spaces
@@ -173,12 +171,6 @@ class GuardedDuckdb(DuckDB):
                 self.raise_error("DuckDB's grammar does not accept this string.", token)
             return exp.Literal.string(outputs[0]["literal"]["text"])
 
-        def _parse_paren(self) -> exp.Expr | None:
-            inner: exp.Expr | None = super()._parse_paren()
-            if isinstance(inner, exp.Paren):
-                inner.meta[_WRITTEN] = True
-            return inner
-
         def _parse_dcolon(self) -> exp.Expr | None:
             kind: exp.Expr | None = super()._parse_dcolon()
             if self._curr.token_type == TokenType.DOT:
@@ -274,16 +266,6 @@ class GuardedDuckdb(DuckDB):
             """The order stays after the call."""
             order = self.sql(expression, "expression").lstrip()
             return f"{self.sql(expression, 'this')} WITHIN GROUP ({order})"
-
-
-def remove_parentheses(tree: exp.Expr) -> None:
-    """Removes the parentheses that sqlglot's parser adds around conditions, in place.
-
-    They follow sqlglot's precedence; without them, DuckDB reads what was written.
-    """
-    for paren in list(tree.find_all(exp.Paren)):
-        if isinstance(paren.this, _CONDITIONS) and not paren.meta_get(_WRITTEN):
-            paren.replace(paren.this)
 
 
 def _call(name: str, *args: Any) -> exp.Expr:

@@ -193,8 +193,18 @@ _SPAN = "span"
 _SPACES = " \t\n\r\f\v"
 
 
+_WRITTEN = "written"
+_CONDITIONS = (exp.Connector, exp.Escape, exp.Not, exp.Predicate)
+
+
 class SpanningParser(Parser):
-    """Records the places of outputs, for the names that a database makes of their text."""
+    """Records the places of outputs, for their names, and which parentheses were written."""
+
+    def _parse_paren(self) -> exp.Expr | None:
+        inner: exp.Expr | None = super()._parse_paren()
+        if isinstance(inner, exp.Paren):
+            inner.meta[_WRITTEN] = True
+        return inner
 
     def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
         return self._parse_csv(self._parse_output), None
@@ -218,3 +228,13 @@ def read_span(output: exp.Expr, sql: str) -> str:
     """The text of an output in ``sql``, from which it was parsed, up to the next word or sign."""
     start, end = output.meta[_SPAN]
     return sql[start:end].rstrip(_SPACES)
+
+
+def remove_parentheses(tree: exp.Expr) -> None:
+    """Removes the parentheses that sqlglot's parser adds around conditions, in place.
+
+    They follow sqlglot's precedence; without them, the database reads what was written.
+    """
+    for paren in list(tree.find_all(exp.Paren)):
+        if isinstance(paren.this, _CONDITIONS) and not paren.meta_get(_WRITTEN):
+            paren.replace(paren.this)

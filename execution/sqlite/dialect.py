@@ -31,10 +31,10 @@ from execution.parsing.plain_dialect import (
     PlainGenerator,
     PrefixOperator,
     SpanningParser,
+    read_plus,
     write_infix,
     write_prefix,
 )
-from execution.sqlite.operators import OperatorParser
 from nl2sql.sql.names import fold_name, quote_name
 
 _SPELLING = "spelling"
@@ -110,6 +110,10 @@ def name_placeholders(sql: str) -> str:
 class GuardedSqlite(SQLite):
     """The dialect in which the guard parses and renders queries on SQLite."""
 
+    def to_json_path(self, path: exp.Expr | None) -> exp.Expr | None:
+        """The path as it was written."""
+        return path
+
     class Tokenizer(SQLite.Tokenizer):
         """The first pair of quotes is used for rendering."""
 
@@ -126,7 +130,7 @@ class GuardedSqlite(SQLite):
                     raise TokenError(f"{word} is not a number: write it without letters and _.")
             return tokens
 
-    class Parser(SpanningParser, OperatorParser, SQLiteParser):
+    class Parser(SpanningParser, SQLiteParser):
         """Functions stay names."""
 
         FUNCTIONS: ClassVar[dict[str, Any]] = {"REPLACE": exp.Replace.from_arg_list}
@@ -144,6 +148,10 @@ class GuardedSqlite(SQLite):
             TokenType.HEX_STRING: lambda self, token: self.parse_hexadecimal(token),
         }
         LAMBDAS: ClassVar[dict[TokenType, Any]] = {}
+        UNARY_PARSERS: ClassVar[dict[TokenType, Any]] = {
+            **SQLiteParser.UNARY_PARSERS,
+            TokenType.PLUS: read_plus,
+        }
         # A comma stays a comma: CROSS JOIN would make SQLite's planner keep the order.
         JOINS_HAVE_EQUAL_PRECEDENCE = False
 
@@ -200,6 +208,8 @@ class GuardedSqlite(SQLite):
             PrefixOperator: write_prefix,
             exp.Div: write_infix("/"),
             exp.HexString: lambda self, node: f"x'{node.name}'",
+            exp.JSONExtract: write_infix("->"),
+            exp.JSONExtractScalar: write_infix("->>"),
         }
 
         def cast_sql(self, expression: exp.Cast, safe_prefix: str | None = None) -> str:

@@ -1,9 +1,12 @@
 """The checks of a query on SQLite: of its tree, of the text that will run, and of its syntax.
 
 Unlike for PostgreSQL, there is no second parser for SQLite. Instead, the tree's nodes correspond to
-SQLite's, operators have SQLite's precedence (``operators.py``), functions have the names that
-SQLite will see (``dialect.py``), and SQLite itself reports to its authorizer which tables and
-functions it found (``authorizer.py``).
+SQLite's, functions have the names that SQLite will see (``dialect.py``), and SQLite itself reports
+to its authorizer which tables and functions it found (``authorizer.py``).
+
+sqlglot's operators have another precedence than SQLite's, which makes no difference to the text
+that will run, since operators are written in the order in which they were read. The exception is
+NOT, which moves from ``a NOT IN b`` to the front. So comparisons in a row need parentheses.
 
 The text that will run is parsed again. Every physical table in it must be one that the guard found
 and, if there is a policy, be inside its wrapper, which must be exactly the one that was built.
@@ -32,6 +35,10 @@ from nl2sql.types import Violation
 # Nodes that row filters of any table may add to a query.
 _TIMES = 4
 _SYNTAX_ERROR = "42601"
+_COMPARISONS = (
+    *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.NullSafeEQ, exp.NullSafeNEQ),
+    *(exp.Between, exp.Escape, exp.Glob, exp.In, exp.Is, exp.Like, exp.Not),
+)
 
 
 def check_functions(tree: exp.Expr, allowlist: Allowlist) -> Violation | None:
@@ -54,11 +61,15 @@ def _check_node(node: exp.Expr, allowlist: Allowlist) -> Violation | None:
             return None
         name = node.sql()
         return Violation("type_not_allowed", name, f"The type {name} is not allowed.")
+    if isinstance(node, exp.ILike | exp.Match | exp.RegexpLike):
+        return _refuse(node, "SQLite has no ILIKE, MATCH or REGEXP of its own: write LIKE or GLOB.")
     kind = type(node).__name__
     if kind not in allowlist.nodes:
         return _refuse(node, f"{kind} is not allowed in a query.")
     if isinstance(node, exp.Join) and node.kind in ("ANTI", "SEMI"):
         return _refuse(node, f"{node.kind} is an alias to SQLite: write AS, or EXISTS.")
+    if isinstance(node, _COMPARISONS) and _is_operand(node):
+        return _refuse(node, "Write parentheses around a comparison inside another.")
     if isinstance(node, exp.In) and node.args.get("field"):
         # `x IN name`: the name of a table, which was not resolved.
         return _refuse(node, "IN needs a list or a subquery.")
@@ -67,6 +78,18 @@ def _check_node(node: exp.Expr, allowlist: Allowlist) -> Violation | None:
     if isinstance(node, exp.TableAlias) and node.columns and not isinstance(node.parent, exp.CTE):
         return _refuse(node, "Only a CTE can name its columns.")
     return None
+
+
+def _is_operand(node: exp.Expr) -> bool:
+    """Whether a comparison or NOT is itself compared or computed with, without parentheses."""
+    around = node.parent
+    if isinstance(around, exp.Escape):
+        return not isinstance(node, exp.Like) or node.arg_key != "this"
+    if isinstance(around, exp.In):
+        return node.arg_key == "this"
+    return isinstance(around, exp.Binary | exp.Between | exp.Unary) and not isinstance(
+        around, exp.Connector | exp.Not | exp.Paren
+    )
 
 
 def _refuse(node: exp.Expr, message: str) -> Violation:

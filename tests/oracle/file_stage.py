@@ -102,7 +102,9 @@ class DuckDbSession:
         try:
             statement.encode()
             cursor = self._connection.execute(statement, values or None)
-            rows, described = cursor.fetchmany(_MOST_ROWS + 1), cursor.description
+            rows = cursor.fetchmany(_MOST_ROWS + 1)
+            # The guard names outputs that have no name, so the columns' types take their place.
+            described = [(kind,) for _, kind, *_ in cursor.description or ()]
         except UnicodeEncodeError as error:
             return Outcome(sqlstate="22021", message=str(error))
         except (duckdb.Error, RuntimeError) as error:

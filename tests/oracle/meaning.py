@@ -261,7 +261,8 @@ def _run_duckdb(
         rows = cursor.fetchall()
     except (duckdb.Error, RuntimeError, ValueError, OverflowError) as error:
         return error
-    described = ((name, str(kind)) for name, kind, *_ in cursor.description or ())
+    # The guard names outputs that have no name.
+    described = (str(kind) for _, kind, *_ in cursor.description or ())
     return (*described, repr(rows))
 
 
