@@ -12,13 +12,62 @@ import re
 
 from sqlglot import exp
 
-from execution.guard.measured_functions import MOST_FILLED, measure_format, name_call
 from execution.guard_dialects import quote_fragment
 from nl2sql.types import Violation
 
 # No longer than what any database takes, and than Python reads.
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 _DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+
+
+# A number with an exponent, also inside a text, and the most digits that it may stand for.
+_EXPONENT = re.compile(r"\s*[+-]?[0-9._]+[eE][+-]?([0-9_]+)\s*")
+_MOST_DIGITS = 150_000.0
+# A number in a format: a width, a precision or a position.
+_NUMBER = re.compile(r"\d+")
+# A conversion whose width is an argument.
+_COMPUTED = re.compile(r"%[^A-Za-z%]*\*|\{[^}]*\{")
+_LONGEST_NUMBER = 9
+
+
+def name_call(node: exp.Expr) -> str:
+    """The lower-case name of a function without a node type of its own; empty for other nodes.
+
+    >>> name_call(exp.Anonymous(this="UPPER"))
+    'upper'
+    """
+    return node.name.lower() if isinstance(node, exp.Anonymous) else ""
+
+
+def measure_literal(node: exp.Literal) -> float:
+    """The bytes of a constant; for a number, its digits without an exponent.
+
+    >>> measure_literal(exp.Literal.number("1e5000"))
+    5000.0
+    """
+    if match := _EXPONENT.fullmatch(node.name):
+        digits = match[1].replace("_", "")
+        written = float(digits) if len(digits) <= _LONGEST_NUMBER else _MOST_DIGITS
+        return max(float(len(node.name)), min(written, _MOST_DIGITS))
+    return float(len(node.name))
+
+
+def measure_format(node: exp.Expr) -> tuple[int, int] | None:
+    """How often a call like ``format(text, …)`` may write an argument, and how many other bytes.
+
+    None for other calls, and if the text is not a constant, or a width in it is not.
+    """
+    if name_call(node) not in ("format", "printf"):
+        return None
+    text = node.expressions[0] if node.expressions else None
+    if text is None or not text.is_string:
+        return None
+    if _COMPUTED.search(text.name):
+        return None
+    numbers = _NUMBER.findall(text.name)
+    if any(len(number) > _LONGEST_NUMBER for number in numbers):
+        return None
+    return text.name.count("%") + text.name.count("{"), len(text.name) + sum(map(int, numbers))
 
 
 def read_number(node: object) -> float | None:
@@ -123,6 +172,8 @@ def _read_bounded(node: object, width: float | None) -> float | None:
     return read_number(node)
 
 
+# The elements that ``array_fill`` may make.
+MOST_FILLED = 10_000
 # What a function may repeat or pad to in one call.
 _MOST_TIMES = 10_000
 _LARGEST_FACTORIAL = 1000

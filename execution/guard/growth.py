@@ -1,35 +1,52 @@
 """How large the expressions and values of a query become, each with all that it names in its place.
 
-A recursive query is followed for some steps. In a step its own columns are taken for what the step
-before made of them. What is found out in a step may rest on that, so it is forgotten at the end.
-The rows of a query are those of all that it reads from, multiplied.
+Each node of an expression has a size: its nodes, with the queries that it names put in their
+places, and the bytes of its value. Columns of the database are assumed to have ``COLUMN_BYTES``.
+Where the text does not tell, the larger of two answers is taken: functions double their arguments
+unless ``allowlists/growth.yaml`` says otherwise. A recursive query is followed for some steps, in
+each of which its own columns are what the step before made of them. The rows of a query are those
+of all that it reads from, multiplied.
+
+Limits of cells and results bound what is stored in the database; this is for what a query makes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sqlglot import exp
 
-from execution.guard.growing_calls import count_generated
-from execution.guard.measured_functions import MULTIPLYING, SPREADING, measure_literal, name_call
-from execution.guard.value_sizes import (
-    ARITHMETIC,
-    COLUMN_BYTES,
-    MOST_BYTES,
-    compares,
-    computes,
-    gives_back,
-    is_power,
-    makes_list,
-    measure_value,
-    multiply_sizes,
+from execution.allowlists import load_function_names
+from execution.guard.growing_calls import (
+    GENERATORS,
+    MOST_FILLED,
+    MOST_ROWS,
+    count_generated,
+    measure_factor,
+    measure_format,
+    measure_literal,
+    name_call,
+    read_number,
 )
+from execution.guard_dialects import quote_fragment
 from execution.name_resolution.nodes import find_star, list_replacements
-from execution.name_resolution.scopes import Resolution, Source
+from execution.name_resolution.scopes import Resolution, Source, Unresolved
+from execution.parsing.plain_dialect import InfixOperator
+from nl2sql.sql.parsing import MOST_CHARS
 
+# Nodes that one expression may have when all that it names is put in its place. PostgreSQL takes
+# 2.6 s and a gigabyte to plan 260,000.
+_MOST_NODES = 20_000
+# The most bytes of one value, and the bytes that are assumed for a column's.
+_MOST_BYTES = 10_000_000
+COLUMN_BYTES = 100.0
+# The limit on the product of the lengths of two texts of which one is searched for the other,
+# summed over a query. PostgreSQL takes a third of a second for so many.
+_MOST_COMPARED = 100_000_000.0
+# The weight of a product of digits in this sum: arithmetic is quicker.
+_ARITHMETIC = 0.01
 # A recursive query is followed for so many steps. Over the second half of them, what adds a piece
 # at each becomes at most twice as long; what doubles, sixteen times.
 _STEPS = 10
@@ -37,316 +54,287 @@ _MOST_STEPPED = 4.0
 # Looks at nodes and columns before a query is refused for how long it takes to measure: about a
 # second. What people write needs some hundreds, wide or deep queries some thousands.
 _MOST_LOOKS = 100_000
+# A table counts as so many rows where what is gathered of it is longer than columns are.
+_TABLE_ROWS = 1000.0
+_LONG_BYTES = 1000.0
+
+_NAMES = load_function_names("growth")
+# Values whose length the arguments do not tell, in bytes: a bar of DuckDB, the largest factorial.
+_FIXED_SIZES = {"bar": 3000.0, "factorial": 2600.0}
+_SMALL_BYTES = 20.0
+_NUMBER_BYTES = 8.0
+# The most digits of PostgreSQL's numbers; those of a power whose exponent is no constant, and of a
+# number that is put together as text. PostgreSQL takes 0.2 s for 100,000, so a few do no harm.
+_MOST_DIGITS = 150_000.0
+_UNKNOWN_DIGITS = 30_000.0
+_POWERS = frozenset({"Pow", "pow", "power"})
+_COMPOSING = frozenset({"DPipe", "Overlay", "Replace", "concat", "concat_ws", "format"})
 
 # Operators whose operands may be measured in any grouping.
 _CHAINED = (exp.Add, exp.Connector, exp.DPipe)
+# Return a truth value or a time, however long their arguments are.
+_SMALL_NODES = (exp.Predicate, exp.Connector, exp.Not, exp.Interval)
+_PADDED = frozenset((exp.DType.BIT, exp.DType.BPCHAR, exp.DType.CHAR, exp.DType.NCHAR))
+# Types whose values are short, unlike those of PostgreSQL's numeric.
+_SHORT_TYPES = (
+    exp.DataType.INTEGER_TYPES | exp.DataType.FLOAT_TYPES | exp.DataType.TEMPORAL_TYPES
+) - {exp.DType.BIT}
 
 
-class ExpressionSize(NamedTuple):
-    """Nodes of an expression, bytes of its value, and whether that is a list.
-
-    A list has its quotes doubled once more by what makes a text of it, or puts it into another.
-    ``made`` is what was made longer of a whole row's columns, 0 for what is no row.
-    """
+class Size(NamedTuple):
+    """Nodes of an expression, and bytes of its value."""
 
     nodes: float
-    size: float
-    is_list: bool = False
-    made: float = 0.0
+    bytes: float
 
 
-BASE = ExpressionSize(1.0, COLUMN_BYTES)
+_COLUMN = Size(1.0, COLUMN_BYTES)
+_Sizes = Sequence[Size]
 
 
-def find_largest(parts: Sequence[ExpressionSize]) -> ExpressionSize:
-    """The most nodes and the most bytes of any part."""
-    return ExpressionSize(
-        max((part.nodes for part in parts), default=1.0),
-        max((part.size for part in parts), default=COLUMN_BYTES),
-        any(part.is_list for part in parts),
-    )
+def check_growth(nodes: Sequence[exp.Expr], found: Resolution) -> None:
+    """Raises Unresolved for a query that makes too much; ``nodes`` are all of its tree."""
+    measurer = _Measurer(found)
+    for cte in nodes:
+        if isinstance(cte, exp.CTE):
+            # In their order, so that a recursion that reads another finds it measured.
+            measurer.measure_outputs(cte.this)
+    for query in nodes:
+        if isinstance(query, exp.Query | exp.Values):
+            measurer.check(query)
 
 
-def find_named(columns: Sequence[tuple[str, ExpressionSize]], name: str) -> ExpressionSize:
-    """The column of that name; the largest of all if none is called so."""
-    named = [measure for own, measure in columns if name and own == name]
-    return find_largest(named or [measure for _, measure in columns])._replace(nodes=1.0)
-
-
-_Columns = Sequence[tuple[str, ExpressionSize]]
-
-
-@dataclass(eq=False, slots=True)
-class _MeasuredQueries:
-    """What was found out, and the queries that are being measured or counted."""
-
-    outputs: dict[tuple[int, str], ExpressionSize] = field(default_factory=dict)
-    recursions: dict[int, _Columns] = field(default_factory=dict)
-    counts: dict[tuple[int, float], float] = field(default_factory=dict)
-    measuring: set[int] = field(default_factory=set)
-    counting: set[tuple[int, float]] = field(default_factory=set)
-
-
-class TooManySteps(Exception):
-    """Measuring takes too long."""
-
-
-class QueryMeasurer:
-    """Measures each output of each query once, or once for each step of what it rests on."""
+class _Measurer:
+    """Measures the outputs of each query once, or once for each step of what it rests on."""
 
     def __init__(self, found: Resolution) -> None:
         self._found = found
         self._looks = 0
-        self._listed: dict[int, tuple[dict[str, list[exp.Expr]], list[exp.Star]]] = {}
-        # What is known of outputs of queries, of recursions, and of rows; and queries whose outputs
-        # or rows are being found out, so that meeting one of them again is a recursion.
-        self._known = _MeasuredQueries()
-        # The columns of recursive queries that are followed just now, by their ``id``.
-        self._assumed: dict[int, _Columns] = {}
-        # Whether any value on the way, however small what is made of it, is too long.
-        self.explodes = False
-        # Products of the sizes of what is searched for one another: of each node, and of all.
-        self._products: dict[int, float] = {}
-        self.compared = 0.0
+        # The sizes of the outputs of queries, by ``id``, in their order; and rows of queries. What
+        # a recursive query has while it is followed is assumed.
+        self._outputs: dict[int, _Sizes] = {}
+        self._rows: dict[tuple[int, float], float] = {}
+        # The queries that were read while they were being measured: recursive ones.
+        self._read: set[int] = set()
+        self._compared = 0.0
 
-    def measure(self, node: exp.Expr, select: exp.Select) -> ExpressionSize:
-        """The expression's measure; ``select`` is the query whose rows an aggregate gathers."""
-        self._look()
-        if isinstance(node, exp.Column) and not node.is_star:
-            source = self._found.origins.get(id(node))
-            if source is None:
-                return BASE
-            name = node.name.lower()
-            if name not in source.columns:
-                return self._measure_row(source)
-            return self._measure_column(source, name)
-        if isinstance(node, exp.Query):
-            inner = self.measure_query(node, "")
-            return inner._replace(nodes=inner.nodes + 1)
-        if isinstance(node, exp.Literal):
-            return ExpressionSize(1.0, measure_literal(node))
-        # A long chain of one operator is measured at once: Python would recurse too deeply.
-        is_chain = isinstance(node, _CHAINED)
-        children = list(node.flatten() if is_chain else node.iter_expressions())
-        parts = [self.measure(child, select) for child in children]
-        nodes = sum((part.nodes for part in parts), start=max(len(parts) - 1, 1) if is_chain else 1)
-        quotes = 1 if gives_back(node) or name_call(node) in MULTIPLYING else 2
-        sizes = [part.size * quotes if part.is_list else part.size for part in parts]
-        if compares(node):
-            self._add_product(node, multiply_sizes(node, children, sizes))
-        made = max(
-            (part.made or size for part, size in zip(parts, sizes, strict=True)), default=0.0
-        )
-        size = measure_value(
-            node,
-            children,
-            sizes,
-            select=select,
-            made=made,
-            count_rows=self._count_rows,
-        )
-        if computes(node):
-            largest = max(sizes, default=0.0)
-            # Times itself: a power that is too large for a float is an error.
-            product = multiply_sizes(node, children, sizes) or largest * largest
-            self._add_product(node, product * ARITHMETIC)
-        elif is_power(node):
-            self._add_product(node, size * size * ARITHMETIC)
-        self.explodes = self.explodes or size > MOST_BYTES
-        is_list = makes_list(node) or (gives_back(node) and any(part.is_list for part in parts))
-        # A whole row stays one in an aggregate's ORDER BY or DISTINCT.
-        stays = isinstance(node, exp.Order | exp.Ordered | exp.Distinct)
-        return ExpressionSize(nodes, size, is_list, made if stays else 0.0)
+    def check(self, query: exp.Expr) -> None:
+        """Measures all that is in a query. Raises Unresolved."""
+        self.measure_outputs(query)
+        select = query if isinstance(query, exp.Select) else exp.Select()
+        for clause in query.iter_expressions():
+            if clause.arg_key != "expressions" and not isinstance(clause, exp.With | exp.Query):
+                self._measure(clause, select)
 
-    def _add_product(self, node: exp.Expr, product: float) -> None:
-        before = self._products.get(id(node), 0.0)
-        if product > before:
-            self._products[id(node)] = product
-            self.compared += product - before
+    # -- outputs of queries ---------------------------------------------------------------------
 
-    def _look(self) -> None:
-        self._looks += 1
-        if self._looks > _MOST_LOOKS:
-            raise TooManySteps
+    def measure_outputs(self, query: exp.Expr) -> _Sizes:
+        """The outputs of a query, in their order as far as known.
 
-    # -- columns of queries --------------------------------------------------------------------
-
-    def _measure_column(self, source: Source, name: str) -> ExpressionSize:
-        self._look()
-        if source.renamed:
-            # What the query inside calls its outputs tells nothing then: the largest of all.
-            name = ""
-        if isinstance(source.origin, tuple):
-            parts = [self._measure_column(part, name) for part in source.origin]
-            return find_largest(parts)
-        if isinstance(source.origin, exp.Expr):
-            return self.measure_query(source.origin, name)
-        return BASE
-
-    def _measure_row(self, source: Source) -> ExpressionSize:
-        """A whole row: the measure of all its columns together."""
-        columns = [self._measure_column(source, name) for name in source.columns]
-        return ExpressionSize(
-            sum(column.nodes for column in columns),
-            2 * sum(column.size * (2 if column.is_list else 1) for column in columns),
-            made=sum(column.size for column in columns if column.size > COLUMN_BYTES)
-            or COLUMN_BYTES,
-        )
-
-    def measure_query(self, query: exp.Expr, name: str) -> ExpressionSize:
-        """The largest of the query's outputs that may be called ``name``; of all if it is empty."""
-        while isinstance(query, exp.Subquery):
-            query = query.this
-        if (assumed := self._assumed.get(id(query))) is not None:
-            return find_named(assumed, name)
-        known, key = self._known, (id(query), name)
-        if key not in known.outputs:
-            if id(query) in known.measuring:
-                return BASE
-            known.measuring.add(id(query))
-            known.outputs[key] = self._measure_anew(query, name)
-            known.measuring.discard(id(query))
-        return known.outputs[key]
-
-    def _measure_anew(self, query: exp.Expr, name: str) -> ExpressionSize:
-        if isinstance(query, exp.SetOperation):
-            return self._measure_set(query, name)
-        if isinstance(query, exp.Select):
-            return self._measure_select(query, name)
-        return self._measure_rows(query)
-
-    def _measure_rows(self, origin: exp.Expr) -> ExpressionSize:
-        """The largest of VALUES, or of what a function takes apart."""
-        parts: Iterable[exp.Expr] = origin.iter_expressions()
-        if not isinstance(origin, exp.Values):
-            takes_apart = isinstance(origin, exp.GenerateSeries | exp.Unnest)
-            if not takes_apart and name_call(origin) not in SPREADING:
-                parts = [origin]
-            # No planner puts a function's rows in the place of its name.
-            measures = [self.measure(part, exp.Select())._replace(nodes=1.0) for part in parts]
-        else:
-            cells = (cell for row in origin.expressions for cell in row.expressions)
-            measures = [self.measure(cell, exp.Select()) for cell in cells]
-        return find_largest([BASE, *measures])
-
-    def _measure_set(self, query: exp.SetOperation, name: str) -> ExpressionSize:
-        step = query.expression
-        while isinstance(step, exp.Subquery):
-            step = step.this
-        inner = step.find_all(exp.Select)
-        sources = [source for select in inner for source in self._found.selects.get(id(select), ())]
-        if isinstance(step, exp.Select) and any(_reads(source, query) for source in sources):
-            if id(query) not in self._known.recursions:
-                self._known.recursions[id(query)] = self._follow_recursion(query, step)
-            return find_named(self._known.recursions[id(query)], name)
-        first = self.measure_query(query.this, name)
-        # By position, which names do not tell.
-        second = self.measure_query(query.expression, "")
-        # No planner puts a set operation in the place of its name.
-        return find_largest([first, second])._replace(nodes=1.0)
-
-    def _follow_recursion(self, query: exp.SetOperation, step: exp.Select) -> _Columns:
-        """The columns of a recursive query, a few steps on."""
-        names, sizes = _name_columns(query), self._measure_outputs(query.this)
-        if sizes is None or len(sizes) != len(step.expressions) or _has_star(step):
-            # The text does not tell which is which: all are taken for the largest.
-            names, sizes = [], [self.measure_query(query.this, "")]
-        names = [*names, *[""] * len(sizes)][: len(sizes)]
-        halfway = sizes
-        outer = self._known
-        for step_number in range(_STEPS):
-            self._assumed[id(query)] = list(zip(names, sizes, strict=True))
-            # Queries under way are no recursion here, where this one is taken for what is assumed.
-            self._known = _MeasuredQueries(
-                dict(outer.outputs), dict(outer.recursions), dict(outer.counts)
-            )
-            made = self._measure_outputs(step) or []
-            if len(made) != len(sizes):
-                made = [self._measure_select(step, "")]
-            sizes = [find_largest(pair) for pair in zip(sizes, made, strict=True)]
-            halfway = sizes if step_number == _STEPS // 2 else halfway
-        del self._assumed[id(query)]
-        self._known = outer
-        if any(
-            last.size > _MOST_STEPPED * before.size
-            for last, before in zip(sizes, halfway, strict=True)
-        ):
-            self.explodes = True
-        return list(zip(names, sizes, strict=True))
-
-    def _measure_outputs(self, query: exp.Expr) -> list[ExpressionSize] | None:
-        """Each output, by its position; None where the text does not tell the positions."""
-        while isinstance(query, exp.Subquery):
-            query = query.this
-        if isinstance(query, exp.SetOperation):
-            first = self._measure_outputs(query.this)
-            second = self._measure_outputs(query.expression)
-            if first is None or second is None or len(first) != len(second):
-                return None
-            return [find_largest(pair) for pair in zip(first, second, strict=True)]
-        if not isinstance(query, exp.Select) or _has_star(query):
-            return None
-        return [self.measure(output.unalias(), query) for output in query.expressions]
-
-    def _measure_select(self, query: exp.Select, name: str) -> ExpressionSize:
-        outputs, stars = self._list_outputs(query)
-        named = outputs.get(name, []) if name else []
-        # Where none is called so, it may be any.
-        meant = named or [output for same in outputs.values() for output in same]
-        parts = [self.measure(output.unalias(), query) for output in meant]
-        sources = self._found.selects.get(id(query), ())
-        for star in stars:
-            # Of two outputs of one name, the one that a star gives may be the one meant.
-            parts += [
-                self._measure_column(source, name)
-                for source in sources
-                if not named or name in source.columns
-            ]
-            replaced = list_replacements(star)
-            called = [part for part in replaced if part.alias.lower() == name] or replaced
-            parts += [self.measure(part.this, query) for part in called]
-        measure = find_largest(parts)
-        stays = any(query.args.get(key) for key in ("group", "distinct", "limit", "offset"))
-        return measure._replace(nodes=1.0) if stays else measure
-
-    def _list_outputs(self, query: exp.Select) -> tuple[dict[str, list[exp.Expr]], list[exp.Star]]:
-        """The outputs of a query by their names, and the stars among them."""
-        found = self._listed.get(id(query))
-        if found is None:
-            outputs: dict[str, list[exp.Expr]] = {}
-            stars = []
-            for output in query.expressions:
-                if (star := find_star(output)) is not None:
-                    stars.append(star)
-                else:
-                    outputs.setdefault(output.alias_or_name.lower(), []).append(output)
-            found = self._listed[id(query)] = outputs, stars
-        return found
-
-    # -- rows ----------------------------------------------------------------------------------
-
-    def _count_rows(self, query: exp.Expr, table: float) -> float:
-        """How many rows a query may have, all its sources multiplied; one of ``table`` rows each.
-
-        Conditions are not looked at, so a table counts for 1 unless it matters.
+        VALUES and a function in FROM are one too, and so is an output that another clause names.
         """
         while isinstance(query, exp.Subquery):
             query = query.this
-        known, key = self._known, (id(query), table)
-        if key not in known.counts:
-            if key in known.counting:
-                # A recursion that meets itself: all that is known of its rows is its own bound.
-                return count_generated(query)
-            known.counting.add(key)
-            known.counts[key] = self._count_anew(query, table)
-            known.counting.discard(key)
-        return known.counts[key]
+        key = id(query)
+        if key in self._outputs:
+            self._read.add(key)
+            return self._outputs[key]
+        if isinstance(query, exp.SetOperation):
+            sizes = self._measure_set(query)
+        elif isinstance(query, exp.Select):
+            sizes = self._measure_select(query)
+        elif isinstance(query, exp.Values):
+            rows = [
+                [self._measure(cell, exp.Select()) for cell in row] for row in query.expressions
+            ]
+            sizes = [_find_largest(column) for column in zip(*rows, strict=False)]
+        elif isinstance(query.parent, exp.Alias | exp.Select):
+            sizes = [self._measure(query, query.find_ancestor(exp.Select) or exp.Select())]
+        else:
+            sizes = [self._measure_function(query)]
+        self._outputs[key] = sizes
+        return sizes
+
+    def _measure_set(self, query: exp.SetOperation) -> _Sizes:
+        """Both parts by position; of a recursive one, what it is some steps on."""
+        sizes = self.measure_outputs(query.this)
+        halfway, key = sizes, id(query)
+        known, rows = self._outputs, self._rows
+        for step in range(_STEPS):
+            # What was found out in the step before rests on what was assumed there.
+            self._outputs, self._rows = {**known, key: sizes}, dict(rows)
+            self._read.discard(key)
+            sizes = _merge(sizes, self.measure_outputs(query.expression))
+            if key not in self._read:
+                known, rows = self._outputs, self._rows
+                break
+            halfway = sizes if step == _STEPS // 2 else halfway
+        else:
+            if len(halfway) != len(sizes):
+                halfway = [_find_largest(halfway)] * len(sizes)
+            for last, before in zip(sizes, halfway, strict=True):
+                if last.bytes > _MOST_STEPPED * before.bytes:
+                    raise _refuse_value(query)
+        self._outputs, self._rows = known, rows
+        # No planner puts a set operation in the place of its name.
+        return [Size(1.0, size.bytes) for size in sizes]
+
+    def _measure_select(self, query: exp.Select) -> _Sizes:
+        sizes: list[Size] = []
+        for output in query.expressions:
+            if (star := find_star(output)) is None:
+                sizes.append(self._measure(output.unalias(), query))
+                continue
+            for source in self._found.selects.get(id(query), ()):
+                sizes += [self._measure_column(source, name) for name in source.columns]
+            # More than there are columns, so that each may be the one that is meant.
+            sizes += [self._measure(item.this, query) for item in list_replacements(star)]
+        if any(query.args.get(key) for key in ("group", "distinct", "limit", "offset")):
+            # No planner puts such a query in the place of its name.
+            sizes = [Size(1.0, size.bytes) for size in sizes]
+        return sizes
+
+    def _measure_function(self, call: exp.Expr) -> Size:
+        """What a function in FROM gives, or the largest part of what it takes apart."""
+        takes_apart = isinstance(call, exp.Unnest | exp.GenerateSeries)
+        takes_apart = takes_apart or name_call(call) in _NAMES["spreading"]
+        parts = call.iter_expressions() if takes_apart else (call,)
+        sizes = [self._measure(part, exp.Select()) for part in parts]
+        return Size(1.0, _find_largest([_COLUMN, *sizes]).bytes)
+
+    def _measure_column(self, source: Source, name: str) -> Size:
+        self._look()
+        if isinstance(source.origin, tuple):
+            sizes = [
+                self._measure_column(part, column)
+                for part in source.origin
+                for column in part.columns
+            ]
+        elif isinstance(source.origin, exp.Expr):
+            sizes = list(self.measure_outputs(source.origin))
+        else:
+            return _COLUMN
+        if len(sizes) == len(source.columns):
+            pairs = zip(source.columns, sizes, strict=True)
+            sizes = [size for column, size in pairs if column == name]
+        return _find_largest(sizes or [_COLUMN])
+
+    def _measure_row(self, source: Source) -> Size:
+        """A whole row: what is longer than the database's own columns, with its quotes doubled."""
+        sizes = [self._measure_column(source, name) for name in source.columns]
+        long = sum(size.bytes for size in sizes if size.bytes > COLUMN_BYTES)
+        return Size(sum(size.nodes for size in sizes), 2 * max(long, COLUMN_BYTES))
+
+    # -- expressions ----------------------------------------------------------------------------
+
+    def _measure(self, node: exp.Expr, select: exp.Select) -> Size:
+        """The expression's size; ``select`` is the query whose rows an aggregate gathers."""
+        self._look()
+        if isinstance(node, exp.Column):
+            source = self._found.origins.get(id(node))
+            if source is None:
+                return _COLUMN
+            name = node.name.lower()
+            is_column = name in source.columns
+            return self._measure_column(source, name) if is_column else self._measure_row(source)
+        if isinstance(node, exp.Query):
+            inner = _find_largest(self.measure_outputs(node))
+            return Size(inner.nodes + 1, inner.bytes)
+        if isinstance(node, exp.Literal):
+            return Size(1.0, measure_literal(node))
+        # A long chain of one operator is measured at once: Python would recurse too deeply.
+        is_chain = isinstance(node, _CHAINED)
+        children = list(node.flatten() if is_chain else node.iter_expressions())
+        parts = [self._measure(child, select) for child in children]
+        operators = max(len(parts) - 1, 1) if is_chain else 1
+        nodes = operators + sum(part.nodes for part in parts)
+        sizes = [part.bytes for part in parts]
+        size = self._measure_value(node, sizes, select)
+        self._compared += _count_steps(node, sizes, size)
+        if nodes > _MOST_NODES:
+            raise Unresolved(
+                "too_much_text",
+                quote_fragment(node),
+                "With the queries below it put in their places, an expression is too large.",
+            )
+        if size > _MOST_BYTES:
+            raise _refuse_value(node)
+        if self._compared > _MOST_COMPARED:
+            raise Unresolved(
+                "too_much_text",
+                quote_fragment(node),
+                "Long texts or lists are searched for one another here, or numbers of many "
+                "digits computed, which could take far too long.",
+            )
+        return Size(nodes, size)
+
+    def _measure_value(self, node: exp.Expr, sizes: Sequence[float], select: exp.Select) -> float:
+        """The bytes that ``node`` makes of its operands or arguments, whose bytes are ``sizes``."""
+        largest, together = max(sizes, default=0.0), sum(sizes)
+        name = _name_kind(node)
+        if isinstance(node, exp.All | exp.Any):
+            # LIKE ANY (list): an operand, however much it looks like a condition.
+            return largest
+        if isinstance(node, _SMALL_NODES) or name in _NAMES["small"]:
+            return _SMALL_BYTES
+        if isinstance(node, exp.Replace | exp.RegexpReplace):
+            is_constant = isinstance(node.args.get("replacement"), exp.Literal | None)
+            return largest * measure_factor(node) if is_constant else _multiply(sizes)
+        if isinstance(node, exp.Repeat | exp.Pad):
+            return largest * measure_factor(node)
+        if name in _NAMES["multiplying"] or isinstance(node, exp.WithinGroup):
+            # Any one of them as often as the others have parts.
+            return (largest + 1) * (together + len(sizes))
+        if isinstance(node, exp.GenerateSeries):
+            return count_generated(node) * _NUMBER_BYTES
+        if name == "array_fill":
+            return largest * MOST_FILLED
+        if name in _FIXED_SIZES:
+            return _FIXED_SIZES[name]
+        if (measured := measure_format(node)) is not None:
+            return largest * measured[0] + measured[1]
+        if name in _NAMES["gathering"]:
+            return 2 * together * self._count_rows(select, largest)
+        if name == "array":
+            # ARRAY(SELECT …), a value for each row.
+            queries = [query for query in node.expressions if isinstance(query, exp.Query)]
+            rows = sum(self._count_rows(query, largest) for query in queries)
+            return 2 * together * max(rows, 1.0)
+        if name in _POWERS:
+            return _measure_power(node, sizes)
+        if isinstance(node, exp.Cast):
+            return _measure_cast(node, largest)
+        if isinstance(node, exp.DPipe | exp.Mul | InfixOperator):
+            return max(together, _SMALL_BYTES)
+        if isinstance(node, exp.Func | exp.Tuple) and name not in _NAMES["keeping"]:
+            return max(together * 2, _SMALL_BYTES)
+        return max(largest, _SMALL_BYTES)
+
+    # -- rows -----------------------------------------------------------------------------------
+
+    def _count_rows(self, query: exp.Expr, size: float) -> float:
+        """How many rows a query may have, of which values of that size are gathered.
+
+        All its sources are multiplied; conditions are not looked at, so a table counts for 1 row
+        unless the values are long.
+        """
+        return max(self._count(query, _TABLE_ROWS if size > _LONG_BYTES else 1.0), 1.0)
+
+    def _count(self, query: exp.Expr, table: float) -> float:
+        while isinstance(query, exp.Subquery):
+            query = query.this
+        key = id(query), table
+        if key not in self._rows:
+            # For a recursion that meets itself, of which all that is known is its bound.
+            self._rows[key] = float(MOST_ROWS)
+            self._rows[key] = self._count_anew(query, table)
+        return self._rows[key]
 
     def _count_anew(self, query: exp.Expr, table: float) -> float:
-        count = 1.0
         if isinstance(query, exp.SetOperation):
-            count = self._count_rows(query.this, table) + self._count_rows(query.expression, table)
-        elif isinstance(query, exp.Select):
+            return self._count(query.this, table) + self._count(query.expression, table)
+        count = 1.0
+        if isinstance(query, exp.Select):
             for source in self._found.selects.get(id(query), ()):
                 count *= self._count_source(source, query, table)
             for output in query.expressions:
@@ -357,44 +345,108 @@ class QueryMeasurer:
     def _count_source(self, source: Source, query: exp.Select, table: float) -> float:
         origin = source.origin
         if isinstance(origin, tuple):
-            count = 1.0
-            for part in origin:
-                count *= self._count_source(part, query, table)
-            return count
+            return math.prod(self._count_source(part, query, table) for part in origin)
         if isinstance(origin, exp.Query):
-            return self._count_rows(origin, table)
+            return self._count(origin, table)
         if isinstance(origin, exp.Values):
             return float(len(origin.expressions))
-        if isinstance(origin, exp.Unnest):
-            sizes = [self.measure(part, query).size for part in origin.expressions]
-            return max(1.0, *sizes)
         if isinstance(origin, exp.Expr):
             return self._count_call(origin, query)
         return table if source.table is not None else 1.0
 
     def _count_call(self, call: exp.Expr, query: exp.Select) -> float:
         """How many rows a function gives at most: one for each byte of what it takes apart."""
-        if name_call(call) not in SPREADING:
+        if isinstance(call, GENERATORS):
             return count_generated(call)
-        return max(1.0, *(self.measure(part, query).size for part in call.expressions), 1.0)
+        if not isinstance(call, exp.Unnest) and name_call(call) not in _NAMES["spreading"]:
+            return 1.0
+        return max(1.0, *(self._measure(part, query).bytes for part in call.expressions), 1.0)
+
+    def _look(self) -> None:
+        self._looks += 1
+        if self._looks > _MOST_LOOKS:
+            raise Unresolved(
+                "too_much_text",
+                "",
+                "Its queries depend on one another in too many ways: use fewer recursive queries.",
+            )
 
 
-def _name_columns(query: exp.Expr) -> list[str]:
-    """What the columns of a recursive query are called, as far as an alias or the text tells."""
-    clause = query.parent
-    renamed = clause.args["alias"].columns if isinstance(clause, exp.CTE) else ()
-    names = [column.name.lower() for column in renamed]
-    while not isinstance(query, exp.Select) and isinstance(query.this, exp.Expr):
-        query = query.this
-    own = query.expressions if isinstance(query, exp.Select) else []
-    return names + [output.alias_or_name.lower() for output in own[len(names) :]]
+def _refuse_value(node: exp.Expr) -> Unresolved:
+    return Unresolved(
+        "too_much_text",
+        quote_fragment(node),
+        "A text or number made here could become far too long. Numbers do not grow as double "
+        "precision.",
+    )
 
 
-def _reads(source: Source, query: exp.Expr) -> bool:
-    if isinstance(source.origin, tuple):
-        return any(_reads(part, query) for part in source.origin)
-    return source.origin is query
+def _find_largest(sizes: Sequence[Size]) -> Size:
+    """The most nodes and the most bytes of any of them."""
+    return Size(
+        max((size.nodes for size in sizes), default=1.0),
+        max((size.bytes for size in sizes), default=COLUMN_BYTES),
+    )
 
 
-def _has_star(query: exp.Select) -> bool:
-    return any(find_star(output) is not None for output in query.expressions)
+def _merge(first: _Sizes, second: _Sizes) -> _Sizes:
+    """The larger of both in each place; where the text does not tell the places, of all."""
+    if len(first) != len(second):
+        return [_find_largest([*first, *second])]
+    return [_find_largest(pair) for pair in zip(first, second, strict=True)]
+
+
+def _count_steps(node: exp.Expr, sizes: Sequence[float], size: float) -> float:
+    """What the node adds to the sum of comparisons; ``size`` is that of its value."""
+    name = _name_kind(node)
+    if name in _POWERS:
+        return size * size * _ARITHMETIC
+    if name in _NAMES["computing"]:
+        # One operand times itself: a root.
+        return (_multiply(sizes) or size * size) * _ARITHMETIC
+    return _multiply(sizes) if name in _NAMES["comparing"] else 0.0
+
+
+def _multiply(sizes: Sequence[float]) -> float:
+    """The product of the two largest sizes; 0 if there is one only."""
+    return math.prod(sorted(sizes)[-2:]) if len(sizes) > 1 else 0.0
+
+
+def _name_kind(node: exp.Expr) -> str:
+    """The lower-case name of a function, or the name of the node's type, as in the file."""
+    return name_call(node) or type(node).__name__
+
+
+def _measure_power(node: exp.Expr, sizes: Sequence[float]) -> float:
+    # The exponent's own length is nothing to the result's.
+    base = sizes[0] if sizes else 0.0
+    digits = min(base, _SMALL_BYTES) if base <= COLUMN_BYTES else base
+    if math.isinf(factor := measure_factor(node)):
+        return max(base, _UNKNOWN_DIGITS)
+    return max(min(digits * factor, _MOST_DIGITS), _SMALL_BYTES)
+
+
+def _measure_cast(node: exp.Cast, size: float) -> float:
+    if (padded := _measure_padding(node.to)) > _SMALL_BYTES:
+        return max(size, padded)
+    if node.to.this in _SHORT_TYPES:
+        return _SMALL_BYTES
+    inner = node.this.unnest()
+    if node.to.this in exp.DataType.REAL_TYPES:
+        return max(size, _UNKNOWN_DIGITS) if _name_kind(inner) in _COMPOSING else size
+    # Text of a list or row has its quotes doubled.
+    return size if isinstance(inner, exp.Literal) else size * 2
+
+
+def _measure_padding(kind: exp.DataType) -> float:
+    """The length to which a cast fills up its value, ``char(9)`` or ``bit(9)``; 0 for others.
+
+    That of an array is the sum over as many elements as a query can write.
+    """
+    elements = 1.0
+    while kind.this == exp.DType.ARRAY and kind.expressions:
+        kind, elements = kind.expressions[0], MOST_CHARS / 2
+    if kind.this not in _PADDED:
+        return 0.0
+    longest = max((read_number(length.this) or 0.0 for length in kind.expressions), default=0.0)
+    return longest * elements

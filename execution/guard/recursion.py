@@ -10,8 +10,13 @@ from collections.abc import Iterable, Sequence
 
 from sqlglot import exp
 
-from execution.guard.growing_calls import MOST_ROWS, read_date, read_days, read_number
-from execution.guard.measured_functions import name_call
+from execution.guard.growing_calls import (
+    MOST_ROWS,
+    name_call,
+    read_date,
+    read_days,
+    read_number,
+)
 from execution.guard_dialects import quote_fragment
 from execution.name_resolution.scopes import Resolution, Source
 from nl2sql.types import Violation

@@ -264,9 +264,18 @@ class ColumnFinder:
             has_outputs = self._resolver.aliases_everywhere and not is_function
             has_outputs = has_outputs or (here is scope and with_outputs)
             if has_outputs and name in here.outputs:
-                self._found.origins[id(node)] = Source(tuple(here.outputs), origin=here.query)
+                self._found.origins[id(node)] = self._build_output(name, here)
                 return True
         return False
+
+    def _build_output(self, name: str, scope: Scope) -> Source:
+        """The source of a name that means an output of the query around it."""
+        if not isinstance(scope.query, exp.Select):
+            return Source((name,), origin=scope.query)
+        outputs = (out for out in scope.query.expressions if self.name_output(out) == name)
+        return Source(
+            (name,), origin=tuple(Source((name,), origin=output.unalias()) for output in outputs)
+        )
 
     def _check_is_no_system_column(
         self, name: str, node: exp.Column, here: Scope, scope: Scope

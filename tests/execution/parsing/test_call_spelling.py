@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from execution.allowlists import load_allowlist
+from execution.allowlists import load_allowlist, load_function_names
 from execution.guard.growing_calls import CHECKS
 from execution.guard.guard import guard_query
-from execution.guard.measured_functions import GATHERING, INDENTING, MULTIPLYING, SPREADING
 from execution.guard_dialects import READERS
 from execution.policies.access import open_access
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.types import GuardedQuery, Violation
 from tests.execution.expecting import expect
 
+_NAMES = load_function_names("growth")
 _LONG = f"'{'x' * 2000}'"
 _ROWS = {
     "postgres": "generate_series(1, 90000) AS g (i)",
@@ -85,7 +85,7 @@ _DUCKDB = {
 def list_measured(dialect: str) -> list[str]:
     """The functions of a dialect that are measured, by name."""
     nodes = {name.lower() for name in READERS[dialect].parser_class.FUNCTIONS}
-    told = CHECKS.keys() | MULTIPLYING | INDENTING | GATHERING
+    told = CHECKS.keys() | _NAMES["multiplying"] | _NAMES["gathering"]
     measured = nodes | told | _BOMBS.keys() | _LIKE.keys() | _GATHERING
     return sorted(measured & load_allowlist(dialect).functions)
 
@@ -206,4 +206,4 @@ def test_rows_that_are_taken_out_of_a_long_text_count(dialect: str, call: str) -
 
 def test_every_function_that_takes_apart_is_tried() -> None:
     for dialect, calls in _TAKEN_APART.items():
-        assert calls.keys() == SPREADING & load_allowlist(dialect).functions
+        assert calls.keys() == _NAMES["spreading"] & load_allowlist(dialect).functions
