@@ -27,7 +27,7 @@ class Source:
     ``columns`` are the folded names of its columns, in their order; the name of a column that no
     query can write is empty. ``renamed`` says that an alias has replaced some of them. ``table`` is
     set for a physical table; ``used`` are the folded names of its columns that the query uses, all
-    of them if their number or order matters. ``origin`` is, for other sources, the query, function or
+    of them if their number or order matters. ``origin`` is, for others, the query, function or
     output that produces the values, or the sources joined under one name.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, cast
 
 import typer
@@ -16,12 +16,11 @@ from execution.guard_dialects import READERS
 from execution.policies.access import Access, CompiledPolicy, open_access
 from execution.policies.policy_file import load_policy
 from execution.policies.row_level_security.apply import (
-    Changes,
     apply_row_security,
     remove_row_security,
 )
 from execution.policies.row_level_security.blocks import build_removal, render_script
-from execution.policies.row_level_security.ddl import build_comment, check_dialect, render_head
+from execution.policies.row_level_security.ddl import check_dialect, render_head
 from execution.policies.rules import TableRule, render_path
 from nl2sql.errors import PolicyError, SettingsError
 from nl2sql.sql.names import enquote
@@ -44,7 +43,7 @@ from serve_app.operations.preparation import (
     load_demo_databases,
     start_embedded_server,
 )
-from serve_app.operations.row_level_security import find_reader, owner_url, plan_row_security
+from serve_app.operations.row_level_security import owner_url, plan_row_security
 from serve_app.reporting import SilentReporter
 
 app = typer.Typer(no_args_is_help=True)
@@ -259,9 +258,6 @@ def apply(
     as_sql: Annotated[
         bool, typer.Option("--sql", help="Only print the statements, for psql.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Run it, print the changes, and roll back.")
-    ] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Undo it instead.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> Output:
@@ -273,36 +269,24 @@ def apply(
         script = _render_script(wiring, name, remove=remove)
         return Output({"database": name, "sql": script}, lambda: write_text(script))
     url = owner_url(wiring, name)
-    if remove:
-        reader = find_reader(wiring, name)
-
-        def run(dry: bool) -> Changes:
-            return remove_row_security(url, name, reader=reader, dry_run=dry)
+    security = None if remove else plan_row_security(wiring, name, _compile(wiring, name))
+    what = (
+        "Remove row-level security from" if remove else "Apply the policy as row-level security to"
+    )
+    confirm(f"{what} {name}?", yes=yes)
+    if security is None:
+        notices = remove_row_security(url, name)
     else:
-        security = plan_row_security(wiring, name, _compile(wiring, name))
-
-        def run(dry: bool) -> Changes:
-            return apply_row_security(url, security, dry_run=dry)
-
-    planned = run(True)
-    _print_changes(planned)
-    if dry_run:
-        document = {"database": name, "applied": False, **build_json(planned)}
-        return Output(document, "Nothing was changed: this was a dry run.")
-    confirm(f"Apply these changes to {name}?", yes=yes)
-    done = run(False)
-    if (done.added, done.removed) != (planned.added, planned.removed):
-        say("The database changed in the meantime; these were applied:")
-        _print_changes(done)
-    is_nothing = not done.added and not done.removed
-    counts = f"{len(done.added)} added, {len(done.removed)} removed"
-    told = f"✓ {name}: {'nothing to change' if is_nothing else counts}."
+        notices = apply_row_security(url, security)
+    for text in notices:
+        CONSOLE.print(f"[yellow]![/] {escape(text)}", highlight=False, soft_wrap=True)
+    told = f"✓ {name}: row-level security is {'removed' if remove else 'applied'}."
     if cli.settings.databases[name].row_level_security == remove:
         told += (
             f"\nNow set databases.{name}.row_level_security to {str(not remove).lower()}, and "
             "restart the service: until then its queries fail."
         )
-    return Output({"database": name, "applied": True, **build_json(done)}, told)
+    return Output({"database": name, "applied": not remove, "notices": list(notices)}, told)
 
 
 def _render_script(wiring: Wiring, name: str, *, remove: bool) -> str:
@@ -310,16 +294,4 @@ def _render_script(wiring: Wiring, name: str, *, remove: bool) -> str:
     if remove:
         return render_script(build_removal(name))
     security = plan_row_security(wiring, name, _compile(wiring, name))
-    statements = [*security.statements, build_comment(security)]
-    return render_script(statements, head=render_head(security))
-
-
-def _print_changes(changes: Changes) -> None:
-    lines: Sequence[tuple[str, str, Sequence[str]]] = (
-        ("-", "red", changes.removed),
-        ("+", "green", changes.added),
-        ("!", "yellow", changes.notices),
-    )
-    for mark, colour, texts in lines:
-        for text in texts:
-            CONSOLE.print(f"[{colour}]{mark}[/] {escape(text)}", highlight=False, soft_wrap=True)
+    return render_script(security.script, head=render_head(security))

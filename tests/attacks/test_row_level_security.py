@@ -84,7 +84,7 @@ def secured(arenas: Mapping[Engine, Arena], server: EmbeddedServer) -> Iterator[
         way = SecuredAttack(compiled, server.url(SECURED, READER), runner)
         yield way
         way.close()
-    remove_row_security(url, SECURED, reader=READER)
+    remove_row_security(url, SECURED)
 
 
 @pytest.mark.parametrize("attack", _ON_ROWS, ids=lambda attack: attack.id)

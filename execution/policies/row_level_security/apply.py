@@ -1,8 +1,6 @@
 """Applies row-level security to a PostgreSQL database, removes it, and checks that it is applied.
 
-Everything runs in one transaction, so row-level security is applied completely or not at all. A dry
-run rolls this transaction back. The changes are found by comparing the system catalog before and
-after (``state.py``).
+Everything runs in one transaction, so row-level security is applied completely or not at all.
 
 Knows nothing of policy files. Does not cover tables that are created later: apply again.
 """
@@ -11,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -20,15 +17,17 @@ from psycopg import errors
 from execution.policies.row_level_security.blocks import (
     GROUP_COMMENT,
     INDEX_COMMENT,
+    MEMBERS,
     OTHERS,
     ScriptStatement,
     build_removal,
+    name_group,
     name_index_role,
 )
-from execution.policies.row_level_security.ddl import RowSecurity, build_comment
-from execution.policies.row_level_security.state import hash_state, read_state, render_members
+from execution.policies.row_level_security.ddl import RowSecurity
 from execution.postgres.session import open_connection
 from nl2sql.errors import DatabaseUnavailable, QuorumError
+from nl2sql.sql.names import quote_literal
 
 # Creating a policy locks its table; a query that reads the table for longer than this makes the
 # change fail.
@@ -70,6 +69,13 @@ SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
    AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
  ORDER BY 1
 """
+_UNGUARDED = """
+SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
+  FROM unnest(%s::text[], %s::text[]) AS wanted(schema, name)
+  JOIN pg_namespace n ON n.nspname = wanted.schema
+  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = wanted.name
+ WHERE NOT c.relrowsecurity ORDER BY 1
+"""
 # The tables that the reader may read without assuming one of the roles; the parameter decides
 # whether those that PUBLIC may read count.
 _OWN_SELECT = """
@@ -90,15 +96,6 @@ SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
  WHERE n.nspname = ANY (%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
    AND has_any_column_privilege('public', c.oid, 'SELECT') ORDER BY 1
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What was added and removed, one line for each object; ``notices`` are warnings."""
-
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-    notices: tuple[str, ...] = ()
 
 
 def read_own_security(url: str, database: str) -> frozenset[str]:
@@ -123,25 +120,17 @@ def find_index_role(url: str, database: str) -> str:
 
 
 def apply_row_security(
-    url: str,
-    security: RowSecurity,
-    *,
-    dry_run: bool = False,
-    lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
-) -> Changes:
-    """Runs the statements under the login of ``url``; ``dry_run`` rolls all of them back.
+    url: str, security: RowSecurity, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS
+) -> tuple[str, ...]:
+    """Runs the statements under the login of ``url``; returns warnings.
 
     Raises DatabaseUnavailable, also if a table is in use for longer than ``lock_timeout_ms``, and
     QuorumError that names the missing right.
     """
     with _open(url, security.database) as connection:
         _check_rights(connection, security)
-        before = read_state(connection, security.database, security.reader)
         notices = _collect_notices(connection)
-        _set_lock_timeout(connection, lock_timeout_ms)
-        _run(connection, security.statements)
-        after = read_state(connection, security.database, security.reader)
-        _run(connection, [build_comment(security, hash_state(after))])
+        _run(connection, security.script, lock_timeout_ms)
         if public := _list(connection, _PUBLIC, list(security.schemas)):
             notices.append(f"PUBLIC may read {public}, and so may every role: revoke that")
         if own := _list(connection, _OWN_SELECT, list(security.withdrawn), security.reader, False):
@@ -149,36 +138,29 @@ def apply_row_security(
                 f"{security.reader} may still read {own}, by another role or another owner's "
                 "grant: revoke that"
             )
-        _end(connection, dry_run)
-    return _compare(before, after, notices)
+        connection.commit()
+    return tuple(notices)
 
 
 def remove_row_security(
-    url: str,
-    database: str,
-    *,
-    reader: str,
-    dry_run: bool = False,
-    lock_timeout_ms: int = _LOCK_TIMEOUT_MS,
-) -> Changes:
+    url: str, database: str, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS
+) -> tuple[str, ...]:
     """Undoes ``apply_row_security``: removes what is in the database, whatever the policy says now.
 
-    Raises the same errors as ``apply_row_security``.
+    Returns warnings; raises the same errors as ``apply_row_security``.
     """
     with _open(url, database) as connection:
-        before = read_state(connection, database, reader)
         notices = _collect_notices(connection)
-        _set_lock_timeout(connection, lock_timeout_ms)
-        _run(connection, build_removal(database))
-        after = read_state(connection, database, reader)
-        _end(connection, dry_run)
-    return _compare(before, after, notices)
+        _run(connection, build_removal(database), lock_timeout_ms)
+        connection.commit()
+    return tuple(notices)
 
 
 def check_applied(url: str, security: RowSecurity) -> str:
     """Returns what is wrong with row-level security in the database; empty if nothing is.
 
-    Works under any login. Raises DatabaseUnavailable.
+    Works under any login. Does not compare each policy and grant: the roles may do what somebody
+    granted them since. Raises DatabaseUnavailable.
     """
     with _open(url, security.database) as connection:
         row = connection.execute(
@@ -186,8 +168,8 @@ def check_applied(url: str, security: RowSecurity) -> str:
             (security.group,),
         ).fetchone()
         comment = (row[0] or "") if row else ""
-        state = read_state(connection, security.database, security.reader)
-        members = render_members(security.database)
+        members = MEMBERS.format(group=quote_literal(name_group(security.database)))
+        members = members.replace("%", "%%")
         missing = connection.execute(
             f"SELECT unnest(%s::text[]) EXCEPT SELECT rolname FROM ({members}) AS member"
             " ORDER BY 1",
@@ -198,12 +180,14 @@ def check_applied(url: str, security: RowSecurity) -> str:
             (security.reader,),
         ).fetchall()
         own = _list(connection, _OWN_SELECT, list(security.withdrawn), security.reader, True)
+        schemas, names = _split_names(security.guarded)
+        unguarded = _list(connection, _UNGUARDED, schemas, names)
     if not comment.startswith(f"{GROUP_COMMENT}{security.database}:"):
         return f"The policy of {security.database} was never applied to it."
     if f"statements {security.digest}" not in comment:
         return f"What was applied to {security.database} is not what its policy says now."
-    if ", state " in comment and not comment.endswith(f", state {hash_state(state)}"):
-        return f"The roles or policies of {security.database} were changed after they were applied."
+    if unguarded:
+        return f"Row-level security is switched off on {unguarded} of {security.database}."
     if missing:
         return f"The role {missing[0][0]} of {security.database} is missing."
     if inherits:
@@ -225,16 +209,10 @@ def _open(url: str, database: str) -> Iterator[psycopg.Connection[Any]]:
             connection.rollback()
 
 
-def _end(connection: psycopg.Connection[Any], dry_run: bool) -> None:
-    if not dry_run:
-        connection.commit()
-
-
-def _set_lock_timeout(connection: psycopg.Connection[Any], timeout_ms: int) -> None:
-    connection.execute(f"SET LOCAL lock_timeout = {timeout_ms:d}".encode())
-
-
-def _run(connection: psycopg.Connection[Any], statements: Sequence[ScriptStatement]) -> None:
+def _run(
+    connection: psycopg.Connection[Any], statements: Sequence[ScriptStatement], lock_timeout_ms: int
+) -> None:
+    connection.execute(f"SET LOCAL lock_timeout = {lock_timeout_ms:d}".encode())
     for statement in statements:
         if statement.text:
             connection.execute(statement.text.encode())
@@ -250,11 +228,6 @@ def _collect_notices(connection: psycopg.Connection[Any]) -> list[str]:
 
     connection.add_notice_handler(collect)
     return notices
-
-
-def _compare(before: frozenset[str], after: frozenset[str], notices: Sequence[str]) -> Changes:
-    added, removed = sorted(after - before), sorted(before - after)
-    return Changes(tuple(added), tuple(removed), tuple(notices))
 
 
 def _check_rights(connection: psycopg.Connection[Any], security: RowSecurity) -> None:

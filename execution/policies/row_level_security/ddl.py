@@ -96,6 +96,13 @@ class RowSecurity:
         texts = "\0".join(statement.text for statement in self.statements)
         return hashlib.sha256(texts.encode()).hexdigest()
 
+    @property
+    def script(self) -> tuple[ScriptStatement, ...]:
+        """All statements, and one that records in the group's comment which they were."""
+        text = quote_literal(f"{GROUP_COMMENT}{self.database}: statements {self.digest}")
+        comment = ScriptStatement(f"COMMENT ON ROLE {enquote(self.group)} IS {text}")
+        return (*self.statements, comment)
+
 
 def build_row_security(
     compiled: CompiledPolicy, *, reader: str, indexer: str, own_security: Collection[str]
@@ -126,13 +133,6 @@ def check_dialect(database: str, dialect: str) -> None:
             f"{database} is not a PostgreSQL database: only PostgreSQL has row-level security.",
             hint="The guard enforces the policy on every database, without row-level security.",
         )
-
-
-def build_comment(security: RowSecurity, state: str = "") -> ScriptStatement:
-    """Records in the group's comment the applied policy and the resulting ``state``, a SHA-256."""
-    text = f"{GROUP_COMMENT}{security.database}: statements {security.digest}"
-    text += f", state {state}" if state else ""
-    return ScriptStatement(f"COMMENT ON ROLE {enquote(security.group)} IS {quote_literal(text)}")
 
 
 def render_head(security: RowSecurity) -> str:

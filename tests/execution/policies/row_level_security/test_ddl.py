@@ -13,7 +13,7 @@ from execution.policies.row_level_security.blocks import (
     render_roles,
     render_script,
 )
-from execution.policies.row_level_security.ddl import RowSecurity, build_comment, build_row_security
+from execution.policies.row_level_security.ddl import RowSecurity, build_row_security
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import PolicyError
 from nl2sql.sql.names import quote_literal
@@ -157,7 +157,7 @@ def test_the_digest_is_the_policys() -> None:
     assert build().digest == build().digest
     other = build(clerk={"row_filters": {"sales.customers": "country <> :country"}})
     assert build().digest != other.digest
-    assert build().digest in build_comment(build()).text
+    assert build().digest in build().script[-1].text
 
 
 def test_a_script_is_one_transaction_and_a_name_cannot_end_its_comment() -> None:

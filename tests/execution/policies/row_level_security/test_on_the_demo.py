@@ -13,7 +13,7 @@ from execution.policies.row_level_security.apply import (
     remove_row_security,
 )
 from execution.policies.row_level_security.blocks import build_removal, render_script
-from execution.policies.row_level_security.ddl import build_comment, render_head
+from execution.policies.row_level_security.ddl import render_head
 from execution.postgres.embedded import INDEXER, READER, SUPERUSER
 from nl2sql.errors import DatabaseUnavailable, QuorumError
 from nl2sql.sql.names import enquote
@@ -103,7 +103,7 @@ def test_an_attribute_that_is_not_set_shows_no_rows(
 
 
 def test_nobody_else_notices(secured: RowSecurityDatabase) -> None:
-    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    remove_row_security(secured.url(OWNER), DATABASE)
     queries = [
         "SELECT count(*), sum(salary) FROM hr.employees",
         "SELECT count(*) FROM sales.orders",
@@ -132,36 +132,23 @@ def test_a_whole_view_shows_its_rows_though_its_owner_is_forced(
 # -- what runs the statements ------------------------------------------------------------------
 
 
-def test_what_is_applied_is_told_before_and_undone_without_a_trace(
-    secured: RowSecurityDatabase,
-) -> None:
+def test_what_is_applied_is_undone_without_a_trace(secured: RowSecurityDatabase) -> None:
     url = secured.url(OWNER)
-    remove_row_security(url, DATABASE, reader=READER)
+    remove_row_security(url, DATABASE)
     before, security = secured.dump(), secured.build_row_security()
     assert check_applied(secured.url(READER), security).endswith("was never applied to it.")
-    planned = apply_row_security(url, security, dry_run=True)
-    assert secured.dump() == before
-    assert f"role {_ANY_ROLE}" in planned.added
-    changes = apply_row_security(url, security)
-    assert changes == planned
-    assert changes.removed == changes.notices == ()
+    assert apply_row_security(url, security) == ()
     applied = secured.dump()
-    again = apply_row_security(url, secured.build_row_security())
-    assert (again.added, again.removed) == ((), ())
-    remove_row_security(url, DATABASE, reader=READER, dry_run=True)
+    assert apply_row_security(url, secured.build_row_security()) == ()
     assert secured.dump() == applied != before
     assert check_applied(secured.url(READER), secured.build_row_security()) == ""
-    undone = remove_row_security(url, DATABASE, reader=READER)
+    assert remove_row_security(url, DATABASE) == ()
     assert secured.dump() == before
-    assert undone.removed == changes.added
-    assert undone.added == undone.notices == ()
 
 
 def test_the_script_does_the_same_in_psql(applied: RowSecurityDatabase) -> None:
     security, before = applied.build_row_security(), applied.dump()
-    script = render_script(
-        [*security.statements, build_comment(security)], head=render_head(security)
-    )
+    script = render_script(security.script, head=render_head(security))
     removal = render_script(build_removal(DATABASE))
     for text in (removal, script, script):
         applied.run(OWNER, text)
@@ -178,9 +165,9 @@ def test_a_role_that_left_the_policy_goes_and_a_persons_membership_stays(
     smaller = read_policy().model_copy(update={"roles": roles})
     security = applied.build_row_security(smaller)
     assert check_applied(applied.url(READER), security).endswith("is not what its policy says now.")
-    changes = apply_row_security(applied.url(OWNER), security)
-    assert f"role quorumsql_{DATABASE}_public_reporting" in changes.removed
-    assert changes.added == ()
+    apply_row_security(applied.url(OWNER), security)
+    gone = f"quorumsql_{DATABASE}_public_reporting"
+    assert applied.ask(READER, f"SELECT '{gone}'::regrole") == "42704"
     assert (_ANY_ROLE,) in [(row[2],) for row in applied.dump()[1] if row[0] == GUEST]
     applied.run(OWNER, f"REVOKE {_ANY_ROLE} FROM {GUEST}")
 
@@ -188,18 +175,8 @@ def test_a_role_that_left_the_policy_goes_and_a_persons_membership_stays(
 @pytest.mark.parametrize(
     ("tampering", "said"),
     [
-        (f"GRANT SELECT ON hr.payslips TO {_ANY_ROLE}", "were changed after they were applied"),
-        (f"DROP POLICY {_ANY_ROLE} ON hr.employees", "were changed after they were applied"),
-        (
-            f"ALTER POLICY {_ANY_ROLE} ON hr.employees USING (true)",
-            "were changed after they were applied",
-        ),
-        (
-            "ALTER TABLE hr.employees DISABLE ROW LEVEL SECURITY",
-            "is not what its policy says now|were changed after",
-        ),
+        ("ALTER TABLE hr.employees DISABLE ROW LEVEL SECURITY", "switched off on hr.employees"),
         (f"GRANT {_ANY_ROLE} TO {READER} WITH INHERIT TRUE", "has the rights of"),
-        (f"REVOKE {_ANY_ROLE} FROM {READER}", "were changed after they were applied"),
     ],
 )
 def test_what_was_changed_by_hand_is_noticed_and_put_right(
@@ -207,7 +184,7 @@ def test_what_was_changed_by_hand_is_noticed_and_put_right(
 ) -> None:
     applied.run(OWNER, tampering)
     wrong = check_applied(applied.url(READER), applied.build_row_security())
-    assert any(part in wrong for part in said.split("|")), wrong
+    assert said in wrong
     apply_row_security(applied.url(OWNER), applied.build_row_security())
     assert check_applied(applied.url(READER), applied.build_row_security()) == ""
 
@@ -227,18 +204,18 @@ def test_whoever_lacks_a_right_is_told_which_and_what_to_run(secured: RowSecurit
 
 def test_what_everybody_may_read_is_told(applied: RowSecurityDatabase) -> None:
     applied.run(OWNER, "GRANT SELECT (salary) ON hr.employees TO PUBLIC")
-    changes = apply_row_security(applied.url(OWNER), applied.build_row_security())
+    notices = apply_row_security(applied.url(OWNER), applied.build_row_security())
     applied.run(OWNER, "REVOKE SELECT (salary) ON hr.employees FROM PUBLIC")
-    assert changes.notices == ("PUBLIC may read hr.employees, and so may every role: revoke that",)
+    assert notices == ("PUBLIC may read hr.employees, and so may every role: revoke that",)
 
 
 def test_a_role_that_something_else_needs_stays_and_is_told(applied: RowSecurityDatabase) -> None:
     applied.run(SUPERUSER, f"GRANT CONNECT ON DATABASE second TO {_ANY_ROLE}")
-    changes = remove_row_security(applied.url(OWNER), DATABASE, reader=READER)
-    assert [notice for notice in changes.notices if f"the role {_ANY_ROLE} stays" in notice]
+    notices = remove_row_security(applied.url(OWNER), DATABASE)
+    assert [notice for notice in notices if f"the role {_ANY_ROLE} stays" in notice]
     assert applied.ask(READER, f"SELECT 'quorumsql_{DATABASE}'::regrole") != "42704"
     applied.run(SUPERUSER, f"REVOKE CONNECT ON DATABASE second FROM {_ANY_ROLE}")
-    assert remove_row_security(applied.url(OWNER), DATABASE, reader=READER).notices == ()
+    assert remove_row_security(applied.url(OWNER), DATABASE) == ()
     for name in (_ANY_ROLE, f"quorumsql_{DATABASE}"):
         assert applied.ask(READER, f"SELECT '{name}'::regrole") == "42704"
 
@@ -260,7 +237,7 @@ def test_a_role_that_something_else_needs_stays_and_is_told(applied: RowSecurity
 def test_what_is_somebody_elses_is_neither_taken_nor_woken(
     secured: RowSecurityDatabase, there: str, gone: str, said: str
 ) -> None:
-    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    remove_row_security(secured.url(OWNER), DATABASE)
     secured.run(OWNER, there)
     try:
         with pytest.raises(QuorumError, match=said):
@@ -272,7 +249,7 @@ def test_what_is_somebody_elses_is_neither_taken_nor_woken(
 def test_row_security_of_the_owners_goes_on_deciding(
     secured: RowSecurityDatabase, second: CompiledPolicy
 ) -> None:
-    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    remove_row_security(secured.url(OWNER), DATABASE)
     secured.run(
         OWNER,
         "ALTER TABLE hr.employees ENABLE ROW LEVEL SECURITY;"
@@ -292,7 +269,7 @@ def test_row_security_of_the_owners_goes_on_deciding(
         own = f"{query} WHERE employee_id % 2 = 1 AND department_id = 31"
         assert secured.ask(READER, query, identity=identity) == secured.ask(SUPERUSER, own)
         secured.run(OWNER, "DROP POLICY odd ON hr.employees")
-        remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+        remove_row_security(secured.url(OWNER), DATABASE)
         assert secured.dump() == before
     finally:
         secured.run(
@@ -305,6 +282,6 @@ def test_a_table_in_use_is_not_waited_for_without_end(applied: RowSecurityDataba
     with psycopg.connect(applied.url(GUEST)) as somebody:
         somebody.execute("SELECT 1 FROM hr.employees LIMIT 1")
         with pytest.raises(DatabaseUnavailable, match="is in use"):
-            remove_row_security(applied.url(OWNER), DATABASE, reader=READER, lock_timeout_ms=50)
+            remove_row_security(applied.url(OWNER), DATABASE, lock_timeout_ms=50)
         with pytest.raises(DatabaseUnavailable, match="is in use"):
             apply_row_security(applied.url(OWNER), applied.build_row_security(), lock_timeout_ms=50)

@@ -129,7 +129,7 @@ async def test_guarded_queries_need_none_of_these_functions(
 
 
 def test_rights_on_columns_are_kept_and_given_back(secured: RowSecurityDatabase) -> None:
-    remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+    remove_row_security(secured.url(OWNER), DATABASE)
     secured.run(
         OWNER,
         f"REVOKE SELECT ON hr.payslips FROM {READER};"
@@ -141,7 +141,7 @@ def test_rights_on_columns_are_kept_and_given_back(secured: RowSecurityDatabase)
         query = "SELECT count(pay_month) FROM hr.payslips"
         assert secured.ask(READER, query) == _NO_RIGHT
         assert secured.compile().catalog == catalog
-        remove_row_security(secured.url(OWNER), DATABASE, reader=READER)
+        remove_row_security(secured.url(OWNER), DATABASE)
         assert isinstance(secured.ask(READER, query), list)
         assert secured.dump() == before
     finally:

@@ -18,7 +18,7 @@ from execution.policies.row_level_security.apply import (
     remove_row_security,
 )
 from execution.policies.row_level_security.blocks import build_removal, render_script
-from execution.policies.row_level_security.ddl import RowSecurity, build_comment, build_row_security
+from execution.policies.row_level_security.ddl import RowSecurity, build_row_security
 from execution.postgres.database import PostgresDatabase
 from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer, grant_reader
 from nl2sql.catalog import Catalog
@@ -81,7 +81,7 @@ def admin_url(embedded_server: EmbeddedServer) -> Iterator[str]:
         connection.execute(_SCHEMA.encode())
         grant_reader(connection)
     yield url
-    remove_row_security(url, _DATABASE, reader=READER)
+    remove_row_security(url, _DATABASE)
     embedded_server.drop_database(_DATABASE)
 
 
@@ -104,7 +104,7 @@ def build_odd_wall(catalog: Catalog, url: str) -> RowSecurity:
 async def test_the_guard_gets_the_same_rows_behind_it(
     catalog: Catalog, admin_url: str, embedded_server: EmbeddedServer, role: str
 ) -> None:
-    remove_row_security(admin_url, _DATABASE, reader=READER)
+    remove_row_security(admin_url, _DATABASE)
     principal = Principal("ann", (role,), (("Region", "it's"),))
     reader = PostgresDatabase(_DATABASE, embedded_server.url(_DATABASE, READER), LimitSettings())
     try:
@@ -129,7 +129,7 @@ async def test_the_guard_gets_the_same_rows_behind_it(
 
 def test_the_script_and_its_removal_survive_such_names(catalog: Catalog, admin_url: str) -> None:
     security = build_odd_wall(catalog, admin_url)
-    script = render_script([*security.statements, build_comment(security)])
+    script = render_script(security.script)
     for text in (script, render_script(build_removal(_DATABASE)), script):
         with psycopg.connect(admin_url, autocommit=True) as connection:
             connection.execute(text.encode())
