@@ -29,6 +29,15 @@ from retrieval.vocabulary.terms import expand_words
 _REFERENCE_WORDS = frozenset("id no nr num number code key fk ref uid uuid sk".split())
 # Names of keys that occur in every table.
 _PLAIN_KEYS = frozenset({"id", "no", "code", "key", "number", "uid", "uuid", "name"})
+# Roles of people ("approved_by", "sales_rep_id"); they refer to the first existing table of
+# _PEOPLE, itself included.
+_PERSON_ROLES = frozenset(
+    "by manager supervisor boss rep representative owner seller buyer approver requester requestor "
+    "assignee author agent inspector technician planner creator reviewer operator lead leader head "
+    "salesperson interviewer instructor trainer".split()
+)
+_PEOPLE = ("employee", "staff", "user", "person", "people")
+_BY_PERSON = 60
 # Among more targets, names and a sample cannot identify the right one (a tenant's id).
 _MOST_TARGETS = 5
 
@@ -56,8 +65,8 @@ class KeyCandidate:
 
     ``is_primary``: the target's column is its primary key; otherwise its uniqueness must be
     checked. ``rank``: how well the names fit, 0 is best: the number of words of a role before the
-    name, twice, and 1 more for the name of a key instead of a table. Of candidates with equal rank
-    only one can be right.
+    name, twice, and 1 more for the name of a key instead of a table; a role of people is last. Of
+    candidates with equal rank only one can be right.
     """
 
     table: Table
@@ -153,6 +162,10 @@ class _KeyNames:
             # "billing address" is an address in the role "billing".
             for key in _choose(self._by_table.get(stem[start:], {}), table.schema):
                 yield 2 * start, key
+        if stem and stem[-1] in _PERSON_ROLES:
+            people = (_choose(self._by_table.get((name,), {}), table.schema) for name in _PEOPLE)
+            for key in next(filter(None, people), ()):
+                yield _BY_PERSON, key
         # Primary keys of the same name do not refer to one another.
         if not is_own:
             for start in range(max(1, len(words) - 1)):

@@ -62,6 +62,17 @@ def test_a_declared_key_is_not_doubted_nor_turned_round() -> None:
     assert find(BUYERS, orders, keys=(declared,)) == set()
 
 
+@pytest.mark.parametrize("column", ["approved_by", "sales_rep_id", "manager_id"])
+def test_what_people_do_refers_to_the_people(column: str) -> None:
+    staff = build_table("s.employees", "id integer", f"{column} integer", key=("id",))
+    users = build_table("s.users", "id integer", key=("id",))
+    orders = build_table("s.orders", "id integer", f"{column} integer", key=("id",))
+    found = find(staff, users, orders)
+    assert (f"s.orders({column})", "s.employees(id)") in found
+    assert (f"s.employees({column})", "s.employees(id)") in found
+    assert (f"s.orders({column})", "s.users(id)") not in found
+
+
 def test_without_a_declared_key_what_is_called_like_one_may_be_it() -> None:
     students = build_table("s.student", "stuid integer", "name text")
     pets = build_table("s.has_pet", "petid integer", "stuid integer")
