@@ -11,7 +11,6 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 from nl2sql.catalog import Catalog, Table
 from nl2sql.skipped import Skipped
@@ -152,21 +151,6 @@ def index_version(catalog: Catalog, cards: Cards, embedder: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def give_catalog(catalog: Catalog, glosses: Mapping[str, str]) -> tuple[Phase, ...]:
-    """The first phase of a job for a given schema and glosses."""
-
-    async def start(draft: Draft, bench: IndexingResources) -> Draft:
-        return replace(
-            draft,
-            catalog=catalog,
-            fingerprint=replace(catalog, inferred_keys=()).fingerprint,
-            skipped=catalog.skipped,
-            glosses=glosses,
-        )
-
-    return (Phase("schema", start),)
-
-
 async def _is_current(draft: Draft, bench: IndexingResources) -> bool:
     head = await bench.writer.head()
     return head is not None and head.version == draft.version
@@ -232,19 +216,6 @@ async def run_job(
         notes=draft.notes,
         seconds=tuple(seconds),
     )
-
-
-async def index_database(
-    catalog: Catalog,
-    store: IndexStore,
-    embedder: Embedder,
-    *,
-    glosses: Mapping[str, str] = MappingProxyType({}),
-    progress: Progress = lambda phase, done, total: None,
-) -> IndexReport:
-    """Updates the index of ``catalog.database`` to ``catalog`` and ``glosses``."""
-    phases = (*give_catalog(catalog, glosses), *CORE_PHASES)
-    return await run_job(catalog.database, phases, store, embedder, progress=progress)
 
 
 def _name(phase: Phase, progress: Progress) -> Callable[[int, int], None]:

@@ -1,9 +1,9 @@
 """The vector search: the cards of one generation that are nearest to a question.
 
 Many cards are searched with HNSW. Under a mask, the scan continues until enough cards pass it
-(pgvector's iterative scan, in strict order). Few cards are read and sorted instead, which is exact
-and as fast. Sorting is also used under a mask that hides most cards or all near ones, because a
-search would then visit most of the graph.
+(pgvector's iterative scan, in strict order). Few visible cards are read and sorted instead, which
+is exact and as fast, and so are those under a mask that hides most cards or all near ones, because
+a search would then visit most of the graph.
 
 A mask is built once for the tables that a principal may see, and used for all of their questions:
 100,000 tables take 12.5 kB in a query. The database tests the bit inside the search.
@@ -26,29 +26,25 @@ from retrieval.index_store.generations import IndexHead, build_replaced, name_pa
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """Position n is bit n % 8 (lowest first) of byte n // 8 of ``bits``, as in ``get_bit``."""
+    """Position n is bit n % 8 (lowest first) of byte n // 8 of ``bits``, as in ``get_bit``.
+
+    ``count`` bits are set.
+    """
 
     bits: bytes
-    size: int
     count: int
-
-    @property
-    def positions(self) -> NDArray[np.int32]:
-        """The positions that may be found, ascending."""
-        bits = np.unpackbits(np.frombuffer(self.bits, dtype=np.uint8), bitorder="little")
-        return np.asarray(np.flatnonzero(bits), dtype=np.int32)
 
 
 def build_mask(positions: Iterable[int], size: int) -> Mask:
     """The mask of ``positions``, which are below ``size``.
 
     >>> mask = build_mask([0, 9], 12)
-    >>> mask.bits.hex(), mask.count, mask.positions.tolist()
-    ('0102', 2, [0, 9])
+    >>> mask.bits.hex(), mask.count
+    ('0102', 2)
     """
     flags: NDArray[Any] = np.zeros(size, dtype=np.bool_)
     flags[np.fromiter(positions, dtype=np.int64)] = True
-    return Mask(np.packbits(flags, bitorder="little").tobytes(), size, int(flags.sum()))
+    return Mask(np.packbits(flags, bitorder="little").tobytes(), int(flags.sum()))
 
 
 Part = Literal["table_vectors", "column_vectors"]
@@ -70,20 +66,14 @@ _LIVE: LiteralString = """
 """
 # "<> 0" instead of "= 1": for an equality the planner expects so few rows that it does not use
 # HNSW.
+_IS_VISIBLE: LiteralString = "%(bits)s::bytea IS NULL OR get_bit(%(bits)s::bytea, position) <> 0"
 _HNSW: LiteralString = """
 SELECT position, 1 - (embedding <=> %(vector)s) AS cosine, {live}
-  FROM {vectors}
- WHERE %(bits)s::bytea IS NULL OR get_bit(%(bits)s::bytea, position) <> 0
- ORDER BY embedding <=> %(vector)s
- LIMIT %(limit)s
+  FROM {vectors} WHERE {is_visible} ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
 """
-# Few positions are looked up; many are tested during a scan of all cards.
-_LOOKED_UP: LiteralString = "WHERE position = ANY (%(positions)s)"
-_TESTED: LiteralString = "WHERE get_bit(%(bits)s::bytea, position) = 1"
 _SORT: LiteralString = """
 WITH seen AS MATERIALIZED (
-    SELECT position, embedding <=> %(vector)s AS distance
-      FROM {vectors} {where}
+    SELECT position, embedding <=> %(vector)s AS distance FROM {vectors} WHERE {is_visible}
 )
 SELECT position, 1 - distance, {live} FROM seen ORDER BY distance LIMIT %(limit)s
 """
@@ -109,34 +99,18 @@ async def find_nearest(
             hint=f"Run `quorumsql index build {head.database}`.",
         )
     size = head.tables if part == "table_vectors" else head.column_cards
+    count = among.count if among is not None else size
     parameters: dict[str, Any] = {
         "vector": HalfVector(vector),
         "database": head.database,
         "limit": limit,
+        "bits": among.bits if among is not None else None,
     }
-    count = among.count if among is not None else size
     if _MOST_TO_SORT < count >= _LEAST_SHARE_FOR_HNSW * size:
-        bits = among.bits if among is not None else None
-        found = await _search(connection, head, part, _HNSW, {**parameters, "bits": bits})
+        found = await _search(connection, head, part, _HNSW, parameters)
         if len(found) >= min(limit, count):
             return found
-    return await _sort(connection, head, part, parameters, among)
-
-
-async def _sort(
-    connection: AsyncConnection[Any],
-    head: IndexHead,
-    part: Part,
-    parameters: dict[str, Any],
-    among: Mask | None,
-) -> list[tuple[int, float]]:
-    if among is None:
-        return await _search(connection, head, part, _SORT, parameters)
-    if among.count > _LEAST_SHARE_FOR_HNSW * among.size:
-        parameters = {**parameters, "bits": among.bits}
-        return await _search(connection, head, part, _SORT, parameters, _TESTED)
-    parameters = {**parameters, "positions": among.positions.tolist()}
-    return await _search(connection, head, part, _SORT, parameters, _LOOKED_UP)
+    return await _search(connection, head, part, _SORT, parameters)
 
 
 async def _search(
@@ -145,11 +119,10 @@ async def _search(
     part: Part,
     statement: LiteralString,
     parameters: dict[str, Any],
-    where: LiteralString = "",
 ) -> list[tuple[int, float]]:
     live = sql.SQL(_LIVE)
     query = sql.SQL(statement).format(
-        vectors=name_part(part, head.generation), live=live, where=sql.SQL(where)
+        vectors=name_part(part, head.generation), live=live, is_visible=sql.SQL(_IS_VISIBLE)
     )
     try:
         rows = await (await connection.execute(query, parameters)).fetchall()

@@ -19,6 +19,7 @@ from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
 from nl2sql.errors import IndexUnavailable
+from nl2sql.single_flight import SingleFlight
 from retrieval.index_store.value_store import ValueColumn, ValueStore
 from retrieval.values.phrases import fold_text
 
@@ -164,12 +165,6 @@ _FRESH_S = 1.0
 _MOST_VALUES = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class _LoadedValues:
-    version: str
-    dictionary: ValueDictionary
-
-
 class ValueMemory:
     """Dictionaries of the values of ``databases``, of the smallest columns if there are too many.
 
@@ -182,53 +177,32 @@ class ValueMemory:
         self._store = store
         self._fresh_s = fresh_s
         self._databases = frozenset(databases)
-        self._checked: dict[str, float] = {}
-        self._loaded: dict[str, _LoadedValues] = {}
-        # At most one running load for each database.
-        self._loading: dict[str, asyncio.Task[_LoadedValues]] = {}
+        # Database → when it was checked, the version, and the values.
+        self._loaded: dict[str, tuple[float, str, ValueDictionary]] = {}
+        self._loading = SingleFlight[ValueDictionary]()
 
     async def dictionary(self, database: str) -> ValueDictionary | None:
-        """The values of the last or the previous refresh; None for an unknown database.
+        """The values of the last refresh; None for an unknown database.
 
-        Raises IndexUnavailable if nothing is loaded and the index does not answer.
+        If the index does not answer, those in memory stay in use; raises IndexUnavailable if there
+        are none.
         """
         if database not in self._databases:
             return None
         known = self._loaded.get(database)
-        if known is None:
-            return (await self._load(database)).dictionary
-        if time.monotonic() - self._checked.get(database, 0.0) >= self._fresh_s:
-            self._checked[database] = time.monotonic()
-            await self._renew(database, known)
-        return self._loaded[database].dictionary
+        if known is not None and time.monotonic() - known[0] < self._fresh_s:
+            return known[2]
+        return await self._loading.run(database, lambda: self._load(database))
 
-    async def _renew(self, database: str, known: _LoadedValues) -> None:
+    async def _load(self, database: str) -> ValueDictionary:
+        _, version, values = self._loaded.get(database, (0.0, "", None))
         try:
-            version = await self._store.version(database)
+            newest = await self._store.version(database)
+            if values is None or newest != version:
+                columns = await self._store.load(database, _MOST_VALUES)
+                version, values = newest, await asyncio.to_thread(ValueDictionary, columns)
         except IndexUnavailable:
-            return  # the values in memory stay in use
-        if version != known.version and database not in self._loading:
-            self._begin(database)
-
-    async def _load(self, database: str) -> _LoadedValues:
-        task = self._loading.get(database) or self._begin(database)
-        # Shielded, because other questions wait for the load even if this one is cancelled.
-        return await asyncio.shield(task)
-
-    def _begin(self, database: str) -> asyncio.Task[_LoadedValues]:
-        task = asyncio.create_task(self._read(database))
-        self._loading[database] = task
-
-        def finish(done: asyncio.Task[_LoadedValues]) -> None:
-            self._loading.pop(database, None)
-            if not done.cancelled() and done.exception() is None:
-                self._loaded[database] = done.result()
-                self._checked[database] = time.monotonic()
-
-        task.add_done_callback(finish)
-        return task
-
-    async def _read(self, database: str) -> _LoadedValues:
-        version = await self._store.version(database)
-        columns = await self._store.load(database, _MOST_VALUES)
-        return _LoadedValues(version, await asyncio.to_thread(ValueDictionary, columns))
+            if values is None:
+                raise
+        self._loaded[database] = (time.monotonic(), version, values)
+        return values

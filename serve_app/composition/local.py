@@ -22,7 +22,7 @@ from retrieval.catalogs import IndexedCatalogs
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.store import IndexStore
 from retrieval.planner import SchemaPlanner
-from retrieval.search.retriever import HybridRetriever
+from retrieval.retriever import HybridRetriever
 from retrieval.values.dictionary import ValueMemory
 from serve_app.composition.reopening_engine import ReopeningEngine
 from serve_app.composition.wiring import Wiring

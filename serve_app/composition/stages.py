@@ -27,8 +27,8 @@ from retrieval.catalogs import IndexedCatalogs
 from retrieval.conversations import GuardedConversations
 from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.index_store.store import IndexStore
+from retrieval.retriever import HybridRetriever
 from retrieval.schema_directory import SchemaDirectory
-from retrieval.search.retriever import HybridRetriever
 from retrieval.table_browser import IndexedTables
 from serve_app.composition.wiring import Wiring
 

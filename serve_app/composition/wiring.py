@@ -46,8 +46,8 @@ from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from retrieval.introspection.source_database import SourceDatabase
 from retrieval.planner import SchemaPlanner
+from retrieval.retriever import HybridRetriever
 from retrieval.schema_directory import SchemaDirectory
-from retrieval.search.retriever import HybridRetriever
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import load_semantics
 from retrieval.table_browser import IndexedTables

@@ -205,6 +205,8 @@ def _sort_nearest(
     if not len(vectors):
         return []
     cosines = vectors @ vector
-    allowed = set(range(len(vectors)) if among is None else among.positions.tolist())
-    order = [int(at) for at in np.argsort(-cosines, kind="stable") if int(at) in allowed]
+    bits = b"\xff" * len(vectors) if among is None else among.bits
+    order = [
+        int(at) for at in np.argsort(-cosines, kind="stable") if bits[at // 8] >> int(at % 8) & 1
+    ]
     return [(at, float(cosines[at])) for at in order[:limit]]

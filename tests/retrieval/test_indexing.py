@@ -11,11 +11,10 @@ from retrieval.indexing import (
     IndexingResources,
     Phase,
     describe_catalog,
-    index_database,
     run_job,
 )
 from tests.fakes import SHOP, FakeEmbedder, FakeIndexStore
-from tests.retrieval.indexed import index
+from tests.retrieval.indexed import index, index_database
 
 
 async def test_an_unchanged_database_embeds_and_writes_nothing() -> None:

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from nl2sql.catalog import Catalog, Column, Table
 from nl2sql.errors import IndexUnavailable
 from retrieval.index_store.store import IndexStore
-from retrieval.indexing import index_database
 from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder
 from tests.retrieval.index_store.conftest import execute
-from tests.retrieval.indexed import index, load
+from tests.retrieval.indexed import index, index_database, load
 
 
 def build_catalog(count: int, prefix: str) -> Catalog:

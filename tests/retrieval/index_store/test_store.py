@@ -16,10 +16,9 @@ from retrieval.catalogs import IndexedCatalogs
 from retrieval.index_store.cards import build_cards
 from retrieval.index_store.nearest import build_mask
 from retrieval.index_store.store import IndexStore
-from retrieval.indexing import index_database
 from tests.fakes import SHOP, FakeEmbedder, build_table
 from tests.retrieval.index_store.conftest import create_index, execute
-from tests.retrieval.indexed import index, load
+from tests.retrieval.indexed import index, index_database, load
 
 ODD = Catalog(
     'the "odd" one',

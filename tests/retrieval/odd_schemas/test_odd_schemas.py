@@ -49,16 +49,16 @@ from nl2sql.types import (
 )
 from nl2sql.words import split_words
 from retrieval.index_store.store import IndexStore
-from retrieval.indexing import index_database, run_job
+from retrieval.indexing import run_job
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from retrieval.planner import SchemaPlanner
-from retrieval.search.retriever import HybridRetriever
+from retrieval.retriever import HybridRetriever
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import DatabaseJob
 from tests.fakes import FakeCatalogs, FakeEmbedder, FakeIndexStore
-from tests.retrieval.indexed import load
+from tests.retrieval.indexed import index_database, load
 from tests.retrieval.odd_schemas.schemas import SCHEMAS, OddSchema
 
 _FORMS: tuple[Form, ...] = ("ddl", "names")

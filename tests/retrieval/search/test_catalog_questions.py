@@ -18,7 +18,7 @@ from retrieval.search.catalog_questions import find_tables, read_request, write_
 from tests.conftest import ROOT
 from tests.fakes import SHOP
 from tests.fakes.shop import build_table
-from tests.retrieval.search.test_retriever import retrieve
+from tests.retrieval.test_retriever import retrieve
 
 BENCH = os.environ.get("QUORUMSQL_BENCH", "")
 

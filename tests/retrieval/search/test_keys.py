@@ -11,7 +11,7 @@ from nl2sql.errors import InvalidRequest
 from nl2sql.types import SchemaContext
 from retrieval.search.keys import add_key_walk, find_required
 from tests.fakes import SHOP, build_question, build_table
-from tests.retrieval.search.test_retriever import build_retriever, build_store
+from tests.retrieval.test_retriever import build_retriever, build_store
 
 # customers - orders - lines - products - categories; orders - employees; lines - returns
 CUSTOMERS, ORDERS, LINES, PRODUCTS, CATEGORIES, EMPLOYEES, RETURNS, OTHER = range(8)

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nl2sql.catalog import Catalog, Table
+from nl2sql.catalog import Catalog
 from nl2sql.concurrency import task_group
 from nl2sql.errors import IndexReplaced
 from nl2sql.protocols import Visibility
@@ -35,6 +34,8 @@ from nl2sql.types import (
     Violation,
 )
 from retrieval.embedding.embedder import Embedder
+from retrieval.examples.selector import ExampleSelector
+from retrieval.glosses import IndexedGlossary
 from retrieval.index_store.store import IndexStore
 from retrieval.search.catalog_questions import find_tables, read_request, write_query
 from retrieval.search.keys import connect_tables, find_required
@@ -42,6 +43,8 @@ from retrieval.search.keywords import DraftNames, read_draft, read_words
 from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
 from retrieval.search.space import Patterns, SearchSpace, SearchSpaces
+from retrieval.semantics.layer import SemanticLayer
+from retrieval.values.search import IndexedValueSearch
 from retrieval.values.selection import MOST_VALUES, choose_shown
 from retrieval.vocabulary.terms import find_business_terms
 
@@ -66,10 +69,10 @@ class HybridRetriever:
         settings: RetrievalSettings,
         flags: FlagSettings,
         *,
-        values: ValueSearch | None = None,
-        examples: ExampleSearch | None = None,
-        glossary: Glossary | None = None,
-        definitions: DefinitionSearch | None = None,
+        values: IndexedValueSearch | None = None,
+        examples: ExampleSelector | None = None,
+        glossary: IndexedGlossary | None = None,
+        definitions: SemanticLayer | None = None,
         modules: Mapping[str, Patterns] = MappingProxyType({}),
     ) -> None:
         """``modules``: database → module → patterns of its tables."""
@@ -351,46 +354,3 @@ class HybridRetriever:
             return ()
         chosen = [hit.table for hit in tables]
         return await self._glossary.describe(question, chosen, visible)
-
-
-class ValueSearch(Protocol):
-    """Finds cell values that the question names."""
-
-    async def match(self, question: Question, catalog: Catalog) -> tuple[ValueMatch, ...]:
-        """Best first, only values that the question's principal may see."""
-        ...
-
-
-class ExampleSearch(Protocol):
-    """Finds similar verified questions."""
-
-    async def select(
-        self, question: Question, vector: NDArray[np.float32], catalog: Catalog
-    ) -> tuple[FewShot, ...]:
-        """Best first, only examples that the question's principal may see."""
-        ...
-
-    async def find_verified(self, question: Question, catalog: Catalog) -> VerifiedQuery | None:
-        """The query that was given for this very question, if the principal may see it."""
-        ...
-
-
-class DefinitionSearch(Protocol):
-    """Finds definitions of the semantic layer that the question names."""
-
-    async def find(self, question: Question, catalog: Catalog) -> tuple[Definition, ...]:
-        """Only definitions of which the principal may see all that they read.
-
-        ``catalog`` is what the principal may see.
-        """
-        ...
-
-
-class Glossary(Protocol):
-    """Describes tables and columns in addition to their names and comments."""
-
-    async def describe(
-        self, question: Question, tables: Sequence[Table], catalog: Catalog
-    ) -> tuple[tuple[str, str], ...]:
-        """Pairs of ``schema.table`` or ``schema.table.column`` and text."""
-        ...

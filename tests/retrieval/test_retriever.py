@@ -23,8 +23,7 @@ from nl2sql.types import (
     Violation,
 )
 from retrieval.catalogs import IndexedCatalogs
-from retrieval.indexing import index_database
-from retrieval.search.retriever import HybridRetriever
+from retrieval.retriever import HybridRetriever
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import SemanticsFile
 from tests.fakes import (
@@ -36,6 +35,7 @@ from tests.fakes import (
     build_question,
     build_settings,
 )
+from tests.retrieval.indexed import index_database
 from tests.retrieval.semantics.files import build_file
 
 
@@ -51,7 +51,7 @@ def build_retriever(
     *,
     hidden: Collection[str] = (),
     refusal: Violation | None = None,
-    sources: FakeSources | None = None,
+    sources: Any = None,
     definitions: SemanticsFile | None = None,
     **settings: object,
 ) -> HybridRetriever:
