@@ -23,7 +23,7 @@ from data.benchmarks.entries import (
     peek_fields,
     read_json_entries,
 )
-from data.benchmarks.types import Benchmark, Example, Source, SqliteFile
+from data.benchmarks.types import Benchmark, Example, LocalFile, Source
 from nl2sql.errors import SettingsError
 
 LAYOUT = "a JSON list of {db_id, question, evidence, SQL}, dev_databases/ near it"
@@ -60,7 +60,7 @@ def load_bird(questions: Path) -> Benchmark:
         if not file.is_file():
             missing[name] = f"There is no file {file}."
         elif name not in databases:
-            databases[name] = SqliteFile(file)
+            databases[name] = LocalFile(file)
             descriptions[name] = dict(_read_descriptions(folder, db_id))
         number = entry.optional_text("question_id") or str(entry.number)
         examples.append(

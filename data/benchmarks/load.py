@@ -12,7 +12,7 @@ from importlib.resources import as_file
 from pathlib import Path
 
 import data.demo_erp
-from data.benchmarks import bird, defog, dump, jsonl, spider
+from data.benchmarks import bird, defog, files, jsonl, spider
 from data.benchmarks.entries import read_json_line_entries
 from data.benchmarks.types import Benchmark
 from nl2sql.errors import SettingsError
@@ -50,7 +50,9 @@ FORMATS: tuple[BenchmarkFormat, ...] = (
     BenchmarkFormat(
         "defog", defog.LAYOUT, defog.find_defog, lambda path, _: defog.load_defog(path)
     ),
-    BenchmarkFormat("dump", dump.LAYOUT, dump.find_dump, lambda path, _: dump.load_dump(path)),
+    BenchmarkFormat(
+        "files", files.LAYOUT, files.find_files, lambda path, _: files.load_files(path)
+    ),
     BenchmarkFormat("jsonl", jsonl.LAYOUT, jsonl.find_jsonl, jsonl.load_jsonl),
 )
 """In the order in which they are tried."""

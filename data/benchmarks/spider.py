@@ -18,7 +18,7 @@ from data.benchmarks.entries import (
     peek_fields,
     read_json_entries,
 )
-from data.benchmarks.types import Benchmark, Example, Source, SqliteFile
+from data.benchmarks.types import Benchmark, Example, LocalFile, Source
 from nl2sql.errors import SettingsError
 
 LAYOUT = "a JSON list of {db_id, question, query}, tables.json beside it or one folder above"
@@ -45,7 +45,7 @@ def load_spider(questions: Path) -> Benchmark:
         name = name_database(db_id)
         file = tables.parent / "database" / db_id / f"{db_id}.sqlite"
         if file.is_file():
-            databases[name] = SqliteFile(file)
+            databases[name] = LocalFile(file)
         else:
             missing[name] = f"There is no file {file}."
         examples.append(

@@ -24,8 +24,8 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class SqliteFile:
-    """A database read in place."""
+class LocalFile:
+    """A SQLite database, or by its ending DuckDB's, read in place."""
 
     path: Path
 
@@ -46,7 +46,7 @@ class Configured:
     """A database of the settings file with the same name."""
 
 
-Source = SqliteFile | PostgresFile | Configured
+Source = LocalFile | PostgresFile | Configured
 
 
 @dataclass(frozen=True)

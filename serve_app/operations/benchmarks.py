@@ -12,12 +12,16 @@ import random
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from data.benchmarks.types import Benchmark, Configured, PostgresFile, Source, SqliteFile
+from data.benchmarks.types import Benchmark, Configured, LocalFile, PostgresFile, Source
 from execution.postgres.embedded import EmbeddedServer
 from execution.postgres.restore import restore_postgres
 from nl2sql.errors import DatabaseUnavailable, SettingsError
 from nl2sql.settings import Settings
-from nl2sql.settings.connection import ConnectionSettings, build_sqlite_connection
+from nl2sql.settings.connection import (
+    ConnectionSettings,
+    build_duckdb_connection,
+    build_sqlite_connection,
+)
 from nl2sql.settings.database import DatabaseSettings
 from serve_app.composition.examples import seed_demo_examples
 from serve_app.composition.wiring import Wiring
@@ -64,7 +68,7 @@ async def prepare_benchmark(
         missing |= await asyncio.to_thread(_restore, benchmark, server, reporter)
     wiring = build_wiring(settings, server)
     for name, source in benchmark.databases.items():
-        if isinstance(source, SqliteFile) and (reason := _find_fault(wiring, name)):
+        if isinstance(source, LocalFile) and (reason := _find_fault(wiring, name)):
             missing[name] = reason
     for name, reason in missing.items():
         reporter.warn(f"missing {name}: {reason}")
@@ -92,8 +96,11 @@ def draw_sample(benchmark: Benchmark, sample: int, seed: int) -> Benchmark:
 
 
 def _describe(source: Source) -> DatabaseSettings:
-    if isinstance(source, SqliteFile):
-        return DatabaseSettings(reader=build_sqlite_connection(source.path.resolve()))
+    if isinstance(source, LocalFile):
+        build = (
+            build_duckdb_connection if source.path.suffix == ".duckdb" else build_sqlite_connection
+        )
+        return DatabaseSettings(reader=build(source.path.resolve()))
     assert isinstance(source, PostgresFile)
     return DatabaseSettings(
         reader=ConnectionSettings(url=f"embedded:{name_restored(source.path)}"),

@@ -17,7 +17,7 @@ BenchmarkName = Annotated[
     typer.Argument(
         metavar="BENCHMARK",
         help="demo_erp, demo_erp_business, demo_erp_definitions, demo_erp_first, or a path: "
-        "Spider's dev.json, BIRD's folder, a defog CSV, a questions.json beside a dump, "
+        "Spider's dev.json, BIRD's folder, a defog CSV, a folder of questions.json and databases, "
         "JSON lines of your own. FORMAT:PATH names an ambiguous format.",
     ),
 ]

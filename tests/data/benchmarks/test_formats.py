@@ -12,7 +12,6 @@ import pytest
 
 from data.benchmarks.bird import find_bird, load_bird
 from data.benchmarks.defog import find_defog, load_defog
-from data.benchmarks.dump import find_dump, load_dump
 from data.benchmarks.entries import (
     Entry,
     build_benchmark,
@@ -21,9 +20,10 @@ from data.benchmarks.entries import (
     read_json_entries,
     read_json_line_entries,
 )
+from data.benchmarks.files import find_files, load_files
 from data.benchmarks.jsonl import find_jsonl, load_jsonl
 from data.benchmarks.spider import find_spider, load_spider
-from data.benchmarks.types import Configured, Example, PostgresFile, SqliteFile
+from data.benchmarks.types import Configured, Example, LocalFile, PostgresFile
 from nl2sql.errors import SettingsError
 
 SPIDER = [
@@ -95,7 +95,7 @@ def lay_out_defog(folder: Path, text: str = DEFOG, metadata: object = METADATA) 
     return write(folder / "instruct_postgres.csv", text)
 
 
-def lay_out_dump(folder: Path, *questions: dict[str, Any]) -> Path:
+def lay_out_files(folder: Path, *questions: dict[str, Any]) -> Path:
     write(folder / "erp.dump", "")
     return write(folder / "questions.json", questions)
 
@@ -113,7 +113,7 @@ def test_spider(tmp_path: Path) -> None:
         Example("dev-0002", "spider_gone", "Who?", ("SELECT 1",)),
     )
     file = tmp_path / "database" / "pets_1" / "pets_1.sqlite"
-    assert benchmark.databases == {"spider_pets_1": SqliteFile(file)}
+    assert benchmark.databases == {"spider_pets_1": LocalFile(file)}
     assert set(benchmark.missing) == {"spider_gone"}
     assert str(tmp_path / "database" / "gone" / "gone.sqlite") in benchmark.missing["spider_gone"]
     assert benchmark.sha256 == hashlib.sha256(questions.read_bytes()).hexdigest()
@@ -153,7 +153,7 @@ def test_bird(tmp_path: Path) -> None:
         Example("dev-2", "bird_gone", "And?", ("SELECT 1",)),
     )
     file = tmp_path / "dev_databases" / "school" / "school.sqlite"
-    assert benchmark.databases == {"bird_school": SqliteFile(file)}
+    assert benchmark.databases == {"bird_school": LocalFile(file)}
     assert str(Path("gone", "gone.sqlite")) in benchmark.missing["bird_gone"]
     assert benchmark.descriptions == {
         "bird_school": {
@@ -203,41 +203,72 @@ def test_a_dump_with_questions_beside_it(tmp_path: Path) -> None:
         "difficulty": "simple",
         "template": "tenure",
     }
-    questions = lay_out_dump(tmp_path, whole, {"question": "Who?", "query": "SELECT 2"})
-    benchmark = load_dump(questions)
+    questions = lay_out_files(tmp_path, whole, {"question": "Who?", "query": "SELECT 2"})
+    benchmark = load_files(questions)
     assert (benchmark.name, benchmark.dialect) == ("erp", "postgres")
     assert benchmark.examples == (
-        Example("Q13", "erp", "How long?", ("SELECT 1",), "in years", "simple"),
-        Example("erp-0002", "erp", "Who?", ("SELECT 2",)),
+        Example("Q13", "files_erp", "How long?", ("SELECT 1",), "in years", "simple"),
+        Example("erp-0002", "files_erp", "Who?", ("SELECT 2",)),
     )
-    assert benchmark.databases == {"erp": PostgresFile(tmp_path / "erp.dump")}
-    assert find_dump(tmp_path) == find_dump(tmp_path / "erp.dump") == find_dump(questions)
+    assert benchmark.databases == {"files_erp": PostgresFile(tmp_path / "erp.dump")}
+    assert find_files(tmp_path) == find_files(questions) == questions
     # A file of another name names the benchmark; a query may stand for several.
     entry = {"question": "a", "query": ["SELECT 1;", "SELECT {2, 3}"], "notation": "sql-eval"}
     path = write(tmp_path / "others.json", [entry, {"question": "b", "unanswerable": "no table"}])
-    assert find_dump(path) == path
-    other = load_dump(path)
+    assert find_files(path) == path
+    other = load_files(path)
     assert other.name == "erp others"
     golds = ("SELECT 1", "SELECT 2, 3", "SELECT 2", "SELECT 3")
-    assert other.examples == (Example("erp-0001", "erp", "a", golds),)
-    write(tmp_path / "second.dump", "")
-    assert find_dump(questions) is None
-    with pytest.raises(SettingsError, match=r"2 files \*\.dump"):
-        load_dump(questions)
+    assert other.examples == (Example("erp-0001", "files_erp", "a", golds),)
+
+
+def test_questions_name_one_of_the_databases_beside_them(tmp_path: Path) -> None:
+    folder = tmp_path / "public"
+    for name in ("music.sqlite", "trips.duckdb", "erp.sql"):
+        write(folder / name, "")
+    entries = [
+        {"database": "music", "question": "a", "query": "SELECT 1"},
+        {"db": "trips.duckdb (DuckDB)", "question": "b", "sql": "SELECT 2"},
+        {"db": "erp (PostgreSQL)", "question": "c", "sql": "SELECT 3", "answer": "[(3,)]"},
+        {"db": "gone.sqlite", "question": "d", "sql": "SELECT 4"},
+    ]
+    questions = write(folder / "questions.json", entries)
+    benchmark = load_files(questions)
+    assert (benchmark.name, benchmark.dialect) == ("public", "duckdb, postgres, sqlite")
+    assert benchmark.databases == {
+        "files_music": LocalFile(folder / "music.sqlite"),
+        "files_trips": LocalFile(folder / "trips.duckdb"),
+        "files_erp": PostgresFile(folder / "erp.sql"),
+    }
+    assert benchmark.missing == {
+        "files_gone": "There is no file gone with an ending of .sqlite, .duckdb, .dump, .sql."
+    }
+    assert [each.golds for each in benchmark.examples] == [
+        ("SELECT 1",),
+        ("SELECT 2",),
+        ("SELECT 3",),
+        ("SELECT 4",),
+    ]
+    write(questions, [{"question": "a", "query": "SELECT 1"}])
+    with pytest.raises(SettingsError, match="entry 1: 'db' is missing"):
+        load_files(questions)
+    write(folder / "erp.dump", "")
+    with pytest.raises(SettingsError, match="databases of one name"):
+        find_files(folder)
 
 
 def test_a_schema_of_a_dump_is_a_database(tmp_path: Path) -> None:
-    questions = lay_out_dump(
+    questions = lay_out_files(
         tmp_path,
         {"schema": "div_06", "question": "a", "query": "SELECT 1"},
         {"db_id": "Doc_Mgt", "question": "b", "query": "SELECT 1"},
         {"db_id": '"Doc ""x"""', "question": "c", "query": "SELECT 1"},
     )
     file = tmp_path / "erp.dump"
-    assert load_dump(questions).databases == {
-        "erp_div_06": PostgresFile(file, ("div_06",)),
-        "erp_doc_mgt": PostgresFile(file, ("doc_mgt",)),
-        'erp_Doc "x"': PostgresFile(file, ('Doc "x"',)),
+    assert load_files(questions).databases == {
+        "files_erp_div_06": PostgresFile(file, ("div_06",)),
+        "files_erp_doc_mgt": PostgresFile(file, ("doc_mgt",)),
+        'files_erp_Doc "x"': PostgresFile(file, ('Doc "x"',)),
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from data.benchmarks.halves import HALVES, name_half, take_half
 from data.benchmarks.load import FORMATS, TRANSLATED, load_benchmark
-from data.benchmarks.types import Benchmark, Configured, SqliteFile
+from data.benchmarks.types import Benchmark, Configured, LocalFile
 from nl2sql.errors import SettingsError
 from nl2sql.languages.detection import find_language
 from tests.evaluation.builders import build_example
@@ -20,7 +20,7 @@ SHOPS = Benchmark(
     "shops",
     "sqlite",
     tuple(dataclasses.replace(build_example(name), database=name) for name in NAMES),
-    {name: SqliteFile(Path(name)) for name in NAMES},
+    {name: LocalFile(Path(name)) for name in NAMES},
     "0" * 64,
 )
 
@@ -48,7 +48,7 @@ def test_a_prefix_takes_the_place_of_looking_and_a_path_may_hold_a_colon(tmp_pat
     (tmp_path / "x.dump").touch()
     questions = str(tmp_path / "questions.json")
     assert load_benchmark(questions, configured=()).name == "spider questions"
-    assert load_benchmark(f"dump:{questions}", configured=()).name == "x"
+    assert load_benchmark(f"files:{questions}", configured=()).name == "x"
     with pytest.raises(SettingsError, match=r"Looked for bird: [^;]*$"):
         load_benchmark(f"bird:{questions}", configured=())
     path = tmp_path / "own:set.jsonl"

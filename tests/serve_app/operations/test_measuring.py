@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data.benchmarks.types import Benchmark, Configured, PostgresFile, Source, SqliteFile
+from data.benchmarks.types import Benchmark, Configured, LocalFile, PostgresFile, Source
 from evaluation.runs.run_folder import read_run
 from evaluation.runs.variants import build_variant, build_variants, override
 from nl2sql.errors import SettingsError
@@ -74,7 +74,7 @@ def test_databases_are_added_under_their_own_names() -> None:
         BENCHMARK,
         databases={
             "shop": Configured(),
-            "pets": SqliteFile(Path("/data/pets.sqlite")),
+            "pets": LocalFile(Path("/data/pets.sqlite")),
             "erp_d1": PostgresFile(Path("/data/ERP.dump"), schemas=("d1",)),
         },
     )
@@ -87,7 +87,7 @@ def test_databases_are_added_under_their_own_names() -> None:
 
 def test_only_the_databases_of_the_sample_are_needed() -> None:
     examples = (build_example("a"), build_example("b", database="pets"))
-    databases: dict[str, Source] = {"shop": Configured(), "pets": SqliteFile(Path("p"))}
+    databases: dict[str, Source] = {"shop": Configured(), "pets": LocalFile(Path("p"))}
     benchmark = dataclasses.replace(BENCHMARK, examples=examples, databases=databases)
     chosen = draw_sample(benchmark, 1, 0)
     assert list(chosen.databases) == [chosen.examples[0].database]
@@ -98,7 +98,7 @@ def test_a_service_is_asked_only_what_it_can_do() -> None:
     plain = build_variants(SETTINGS, [1], "plain")
     with pytest.raises(SettingsError, match="baseline or other settings"):
         check_service(url, SETTINGS, BENCHMARK, plain)
-    unknown = dataclasses.replace(BENCHMARK, databases={"pets": SqliteFile(Path("p"))})
+    unknown = dataclasses.replace(BENCHMARK, databases={"pets": LocalFile(Path("p"))})
     with pytest.raises(SettingsError, match="does not know the databases pets"):
         check_service(url, SETTINGS, unknown, plain[1:])
     check_service(url, SETTINGS, BENCHMARK, plain[1:])
