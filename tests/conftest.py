@@ -41,7 +41,6 @@ FAULTS = ("tests/chaos",)
 # What starts Ray or loads the model: one process of pytest runs these files, one after another.
 ONE_AT_A_TIME = (
     "tests/chaos/test_databases.py",
-    "tests/chaos/test_leaks.py",
     "tests/chaos/test_replicas.py",
     "tests/generation/engines/test_openvino_engine.py",
     "tests/generation/engines/test_vllm_server.py",

@@ -52,16 +52,6 @@ class Server:
         self._thread.join()
         self.server.stop()
 
-    def count_connections(self) -> int:
-        """Connections of the service."""
-        with psycopg.connect(self.server.url("postgres", SUPERUSER)) as connection:
-            row = connection.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE usename = ANY (%s)",
-                ([INDEXER, READER],),
-            ).fetchone()
-        assert row is not None
-        return int(row[0])
-
     # -- faults --------------------------------------------------------------------------------
 
     @contextmanager

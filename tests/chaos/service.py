@@ -62,11 +62,8 @@ class Service:
         *,
         hold_s: float = 0.0,
         may_lose: bool = False,
-        record: bool = True,
     ) -> Case:
         """Causes the fault under a steady load for ``hold_s``, and waits until all is well again.
-
-        The case is a row of the table if it is to be ``record``ed.
 
         Raises AssertionError for a wrong row, an error that is none of ours, a request that hangs,
         a lost connection unless connections ``may`` be lost, or a service that does not come
@@ -89,8 +86,7 @@ class Service:
             recovered - lifted,
             Counter(reply.detail[:160] for reply in replies if reply.kind != "right"),
         )
-        if record:
-            self.cases.append(case)
+        self.cases.append(case)
         print(f"\n{render(case)}", *case.reasons.most_common(8), sep="\n    ")
         check(replies, may_lose=may_lose)
         self.answer_after(_AFTER)

@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from contextlib import suppress
 
+import httpx
 import pytest
+from ray import serve
 
+from serve_app.ray.running import APPLICATION
 from tests.chaos.processes import (
     CONTROLLER,
     PROXY,
     find_process,
+    find_processes,
     find_replica,
     is_alive,
     killed,
     stopped,
 )
 from tests.chaos.service import Service
+from tests.serve_app.echo_engine import HANG
+from tests.serve_app.interfaces import build_token
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.timeout(900)
 
 _MOST_STOPPING_S = 90.0
+_SETTLE_S = 60.0
 
 
 @pytest.mark.parametrize(
@@ -60,3 +70,36 @@ def test_the_killed_controller_is_replaced(service: Service) -> None:
 def test_the_killed_proxy_is_replaced(service: Service) -> None:
     """The connections of all clients break with it."""
     service.break_under_load("HTTP proxy, kill -9", killed(find_process(PROXY)), may_lose=True)
+
+
+@pytest.mark.long
+def test_requests_of_a_dead_ingress_end_in_the_engine(service: Service) -> None:
+    engine = serve.get_deployment_handle("engine", APPLICATION)
+    hanging, ended = engine.counts.remote().result()
+
+    def ask() -> None:
+        headers = {"Authorization": f"Bearer {build_token('analyst')}"}
+        for accept in ("application/json", "text/event-stream"):
+            body = {"question": f"How many {HANG} orders, for {accept}?"}
+            with suppress(httpx.TransportError):
+                httpx.post(
+                    f"{service.url}/query",
+                    json=body,
+                    headers={**headers, "accept": accept},
+                    timeout=10,
+                )
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    assert wait_for(lambda: engine.counts.remote().result()[0] > hanging, _SETTLE_S)
+    find_replica("ingress").kill()
+    for thread in threads:
+        thread.join()
+
+    def is_over() -> bool:
+        now_hanging, now_ended = engine.counts.remote().result()
+        return bool(now_hanging - hanging == now_ended - ended)
+
+    assert wait_for(is_over, _SETTLE_S)
+    assert wait_for(lambda: len(find_processes("quorumsql:ingress")) == 1, _SETTLE_S)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import resource
-import time
 from typing import Any
 
 import psycopg
@@ -104,14 +103,12 @@ async def test_every_transaction_has_its_limits(open_database: Opener) -> None:
 async def test_a_statement_has_no_more_time_than_its_request(open_database: Opener) -> None:
     database = open_database(statement_timeout_ms=60_000)
     await run(database, "SELECT 1")
-    start = time.monotonic()
     async with ending_in(2.0):
         # Nobody cancels it when the time is over.
         late = asyncio.create_task(database.execute(query("SELECT pg_sleep(60)"), 1))
         shown = await run(database, "SELECT current_setting('statement_timeout')")
     result = expect(Diagnostic, await late)
     assert result.sqlstate == "57014"
-    assert 0.5 < time.monotonic() - start < 40
     ((timeout,),) = shown.rows
     assert 0 < int(str(timeout).removesuffix("ms")) < 2000
     # The next request has all of its time.

@@ -48,6 +48,11 @@ LOOP = node("Nested Loop", 5.0, node("Seq Scan", 1e5), INNER)
         (node("Result", 0), 0),
         # A filter that streams reads its share.
         (node("Subquery Scan", 1010, SCAN), 1e8),
+        (node("Limit", 10, node("Sort", 1e9, SCAN), side="Outer"), 1e9),
+        (node("Limit", 10, node("Append", 1e9, node("Seq Scan", 1e9, side="InitPlan"))), 1e9),
+        # A loop looks at pairs; a page of many that pass stops it.
+        (node("Nested Loop", 2e3, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 101),
+        (node("Nested Loop", 5, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 2000),
         # An inner side is read whole and not more.
         (node("Aggregate", 1, node("Nested Loop", 5, node("Seq Scan", 50), READ_WHOLE)), 1e6),
     ],
@@ -77,38 +82,3 @@ def test_a_plan_is_remembered_for_the_very_query() -> None:
     assert replace(query) in recent
     assert replace(query, params=(1,)) not in recent
     assert replace(query, session=SessionIdentity("other")) not in recent
-
-
-STREAMING = (
-    "Append,Gather,Gather Merge,Group,Hash Join,Limit,Materialize,Memoize,Merge Append,Merge Join,"
-    "Nested Loop,ProjectSet,Result,Subquery Scan,Unique"
-).split(",")
-
-
-@pytest.mark.parametrize("kind", STREAMING)
-@pytest.mark.parametrize("side", ["Outer", "Member", "Subquery"])
-def test_a_step_that_streams_asks_for_few_rows(kind: str, side: str) -> None:
-    plan = node("Limit", 10, node(kind, 1e9, node("Seq Scan", 1e9, side=side)))
-    assert estimate_rows(plan, 101) == pytest.approx(10)
-
-
-@pytest.mark.parametrize(
-    ("kind", "side"), [("Sort", "Outer"), ("Aggregate", "Outer"), ("Append", "InitPlan")]
-)
-def test_a_step_that_does_not_asks_for_all(kind: str, side: str) -> None:
-    plan = node("Limit", 10, node(kind, 1e9, node("Seq Scan", 1e9, side=side)))
-    assert estimate_rows(plan, 101) == pytest.approx(1e9)
-
-
-@pytest.mark.parametrize(
-    ("plan", "expected"),
-    [
-        (node("Nested Loop", 1e9, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 101),
-        (node("Nested Loop", 2e3, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 101),
-        (node("Nested Loop", 5, node("Seq Scan", 50), node("Seq Scan", 40, side="Inner")), 2000),
-        (node("Nested Loop", 5, node("Seq Scan", 50)), 50),
-        (node("Aggregate", 1, node("Nested Loop", 5, INNER)), 2e4),
-    ],
-)
-def test_a_loop_looks_at_pairs(plan: Node, expected: float) -> None:
-    assert estimate_rows(plan, 101) == pytest.approx(expected)
