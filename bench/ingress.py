@@ -44,7 +44,7 @@ from unittest.mock import patch
 from starlette.types import ASGIApp
 
 from evaluation.metrics.statistics import percentile
-from nl2sql.pipeline.clock import StageClock
+from nl2sql.pipeline.stages import StageClock
 from nl2sql.settings import load_settings
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
@@ -208,7 +208,7 @@ def _reading_stages() -> Iterator[list[StageClock]]:
 
     reading = SimpleNamespace(perf_counter=time.process_time)
     with (
-        patch("nl2sql.pipeline.clock.time", reading),
+        patch("nl2sql.pipeline.stages.time", reading),
         patch("nl2sql.pipeline.pipeline.StageClock", start_clock),
     ):
         yield clocks

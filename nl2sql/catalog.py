@@ -12,6 +12,7 @@ from functools import cached_property
 
 from nl2sql.skipped import Skipped
 from nl2sql.sql.names import fold_name, quote_name
+from nl2sql.words import split_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +127,23 @@ class Catalog:
         for part in (*self.tables, *self.foreign_keys, *self.inferred_keys):
             digest.update(repr(part).encode())
         return digest.hexdigest()
+
+
+_LABELS = frozenset({"name", "title"})
+
+
+def find_label(table: Table) -> str | None:
+    """The label of a table's rows: a name or title, also after the table's words.
+
+    Or the column that is called like the table.
+
+    >>> find_label(Table("hr", "departments", (Column("id", "int"), Column("dept_name", "text"))))
+    >>> find_label(Table("hr", "genre", (Column("id", "int"), Column("genre_name", "text"))))
+    'genre_name'
+    """
+    own = set(split_words(table.name))
+    for column in table.columns:
+        words = split_words(column.name)
+        if words and (set(words) == own or (words[-1] in _LABELS and set(words[:-1]) <= own)):
+            return column.name
+    return None

@@ -1,22 +1,22 @@
-"""Runs coroutines concurrently: the first failure cancels the others and is raised itself.
-
-``asyncio.gather`` would leave the others running, and ``asyncio.TaskGroup`` would raise an
-exception group, which no caller here expects.
-"""
+"""Runs coroutines concurrently, and work once that several callers need at the same time."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Hashable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 _T = TypeVar("_T")
 
 
 @asynccontextmanager
 async def task_group() -> AsyncIterator[asyncio.TaskGroup]:
-    """A task group that raises the first error of its tasks instead of an exception group."""
+    """A task group that raises the first error of its tasks instead of an exception group.
+
+    The first failure cancels the others; ``asyncio.gather`` would leave them running.
+    """
     try:
         async with asyncio.TaskGroup() as group:
             yield group
@@ -29,3 +29,48 @@ async def gather_all(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
     async with task_group() as group:
         tasks = [group.create_task(coroutine) for coroutine in coroutines]
     return [task.result() for task in tasks]
+
+
+@dataclass(eq=False, slots=True)
+class _Running(Generic[_T]):
+    task: asyncio.Task[_T]
+    callers: int = 0
+
+
+class SingleFlight(Generic[_T]):
+    """Runs at most one task for each key; callers that come meanwhile get its result or its error.
+
+    A lock would let callers repeat failing work one after the other, each waiting for all before
+    it. For use in one event loop.
+    """
+
+    def __init__(self) -> None:
+        self._running: dict[Hashable, _Running[_T]] = {}
+
+    async def run(self, key: Hashable, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+        """The result of ``work``, or of the same work that is already running.
+
+        Raises what the work raises. The work is cancelled when the last of its callers is, and a
+        caller that is cancelled does not wait for its end: a driver may wait seconds for a silent
+        server before it lets go of a statement.
+        """
+        running = self._running.get(key)
+        if running is None:
+            running = self._running[key] = _Running(asyncio.create_task(work()))
+        running.callers += 1
+        try:
+            return await asyncio.shield(running.task)
+        finally:
+            running.callers -= 1
+            if running.task.done() or not running.callers:
+                if self._running.get(key) is running:
+                    del self._running[key]
+                if not running.task.done():
+                    running.task.cancel()
+                    running.task.add_done_callback(_mark_as_seen)
+
+
+def _mark_as_seen(task: asyncio.Task[Any]) -> None:
+    """Marks the outcome as seen: no caller waits for it."""
+    if not task.cancelled():
+        task.exception()

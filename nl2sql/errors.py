@@ -46,32 +46,6 @@ from quorumsql.errors import (
     UnknownDatabase,
 )
 
-__all__ = [
-    "Busy",
-    "DatabaseUnavailable",
-    "DeadlineExceeded",
-    "DiskFull",
-    "EngineUnavailable",
-    "Forbidden",
-    "IndexReplaced",
-    "IndexUnavailable",
-    "InsecureRole",
-    "InvalidRequest",
-    "LimitReached",
-    "ModelCorrupt",
-    "ModelError",
-    "ModelUnreachable",
-    "PolicyError",
-    "PromptTooLong",
-    "PromptWithheld",
-    "QuorumError",
-    "SettingsError",
-    "Unauthenticated",
-    "Unavailable",
-    "UnknownDatabase",
-    "UnknownModel",
-]
-
 
 class SettingsError(QuorumError):
     """The configuration is wrong."""

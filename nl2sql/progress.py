@@ -1,18 +1,18 @@
-"""Reports the progress of a question to an observer. Without an observer it costs nothing.
+"""Reports the stages of a question to an observer and to a tracer; without them it costs nothing.
 
-The observer is kept in a context variable, as in tracing: it belongs to one question, is needed at
-every level from the pipeline to the engine, and changes no answer. Tasks that a question starts
-inherit it; stages behind a deployment handle do not.
+Both are kept in context variables: they belong to one question, are needed at every level from the
+pipeline to the engine, and change no answer. Tasks that a question starts inherit them; stages
+behind a deployment handle do not. Knows no tracing library; ``serve_app`` provides the tracer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import replace
 
-from nl2sql.protocols import Observer
+from nl2sql.protocols import Observer, Tracer
 from nl2sql.types import Progress, QuestionEvent
 
 # What a stage does, for people.
@@ -135,3 +135,22 @@ def describe_stage(progress: Progress) -> str:
         counts.append(f"{progress.done} of {progress.total}")
     name = STAGES.get(progress.stage, progress.stage)
     return f"{name}: {', '.join(counts)}" if counts else name
+
+
+_TRACER: ContextVar[Tracer | None] = ContextVar("tracer", default=None)
+
+
+@contextmanager
+def traced_by(tracer: Tracer | None) -> Iterator[None]:
+    """Inside this context, stages open spans of ``tracer``; None: they open none."""
+    token = _TRACER.set(tracer)
+    try:
+        yield
+    finally:
+        _TRACER.reset(token)
+
+
+def open_span(stage: str) -> AbstractContextManager[object]:
+    """A span of that stage, which ends with the context."""
+    tracer = _TRACER.get()
+    return nullcontext() if tracer is None else tracer.open_span(stage)

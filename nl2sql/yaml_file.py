@@ -1,9 +1,10 @@
-"""Reads and checks users' YAML files: settings, policies, allowlists, synonyms, definitions."""
+"""Reads the YAML files of users and packages: settings, policies, synonyms, lists of words."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Hashable, Iterable, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -14,7 +15,15 @@ from nl2sql.errors import SettingsError
 
 _MERGE = "tag:yaml.org,2002:merge"
 
+# Scalars stay text: YAML would read "no" as false. In C, where PyYAML has it, it takes a tenth.
+_LOADER: type[Any] = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+
 _Model = TypeVar("_Model", bound=BaseModel)
+
+
+def read_packaged(package: str, name: str) -> Any:
+    """The content of a file that ``package`` holds beside its code: mappings, lists and texts."""
+    return yaml.load(files(package).joinpath(name).read_text("utf-8"), _LOADER)
 
 
 def read_yaml(

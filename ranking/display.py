@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from nl2sql.catalog import Table
-from nl2sql.labels import find_label
+from nl2sql.catalog import Table, find_label
 from nl2sql.types import Display, ResultSet, SchemaContext
 from nl2sql.units import read_unit
 from ranking.query import ColumnUse, Query, read_candidate

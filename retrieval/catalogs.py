@@ -9,8 +9,8 @@ from __future__ import annotations
 import time
 
 from nl2sql.catalog import Catalog
+from nl2sql.concurrency import SingleFlight
 from nl2sql.errors import IndexReplaced, IndexUnavailable
-from nl2sql.single_flight import SingleFlight
 from retrieval.index_store.store import IndexStore
 
 _FRESH_S = 1.0

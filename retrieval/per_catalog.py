@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from cachetools import LRUCache
 
 from nl2sql.catalog import Catalog
-from nl2sql.single_flight import SingleFlight
+from nl2sql.concurrency import SingleFlight
 
 _T = TypeVar("_T")
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 
-from nl2sql.browsing import ColumnVisibility
 from nl2sql.catalog import Table
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable, PolicyError
+from nl2sql.protocols import ColumnVisibility
 from nl2sql.types import FewShot, Principal, TableDescriptions, Violation
 from retrieval.examples.selector import ExampleSelector
 from retrieval.search.keys import find_table

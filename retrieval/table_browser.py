@@ -11,10 +11,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from nl2sql.browsing import ColumnVisibility
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.concurrency import gather_all
-from nl2sql.protocols import Executor, Guard
+from nl2sql.protocols import ColumnVisibility, Executor, Guard
 from nl2sql.types import (
     ColumnDetails,
     Definition,
@@ -71,7 +70,7 @@ class _View:
 
 
 class IndexedTables:
-    """The tables of all databases. See ``nl2sql.browsing.TableBrowser``."""
+    """The tables of all databases. See ``nl2sql.protocols.TableBrowser``."""
 
     def __init__(
         self,

@@ -15,7 +15,6 @@ from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import QuorumError, Unavailable
-from nl2sql.outage import Outage
 from nl2sql.types import Question
 
 Ask = Callable[[Question], Awaitable[SystemResponse]]
@@ -29,14 +28,13 @@ async def run_questions(
     run: RunFolder,
     *,
     max_rows: int,
-    outage: Outage | None = None,
     progress: Progress = lambda done, total, correct: None,
 ) -> None:
     """Asks the remaining questions of the run, ``concurrency`` at a time.
 
     Calls ``progress(done, total, correct)`` after each; questions of earlier sessions count as
-    done. Raises Unavailable when the system or a database stops answering, with an ``outage`` only
-    if it does not recover: records are kept, and the next call continues. The run must be open.
+    done. Raises Unavailable when the system or a database stops answering: records are kept, and
+    the next call continues. The run must be open.
     """
     done = run.done()
     pending = iter([example for example in examples if example.id not in done])
@@ -45,7 +43,7 @@ async def run_questions(
 
     async def work() -> None:
         for example in pending:
-            record = await _ask_one(example, ask, judge, run, max_rows, outage)
+            record = await _ask_one(example, ask, judge, run, max_rows)
             run.append(record)
             counts[0] += 1
             counts[1] += record.correct
@@ -61,7 +59,6 @@ async def _ask_one(
     judge: Judge,
     run: RunFolder,
     max_rows: int,
-    outage: Outage | None,
 ) -> QuestionRecord:
     manifest = run.manifest
     gold = await judge.gold(example)
@@ -79,14 +76,8 @@ async def _ask_one(
         evidence=example.evidence if manifest.evidence else "",
     )
     start = time.perf_counter()
-
-    async def attempt() -> SystemResponse:
-        nonlocal start
-        start = time.perf_counter()  # excludes waiting for an outage
-        return await ask(question)
-
     try:
-        response = await (outage.ask(attempt) if outage else attempt())
+        response = await ask(question)
     except Unavailable:
         raise
     except QuorumError as error:

@@ -14,10 +14,10 @@ from functools import cache
 from typing import Any, cast
 
 from nl2sql.languages import Language
-from nl2sql.packaged import read_packaged
 from nl2sql.results.headings import NAMELESS, name_columns
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
+from nl2sql.yaml_file import read_packaged
 
 _MOST_VALUES = 5
 _MOST_COLUMNS = 6

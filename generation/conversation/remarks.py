@@ -19,8 +19,8 @@ from functools import cache
 from typing import Any, Literal, cast
 
 from nl2sql.languages import Language
-from nl2sql.packaged import read_packaged
 from nl2sql.words import drop_accents, fold_text
+from nl2sql.yaml_file import read_packaged
 
 Kind = Literal["greeting", "thanks", "farewell", "help"]
 

@@ -15,7 +15,7 @@ from generation.sampling.allocation import count_round, deal_samples
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.errors import EngineUnavailable
-from nl2sql.pipeline.rounds import add_samples
+from nl2sql.pipeline.candidates import add_samples
 from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine

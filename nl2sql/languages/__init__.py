@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, get_args
 
-from nl2sql.packaged import read_packaged
+from nl2sql.yaml_file import read_packaged
 
 Language = Literal["en", "de", "fr", "es", "pt", "it", "zh", "ja", "ar"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)

@@ -6,15 +6,13 @@ unchanged. If the turns cannot be read, the question is answered alone, and the 
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
-from nl2sql.answers import Answer, Answered, StageTiming
+from nl2sql.answers import Answer, Answered
 from nl2sql.errors import Unavailable
 from nl2sql.pipeline.conclusion import name_definitions
-from nl2sql.progress import enter_stage
+from nl2sql.pipeline.stages import StageClock
 from nl2sql.protocols import Answerer, Conversations, Generator
-from nl2sql.spans import open_span
 from nl2sql.types import Question, Rewriting, Turn
 
 _ALONE = "The session's earlier questions cannot be read now, so this one was answered alone."
@@ -39,9 +37,8 @@ class Dialogue:
         """The answer, with a text if the question asks for one. Raises what the pipeline does."""
         if not question.session and not question.history:
             return await self._put_in_words(await self._pipeline.answer(question))
-        enter_stage("rewrite")
-        start = time.perf_counter()
-        with open_span("rewrite"):
+        clock = StageClock()
+        async with clock.time("rewrite"):
             turns, notes = await self._recall(question)
             # A chosen query needs no rewriting.
             rewriting = (
@@ -49,7 +46,7 @@ class Dialogue:
                 if question.chosen_sql
                 else await self._generator.rewrite(question, turns)
             )
-        timing = _measure("rewrite", start, rewriting.prompt_tokens, rewriting.completion_tokens)
+        clock.add_tokens(rewriting.prompt_tokens, rewriting.completion_tokens)
         whole = replace(
             question,
             text=rewriting.text or question.text,
@@ -61,7 +58,7 @@ class Dialogue:
             rewriting=rewriting,
             asked=question.text if rewriting.text else "",
             notes=(*answer.trace.notes, *notes),
-            timings=(timing, *answer.trace.timings),
+            timings=(*clock.timings, *answer.trace.timings),
         )
         answer = replace(answer, trace=trace)
         return answer if notes or not question.session else await self._record(question, answer)
@@ -89,15 +86,10 @@ class Dialogue:
         question = answer.trace.question
         if not isinstance(answer, Answered) or question.answer_text not in ("rule", "model"):
             return answer
-        enter_stage("words")
-        start = time.perf_counter()
-        with open_span("words"):
+        clock = StageClock()
+        async with clock.time("words"):
             words = await self._generator.write_answer(question, answer.sql, answer.result)
-        timing = _measure("words", start, words.prompt_tokens, words.completion_tokens)
-        trace = replace(answer.trace, timings=(*answer.trace.timings, timing))
+        clock.add_tokens(words.prompt_tokens, words.completion_tokens)
+        trace = replace(answer.trace, timings=(*answer.trace.timings, *clock.timings))
         text = " ".join(filter(None, (words.text, words.text and name_definitions(answer))))
         return replace(answer, text=text, text_source=words.source, trace=trace)
-
-
-def _measure(stage: str, start: float, prompt: int, completion: int) -> StageTiming:
-    return StageTiming(stage, (time.perf_counter() - start) * 1000, prompt, completion)

@@ -15,13 +15,11 @@ from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable, PromptTooLong, Unavailable
-from nl2sql.pipeline.clock import StageClock
+from nl2sql.pipeline.candidates import derive, merge_round
 from nl2sql.pipeline.conclusion import conclude, describe_unread
-from nl2sql.pipeline.derivation import derive
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.repair_loop import RepairLoop
-from nl2sql.pipeline.rounds import merge_round
-from nl2sql.pipeline.stages import Stages
+from nl2sql.pipeline.stages import StageClock, Stages
 from nl2sql.progress import count_done, report
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (

@@ -14,10 +14,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
-from nl2sql.concurrency import gather_all
+from nl2sql.concurrency import SingleFlight, gather_all
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.pipeline.stages import Stages
-from nl2sql.single_flight import SingleFlight
 from nl2sql.types import Assessment, Candidate, Plan, Question, Ranking, Repair, SchemaContext
 
 # Most successive repairs of one candidate.

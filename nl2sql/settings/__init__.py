@@ -5,11 +5,10 @@ names the environment variable that holds the password. An unknown key is an err
 nearest known one.
 """
 
-from nl2sql.settings.file import load_settings, parse_settings
 from nl2sql.settings.limits import LimitSettings
 from nl2sql.settings.model import ModelSettings
 from nl2sql.settings.pipeline import FlagSettings, IndexSettings, RetrievalSettings
-from nl2sql.settings.settings import Settings
+from nl2sql.settings.settings import Settings, load_settings, parse_settings
 
 __all__ = [
     "FlagSettings",

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from nl2sql.settings.connection import ConnectionSettings
+from nl2sql.settings.database import ConnectionSettings
 from nl2sql.settings.section import Section
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from nl2sql.labels import find_label
+from nl2sql.catalog import find_label
 from nl2sql.sql.expression_form import list_conjuncts
 from nl2sql.sql.nodes import find_all
 from repair.autocorrect.missing_tables import add_join

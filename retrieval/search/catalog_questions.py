@@ -17,11 +17,11 @@ from functools import cache
 from typing import Any, Literal, cast
 
 from nl2sql.catalog import Catalog, Column, Table
-from nl2sql.packaged import read_packaged
 from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.names import quote_literal, quote_name
 from nl2sql.types import CatalogQuery
 from nl2sql.words import drop_accents, fold_text, split_words
+from nl2sql.yaml_file import read_packaged
 from retrieval.search.keys import find_table
 
 Kind = Literal["tables", "columns", "column", "period", "rows"]

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
+from nl2sql.concurrency import SingleFlight
 from nl2sql.errors import IndexUnavailable
-from nl2sql.single_flight import SingleFlight
 from nl2sql.words import content_words
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.cards import Card, ColumnCard, build_table_card

@@ -18,8 +18,8 @@ import numpy as np
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
+from nl2sql.concurrency import SingleFlight
 from nl2sql.errors import IndexUnavailable
-from nl2sql.single_flight import SingleFlight
 from retrieval.index_store.value_store import ValueColumn, ValueStore
 from retrieval.values.phrases import fold_text
 

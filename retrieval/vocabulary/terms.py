@@ -18,9 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import SettingsError
-from nl2sql.packaged import read_packaged
 from nl2sql.words import fold_plural, split_words
-from nl2sql.yaml_file import check_yaml, read_yaml, suggest
+from nl2sql.yaml_file import check_yaml, read_packaged, read_yaml, suggest
 
 
 @cache

@@ -8,7 +8,6 @@ from typing import Protocol
 
 from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import SqlGuard
-from nl2sql.browsing import TableBrowser
 from nl2sql.protocols import (
     Conversations,
     DatabaseAccess,
@@ -22,6 +21,7 @@ from nl2sql.protocols import (
     Repairer,
     Retriever,
     SchemaReader,
+    TableBrowser,
 )
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.conversations import GuardedConversations

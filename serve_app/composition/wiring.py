@@ -30,7 +30,7 @@ from nl2sql.protocols import (
     Retriever,
 )
 from nl2sql.settings import Settings
-from nl2sql.settings.connection import ConnectionSettings
+from nl2sql.settings.database import ConnectionSettings
 from ranking.confidence.calibration import AUTO, Calibration, load_calibration
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer

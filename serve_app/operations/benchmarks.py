@@ -17,12 +17,12 @@ from execution.postgres.embedded import EmbeddedServer
 from execution.postgres.restore import restore_postgres
 from nl2sql.errors import DatabaseUnavailable, SettingsError
 from nl2sql.settings import Settings
-from nl2sql.settings.connection import (
+from nl2sql.settings.database import (
     ConnectionSettings,
+    DatabaseSettings,
     build_duckdb_connection,
     build_sqlite_connection,
 )
-from nl2sql.settings.database import DatabaseSettings
 from serve_app.composition.examples import seed_demo_examples
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases

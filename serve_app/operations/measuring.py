@@ -27,7 +27,6 @@ from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, Progress, run_questions
 from evaluation.runs.variants import Variant, override
 from nl2sql.errors import Busy, SettingsError
-from nl2sql.outage import Outage
 from nl2sql.protocols import Engine
 from nl2sql.rendering import build_response
 from nl2sql.settings import Settings
@@ -35,9 +34,7 @@ from nl2sql.types import Completions, Question, SamplingRequest
 from quorumsql.async_client import AsyncClient
 from quorumsql.contract import QueryRequest
 from serve_app.composition.local import LocalParts, open_engine, open_parts
-from serve_app.composition.reopening_engine import describe_problem
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.reporting import Reporter
 
@@ -148,7 +145,6 @@ async def measure(
                         judge,
                         run,
                         max_rows=variant.settings.limits.max_rows,
-                        outage=_build_outage(parts, options, reporter),
                         progress=progress,
                     )
     return [run.folder for run in runs]
@@ -230,16 +226,6 @@ async def _ask_service(client: AsyncClient, question: Question) -> SystemRespons
             return SystemResponse(await client.ask(request))
         except Busy as busy:
             await asyncio.sleep(busy.retry_after_s)
-
-
-def _build_outage(parts: LocalParts, options: MeasureOptions, reporter: Reporter) -> Outage:
-    async def probe() -> str:
-        if options.service:
-            ready = await asyncio.to_thread(is_ready, options.service)
-            return "" if ready else "not ready"
-        return await describe_problem(parts.engine)
-
-    return Outage(probe, reporter.warn)
 
 
 @dataclass(frozen=True, slots=True)

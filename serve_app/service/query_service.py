@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 from nl2sql.answers import Answer
+from nl2sql.concurrency import SingleFlight
 from nl2sql.deadline import Deadline, ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Answerer, DatabaseAccess, Observer, Probe
 from nl2sql.settings import Settings
 from nl2sql.settings.pipeline import MOST_K, SamplingSettings
-from nl2sql.single_flight import SingleFlight
 from nl2sql.speed import Pace
 from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest

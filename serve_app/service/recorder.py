@@ -17,9 +17,9 @@ from nl2sql.errors import (
     Unavailable,
     UnknownDatabase,
 )
+from nl2sql.progress import traced_by
 from nl2sql.protocols import Tracer
 from nl2sql.settings import Settings
-from nl2sql.spans import traced_by
 from nl2sql.types import Principal
 from quorumsql.contract import QueryRequest
 from serve_app.service.metrics import (

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from generation.conversation.suggestions import suggest_questions
-from nl2sql.browsing import TableBrowser
 from nl2sql.concurrency import gather_all
-from nl2sql.protocols import SchemaReader
+from nl2sql.protocols import SchemaReader, TableBrowser
 from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import (

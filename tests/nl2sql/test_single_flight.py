@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from nl2sql.single_flight import SingleFlight
+from nl2sql.concurrency import SingleFlight
 
 
 class Work:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from nl2sql.pipeline.clock import StageClock
-from nl2sql.spans import traced_by
+from nl2sql.pipeline.stages import StageClock
+from nl2sql.progress import traced_by
 
 
 class Notes:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings.base_url import check_base_url
+from nl2sql.settings.model import check_base_url
 from serve_app.composition.wiring import Wiring
 from tests.fakes import build_settings
 

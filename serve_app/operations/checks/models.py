@@ -16,7 +16,7 @@ from generation.engines.model_choice import describe_choice
 from generation.engines.openvino_server import check_processor
 from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings, Settings
-from nl2sql.settings.base_url import is_on_loopback
+from nl2sql.settings.model import is_on_loopback
 from nl2sql.types import Contents
 from retrieval.embedding.embedder import DEFAULT_MODEL
 from serve_app.composition.wiring import Wiring

@@ -14,7 +14,6 @@ from evaluation.runs.records import QuestionRecord
 from evaluation.runs.run_folder import RunFolder, read_run
 from evaluation.runs.runner import Progress, run_questions
 from nl2sql.errors import EngineUnavailable, PromptTooLong
-from nl2sql.outage import Outage
 from nl2sql.types import Principal, Question
 from tests.evaluation.builders import build_body, build_candidate, build_example, build_manifest
 from tests.fakes import SHOP, FakeCatalogs, FakeExecutor, FakeGuard, build_result
@@ -62,13 +61,12 @@ async def ask_all(
     system: FakeSystem,
     examples: tuple[Example, ...] = EXAMPLES,
     *,
-    outage: Outage | None = None,
     progress: Progress = lambda done, total, correct: None,
 ) -> tuple[QuestionRecord, ...]:
     """The records of the run after asking all its questions."""
     with run.open():
         await run_questions(
-            examples, system.ask, build_judge(), run, max_rows=50, outage=outage, progress=progress
+            examples, system.ask, build_judge(), run, max_rows=50, progress=progress
         )
     return read_run(run.folder)[1]
 
@@ -109,17 +107,3 @@ async def test_an_unavailable_system_ends_the_session_and_nothing_is_lost(tmp_pa
     await ask_all(run, system)
     asked = [question.text for question in system.questions]
     assert asked == [f"How many q{number}?" for number in (0, 1, 2, 3, 3, 4, 5)]
-
-
-async def test_a_system_that_comes_back_is_asked_again_and_the_run_goes_on(tmp_path: Path) -> None:
-    system = FakeSystem({f"How many q{n}?": EngineUnavailable("It died.") for n in (2, 3, 4)})
-    problems = ["dead", "loading"]
-    said: list[str] = []
-
-    async def probe() -> str:
-        return problems.pop(0) if problems else ""
-
-    run = build_run(tmp_path / "run", concurrency=2)
-    records = await ask_all(run, system, outage=Outage(probe, said.append, pause_s=0.001))
-    assert [record.id for record in records if record.correct] == [f"q{n}" for n in range(6)]
-    assert len(said) == 2
