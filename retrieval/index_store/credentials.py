@@ -25,9 +25,8 @@ _KEY = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
 _COOKIE = re.compile(r"[A-Za-z0-9_-]{43}")
 
 _COLUMNS = """id, principal, roles, attributes, databases, limits, created_at, expires_at,
-    revoked_at, last_used_at, previous_ends_at"""
+    revoked_at, last_used_at"""
 _IS_VALID = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())"
-_HAS_HASH = "(hash = %(hash)s OR (previous_hash = %(hash)s AND previous_ends_at > now()))"
 
 Kind = Literal["static", "key", "signed", "provider"]
 
@@ -42,16 +41,13 @@ class ApiKey:
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
-    previous_ends_at: datetime | None
 
     def describe_state(self, now: datetime) -> str:
-        """``active``, ``rotating`` (the previous key works too), ``expired`` or ``revoked``."""
+        """``active``, ``expired`` or ``revoked``."""
         if self.revoked_at is not None:
             return "revoked"
         if self.expires_at is not None and self.expires_at <= now:
             return "expired"
-        if self.previous_ends_at is not None and self.previous_ends_at > now:
-            return "rotating"
         return "active"
 
 
@@ -73,7 +69,7 @@ class ApiKeyStore(TableStore):
 
     async def create(self, principal: Principal, *, valid_days: float | None) -> tuple[ApiKey, str]:
         """A new record for ``principal`` and its key; without ``valid_days`` it never expires."""
-        key = _generate_key()
+        key = PREFIX + secrets.token_urlsafe(32)
         row = await self._fetch_row(
             "INSERT INTO quorumsql.api_keys"
             " (id, hash, principal, roles, attributes, databases, limits, expires_at)"
@@ -97,7 +93,7 @@ class ApiKeyStore(TableStore):
             return None
         row = await self._fetch_row(
             f"SELECT {_COLUMNS}, coalesce(last_used_at < now() - interval '1 minute', true)"
-            f" FROM quorumsql.api_keys WHERE {_HAS_HASH} AND {_IS_VALID}",
+            f" FROM quorumsql.api_keys WHERE hash = %(hash)s AND {_IS_VALID}",
             {"hash": _hash(key)},
         )
         if row is None:
@@ -111,7 +107,7 @@ class ApiKeyStore(TableStore):
         return found
 
     async def find_by_id(self, id_: str) -> ApiKey | None:
-        """The record of that id, if one of its keys is valid."""
+        """The record of that id, if its key is valid."""
         row = await self._fetch_row(
             f"SELECT {_COLUMNS} FROM quorumsql.api_keys WHERE id = %(id)s AND {_IS_VALID}",
             {"id": id_},
@@ -125,32 +121,11 @@ class ApiKeyStore(TableStore):
         )
         return [_read(row) for row in rows]
 
-    async def rotate(self, id_: str, *, grace_minutes: float = 0) -> str:
-        """A new key for the record; the old one works for ``grace_minutes`` more.
-
-        Of several earlier keys only the last one can still work. Raises SettingsError if there is
-        no such record, or it has ended.
-        """
-        key = _generate_key()
-        await self._change_valid(
-            id_,
-            "previous_hash = hash, hash = %(hash)s,"
-            " previous_ends_at = now() + %(minutes)s * interval '1 minute'",
-            hash=_hash(key),
-            minutes=float(grace_minutes),
-        )
-        return key
-
     async def revoke(self, id_: str) -> None:
-        """Ends all keys of the record. Raises SettingsError if there is none, or it has ended."""
-        await self._change_valid(
-            id_, "revoked_at = now(), previous_ends_at = NULL, previous_hash = NULL"
-        )
-
-    async def _change_valid(self, id_: str, changes: str, **values: Any) -> None:
+        """Ends a key. Raises SettingsError if there is none, or it has ended."""
         changed = await self._change(
-            f"UPDATE quorumsql.api_keys SET {changes} WHERE id = %(id)s AND {_IS_VALID}",
-            {**values, "id": id_},
+            f"UPDATE quorumsql.api_keys SET revoked_at = now() WHERE id = %(id)s AND {_IS_VALID}",
+            {"id": id_},
         )
         if not changed:
             raise SettingsError(
@@ -207,10 +182,6 @@ class SignInStore(TableStore):
             "DELETE FROM quorumsql.sign_ins WHERE principal = %(principal)s",
             {"principal": principal},
         )
-
-
-def _generate_key() -> str:
-    return PREFIX + secrets.token_urlsafe(32)
 
 
 def _hash(secret: str) -> bytes:

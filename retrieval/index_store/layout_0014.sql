@@ -83,12 +83,10 @@ CREATE TABLE quorumsql.feedback (
 );
 CREATE INDEX feedback_given_at ON quorumsql.feedback (given_at, id);
 
--- Only hashes are stored. The previous key of a record works until previous_ends_at.
+-- Only hashes are stored.
 CREATE TABLE quorumsql.api_keys (
     id                text PRIMARY KEY,
     hash              bytea NOT NULL UNIQUE,
-    previous_hash     bytea UNIQUE,
-    previous_ends_at  timestamptz,
     principal         text NOT NULL,
     roles             text[] NOT NULL,
     attributes        json NOT NULL,

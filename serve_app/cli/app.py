@@ -57,7 +57,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "index": CommandPlace("index", "app", "Build, inspect and drop the index of databases."),
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
     "policy": CommandPlace("policy", "app", "Check, test and apply policies."),
-    "keys": CommandPlace("keys", "app", "Create, list, rotate and revoke API keys."),
+    "keys": CommandPlace("keys", "app", "Create, list and revoke API keys."),
     "audit": CommandPlace("records", "audit", "Print the audit log of the index as JSON lines."),
     "forget": CommandPlace(
         "records",

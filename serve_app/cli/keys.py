@@ -80,26 +80,6 @@ def list_(context: typer.Context) -> Output:
     return Output([_describe(key) for key in found], columns=_COLUMNS)
 
 
-@app.command("rotate")
-@prints
-def rotate(
-    context: typer.Context,
-    key_id: KeyId,
-    grace: Annotated[
-        float, typer.Option("--grace", min=0, help="Minutes for which the old key works too.")
-    ] = 0,
-) -> Output:
-    """Make a new key in place of an old one, which ends at once or after `--grace` minutes."""
-    cli: CliContext = context.obj
-    key = call_index(
-        cli.settings, lambda store: ApiKeyStore(store).rotate(key_id, grace_minutes=grace)
-    )
-    end = f"works for {grace:g} minutes more" if grace else "has ended"
-    message = f"New API key of {key_id}; the old one {end}."
-    document = {"id": key_id, "key": key, "old_key_minutes": grace}
-    return Output(document, lambda: _print_key(cli.settings, message, key))
-
-
 @app.command("revoke")
 @prints
 def revoke(context: typer.Context, key_id: KeyId) -> Output:
@@ -183,7 +163,6 @@ def _describe(key: ApiKey) -> dict[str, Any]:
         "created_at": _write_time(key.created_at),
         "expires_at": _write_time(key.expires_at),
         "last_used_at": _write_time(key.last_used_at),
-        "previous_ends_at": _write_time(key.previous_ends_at),
         "revoked_at": _write_time(key.revoked_at),
     }
 

@@ -43,13 +43,11 @@ async def test_a_key_finds_its_principal(keys: ApiKeyStore) -> None:
 
 
 async def test_the_database_holds_no_key(keys: ApiKeyStore, index_url: str) -> None:
-    _, first = await keys.create(ANN, valid_days=1)
-    second = await keys.rotate((await keys.list_all())[0].id, grace_minutes=5)
+    _, key = await keys.create(ANN, valid_days=1)
     with psycopg.connect(index_url) as connection:
         [[dump]] = connection.execute("SELECT k::text FROM quorumsql.api_keys k").fetchall()
-    for key in (first, second):
-        assert key not in dump
-        assert key.removeprefix(PREFIX).encode().hex() not in dump
+    assert key not in dump
+    assert key.removeprefix(PREFIX).encode().hex() not in dump
 
 
 @pytest.mark.parametrize("text", ["", "qsql_", "qsql_" + "a" * 43, "qsql_" + "é" * 43, "x" * 999])
@@ -67,35 +65,16 @@ async def test_an_expired_key_is_refused(keys: ApiKeyStore, index_url: str) -> N
     [record] = await keys.list_all()
     assert record.describe_state(datetime.now(UTC)) == "expired"
     with pytest.raises(SettingsError, match="no valid API key"):
-        await keys.rotate(record.id)
+        await keys.revoke(record.id)
 
 
 async def test_a_revoked_key_is_refused_at_once(keys: ApiKeyStore) -> None:
-    record, first = await keys.create(ANN, valid_days=None)
-    second = await keys.rotate(record.id, grace_minutes=5)
+    record, key = await keys.create(ANN, valid_days=None)
     await keys.revoke(record.id)
-    assert [await keys.find(key) for key in (first, second)] == [None, None]
+    assert await keys.find(key) is None
     assert (await keys.list_all())[0].describe_state(datetime.now(UTC)) == "revoked"
-    for attempt in (keys.revoke, keys.rotate):
-        with pytest.raises(SettingsError, match="no valid API key"):
-            await attempt(record.id)
-
-
-async def test_a_rotated_key_ends_at_once_or_after_its_grace(
-    keys: ApiKeyStore, index_url: str
-) -> None:
-    record, first = await keys.create(ANN, valid_days=None)
-    second = await keys.rotate(record.id)
-    assert await keys.find(first) is None
-    third = await keys.rotate(record.id, grace_minutes=1)
-    found = [await keys.find(key) for key in (first, second, third)]
-    assert [None if known is None else known.id for known in found] == [None, record.id, record.id]
-    assert found[2] is not None
-    assert found[2].principal == ANN
-    assert found[2].describe_state(datetime.now(UTC)) == "rotating"
-    change(index_url, "previous_ends_at = now()")
-    assert await keys.find(second) is None
-    assert await keys.find(third) is not None
+    with pytest.raises(SettingsError, match="no valid API key"):
+        await keys.revoke(record.id)
 
 
 SIGNED_IN = Principal(
