@@ -4,7 +4,6 @@
     python -m tests.oracle fuzz --minutes 60               random statements, made from the corpus
     python -m tests.oracle fuzz --engine grammar           made by a grammar (see grammar/)
     python -m tests.oracle fuzz --database sqlite          the grammar on SQLite, or on duckdb
-    python -m tests.oracle metamorphic --pairs 20000       hidden rows changed, on any database
     python -m tests.oracle meaning --statements 100000     what runs means what was written
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
@@ -27,10 +26,6 @@ from tests.attacks.attack import ENGINES as DATABASES
 from tests.oracle import demo
 from tests.oracle.fuzz import FuzzReport
 from tests.oracle.meaning import judge_meaning
-from tests.oracle.metamorphic import warehouse
-from tests.oracle.metamorphic.pairs import Pairs
-from tests.oracle.metamorphic.stores import FileStore, PostgresStore
-from tests.oracle.metamorphic.verdicts import PairTally
 from tests.oracle.postgres_copies import quiet_server
 from tests.oracle.postgres_fuzz import ENGINES, PostgresFuzzer, aim_engine
 from tests.oracle.shop import fuzz_shop
@@ -46,7 +41,6 @@ def main(arguments: list[str] | None = None) -> int:
     command = {
         "corpus": _run_corpus,
         "fuzz": _run_fuzz,
-        "metamorphic": _run_metamorphic,
         "meaning": _run_meaning,
     }[options.command]
     text, is_wrong = command(options, random.Random(options.seed))
@@ -63,13 +57,11 @@ def _build_parser() -> argparse.ArgumentParser:
     fuzz = commands.add_parser("fuzz", help="random statements")
     fuzz.add_argument("--minutes", type=float, default=60.0)
     fuzz.add_argument("--engine", choices=ENGINES, default="corpus")
-    metamorphic = commands.add_parser("metamorphic", help="what is hidden changes, nothing else")
-    metamorphic.add_argument("--pairs", type=int, default=20_000)
     meaning = commands.add_parser("meaning", help="what original and rewritten text give")
     meaning.add_argument("--statements", type=int, default=50_000)
-    for command in (fuzz, metamorphic, meaning):
+    for command in (fuzz, meaning):
         command.add_argument("--database", choices=DATABASES, default="postgres")
-    for command in (corpus, fuzz, metamorphic, meaning):
+    for command in (corpus, fuzz, meaning):
         command.add_argument("--seed", type=int, default=0)
     return parser
 
@@ -104,18 +96,6 @@ def _run_fuzz(options: argparse.Namespace, rng: random.Random) -> Report:
             aimed = aim_engine(options.engine, fuzzer, rng)
             report = fuzzer.run(aimed, seconds=seconds, progress=tell)
     return report.render(), bool(report.troubles)
-
-
-def _run_metamorphic(options: argparse.Namespace, rng: random.Random) -> Report:
-    def tell(name: str, tally: PairTally) -> None:
-        _tell(f"{name}: {tally.total:,} pairs, {len(tally.leaks)} leaks")
-
-    with _open_server() as server, tempfile.TemporaryDirectory() as folder:
-        is_server = options.database == "postgres"
-        store = PostgresStore(server) if is_server else FileStore(Path(folder), options.database)
-        with closing(Pairs(store)) as pairs:
-            tally = pairs.judge(warehouse.PRINCIPALS, rng, pairs=options.pairs, progress=tell)
-    return tally.render(), bool(tally.leaks)
 
 
 def _run_meaning(options: argparse.Namespace, rng: random.Random) -> Report:
