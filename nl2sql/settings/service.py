@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
@@ -101,20 +99,12 @@ class ServeSettings(Section):
 
 
 class AuditSettings(Section):
-    """Where it is recorded who asked what, and which queries ran. Results are never recorded."""
+    """The record of who asked what, and which queries ran. Results are never recorded."""
 
-    file: Path | None = Field(
-        None, description="File to which a line of JSON is added for each question."
-    )
-    table: bool = Field(
+    enabled: bool = Field(
         False, description="Record questions in the table quorumsql.audit_log of the index."
     )
-    keep_days: int = Field(90, ge=1, description="Days after which rows of that table are deleted.")
-
-    @property
-    def is_used(self) -> bool:
-        """Whether questions are recorded."""
-        return self.table or self.file is not None
+    keep_days: int = Field(90, ge=1, description="Days after which a record is deleted.")
 
 
 class BatchSettings(Section):
@@ -148,9 +138,6 @@ class PageSettings(Section):
 class ObservabilitySettings(Section):
     """What the service reports about the questions that it answers."""
 
-    log_format: Literal["text", "json"] = Field(
-        "text", description="The form of log lines; one line is written for each question."
-    )
     log_questions: bool = Field(
         False, description="Write the text of questions into the log. Rows are never logged."
     )

@@ -135,13 +135,11 @@ def load_settings(path: Path) -> Settings:
     databases = {name: locate_files(database) for name, database in settings.databases.items()}
     model = settings.model
     found_files = {"adapter": locate(model.adapter) if model.adapter else None}
-    identity, audit = settings.identity, settings.audit
+    identity = settings.identity
     if identity.jwt.jwks_file is not None:
         found_keys = {"jwks": str(locate(identity.jwt.jwks_file))}
         jwt = identity.jwt.model_copy(update=found_keys)
         identity = identity.model_copy(update={"jwt": jwt})
-    if audit.file is not None:
-        audit = audit.model_copy(update={"file": locate(audit.file)})
     ranking = settings.ranking
     if ranking.has_own_calibration:
         file = str(locate(Path(ranking.calibration)))
@@ -150,7 +148,6 @@ def load_settings(path: Path) -> Settings:
         update={
             "home": locate(settings.home),
             "identity": identity,
-            "audit": audit,
             "ranking": ranking,
             "databases": databases,
             "model": model.model_copy(update=found_files),

@@ -30,12 +30,8 @@ def audit(
 ) -> Output:
     """Print the audit log of the index as JSON lines."""
     cli: CliContext = context.obj
-    if not cli.settings.audit.table:
-        file = cli.settings.audit.file
-        raise SettingsError(
-            "No audit log is kept in the index.",
-            hint=f"It is in {file}." if file else "Set `audit.table: true`, or `audit.file`.",
-        )
+    if not cli.settings.audit.enabled:
+        raise SettingsError("No audit log is kept.", hint="Set `audit.enabled: true`.")
     since = None if days is None else datetime.now(UTC) - timedelta(days=days)
     entries = call_index(
         cli.settings,

@@ -11,7 +11,6 @@ from retrieval.index_store.credentials import ApiKeyStore, SignInStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.usage_store import UsageStore
 from serve_app.service.accounting import Accounting
-from serve_app.service.audit import build_sinks
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.identity.jwt_verifier import JwtVerifier
 from serve_app.service.identity.sign_ins import SignIns
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def build_identity(settings: Settings, store: IndexStore) -> IdentityParts:
-    """The parts over the index, which is used only for keys, sign-ins, limits and the audit table.
+    """The parts over the index, which is used only for keys, sign-ins, limits and the audit log.
 
     Raises SettingsError if the secret for the identity provider is missing.
     """
@@ -49,7 +48,12 @@ def build_identity(settings: Settings, store: IndexStore) -> IdentityParts:
     return IdentityParts(
         Identifier(identity, keys, verifier, sign_ins),
         meter,
-        Accounting(meter, build_sinks(settings.audit, AuditStore(store))),
+        Accounting(
+            meter,
+            AuditStore(store, keep_days=settings.audit.keep_days)
+            if settings.audit.enabled
+            else None,
+        ),
     )
 
 

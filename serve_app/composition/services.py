@@ -51,7 +51,7 @@ def build_services(
         repairer=stages.repairer,
         sessions=stages.conversations,
     )
-    probes: dict[str, Probe] = {**stages.probes, "audit log": access.accounting}
+    probes: dict[str, Probe] = dict(stages.probes)
     if isinstance(engine, Probe):
         probes["engine"] = engine
     queries = QueryService(

@@ -15,14 +15,12 @@ from typing import Any
 from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
-from nl2sql.answers import Answer
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import ending_in
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import observed_by
 from nl2sql.protocols import Probe
-from nl2sql.types import Completions, Principal, Progress, SamplingRequest
-from quorumsql.contract import FeedbackRequest, FeedbackResponse, QueryRequest
+from nl2sql.types import Completions, Progress, SamplingRequest
 from retrieval.catalogs import IndexedCatalogs
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages, RetrievalParts
@@ -50,7 +48,7 @@ class StageReplica:
         wiring: Wiring,
         *handles: DeploymentHandle[Any],
     ) -> None:
-        configure_logging(wiring.settings.observability)
+        configure_logging()
         self._parts: tuple[Any, ...] = build(wiring, *handles)
 
     def __getattr__(self, method: str) -> Any:
@@ -198,7 +196,7 @@ class Ingress:
         else:
             executor = wiring.build_executor()
             stages = CpuStages.build_here(wiring, model, store, executor)
-        configure_logging(wiring.settings.observability)
+        configure_logging()
         self._services = build_services(
             wiring,
             model,
@@ -206,15 +204,6 @@ class Ingress:
             store,
             recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
         )
-
-    async def query(self, request: QueryRequest, principal: Principal) -> Answer:
-        """For callers inside the cluster, over a handle. Raises what QueryService.query raises."""
-        return await self._services.queries.query(request, principal)
-
-    async def feedback(self, request: FeedbackRequest, principal: Principal) -> FeedbackResponse:
-        """For callers inside the cluster, as ``query``. Raises what FeedbackService.take raises."""
-        assert self._services.feedback is not None
-        return await self._services.feedback.take(request, principal)
 
     def __serve_build_asgi_app__(self) -> ASGIApp:
         """Ray Serve calls this once after the constructor."""

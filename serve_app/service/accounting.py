@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TypeVar
 
 from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.errors import Unavailable
-from nl2sql.protocols import Observer, Probe
+from nl2sql.protocols import Observer
 from nl2sql.types import Principal, Question, ResultSet
 from quorumsql.contract import QueryRequest
 from serve_app.service.account import Account
-from serve_app.service.audit import AuditSink, build_entry
+from serve_app.service.audit import AuditLog, build_entry
 from serve_app.service.usage import UsageMeter
 
 _LOG = logging.getLogger("quorumsql")
@@ -34,10 +34,10 @@ class Refusal:
 class Accounting:
     """Applies the limits of principals to questions, and records questions."""
 
-    def __init__(self, meter: UsageMeter | None = None, sinks: Sequence[AuditSink] = ()) -> None:
-        """Without ``meter`` nothing is limited, without ``sinks`` nothing recorded."""
+    def __init__(self, meter: UsageMeter | None = None, log: AuditLog | None = None) -> None:
+        """Without ``meter`` nothing is limited, without ``log`` nothing recorded."""
         self._meter = meter
-        self._sinks = tuple(sinks)
+        self._log = log
 
     @asynccontextmanager
     async def open(
@@ -84,11 +84,6 @@ class Accounting:
                 account.finish(Answered("", _NO_ROWS, 1.0, False, trace))
         return result
 
-    async def probe(self) -> tuple[tuple[str, str], ...]:
-        """See ``Probe.probe``: whether questions can be recorded."""
-        probes = [await sink.probe() for sink in self._sinks if isinstance(sink, Probe)]
-        return tuple(pair for pairs in probes for pair in pairs)
-
     async def record_invalid(
         self, request: QueryRequest, principal: Principal, error: Exception
     ) -> None:
@@ -114,8 +109,5 @@ class Accounting:
             _LOG.error("a question of %s was not recorded: %s", name, problem)
 
     async def _record(self, account: Account, outcome: Answer | BaseException) -> None:
-        if not self._sinks:
-            return
-        entry = build_entry(account, outcome)
-        for sink in self._sinks:
-            await sink.add(entry)
+        if self._log is not None:
+            await self._log.add(build_entry(account, outcome))

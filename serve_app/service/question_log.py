@@ -1,4 +1,4 @@
-"""The log: one line for each question, as text or JSON. Never contains rows or cell values.
+"""The log: one line of JSON for each question. Never contains rows or cell values.
 
 A line has the trace id of the request: 32 hexadecimal digits, as W3C's trace context defines them.
 Logs of the service, ours and the modules', go to the logger ``quorumsql``.
@@ -15,8 +15,6 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-from nl2sql.settings.service import ObservabilitySettings
-
 LOGGER = logging.getLogger("quorumsql")
 _MESSAGE = "question"
 _FIELDS = "quorumsql_fields"
@@ -25,13 +23,12 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(
 _NONE = "0" * 32
 
 TRACE_ID: ContextVar[str] = ContextVar("trace_id", default="")
-_PLAIN = re.compile(r"[\w.:/@+-]+", re.ASCII)
 
 
-def configure_logging(settings: ObservabilitySettings) -> None:
+def configure_logging() -> None:
     """Makes the logger write to standard error, which Ray keeps in the logs of its session."""
     handler = StandardError()
-    handler.setFormatter(JsonLines() if settings.log_format == "json" else TextLines())
+    handler.setFormatter(JsonLines())
     LOGGER.handlers = [handler]
     LOGGER.setLevel(logging.INFO)
 
@@ -69,30 +66,8 @@ class JsonLines(logging.Formatter):
         return json.dumps(fields)
 
 
-class TextLines(logging.Formatter):
-    """Time, level and message, then ``name=value`` for each field."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The line, and the traceback of an exception below it."""
-        fields = getattr(record, _FIELDS, {})
-        words = [_read_time(record), record.levelname, record.getMessage()]
-        words += [f"{name}={_render_value(value)}" for name, value in fields.items()]
-        line = " ".join(words)
-        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
-
-
 def _read_time(record: logging.LogRecord) -> str:
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-
-
-def _render_value(value: object) -> str:
-    """As JSON where it is not one plain word, so that no value ends the line.
-
-    >>> _render_value("demo_erp"), _render_value("two words")
-    ('demo_erp', '"two words"')
-    """
-    text = str(value)
-    return text if _PLAIN.fullmatch(text) else json.dumps(text)
 
 
 def read_traceparent(header: str) -> str:

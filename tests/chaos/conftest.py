@@ -1,6 +1,6 @@
 """One service for all cases: a deployment for each stage, an echoing engine, two PostgreSQL.
 
-Data, index and audit log lie on small disks of their own, where the machine lets us mount them.
+Data and index lie on small disks of their own, where the machine lets us mount them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tests.serve_app.echo_replica import EchoReplica
 from tests.serve_app.interfaces import describe_principal, sign_in
 
 PORT = 8323
-_DATA_MIB, _INDEX_MIB, _AUDIT_MIB = 400, 400, 128
+_DATA_MIB, _INDEX_MIB = 400, 400
 _CASES = pytest.StashKey[list[Case]]()
 
 
@@ -65,7 +65,7 @@ def home() -> Iterator[Path]:
 def service(home: Path, cases: list[Case]) -> Iterator[Service]:
     """The service with its load's questions, each of which it answers right while all is well."""
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        disks = {"data": _DATA_MIB, "index": _INDEX_MIB, "audit": _AUDIT_MIB}
+        disks = {"data": _DATA_MIB, "index": _INDEX_MIB}
         for name, size_mib in disks.items():
             stack.enter_context(small_disk(home / name, size_mib))
         data, index = Server(home / "data" / "postgres"), Server(home / "index" / "postgres")
@@ -94,7 +94,6 @@ def service(home: Path, cases: list[Case]) -> Iterator[Service]:
             url=url,
             data=data,
             index=index,
-            audit_folder=home / "audit",
         )
 
 
@@ -103,7 +102,7 @@ def build_settings(home: Path, policy: Path, data: Server, index: Server) -> Set
     return parse_settings(
         {
             "home": str(home),
-            "audit": {"file": str(home / "audit" / "audit.jsonl")},
+            "audit": {"enabled": True},
             "serve": {"port": PORT, "dashboard": False, "fuse_cpu_stages": False},
             "databases": {
                 DATABASE: {

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from tests.chaos.load import GRACE_S, Client, Load, Reply
 from tests.chaos.questions import KnownQuestion
@@ -46,7 +45,6 @@ class Service:
     url: str
     data: Server
     index: Server
-    audit_folder: Path
 
     @contextmanager
     def client(self) -> Iterator[Client]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -26,10 +25,8 @@ METHODS = (
 
 
 @pytest.fixture
-async def service(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> AsyncIterator[PageService]:
-    async with open_page_service(wiring, monkeypatch, tmp_path) as opened:
+async def service(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PageService]:
+    async with open_page_service(wiring, monkeypatch) as opened:
         yield opened
 
 

@@ -5,11 +5,9 @@ Everything is real but the model, which answers a question with the question its
 
 from __future__ import annotations
 
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,6 +16,7 @@ from starlette.types import ASGIApp
 
 from nl2sql.settings import Settings
 from nl2sql.settings.service import AuditSettings, PageSettings
+from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from retrieval.index_store.store import IndexStore
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages
@@ -56,7 +55,6 @@ class PageService:
 
     app: ASGIApp
     store: IndexStore
-    audit: Path
 
     async def send(self, name: str, method: str, path: str, **options: Any) -> httpx.Response:
         """The response to a principal's request; without a name it carries no token."""
@@ -85,12 +83,12 @@ class PageService:
         answer: dict[str, Any] = response.json()
         return answer
 
-    def read_audit(self) -> list[dict[str, Any]]:
+    async def read_audit(self) -> list[AuditEntry]:
         """The entries of the audit log."""
-        return [json.loads(line) for line in self.audit.read_text().splitlines()]
+        return await AuditStore(self.store).read(most=1000)
 
 
-def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections: Any) -> Wiring:
+def configure(wiring: Wiring, patch: pytest.MonkeyPatch, **sections: Any) -> Wiring:
     """The demo with its policy, its definitions and the principals above.
 
     Those in ``IDENTITY`` are keys of ``identity``; other ``sections`` are whole ones.
@@ -102,7 +100,7 @@ def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections
     settings = wiring.settings.model_copy(
         update={
             "databases": {**databases, "demo_erp": databases["demo_erp"].model_copy(update=own)},
-            "audit": AuditSettings(file=audit),
+            "audit": AuditSettings(enabled=True),
             "repair": wiring.settings.repair.model_copy(update={"derived": 0}),
             "page": PAGE,
             **sections,
@@ -120,28 +118,26 @@ def configure(wiring: Wiring, patch: pytest.MonkeyPatch, audit: Path, **sections
 async def open_page_service(
     wiring: Wiring,
     patch: pytest.MonkeyPatch,
-    folder: Path,
     engine: EchoEngine | None = None,
     **sections: Any,
 ) -> AsyncIterator[PageService]:
     """The service under these settings; what it stores for the page is deleted before and after."""
     engine = engine or EchoEngine()
-    audit = folder / "audit.jsonl"
-    configured = configure(wiring, patch, audit, **sections)
+    configured = configure(wiring, patch, **sections)
     store = configured.build_index_store()
     executor = configured.build_executor()
     stages = CpuStages.build_here(configured, engine, store, executor)
     services = build_services(configured, engine, stages, store, prepares_prompts=False)
     # Other tests leave feedback and sessions behind.
     await _empty(store)
-    yield PageService(build_http_app(services), store, audit)
+    yield PageService(build_http_app(services), store)
     await _empty(store)
     await executor.close()
     await store.close()
 
 
 async def _empty(store: IndexStore) -> None:
-    tables = "conversations feedback examples sign_ins usage question_leases"
+    tables = "audit_log conversations feedback examples sign_ins usage question_leases"
     async with store.connection() as connection:
         for table in tables.split():
             await connection.execute(f"DELETE FROM quorumsql.{table}".encode())

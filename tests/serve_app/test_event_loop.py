@@ -10,7 +10,6 @@ import gc
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow.parquet  # noqa: F401 - its first import takes a tenth of a second
@@ -130,11 +129,9 @@ class Heartbeat:
 
 
 @pytest.fixture
-async def service(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> AsyncIterator[PageService]:
+async def service(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PageService]:
     engine = NumberingEngine()
-    async with open_page_service(wiring, monkeypatch, tmp_path, engine) as opened:
+    async with open_page_service(wiring, monkeypatch, engine) as opened:
         await send(opened.app, Asked("POST /run", {"sql": "SELECT 1"}))
         await send(opened.app, Asked("POST /query", {"question": "SELECT 1"}))
         # As a replica does when it has started.

@@ -191,7 +191,7 @@ def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     settings = load(
         tmp_path,
         "home: here\nmodel: {adapter: lora}\n"
-        "ranking: { calibration: fits/mine.json }\naudit: { file: logs/audit.jsonl }\n"
+        "ranking: { calibration: fits/mine.json }\n"
         "identity: { jwt: { issuer: any, audience: a, jwks: keys.json } }\n"
         "databases: {shop: {reader: {url: 'sqlite:///data/shop.sqlite'}, semantics: terms.yaml}}\n",
     )
@@ -202,7 +202,6 @@ def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     assert settings.databases["shop"].semantics == folder / "terms.yaml"
     assert settings.ranking.calibration == str(folder / "fits/mine.json")
     assert settings.identity.jwt.jwks_file == folder / "keys.json"
-    assert settings.audit.file == folder / "logs/audit.jsonl"
 
 
 @pytest.mark.parametrize(

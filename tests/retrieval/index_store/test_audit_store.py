@@ -38,9 +38,11 @@ async def test_an_entry_comes_back(store: IndexStore) -> None:
 
 
 async def test_old_entries_are_deleted(store: IndexStore) -> None:
-    log = AuditStore(store)
     now = datetime.now(UTC)
     for age in (1, 29, 31):
-        await log.add(replace(ENTRY, asked_at=now - timedelta(days=age)))
-    assert await log.prune(30) == 1
-    assert len(await log.read(most=9)) == 2
+        await AuditStore(store).add(replace(ENTRY, asked_at=now - timedelta(days=age)))
+    await AuditStore(store, keep_days=30).add(ENTRY)
+    assert [entry.asked_at for entry in await AuditStore(store).read(most=9)] == [
+        now - timedelta(days=29),
+        now - timedelta(days=1),
+    ]

@@ -31,7 +31,7 @@ def config(index_url: str, tmp_path: Path) -> Path:
         "databases": {"shop": {"reader": {"url": "sqlite:///shop.db"}}},
         "index": {"connection": {"url": index_url}},
         "identity": IDENTITY,
-        "audit": {"table": True},
+        "audit": {"enabled": True},
     }
     file.write_text(yaml.safe_dump(settings))
     return file
@@ -141,5 +141,5 @@ def test_the_audit_log_is_printed_as_json_lines(config: Path, index_url: str) ->
     assert json.loads(line)["asked_at"] == "2026-05-01T00:00:00+00:00"
     for arguments in (["--as", "bob"], ["--days", "1"]):
         assert run(config, "audit", *arguments).stdout == ""
-    config.write_text(config.read_text().replace("table: true", "table: false"))
+    config.write_text(config.read_text().replace("enabled: true", "enabled: false"))
     assert isinstance(run(config, "audit").exception, SettingsError)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,6 @@ from tests.serve_app.page_service import PageService, open_page_service
 
 
 @pytest.fixture
-async def service(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> AsyncIterator[PageService]:
-    async with open_page_service(wiring, monkeypatch, tmp_path) as opened:
+async def service(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[PageService]:
+    async with open_page_service(wiring, monkeypatch) as opened:
         yield opened

@@ -7,7 +7,6 @@ to ask the database was taken away may still end what is theirs, and reads nothi
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import httpx
 import pytest
@@ -44,10 +43,8 @@ class Keys:
 
 
 @pytest.fixture
-async def keys(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> AsyncIterator[Keys]:
-    async with open_page_service(wiring, monkeypatch, tmp_path, api_keys=True) as service:
+async def keys(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Keys]:
+    async with open_page_service(wiring, monkeypatch, api_keys=True) as service:
         yield Keys(service)
 
 

@@ -7,7 +7,6 @@ Mia and max have the same rights, noa those of another department, ravi another 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -44,9 +43,9 @@ def engine() -> RecordingEngine:
 
 @pytest.fixture
 async def service(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, engine: RecordingEngine
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, engine: RecordingEngine
 ) -> AsyncIterator[PageService]:
-    async with open_page_service(wiring, monkeypatch, tmp_path, engine) as opened:
+    async with open_page_service(wiring, monkeypatch, engine) as opened:
         yield opened
 
 

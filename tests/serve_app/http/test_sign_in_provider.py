@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -46,20 +45,19 @@ async def open_service(
     provider: IdentityProvider,
     wiring: Wiring,
     patch: pytest.MonkeyPatch,
-    folder: Path,
     **sections: Any,
 ) -> AsyncIterator[PageService]:
     patch.setenv("CLIENT_SECRET", CLIENT_SECRET)
     jwt = {"issuer": provider.url, "audience": AUDIENCE}
-    async with open_page_service(wiring, patch, folder, jwt=jwt, login=LOGIN, **sections) as served:
+    async with open_page_service(wiring, patch, jwt=jwt, login=LOGIN, **sections) as served:
         yield served
 
 
 @pytest.fixture
 async def served(
-    provider: IdentityProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    provider: IdentityProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[PageService]:
-    async with open_service(provider, wiring, monkeypatch, tmp_path) as service:
+    async with open_service(provider, wiring, monkeypatch) as service:
         yield service
 
 
@@ -135,11 +133,11 @@ async def test_the_provider_is_asked_with_proofs_that_stay_here(
 
 
 async def test_behind_tls_the_cookies_are_secure_and_the_address_is_the_public_one(
-    provider: IdentityProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    provider: IdentityProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     serve = wiring.settings.serve.model_copy(update={"public_url": "https://sql.example.com"})
     async with (
-        open_service(provider, wiring, monkeypatch, tmp_path, serve=serve) as served,
+        open_service(provider, wiring, monkeypatch, serve=serve) as served,
         connect(served.app) as browser,
     ):
         started = await browser.get("/sign-in/provider")
@@ -292,11 +290,11 @@ async def test_nobody_is_led_to_a_provider_over_plain_http(
 
 
 async def test_a_sign_in_ends_with_its_provider(
-    provider: IdentityProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    provider: IdentityProvider, wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with (
-        open_service(provider, wiring, monkeypatch, tmp_path) as served,
-        open_page_service(wiring, monkeypatch, tmp_path, jwt={}, login={}) as changed,
+        open_service(provider, wiring, monkeypatch) as served,
+        open_page_service(wiring, monkeypatch, jwt={}, login={}) as changed,
         connect(served.app) as browser,
         connect(changed.app) as later,
     ):

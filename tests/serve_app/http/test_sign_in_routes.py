@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -114,12 +113,10 @@ async def test_without_its_index_nobody_is_signed_in(service: PageService) -> No
 
 
 async def test_where_no_token_is_needed_everybody_is_local(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     local = {"roles": ["department_member"], "attributes": {"department_id": 31}}
-    async with open_page_service(
-        wiring, monkeypatch, tmp_path, principals={}, local=local
-    ) as served:
+    async with open_page_service(wiring, monkeypatch, principals={}, local=local) as served:
         me = await served.get("", "/me")
         assert (me["name"], me["sign_in"]) == ("local", "none")
         assert me["rights"] == {"review": True}
@@ -130,9 +127,9 @@ async def test_where_no_token_is_needed_everybody_is_local(
 
 
 async def test_a_sign_in_ends_with_its_token(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_page_service(wiring, monkeypatch, tmp_path, api_keys=True) as served:
+    async with open_page_service(wiring, monkeypatch, api_keys=True) as served:
         keys = ApiKeyStore(served.store)
         record, key = await keys.create(wiring.settings.identity.principal(), valid_days=1)
         by_key = read_value(await sign_in(served, key))
@@ -164,13 +161,12 @@ ALLOWED = "https://app.example.com"
 async def test_only_a_page_of_the_service_acts_by_a_cookie(
     wiring: Wiring,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
     headers: dict[str, str],
     status: int,
 ) -> None:
     """Nor does it sign anybody in or out; not even a page of an allowed origin."""
     serve = wiring.settings.serve.model_copy(update={"allowed_origins": (ALLOWED,)})
-    async with open_page_service(wiring, monkeypatch, tmp_path, serve=serve) as served:
+    async with open_page_service(wiring, monkeypatch, serve=serve) as served:
         cookie = read_value(await sign_in(served, build_token("mia")))
         sent = {"database": "demo_erp", "sql": "SELECT 1"}
         response = await send(served, cookie, "POST", "/run", json=sent, headers=headers)
@@ -218,10 +214,10 @@ async def test_everybody_is_told_what_is_hidden_of_what_they_see(service: PageSe
 
 
 async def test_what_is_left_of_the_limits_is_told_and_not_used_by_asking(
-    wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits = {"tokens_per_day": 5000, "rows_per_day": 100, "questions_at_once": 2}
-    async with open_page_service(wiring, monkeypatch, tmp_path, limits=limits) as served:
+    async with open_page_service(wiring, monkeypatch, limits=limits) as served:
         before = {each["name"]: each for each in (await served.get("ada", "/me"))["limits"]}
         assert {name: (each["most"], each["used"]) for name, each in before.items()} == {
             "questions_at_once": (2, 0),

@@ -9,7 +9,6 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,16 +31,16 @@ JSON.stringify([
 class PageServer:
     """The service in a thread with an event loop of its own."""
 
-    def __init__(self, wiring: Wiring, patch: pytest.MonkeyPatch, folder: Path) -> None:
+    def __init__(self, wiring: Wiring, patch: pytest.MonkeyPatch) -> None:
         self.url = ""
         self._started = threading.Event()
-        self._wiring, self._patch, self._folder = wiring, patch, folder
+        self._wiring, self._patch = wiring, patch
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
         self._thread.start()
         assert self._started.wait(120)
 
     async def _serve(self) -> None:
-        async with open_page_service(self._wiring, self._patch, self._folder) as service:
+        async with open_page_service(self._wiring, self._patch) as service:
             config = uvicorn.Config(service.app, log_level="critical", lifespan="off")
             self._server = uvicorn.Server(config)
             listener = socket.create_server(("127.0.0.1", 0))
@@ -56,8 +55,8 @@ class PageServer:
 
 
 @pytest.fixture
-def server(wiring: Wiring, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[PageServer]:
-    server = PageServer(wiring, monkeypatch, tmp_path)
+def server(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Iterator[PageServer]:
+    server = PageServer(wiring, monkeypatch)
     yield server
     server.stop()
 

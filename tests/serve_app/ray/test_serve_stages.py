@@ -6,10 +6,8 @@ Questions carry an API key, which Ray's proxy lets pass and the ingress looks up
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -18,6 +16,7 @@ import pytest
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.settings.service import AuditSettings, PageSettings
 from nl2sql.types import Entitlement, Principal, UsageLimits
+from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from retrieval.index_store.credentials import ApiKeyStore
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.ray.ray_service import serving
@@ -29,15 +28,10 @@ LIMITS = UsageLimits(requests_per_minute=5, tokens_per_day=10**9)
 
 
 @pytest.fixture(scope="module")
-def audit_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("audit") / "audit.jsonl"
-
-
-@pytest.fixture(scope="module")
-def url(wiring: Wiring, audit_file: Path) -> Iterator[str]:
+def url(wiring: Wiring) -> Iterator[str]:
     changed = {
         "identity": IdentitySettings(api_keys=True),
-        "audit": AuditSettings(file=audit_file),
+        "audit": AuditSettings(enabled=True),
         "page": PageSettings(operate_roles=("operator",)),
     }
     settings = wiring.settings.model_copy(update=changed)
@@ -69,15 +63,21 @@ def revoke(wiring: Wiring, key_id: str) -> None:
     asyncio.run(end())
 
 
+async def read_audit(wiring: Wiring, key_id: str) -> list[AuditEntry]:
+    """What is recorded of requests with the key."""
+    store = wiring.build_index_store()
+    entries = await AuditStore(store).read(most=1000)
+    await store.close()
+    return [entry for entry in entries if entry.key == key_id]
+
+
 def ask(url: str, key: str, question: str, **options: Any) -> httpx.Response:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     body = {"question": question, **options}
     return httpx.post(f"{url}/query", json=body, headers=headers, timeout=60)
 
 
-def test_each_stage_in_a_deployment_of_its_own_answers_the_same(
-    url: str, wiring: Wiring, audit_file: Path
-) -> None:
+def test_each_stage_in_a_deployment_of_its_own_answers_the_same(url: str, wiring: Wiring) -> None:
     key_id, key = make_key(wiring, "stages")
     answer = ask(url, key, COUNT, k=2, trace=True).json()
     refused = ask(url, key, "SELECT pg_sleep(1) FROM employees", trace=True).json()
@@ -91,15 +91,15 @@ def test_each_stage_in_a_deployment_of_its_own_answers_the_same(
     assert counted["trace"]["candidates"][0]["guard"] == "passed"
     assert counted["trace"]["left_out"] == []
     assert unknown.status_code == 404
-    entries = [json.loads(line) for line in audit_file.read_text().splitlines()]
-    assert [(entry["key"], entry["outcome"], entry["row_count"]) for entry in entries] == [
+    entries = asyncio.run(read_audit(wiring, key_id))
+    assert [(entry.key, entry.outcome, entry.row_count) for entry in entries] == [
         (key_id, "answered", 1),
         (key_id, "failed", None),
         (key_id, "answered", 1),
         (key_id, "error", None),
     ]
-    assert entries[0]["sql"] == answer["trace"]["candidates"][0]["guarded_sql"]
-    assert entries[0]["tables"] == ["hr.employees"]
+    assert entries[0].sql == answer["trace"]["candidates"][0]["guarded_sql"]
+    assert list(entries[0].tables) == ["hr.employees"]
 
 
 def test_keys_and_limits_hold_behind_rays_proxy(url: str, wiring: Wiring) -> None:

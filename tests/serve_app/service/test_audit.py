@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,10 +22,8 @@ from nl2sql.types import (
     VoteCounted,
 )
 from quorumsql.contract import QueryRequest
-from retrieval.index_store.audit_store import AuditEntry, AuditStore
-from retrieval.index_store.store import IndexStore
+from retrieval.index_store.audit_store import AuditEntry
 from serve_app.service.accounting import Accounting
-from serve_app.service.audit import AuditFile, AuditTable
 from tests.fakes import build_assessment, build_diagnostic, build_question, build_result
 
 ANN = Principal("ann", ("clerk",), (("secret", "attribute"),), Entitlement(key="key_1"))
@@ -79,7 +75,7 @@ async def run(
     observer: Observer | None = None,
     events: Sequence[Any] = (),
 ) -> Answer:
-    async with Accounting(sinks=[sink]).open(QUESTION, observer) as account:
+    async with Accounting(log=sink).open(QUESTION, observer) as account:
         for event in events:
             if account.observer is not None:
                 account.observer.observe(event)
@@ -145,7 +141,7 @@ async def test_a_request_about_a_hidden_database_is_recorded() -> None:
     sink = Sink()
     request = QueryRequest(question="Who?", database="hidden")
     error = UnknownDatabase("hidden", ("shop",))
-    await Accounting(sinks=[sink]).record_invalid(request, ANN, error)
+    await Accounting(log=sink).record_invalid(request, ANN, error)
     [entry] = sink.entries
     assert (entry.database, entry.outcome, entry.code) == ("hidden", "error", "UnknownDatabase")
 
@@ -155,58 +151,6 @@ async def test_an_answer_that_cannot_be_recorded_is_not_given() -> None:
         await run(Sink(IndexUnavailable("down")), ANSWERED)
     with pytest.raises(DeadlineExceeded):
         await run(Sink(IndexUnavailable("down")), DeadlineExceeded("late"))
-
-
-async def test_a_file_has_a_line_for_each_question(tmp_path: Path) -> None:
-    path = tmp_path / "logs" / "audit.jsonl"
-    sink = Sink()
-    odd = replace(QUESTION, text='two\nlines "and" \ud800')
-    for _ in range(20):
-        await run(sink, ANSWERED)
-    await asyncio.gather(
-        *(AuditFile(path).add(replace(entry, question=odd.text)) for entry in sink.entries)
-    )
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    assert len(lines) == 20
-    assert lines[0]["question"] == odd.text
-    assert lines[0]["sql"] == GUARDED.sql
-    assert lines[0]["asked_at"].endswith("+00:00")
-    assert path.stat().st_mode & 0o777 == 0o600
-    path.rename(tmp_path / "moved")
-    await AuditFile(path).add(sink.entries[0])
-    assert len(path.read_text().splitlines()) == 1
-
-
-async def test_a_file_that_cannot_be_written_is_unavailable(tmp_path: Path) -> None:
-    sink = Sink()
-    await run(sink, ANSWERED)
-    with pytest.raises(Unavailable, match="audit log"):
-        await AuditFile(tmp_path).add(sink.entries[0])
-    ((part, problem),) = await Accounting(sinks=[AuditFile(tmp_path)]).probe()
-    assert (part, problem) == ("audit log", "The audit log cannot be written: Is a directory.")
-    assert await AuditFile(tmp_path / "audit.jsonl").probe() == (("audit log", ""),)
-
-
-async def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
-    """As a full disk cuts it."""
-    sink, path = Sink(), tmp_path / "audit.jsonl"
-    await run(sink, ANSWERED)
-    path.write_text('{"asked_at": "2026-')
-    for _ in range(2):
-        await AuditFile(path).add(sink.entries[0])
-    cut, *lines = path.read_text().splitlines()
-    assert cut == '{"asked_at": "2026-'
-    assert [json.loads(line)["principal"] for line in lines] == ["ann"] * 2
-
-
-async def test_the_table_deletes_old_rows(store: IndexStore) -> None:
-    table, log, sink = AuditTable(AuditStore(store), keep_days=30), AuditStore(store), Sink()
-    await run(sink, ANSWERED)
-    [entry] = sink.entries
-    await log.add(replace(entry, asked_at=entry.asked_at.replace(year=2020)))
-    await table.add(entry)
-    [read] = await log.read(most=9)
-    assert (read.asked_at, list(read.executed)) == (entry.asked_at, list(entry.executed))
 
 
 async def test_the_rows_of_interpretations_are_counted() -> None:

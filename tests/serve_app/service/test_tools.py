@@ -52,7 +52,7 @@ def build_tools(sink: Sink, meter: UsageMeter | None = None, **stages: Any) -> T
         "retriever": FakeRetriever(),
         "schemas": SchemaDirectory(SqlGuard(FakeCatalogs(SHOP))),
     }
-    accounting = Accounting(meter, [sink])
+    accounting = Accounting(meter, sink)
     return ToolService(
         build_settings(), AdmissionController(1, 1), accounting=accounting, **(parts | stages)
     )
