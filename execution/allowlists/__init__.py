@@ -15,7 +15,6 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from nl2sql.catalog import Column, Table
 from nl2sql.errors import SettingsError
 from nl2sql.yaml_file import read_yaml
 
@@ -24,9 +23,8 @@ from nl2sql.yaml_file import read_yaml
 class Allowlist:
     """Parse-tree node types, functions, operators and cast types, in the server's spelling.
 
-    ``tree_nodes`` are sqlglot's, including their subclasses; ``catalogs`` the readable system
-    tables, with their readable columns. ``extended`` are those of the functions, operators and
-    types that may run only where an extension has defined them.
+    ``tree_nodes`` are sqlglot's, including their subclasses; ``extended`` are those of the
+    functions, operators and types that may run only where an extension has defined them.
     """
 
     nodes: frozenset[str]
@@ -35,7 +33,6 @@ class Allowlist:
     tree_nodes: frozenset[str]
     operators: frozenset[str] = frozenset()
     extended: frozenset[str] = frozenset()
-    catalogs: tuple[Table, ...] = ()
     _judged: dict[type, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def has_tree_node(self, kind: type) -> bool:
@@ -54,7 +51,6 @@ class _Additions(BaseModel):
     functions: frozenset[str] = frozenset()
     operators: frozenset[str] = frozenset()
     types: frozenset[str] = frozenset()
-    catalogs: dict[str, tuple[str, ...]] = {}
 
 
 @cache
@@ -93,8 +89,7 @@ def extend_allowlist(dialect: str, path: Path) -> Allowlist:
     except ValidationError as error:
         raise SettingsError(
             f"The allowlist {path} is wrong: {error}",
-            hint="It may hold functions, operators, types (lists of names) and catalogs "
-            "(system table → list of columns).",
+            hint="It may hold functions, operators and types: lists of names.",
         ) from error
     base = load_allowlist(dialect)
     return replace(
@@ -103,13 +98,7 @@ def extend_allowlist(dialect: str, path: Path) -> Allowlist:
         operators=base.operators | added.operators,
         types=base.types | added.types,
         extended=base.extended - added.functions - added.operators - added.types,
-        catalogs=tuple(_build_table(name, columns) for name, columns in added.catalogs.items()),
     )
-
-
-def _build_table(qualified: str, columns: tuple[str, ...]) -> Table:
-    schema, _, name = qualified.partition(".")
-    return Table(schema, name, tuple(Column(column, "") for column in columns), kind="system table")
 
 
 def _read(name: str) -> dict[str, Any]:

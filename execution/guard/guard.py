@@ -144,10 +144,7 @@ class SqlGuard:
         catalog = await self._catalogs.catalog(database)
         known = self._known.get(database)
         if known is None or known.source is not catalog:
-            allowlist = self._allowlists.get(database)
-            tables = allowlist.catalogs if allowlist else ()
-            extended = replace(catalog, tables=(*catalog.tables, *tables)) if tables else catalog
-            known = self._compile(database, catalog, extended)
+            known = self._compile(database, catalog)
             self._known[database] = known
         return known
 
@@ -170,17 +167,17 @@ class SqlGuard:
                 found.append((f"policy {database}", ""))
         return tuple(found)
 
-    def _compile(self, database: str, source: Catalog, catalog: Catalog) -> _CompiledPolicy:
+    def _compile(self, database: str, catalog: Catalog) -> _CompiledPolicy:
         settings = self._policies.get(database)
         if settings is None:
-            return _CompiledPolicy(source, open_access(catalog), None)
+            return _CompiledPolicy(catalog, open_access(catalog), None)
         compiled = CompiledPolicy(
             settings.policy,
             catalog,
             barrier=settings.barrier,
             row_level_security=settings.row_level_security,
         )
-        return _CompiledPolicy(source, None, compiled)
+        return _CompiledPolicy(catalog, None, compiled)
 
 
 def guard_query(

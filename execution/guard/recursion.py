@@ -1,7 +1,7 @@
 """Recursive queries: which of them end, as far as their text shows.
 
-One that reads a table must follow a key; any other must count up (or down) to a constant, or look
-up the next higher value.
+One that reads a table must follow a key; any other must count up (or down) to a
+constant.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def check_recursion(cte: exp.CTE, found: Resolution) -> Violation | None:
         # A bound that is made of the recursion's rows may move along.
         return refusal
     multiplies = len(sources) != 1 or sources[0].origin is not body
-    ends = any(_counts(step, source, found) or _climbs(step, source, found) for source in sources)
+    ends = any(_counts(step, source, found) for source in sources)
     return None if ends and not multiplies else refusal
 
 
@@ -68,26 +68,6 @@ def _follows_a_key(step: exp.Select) -> bool:
         if are_columns and (left.table != right.table or not left.table):
             return True
     return any(node.args.get("query") for node in step.find_all(exp.In))
-
-
-def _climbs(step: exp.Select, source: Source, found: Resolution) -> bool:
-    """Whether each step looks up the next higher (or lower) value: ``SELECT (SELECT min(x) …``."""
-    if len(step.expressions) != 1 or not isinstance(step.expressions[0].unalias(), exp.Subquery):
-        return False
-    inner = step.expressions[0].unalias().this
-    if not isinstance(inner, exp.Select) or len(inner.expressions) != 1:
-        return False
-    where, value = inner.args.get("where"), inner.expressions[0].unalias()
-    if where is None or name_call(value) not in ("min", "max") or len(value.expressions) != 1:
-        return False
-    up = name_call(value) == "min"
-    for condition in _list_conditions(where):
-        if (
-            isinstance(condition, exp.GT if up else exp.LT)
-            and condition.this == value.expressions[0]
-        ):
-            return found.origins.get(id(condition.expression)) is source
-    return False
 
 
 def _counts(step: exp.Select, source: Source, found: Resolution) -> bool:

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from execution.allowlists import load_allowlist
 from execution.guard.guard import PolicySettings, SqlGuard, guard_query
 from execution.policies.access import open_access
 from execution.policies.policy_file import parse_policy
@@ -15,7 +14,7 @@ from nl2sql.errors import IndexUnavailable, PolicyError
 from nl2sql.types import GuardedQuery, Principal, Violation
 from tests.execution.expecting import expect
 from tests.execution.policies.shop import build_policy_value, compile_shop, find_access
-from tests.fakes import PRODUCTS, SHOP, FakeCatalogs, build_table
+from tests.fakes import PRODUCTS, SHOP, FakeCatalogs
 
 CLERK = Principal("ann", ("clerk",), (("country", "DE"),))
 NOBODY = Principal("eve")
@@ -76,17 +75,6 @@ async def test_a_policy_that_does_not_fit_is_told_at_the_start() -> None:
         await guard.check("shop")
     fitting = SqlGuard(FakeCatalogs(SHOP), SETTINGS)
     assert await fitting.probe() == (("policy shop", ""),)
-
-
-async def test_system_tables_of_an_allowlist_belong_to_its_database() -> None:
-    system = build_table("information_schema.tables", "table_name text", kind="system table")
-    extended = replace(load_allowlist("postgres"), catalogs=(system,))
-    sql = "SELECT table_name FROM information_schema.tables"
-    with_it = SqlGuard(FakeCatalogs(SHOP), allowlists={"shop": extended})
-    for passing in (sql, "SELECT id FROM orders"):
-        assert isinstance(await with_it.guard("shop", passing, NOBODY), GuardedQuery)
-    beside = SqlGuard(FakeCatalogs(SHOP), allowlists={"other": extended})
-    assert isinstance(await beside.guard("shop", sql, NOBODY), Violation)
 
 
 def test_an_answer_carries_what_it_reads() -> None:
