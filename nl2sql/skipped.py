@@ -43,7 +43,7 @@ def describe_skipped(skipped: Iterable[Skipped], *, most_names: int = _MOST_NAME
         names.setdefault((item.kind, item.reason), []).append(item.name)
     ordered = sorted(names.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     return [
-        f"{len(found):,} {_count_kind(kind, len(found))}: {reason} ({_list(found, most_names)})"
+        f"{count(len(found), kind)}: {reason} ({_list(found, most_names)})"
         for (kind, reason), found in ordered
     ]
 
@@ -68,8 +68,13 @@ def list_remedies(skipped: Iterable[Skipped], *, most: int = 10) -> list[str]:
     return found if more <= 0 else [*found[:most], f"-- and {more:,} more"]
 
 
-def _count_kind(kind: str, count: int) -> str:
-    return kind if count == 1 else f"{kind}s"
+def count(number: int, kind: str) -> str:
+    """A number of things.
+
+    >>> count(1, "table"), count(1200, "column")
+    ('1 table', '1,200 columns')
+    """
+    return f"{number:,} {kind if number == 1 else f'{kind}s'}"
 
 
 def _list(names: Sequence[str], most: int) -> str:

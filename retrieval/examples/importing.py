@@ -10,7 +10,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,6 @@ from retrieval.examples.records import (
     strip_sql,
 )
 from retrieval.index_store.example_store import ExampleStore, Source, VerifiedExample
-from retrieval.index_store.feedback_store import FeedbackNote
 from retrieval.index_store.store import IndexStore
 
 _BATCH = 64
@@ -214,26 +213,6 @@ def write_examples(path: Path, examples: Iterable[VerifiedExample]) -> None:
                 mode="json", exclude_defaults=True
             )
             for example in examples
-        ),
-    )
-
-
-def write_feedback(path: Path, notes: Iterable[FeedbackNote]) -> None:
-    """Writes a file for people and other programs. Raises SettingsError."""
-    _write_lines(
-        path,
-        (
-            {
-                "question": note.question,
-                "sql": note.sql,
-                "verdict": "right" if note.is_right else "wrong",
-                **({"correction": note.correction} if note.correction else {}),
-                "given_by": note.given_by,
-                "access": note.access,
-                "outcome": note.outcome,
-                "given_at": note.given_at.astimezone(UTC).isoformat(),
-            }
-            for note in notes
         ),
     )
 

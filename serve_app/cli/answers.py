@@ -20,6 +20,7 @@ from quorumsql.contract.answers import (
     QueryResponse,
 )
 from quorumsql.contract.trace import DefinitionResponse, TraceResponse, ValueResponse
+from serve_app.cli.output import print_table
 from serve_app.cli.safe_text import safe_cell
 from serve_app.cli.terminal import CONSOLE
 
@@ -66,12 +67,12 @@ def print_reasons(answer: QueryResponse) -> None:
         CONSOLE.print("The service told no reasons.")
         return
     if trace.candidates:
-        CONSOLE.print(_build_candidates(trace))
+        _print_candidates(trace)
     if isinstance(answer, AnsweredResponse):
         _print_verdict(answer, trace)
     _print_values(trace.values)
     _print_definitions(trace.definitions)
-    CONSOLE.print(_build_stages(trace))
+    _print_stages(trace)
     _print_left_out(trace.left_out)
 
 
@@ -158,25 +159,22 @@ def _describe_confidence(answer: AnsweredResponse) -> str:
     return f"confidence {answer.confidence:.2f}, {'a quorum' if answer.quorum else 'no quorum'}"
 
 
-def _build_candidates(trace: TraceResponse) -> Table:
-    table = Table(title="Candidates, best first", box=box.SIMPLE_HEAD, title_justify="left")
-    for name in ("", "votes", "guard", "score", "terms", "rows", "query"):
-        table.add_column(name, overflow="fold")
+def _print_candidates(trace: TraceResponse) -> None:
+    rows = []
     for candidate in trace.candidates:
         terms = ", ".join(f"{name} {value:+.0f}" for name, value in candidate.score.terms.items())
-        verdict = candidate.violation.code if candidate.violation else "passed"
-        if candidate.error:
-            terms = f"{terms} [{candidate.error.sqlstate}]"
-        table.add_row(
-            candidate.id,
-            f"{candidate.votes}/{trace.samples}",
-            Text(verdict, style="green" if verdict == "passed" else "red"),
-            f"{candidate.score.total:.0f}",
-            Text(terms),
-            "-" if candidate.rows is None else str(candidate.rows),
-            Text(" ".join(candidate.sql.split())[:_SQL_WIDTH]),
+        rows.append(
+            {
+                "": candidate.id,
+                "votes": f"{candidate.votes}/{trace.samples}",
+                "guard": candidate.violation.code if candidate.violation else "passed",
+                "score": round(candidate.score.total),
+                "terms": f"{terms} [{candidate.error.sqlstate}]" if candidate.error else terms,
+                "rows": candidate.rows,
+                "query": " ".join(candidate.sql.split())[:_SQL_WIDTH],
+            }
         )
-    return table
+    print_table(rows, title="Candidates, best first")
 
 
 def build_rows(
@@ -226,17 +224,14 @@ def _print_definitions(definitions: Sequence[DefinitionResponse]) -> None:
         CONSOLE.print(Text(f"{text} ({definition.source})"), style="dim")
 
 
-def _build_stages(trace: TraceResponse) -> Table:
-    table = Table(title="Stages", box=box.SIMPLE_HEAD, title_justify="left")
-    table.add_column("stage")
-    table.add_column("ms", justify="right")
-    table.add_column("tokens in", justify="right")
-    table.add_column("tokens out", justify="right")
-    for stage in trace.stages:
-        table.add_row(
-            stage.stage,
-            f"{stage.ms:,.1f}",
-            str(stage.prompt_tokens or ""),
-            str(stage.completion_tokens or ""),
-        )
-    return table
+def _print_stages(trace: TraceResponse) -> None:
+    rows = [
+        {
+            "stage": stage.stage,
+            "ms": round(stage.ms),
+            "tokens in": stage.prompt_tokens or None,
+            "tokens out": stage.completion_tokens or None,
+        }
+        for stage in trace.stages
+    ]
+    print_table(rows, title="Stages")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +15,6 @@ from retrieval.examples.importing import (
     Pair,
     read_pairs,
     write_examples,
-    write_feedback,
 )
 from retrieval.index_store.example_store import ExampleStore, Source, VerifiedExample
 from retrieval.index_store.feedback_store import FeedbackStore
@@ -87,30 +85,23 @@ def list_(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option(help="A file to write to; `examples import` reads one with examples."),
+        typer.Option(help="A file to write the examples to, which `examples import` reads."),
     ] = None,
 ) -> Output:
     """List the examples of a database, or write them to a file."""
     if feedback:
-        if source:
-            raise typer.BadParameter("--source is for examples, not for --feedback.")
+        if source or output:
+            raise typer.BadParameter("--source and --output are for examples, not for --feedback.")
         notes = call_index(
             context.obj.settings, lambda index: FeedbackStore(index).list_all(database)
         )
-        if output is not None:
-            write_feedback(output, notes)
-            return _build_written(database, len(notes), output)
         return Output(notes, columns=("question", "is_right", "correction", "given_by", "given_at"))
     found = _find(context.obj, database, source)
-    if output is not None:
-        write_examples(output, found)
-        return _build_written(database, len(found), output)
-    return Output(found, columns=_COLUMNS)
-
-
-def _build_written(database: str, count: int, file: Path) -> Output:
-    document = {"database": database, "entries": count, "file": file}
-    return Output(document, f"{count} entries of {database} written to {file}.")
+    if output is None:
+        return Output(found, columns=_COLUMNS)
+    write_examples(output, found)
+    document = {"database": database, "entries": len(found), "file": output}
+    return Output(document, f"{len(found)} examples of {database} written to {output}.")
 
 
 @app.command("remove")
@@ -120,40 +111,29 @@ def remove(
     database: Database,
     ids: Annotated[list[str] | None, typer.Argument(help="Ids, as `examples list` shows.")] = None,
     source: Sources = None,
-    kept: Annotated[
-        Path | None,
-        typer.Option("--keep", help="Where to write them first; default: a file under home."),
-    ] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> Output:
-    """Remove examples by id or by source. What is removed is written to a file first."""
+    """Remove examples by id or by source."""
     cli: CliContext = context.obj
     if bool(ids) == bool(source):
         raise typer.BadParameter("Name either ids or a --source.")
-    found = _find(cli, database, source)
-    if unknown := sorted(set(ids or ()) - {example.id for example in found}):
+    known = [example.id for example in _find(cli, database, source)]
+    if unknown := sorted(set(ids or ()) - set(known)):
         raise SettingsError(
             f"{database} has no example {', '.join(unknown)}.",
             hint=f"`quorumsql examples list {database}` shows them.",
         )
-    found = tuple(example for example in found if not ids or example.id in ids)
-    if not found:
+    chosen = ids or known
+    if not chosen:
         raise SettingsError(f"There are no such examples of {database}.")
-    confirm(f"Remove {len(found)} examples of {database}?", yes=yes)
-    file = kept or _name_file(cli.settings.home, database)
-    write_examples(file, found)
-    names = [example.id for example in found]
-    removed = call_index(cli.settings, lambda index: ExampleStore(index).remove(database, names))
-    return Output(
-        {"database": database, "removed": removed, "file": file},
-        f"Removed {removed} examples of {database}. To restore them:\n"
-        f"  quorumsql examples import {database} {file}",
+    confirm(
+        f"Remove {len(chosen)} examples of {database}? `quorumsql examples list --output` saves "
+        "them.",
+        yes=yes,
     )
-
-
-def _name_file(home: Path, database: str) -> Path:
-    at = datetime.now().strftime("%Y%m%d-%H%M%S")
-    return home / "removed" / f"examples-{database}-{at}.jsonl"
+    removed = call_index(cli.settings, lambda index: ExampleStore(index).remove(database, chosen))
+    told = f"Removed {removed} examples of {database}."
+    return Output({"database": database, "removed": removed}, told)
 
 
 def _find(

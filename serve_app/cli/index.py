@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict
 from datetime import UTC
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import typer
 
 from nl2sql.errors import InvalidRequest, QuorumError
 from nl2sql.settings import Settings
-from nl2sql.skipped import describe_skipped
+from nl2sql.skipped import count, describe_skipped
 from retrieval.index_store.generations import IndexHead
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from serve_app.cli.context import CliContext
-from serve_app.cli.output import Output, confirm, print_document, prints, say
+from serve_app.cli.output import Output, confirm, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import fingerprint_schema
@@ -29,7 +29,6 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 _Found = TypeVar("_Found")
 _INTERRUPTED = 130
 _MOST_NAMES = 20
-_COLUMNS = ("database", "state", "indexed_at", "tables", "columns", "values", "bytes", "embedder")
 
 Verbose = Annotated[bool, typer.Option("--verbose", help="Name everything that was left out.")]
 
@@ -86,29 +85,6 @@ def build(
     return Output(document, lambda: None)
 
 
-@dataclass(frozen=True, slots=True)
-class IndexStatus:
-    """The index of one database; without an index, numbers are 0 and texts empty.
-
-    ``state`` is ``current``, ``changed`` (the database changed since), ``not indexed``, ``unknown``
-    (the database is not in the settings) or ``unreachable``.
-    """
-
-    database: str
-    state: str
-    generation: int = 0
-    indexed_at: str = ""
-    tables: int = 0
-    columns: int = 0
-    foreign_keys: int = 0
-    inferred_keys: int = 0
-    values: int = 0
-    embedder: str = ""
-    bytes: int = 0
-    left_out: tuple[str, ...] = ()
-    problem: str = ""
-
-
 @app.command("status")
 @prints
 def status(
@@ -125,19 +101,29 @@ def status(
     return Output(found, lambda: _print(found))
 
 
-def _print(found: list[IndexStatus]) -> None:
-    print_document(found, _COLUMNS)
+def _print(found: list[dict[str, Any]]) -> None:
     for index in found:
-        for line in (*index.left_out, *([index.problem] if index.problem else [])):
-            say(f"{index.database}: {line}")
-    stale = [index.database for index in found if index.state in ("changed", "not indexed")]
+        said = f"{index['database']}: {index['state']}"
+        if "generation" in index:
+            parts = (
+                count(index["tables"], "table"),
+                count(index["columns"], "column"),
+                count(index["values"], "value"),
+                f"{index['bytes'] / 1e6:,.1f} MB",
+                f"indexed {index['indexed_at']:%Y-%m-%d %H:%M} UTC",
+            )
+            said += f"; {', '.join(parts)}"
+        say(said)
+        for line in (*index["left_out"], *filter(None, [index["problem"]])):
+            say(f"  {line}")
+    stale = [index["database"] for index in found if index["state"] in ("changed", "not indexed")]
     if stale:
         say(f"Bring up to date: quorumsql index build {' '.join(stale)}")
 
 
 async def _read_all(
     settings: Settings, database: str | None, most: int | None
-) -> list[IndexStatus]:
+) -> list[dict[str, Any]]:
     async with open_index(settings) as (wiring, store):
         await store.prepare()
         heads = {head.database: head for head in await store.heads()}
@@ -149,7 +135,12 @@ async def _read_all(
 
 async def _read(
     wiring: Wiring, store: IndexStore, name: str, head: IndexHead | None, most: int | None
-) -> IndexStatus:
+) -> dict[str, Any]:
+    """The index of a database, and how the database compares with it.
+
+    ``state`` is ``current``, ``changed`` (the database changed since), ``not indexed``, ``unknown``
+    (the database is not in the settings) or ``unreachable``.
+    """
     state, problem = "unknown", ""
     left_out: tuple[str, ...] = ()
     if name not in wiring.settings.databases:
@@ -165,24 +156,18 @@ async def _read(
             state = "current" if is_current else "changed"
             shown = describe_skipped(catalog.skipped, most_names=most or len(catalog.skipped))
             left_out = tuple(shown)
+    status: dict[str, Any] = {"database": name, "left_out": left_out, "problem": problem}
     if head is None:
-        return IndexStatus(name, "not indexed", left_out=left_out, problem=problem)
+        return {**status, "state": "not indexed"}
     _, values = await ValueStore(store).count(name)
-    return IndexStatus(
-        database=name,
-        state=state,
-        generation=head.generation,
-        indexed_at=head.indexed_at.astimezone(UTC).isoformat(timespec="seconds"),
-        tables=head.tables,
-        columns=head.columns,
-        foreign_keys=head.foreign_keys,
-        inferred_keys=head.inferred_keys,
-        values=values,
-        embedder=head.embedder,
-        bytes=await store.measure(head),
-        left_out=left_out,
-        problem=problem,
-    )
+    return {
+        **asdict(head),
+        **status,
+        "state": state,
+        "indexed_at": head.indexed_at.astimezone(UTC),
+        "values": values,
+        "bytes": await store.measure(head),
+    }
 
 
 @app.command("drop")

@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import cast
 
 from evaluation.runs.baseline import PlainBaseline
 from execution.executor import ReadOnlyExecutor
@@ -24,7 +23,6 @@ from retrieval.index_store.store import IndexStore
 from retrieval.planner import SchemaPlanner
 from retrieval.retriever import HybridRetriever
 from retrieval.values.dictionary import ValueMemory
-from serve_app.composition.reopening_engine import ReopeningEngine
 from serve_app.composition.wiring import Wiring
 from serve_app.reporting import Reporter
 
@@ -118,14 +116,11 @@ async def open_parts(
 
 @asynccontextmanager
 async def open_engine(wiring: Wiring, reporter: Reporter) -> AsyncIterator[Engine]:
-    """The configured model, closed at the end. Raises ModelError, EngineUnavailable.
-
-    It is a ``ReopeningEngine``: a caller that finds it dead can reopen it with ``probe``.
-    """
+    """The configured model, closed at the end. Raises ModelError, EngineUnavailable."""
     with reporter.step("Language model"):
         # In a thread, because other tasks of the event loop have time limits.
-        engine = await asyncio.to_thread(ReopeningEngine, wiring.models.open_engine)
+        engine = await asyncio.to_thread(wiring.models.open_engine)
     try:
-        yield cast(Engine, engine)
+        yield engine
     finally:
         await engine.close()

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from nl2sql.catalog import Catalog, ForeignKey
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.settings.database import DatabaseSettings
-from nl2sql.skipped import Skipped, describe_skipped, list_remedies, list_skipped
+from nl2sql.skipped import Skipped, count, describe_skipped, list_remedies, list_skipped
 from retrieval.examples.importing import refresh_examples
 from retrieval.glosses import build_glosses
 from retrieval.index_store.store import IndexStore
@@ -66,7 +66,7 @@ class DatabaseJob:
         else:
             keys = await asyncio.to_thread(self._sample_keys, draft.catalog, bench.progress)
         catalog = replace(draft.catalog, inferred_keys=keys)
-        note = f"{len(keys):,} keys inferred" if keys else ""
+        note = f"{count(len(keys), 'key')} inferred" if keys else ""
         return replace(draft, catalog=catalog).with_note(note)
 
     def _sample_keys(self, catalog: Catalog, progress: PhaseProgress) -> tuple[ForeignKey, ...]:
@@ -154,9 +154,9 @@ def _follow(step: StepProgress) -> Progress:
 
 
 def _describe(report: IndexReport) -> str:
-    counts = f"{report.tables:,} tables, {report.columns:,} columns"
-    done = f"{report.embedded:,} cards embedded" if report.changed else "unchanged"
-    return ", ".join((counts, done, *report.notes))
+    done = f"{count(report.embedded, 'card')} embedded" if report.changed else "unchanged"
+    counts = (count(report.tables, "table"), count(report.columns, "column"))
+    return ", ".join((*counts, done, *report.notes))
 
 
 def describe_emptiness(

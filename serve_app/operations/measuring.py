@@ -110,10 +110,10 @@ async def measure(
 ) -> list[Path]:
     """Runs the variants over all examples, one after the other, and returns their folders.
 
-    The sample is already drawn; ``options.sample`` is only recorded. The model is loaded once. If
-    it or the service stops answering, the run waits and then continues.
+    The sample is already drawn; ``options.sample`` is only recorded. The model is loaded once.
 
-    ``engine`` replaces the configured model. Raises SettingsError, Unavailable.
+    ``engine`` replaces the configured model. Raises SettingsError, and Unavailable if the model or
+    the service stops answering: the next call continues.
     """
     benchmark = ready.benchmark
     examples = benchmark.examples

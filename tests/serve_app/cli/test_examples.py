@@ -54,9 +54,7 @@ def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
     whole = tmp_path / "all.jsonl"
     assert run(config, "list", "shop", "--output", str(whole)).exit_code == 0
     assert len(whole.read_text().splitlines()) == 2
-    said = tmp_path / "said.jsonl"
-    assert run(config, "list", "shop", "--feedback", "--output", str(said)).exit_code == 0
-    assert said.read_text() == ""
+    assert run(config, "list", "shop", "--feedback").exit_code == 0
 
     one = known["Who works here?"]
     assert run(config, "remove", "shop", one, answer="n\n").exit_code == 1
@@ -64,18 +62,11 @@ def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
     removed = run(config, "remove", "shop", one, answer="y\n")
     assert removed.exit_code == 0, removed.output
     assert set(ids(config)) == {"How many orders are there?"}
-    kept = next((config.parent / "removed").glob("examples-shop-*.jsonl"))
-    assert str(kept) in removed.output.replace("\n", "")
-    assert run(config, "import", "shop", str(kept)).exit_code == 0
+    assert run(config, "import", "shop", str(whole)).exit_code == 0
     assert ids(config) == known
 
-    gone = tmp_path / "gone.jsonl"
-    assert (
-        run(config, "remove", "shop", "--source", "file", "--keep", str(gone), "--yes").exit_code
-        == 0
-    )
+    assert run(config, "remove", "shop", "--source", "file", "--yes").exit_code == 0
     assert ids(config) == {}
-    assert len(gone.read_text().splitlines()) == 2
 
 
 @pytest.mark.parametrize(
@@ -101,6 +92,7 @@ def test_what_is_wrong_is_named(config: Path, arguments: tuple[str, ...], said: 
         ("remove", "shop", "1", "--source", "file"),
         ("list", "shop", "--source=x"),
         ("list", "shop", "--feedback", "--source=file"),
+        ("list", "shop", "--feedback", "--output=said.jsonl"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(config: Path, arguments: tuple[str, ...]) -> None:

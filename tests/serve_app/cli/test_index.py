@@ -68,7 +68,7 @@ def test_the_life_of_an_index(config: Path) -> None:
     assert read_states(config) == {"hr": "not indexed", "shop": "not indexed"}
     code, output = run(config, "build")
     assert code == 0
-    assert "1 tables, 2 columns" in output
+    assert "1 table, 2 columns" in output
     (_, found) = json.loads(run(config, "status", "--json")[1])
     assert (found["database"], found["state"]) == ("shop", "current")
     assert (found["tables"], found["columns"], found["embedder"]) == (1, 2, "all-MiniLM-L6-v2")
