@@ -17,11 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from quorumsql.contract.answers import (
-        AnsweredResponse,
-        ClarifyResponse,
-        InterpretationResponse,
-    )
+    from quorumsql.contract.answers import AnsweredResponse
 
 _INTEGERS = ("int2", "int4", "int8", "smallint", "integer", "bigint", "tinyint", "oid", "hugeint")
 _DECIMALS = ("numeric", "decimal")
@@ -132,21 +128,7 @@ def render_answer(answer: AnsweredResponse) -> str:
     )
 
 
-def render_reason(outcome: str, reason: str) -> str:
-    """Why there is no answer, as HTML."""
-    return f"<p><b>{_escape(outcome)}</b>: {_escape(reason)}</p>"
-
-
-def render_interpretations(answer: ClarifyResponse) -> str:
-    """The interpretations to choose from, as HTML."""
-    choices = "".join(
-        f"<li>{_escape(choice.description)}{_render_rows(choice)}<pre>{_escape(choice.sql)}</pre></li>"
-        for choice in answer.interpretations
-    )
-    return f"{render_reason(answer.outcome, answer.reason)}<ol>{choices}</ol>"
-
-
-def _render_rows(answer: AnsweredResponse | InterpretationResponse) -> str:
+def _render_rows(answer: AnsweredResponse) -> str:
     head = "".join(f"<th>{_escape(column.name)}</th>" for column in answer.columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{_escape(_show(value))}</td>" for value in row) + "</tr>"

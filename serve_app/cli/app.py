@@ -58,7 +58,9 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "model": CommandPlace("model", "app", "Fetch, list and remove model weights."),
     "policy": CommandPlace("policy", "app", "Check, test and apply policies."),
     "keys": CommandPlace("keys", "app", "Create, list and revoke API keys."),
-    "audit": CommandPlace("records", "audit", "Print the audit log of the index as JSON lines."),
+    "audit": CommandPlace(
+        "records", "audit", "Print the audit log of the index; with --json, whole."
+    ),
     "forget": CommandPlace(
         "records",
         "forget",

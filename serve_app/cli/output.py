@@ -12,7 +12,7 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date, datetime
@@ -35,20 +35,13 @@ _PIPED_WIDTH = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """Values of which each is a JSON document on a line of its own."""
-
-    values: Iterable[Any]
-
-
-@dataclass(frozen=True, slots=True)
 class Output:
     """The outcome of a command.
 
-    ``document`` is what ``--json`` writes: JSON values, dataclasses and models in any nesting, or
-    ``Lines``. People read the same, by ``print_document`` with ``columns``; or in its place
-    ``told``: a sentence, or a function that prints. ``exit_code`` says whether the outcome is the
-    hoped-for one.
+    ``document`` is what ``--json`` writes: JSON values, dataclasses and models in any nesting.
+    People read the same, by ``print_document`` with ``columns``; or in its place ``told``: a
+    sentence, or a function that prints. ``exit_code`` says whether the outcome is the hoped-for
+    one.
     """
 
     document: Any
@@ -127,12 +120,8 @@ def _everything() -> Iterator[None]:
 
 
 def write_document(document: Any) -> None:
-    """Writes a document, or ``Lines``, to standard output."""
-    if isinstance(document, Lines):
-        for value in document.values:
-            typer.echo(render_json(value))
-    else:
-        typer.echo(render_json(document, indent=2 if sys.stdout.isatty() else None))
+    """Writes a document to standard output."""
+    typer.echo(render_json(document, indent=2 if sys.stdout.isatty() else None))
 
 
 def say(text: str) -> None:
@@ -145,9 +134,6 @@ def print_document(document: Any, columns: Sequence[str] = ()) -> None:
 
     ``columns`` are the keys of records that are shown; by default all.
     """
-    if isinstance(document, Lines):
-        write_document(document)
-        return
     value = build_json(document)
     if isinstance(value, list) and all(isinstance(each, dict) for each in value):
         print_table(value, columns)

@@ -15,8 +15,10 @@ from nl2sql.types import Principal
 from retrieval.index_store.audit_store import AuditStore
 from serve_app.cli.context import CliContext
 from serve_app.cli.index import call_index, open_index
-from serve_app.cli.output import Lines, Output, confirm, prints
+from serve_app.cli.output import Output, confirm, prints
 from serve_app.service.request_checks import check_session
+
+_COLUMNS = ("asked_at", "principal", "database", "question", "outcome", "sql", "row_count")
 
 
 @prints
@@ -28,7 +30,7 @@ def audit(
     ] = None,
     most: Annotated[int, typer.Option(min=1, help="At most so many, the last ones.")] = 1000,
 ) -> Output:
-    """Print the audit log of the index as JSON lines."""
+    """Print the audit log of the index; with --json, whole."""
     cli: CliContext = context.obj
     if not cli.settings.audit.enabled:
         raise SettingsError("No audit log is kept.", hint="Set `audit.enabled: true`.")
@@ -37,9 +39,8 @@ def audit(
         cli.settings,
         lambda store: AuditStore(store).read(most=most, principal=as_, since=since),
     )
-    return Output(
-        Lines([asdict(entry) | {"asked_at": entry.asked_at.astimezone(UTC)} for entry in entries])
-    )
+    document = [asdict(entry) | {"asked_at": entry.asked_at.astimezone(UTC)} for entry in entries]
+    return Output(document, columns=_COLUMNS)
 
 
 @prints

@@ -9,13 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from quorumsql.contract import (
-    AnsweredResponse,
-    ClarifyResponse,
-    FailedResponse,
-    RefusedResponse,
-    read_response,
-)
+from quorumsql.contract import AnsweredResponse, read_response
 
 
 def build_answer(*columns: tuple[str, str], rows: list[list[Any]], **changes: Any) -> Any:
@@ -88,17 +82,3 @@ def test_html_shows_the_first_rows_and_escapes_all() -> None:
     assert "a &lt; b" in shown
     assert "12 more rows" in shown
     assert "The database has more rows" in shown
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        RefusedResponse(question="Q?", database="shop", code="off_topic", reason="No <b>."),
-        FailedResponse(question="Q?", database="shop", reason="No <b>."),
-        ClarifyResponse(
-            question="Q?", database="shop", reason="No <b>.", confidence=0.1, interpretations=[]
-        ),
-    ],
-)
-def test_what_is_no_answer_says_why(answer: Any) -> None:
-    assert "No &lt;b&gt;." in answer._repr_html_()

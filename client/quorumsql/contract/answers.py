@@ -109,9 +109,6 @@ class RefusedResponse(Response):
     reason: Text
     suggestions: list[Text] = Field([], description="Questions that could be answered.")
 
-    def _repr_html_(self) -> str:
-        return tables.render_reason(self.outcome, self.reason)
-
 
 class InterpretationResponse(ResponseModel):
     """One of the queries that a `clarify` answer offers."""
@@ -139,9 +136,6 @@ class ClarifyResponse(Response):
         "Choose one by sending its `sql` as `chosen_sql`."
     )
 
-    def _repr_html_(self) -> str:
-        return tables.render_interpretations(self)
-
 
 class AttemptResponse(ResponseModel):
     """A query that did not work."""
@@ -159,9 +153,6 @@ class FailedResponse(Response):
     outcome: Literal["failed"] = "failed"
     reason: Text
     attempts: list[AttemptResponse] = Field([], description="The queries that were tried.")
-
-    def _repr_html_(self) -> str:
-        return tables.render_reason(self.outcome, self.reason)
 
 
 QueryResponse = Annotated[

@@ -8,13 +8,8 @@ from importlib.util import find_spec
 from typing import Final
 from urllib.parse import urlsplit
 
-from generation.engines.choice import (
-    INSTALL_VLLM,
-    read_cpu_flags,
-)
+from generation.engines.choice import INSTALL_VLLM
 from generation.engines.model_choice import describe_choice
-from generation.engines.openvino_server import check_processor
-from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings, Settings
 from nl2sql.settings.model import is_on_loopback
 from nl2sql.types import Contents
@@ -42,19 +37,6 @@ def check_vllm() -> Check:
         except PackageNotFoundError:
             continue
     return Check("vLLM", "failed", "not installed", f"{INSTALL_VLLM} Or set model.engine: auto.")
-
-
-def check_openvino() -> Check:
-    """Checks that OpenVINO is installed and runs on this processor."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        check_processor(read_cpu_flags())
-        return Check("OpenVINO", "ok", f"openvino-genai {version('openvino-genai')}")
-    except PackageNotFoundError:
-        return Check("OpenVINO", "failed", "not installed", "Reinstall quorumsql with pip.")
-    except EngineUnavailable as error:
-        return Check("OpenVINO", "failed", error.message, error.hint)
 
 
 def check_server(settings: Settings) -> Iterator[Check]:

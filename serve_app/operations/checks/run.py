@@ -21,7 +21,6 @@ from serve_app.operations.checks import Check
 from serve_app.operations.checks.databases import check_databases
 from serve_app.operations.checks.models import (
     check_embedder,
-    check_openvino,
     check_server,
     check_vllm,
     check_weights,
@@ -144,9 +143,7 @@ def run_checks(settings: Settings, databases: Sequence[str] = ()) -> Iterator[Ch
     yield check_disk(settings)
     if settings.model.is_remote:
         yield from _guarded("model's server", lambda: list(check_server(settings)))
-    elif choose_engine(settings.model) == "openvino":
-        yield check_openvino()
-    else:
+    elif choose_engine(settings.model) == "vllm":
         yield check_vllm()
     yield from _guarded("embedded PostgreSQL", lambda: check_databases(settings, names))
     if not settings.model.is_remote:

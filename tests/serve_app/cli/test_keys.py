@@ -111,7 +111,7 @@ def test_what_makes_no_sense_makes_no_key(
     assert "qsql_" not in result.output
 
 
-def test_the_audit_log_is_printed_as_json_lines(config: Path, index_url: str) -> None:
+def test_the_audit_log_is_printed(config: Path, index_url: str) -> None:
     entry = AuditEntry(
         asked_at=datetime(2026, 5, 1, tzinfo=UTC),
         principal="ann",
@@ -136,10 +136,11 @@ def test_the_audit_log_is_printed_as_json_lines(config: Path, index_url: str) ->
         await store.close()
 
     asyncio.run(add())
-    [line] = run(config, "audit").stdout.splitlines()
-    assert json.loads(line)["question"] == "How many?"
-    assert json.loads(line)["asked_at"] == "2026-05-01T00:00:00+00:00"
+    [printed] = json.loads(run(config, "audit", "--json").stdout)
+    assert (printed["question"], printed["key"]) == ("How many?", "key_1")
+    assert printed["asked_at"] == "2026-05-01T00:00:00+00:00"
+    assert "How many?" in run(config, "audit").stdout
     for arguments in (["--as", "bob"], ["--days", "1"]):
-        assert run(config, "audit", *arguments).stdout == ""
+        assert json.loads(run(config, "audit", "--json", *arguments).stdout) == []
     config.write_text(config.read_text().replace("enabled: true", "enabled: false"))
     assert isinstance(run(config, "audit").exception, SettingsError)
