@@ -198,6 +198,7 @@ async def test_a_principal_gets_the_rows_of_the_policy(
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS.keys())
 async def test_what_a_principal_may_not_see_is_refused(service: Service, way: Way) -> None:
     assert (await way(service, "ada", FORBIDDEN)).rows
+    assert await service.interfaces.list_models("eve") == []
     for name in ("eve", "mia", "noa", "ravi"):
         reply = await way(service, name, QUESTION if name == "eve" else FORBIDDEN)
         assert not reply.answered, reply.text
