@@ -19,9 +19,11 @@ from nl2sql.types import (
     Display,
     Explained,
     GuardedQuery,
+    Interpretation,
     Plan,
     Question,
     Ranking,
+    ResultSet,
     SchemaContext,
 )
 from ranking.confidence.calibration import Calibration
@@ -29,7 +31,6 @@ from ranking.confidence.features import measure_features
 from ranking.definition_use import find_uses
 from ranking.display import add_units, read_display
 from ranking.empty_result import explain_nothing
-from ranking.interpretations import build_interpretations
 from ranking.lint import lint_query
 from ranking.query import read_candidate
 from ranking.query_words import describe_apart
@@ -38,6 +39,7 @@ from ranking.vote.order import says_nothing, vote, vote_with_required
 from ranking.vote.polling import (
     VOTE_LIMITS,
     add_diagnostic,
+    cut_page,
     fetch_page,
     find_unrun_leader,
     run_candidates,
@@ -49,6 +51,11 @@ from ranking.vote.polling import (
 _UNCALIBRATED_THRESHOLD = 0.2
 # The lowest threshold: an answer that nothing supports is not given.
 _LEAST_CONFIDENCE = 0.0001
+
+# Interpretations that are offered.
+_MOST = 2
+# Enough to see what an interpretation says; whoever picks it gets all rows.
+_MOST_ROWS = 20
 
 
 class CandidateRanker:
@@ -209,3 +216,37 @@ def _read(
     return Assessment(
         candidate, verdict, findings=findings, score=score, definitions=used, display=display
     )
+
+
+def build_interpretations(
+    ranking: Ranking, context: SchemaContext, max_rows: int = _MOST_ROWS
+) -> tuple[Interpretation, ...]:
+    """One or two interpretations, best first: the best candidates that ran of the two best groups.
+
+    Descriptions come from the queries alone, the same for the same query. The rows, at most
+    ``max_rows``, are the first that the vote read: nothing runs again.
+    """
+    most = min(max_rows, _MOST_ROWS)
+    best: dict[int, Assessment] = {}
+    for assessment in ranking.assessments:
+        if assessment.result is not None and not assessment.failed:
+            best.setdefault(assessment.group, assessment)
+    chosen = list(best.values())[:_MOST]
+    words = describe_apart([each.candidate.sql for each in chosen], context.dialect)
+    return tuple(
+        Interpretation(
+            sql=each.candidate.sql,
+            description=text,
+            share=round(each.votes / ranking.samples, 4) if ranking.samples else 0.0,
+            result=_show(each, context, most),
+        )
+        for each, text in zip(chosen, words, strict=True)
+    )
+
+
+def _show(assessment: Assessment, context: SchemaContext, most: int) -> ResultSet | None:
+    """The first rows, with the units of the columns."""
+    result = assessment.result
+    if result is not None and len(result.rows) > most:
+        result = cut_page(result, most)
+    return add_units(result, assessment.candidate.sql, context) if result is not None else None

@@ -90,8 +90,6 @@ _FROM_TOP = re.compile(rf"\btop\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _FROM_BOTTOM = re.compile(rf"\bbottom\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _OLD = re.compile(r"\b(?:oldest|earliest)\b", re.IGNORECASE)
 _YOUNG = re.compile(r"\b(?:youngest|newest|latest)\b", re.IGNORECASE)
-# "From both airports A and B"; not "names of both authors", where either is enough.
-_BOTH = re.compile(r"\bboth\b[^,.?]*\band\b", re.IGNORECASE)
 _KEY = re.compile(r"id\b|ids\b|\b(?:identif\w+|codes?|numbers?|keys?|serial|isbn)\b", re.IGNORECASE)
 
 
@@ -104,8 +102,7 @@ class Expectations:
     ``highest`` says at which end, ``oldest`` at which end of a time or an age; ``descending`` is
     the direction of a requested order. ``extremes``: ``max`` and ``min`` if they are named.
     ``comparisons``: the comparisons with figures; ``comparisons_either_way``: those of a negated
-    question, and their opposites. ``both``: two conditions that the same thing must meet.
-    ``keyed``: a key may be asked for, by any name.
+    question, and their opposites. ``keyed``: a key may be asked for, by any name.
     ``decimals``: figures should be rounded to so many.
     """
 
@@ -123,7 +120,6 @@ class Expectations:
     extremes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     comparisons_either_way: tuple[Comparison, ...] = ()
-    both: bool = False
     keyed: bool = False
     decimals: int | None = None
 
@@ -169,7 +165,6 @@ def read_expectations(question: str) -> Expectations:
         # "Not more than 3" inverts the comparison, but a negation may also concern something else.
         comparisons=() if negated else compared,
         comparisons_either_way=tuple(map(add_opposite, compared)) if negated else (),
-        both=_BOTH.search(text) is not None,
         keyed=_KEY.search(text) is not None,
         decimals=_read_decimals(text),
     )

@@ -97,27 +97,19 @@ def _measure_unsaid(use: ColumnUse, said: Sequence[str]) -> float:
     return len(unsaid) / len(words) if words else 0.0
 
 
-# The words around a figure that may name its column: "more than 20 shops", "a capacity over 500".
-_BEFORE, _AFTER = 6, 3
-# Words of a column's name that a question leaves out.
-_EMPTY = frozenset("num number no of id".split())
-_FIGURE = re.compile(r"\d+(?:\.\d+)?")
-
-
 def measure_naming(
     question: str, query: Query, uses: Sequence[DefinitionUse] = ()
 ) -> Iterator[Measure]:
-    """Yields tables that the question does not name, and misplaced figures.
+    """Yields the share of the tables that the question does not name.
 
     The tables of a definition that the query uses are named by it.
 
     >>> from ranking.query import read_query
-    >>> query = read_query("SELECT name FROM car_maker WHERE factories > 20", "sqlite")
-    >>> list(measure_naming("makers with over 20 shops", query))
-    [('tables_unnamed', 1.0), ('figures_misplaced', 1.0)]
+    >>> query = read_query("SELECT name FROM car_maker", "sqlite")
+    >>> list(measure_naming("makers", query))
+    [('tables_unnamed', 1.0)]
     """
-    said = split_words(question)
-    known = frozenset(said)
+    known = frozenset(split_words(question))
     tables = {table.name.lower() for table in query.find_all(exp.Table)}
     defined = {
         table.rpartition(".")[2].lower()
@@ -128,28 +120,6 @@ def measure_naming(
     unnamed = sum(not known.issuperset(split_words(name)) for name in tables - defined)
     if unnamed:
         yield "tables_unnamed", unnamed / len(tables)
-    yield from _measure_figures(said, query)
-
-
-def _measure_figures(said: Sequence[str], query: Query) -> Iterator[Measure]:
-    """Figures of the question that are compared with a column that is not named near them."""
-    pairs = [
-        (node.this.name, node.args["expression"].this)
-        for node in query.find_all(exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
-        if isinstance(node.this, exp.Column) and isinstance(node.args["expression"], exp.Literal)
-    ]
-    pairs = [(name, figure) for name, figure in pairs if _FIGURE.fullmatch(figure)]
-    misplaced = sum(_is_misplaced(name, figure, said) for name, figure in pairs)
-    if misplaced:
-        yield "figures_misplaced", misplaced / len(pairs)
-
-
-def _is_misplaced(name: str, figure: str, said: Sequence[str]) -> bool:
-    words = set(split_words(name)) - _EMPTY
-    places = [at for at, word in enumerate(said) if word == figure]
-    return bool(places) and not any(
-        words.intersection(said[max(0, at - _BEFORE) : at + _AFTER + 1]) for at in places
-    )
 
 
 _WORD = re.compile(r"\w+")

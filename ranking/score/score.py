@@ -41,7 +41,6 @@ from ranking.score.plan_terms import (
 )
 from ranking.score.points import BASE, Measure, load_points
 from ranking.score.question_terms import (
-    measure_conjunction,
     measure_form,
     measure_shape,
 )
@@ -72,7 +71,6 @@ def score_candidate(
             measure_shape(expected, query),
             measure_comparisons(expected, query),
             measure_form(expected, query),
-            measure_conjunction(expected, query),
             measure_conditions(question.search_text, expected, query),
             measure_outputs(question.english, query),
             measure_asked_outputs(question.english, query),

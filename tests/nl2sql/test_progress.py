@@ -1,10 +1,15 @@
-"""What an observer is told."""
+"""What an observer is told, and a tracer."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from nl2sql.progress import count_done, enter_stage, observed_by, report_sampling
+import pytest
+
+from nl2sql.pipeline.stages import StageClock
+from nl2sql.progress import count_done, enter_stage, observed_by, report_sampling, traced_by
 from nl2sql.types import Progress, QuestionEvent
 
 
@@ -51,3 +56,30 @@ async def test_the_tasks_of_a_question_tell_its_own_observer() -> None:
 
     await asyncio.gather(ask(notes, "plan"), ask(others, "vote"))
     assert (notes.told, others.told) == ([Progress("plan")], [Progress("vote")])
+
+
+class SpanNotes:
+    """A tracer that notes where spans begin and end."""
+
+    def __init__(self) -> None:
+        self.noted: list[str] = []
+
+    @contextmanager
+    def open_span(self, name: str) -> Iterator[None]:
+        """See ``Tracer.open_span``."""
+        self.noted.append(f"{name} begins")
+        try:
+            yield
+        finally:
+            self.noted.append(f"{name} ends")
+
+
+async def test_a_stage_is_a_span_which_ends_with_it() -> None:
+    notes, clock = SpanNotes(), StageClock()
+    with traced_by(notes):
+        async with clock.time("plan"):
+            notes.noted.append("work")
+        with pytest.raises(ValueError, match="broken"):
+            async with clock.time("vote"):
+                raise ValueError("broken")
+    assert notes.noted == ["plan begins", "work", "plan ends", "vote begins", "vote ends"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nl2sql.types import Ranking, SchemaContext
-from ranking.interpretations import build_interpretations
+from ranking.ranker import build_interpretations
 from tests.fakes import build_assessment, build_diagnostic
 
 NOTHING = SchemaContext((), (), ())

@@ -123,13 +123,6 @@ CASES: list[tuple[str, str, str]] = [
     ("direction_differs", "Show the top 5 orders by total.",
      "SELECT id FROM orders ORDER BY total LIMIT 5"),
     ("extreme_missing", "What is the minimum total?", "SELECT total FROM orders"),
-    ("both_missing", "Who has both an open and a paid order?",
-     "SELECT customer_id FROM orders WHERE status IN ('open', 'paid')"),
-    ("both_missing", "Who has both an open and a paid order?",
-     "SELECT customer_id FROM orders WHERE status = 'open' OR status = 'paid'"),
-    ("both_missing", "Who has both an open and a paid order?",
-     "SELECT customer_id FROM orders WHERE status = 'open' UNION "
-     "SELECT customer_id FROM orders WHERE status = 'paid'"),
     ("comparison_differs", "Who has no more than two orders?",
      "SELECT name FROM customers GROUP BY name HAVING count(*) = 2"),
     ("comparison_differs", "Show all names except for those with at least two orders.",
@@ -143,29 +136,6 @@ CASES: list[tuple[str, str, str]] = [
     ("literals_unsaid", "Show the open orders.", "SELECT id FROM orders WHERE total > 12"),
     ("numbers_missing", "Show the orders over 500.", "SELECT id FROM orders"),
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("question", "sql"),
-    [
-        ("Who has both an open and a paid order?",
-         "SELECT customer_id FROM orders WHERE status = 'open' INTERSECT "
-         "SELECT customer_id FROM orders WHERE status IN ('paid', 'PAID')"),
-        ("Who has both an open and a paid order?",
-         "SELECT customer_id FROM orders WHERE status IN ('open', 'paid') GROUP BY customer_id "
-         "HAVING count(DISTINCT status) = 2"),
-        ("Who has both an open and a paid order?",
-         "SELECT a.customer_id FROM orders a JOIN orders b ON a.customer_id = b.customer_id "
-         "WHERE a.status = 'open' AND (b.status = 'paid' OR b.status = 'PAID')"),
-        ("Who has an open or a paid order?",
-         "SELECT customer_id FROM orders WHERE status IN ('open', 'paid')"),
-        ("Show both the id and the total of orders over 5 or under 2.",
-         "SELECT id, total FROM orders WHERE total > 5 OR total < 2"),
-    ],
-    ids=["intersect", "having", "self-join", "either", "columns"],
-)  # fmt: skip
-def test_what_meets_both_conditions_is_not_taken_for_either(question: str, sql: str) -> None:
-    assert "both_missing" not in score(sql, question)
 
 
 @pytest.mark.parametrize(
@@ -220,12 +190,7 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
     ],
 )  # fmt: skip
 def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) -> None:
-    # The last two are guesses: "Italian" for Italy, a column that stands for the thing itself.
-    harmless = {
-        "order_and_limit_match",
-        "figures_misplaced",
-    }
-    assert set(score(sql, question)) <= harmless
+    assert set(score(sql, question)) <= {"order_and_limit_match"}
 
 
 def test_phrases_that_name_tables_and_columns_want_them_used() -> None:

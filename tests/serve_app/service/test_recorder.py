@@ -40,7 +40,7 @@ from tests.fakes import (
     build_result,
     build_settings,
 )
-from tests.nl2sql.test_spans import Notes
+from tests.nl2sql.test_progress import SpanNotes
 from tests.serve_app.service.test_metrics import FakeMeter
 
 SECRET = "a cell's value"
@@ -48,8 +48,8 @@ ASKED = QueryRequest(question="Who earns most?")
 TESTER = Principal("tester")
 
 
-class FakeTracer(Notes):
-    """Notes spans and attributes; its trace id never changes."""
+class FakeTracer(SpanNotes):
+    """SpanNotes spans and attributes; its trace id never changes."""
 
     def __init__(self) -> None:
         super().__init__()
