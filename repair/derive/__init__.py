@@ -23,11 +23,10 @@ from repair.derive.defined_measures import defined_measures
 from repair.derive.original import Original
 from repair.derive.outputs import (
     asked_rounding,
-    fewer_outputs,
     nulls_last,
     shown_names,
 )
-from repair.derive.tables import counted_tables, dropped_joins, unrelated_rows
+from repair.derive.tables import counted_tables
 from repair.derive.values import grounded_values
 from repair.limits import MOST_CHARS
 
@@ -40,11 +39,8 @@ RULES: tuple[Rule, ...] = (
     defined_measures,
     asked_rounding,
     nulls_last,
-    unrelated_rows,
     both_conditions,
-    fewer_outputs,
     counted_tables,
-    dropped_joins,
     grounded_values,
 )
 

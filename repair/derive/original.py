@@ -83,10 +83,6 @@ class Original:
         """A copy of the query, to be changed."""
         return QueryDraft(self.tree)
 
-    def says(self, name: str) -> bool:
-        """True if the question contains all words of a name."""
-        return self.words.issuperset(split_words(name))
-
     def find_key(self, table: Table) -> str | None:
         """The folded name of the table's only key column."""
         return self.visible.fold(table.primary_key[0]) if len(table.primary_key) == 1 else None

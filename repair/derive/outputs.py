@@ -232,36 +232,3 @@ def _may_be_null(by: exp.Expr, scope: SelectScope, original: Original) -> bool:
     name = original.visible.list_columns(source.table).get(original.visible.spell(by.this))
     column = source.table.column(name) if name else None
     return column is not None and column.nullable
-
-
-_MOST_OUTPUTS = 4
-
-
-def fewer_outputs(original: Original) -> Iterator[exp.Expr]:
-    """Leaves out one of the outputs, in every branch of a UNION.
-
-    Only if the question says how many it wants, and these are too many.
-    """
-    branches = [scope.select for scope in original.outermost]
-    widths = {len(select.expressions) for select in branches}
-    if len(widths) != 1 or not 2 <= (width := widths.pop()) <= _MOST_OUTPUTS:
-        return
-    if not original.expected.columns or width <= max(original.expected.columns):
-        return
-    for number in range(width):
-        draft = original.draft()
-        for select in branches:
-            _leave_out(draft.of(select), number)
-        yield draft.tree
-
-
-def _leave_out(select: exp.Select, number: int) -> None:
-    """Takes an output out; ORDER BY and HAVING, which may name it, get its expression."""
-    output = select.expressions[number]
-    if isinstance(output, exp.Alias):
-        for part in ("order", "having"):
-            clause = select.args.get(part)
-            for column in list(clause.find_all(exp.Column)) if clause is not None else ():
-                if not column.table and column.name.lower() == output.alias.lower():
-                    column.replace(output.this.copy())
-    select.expressions.pop(number)
