@@ -24,7 +24,7 @@ from typing import Any, cast
 
 import psycopg
 from cachetools import TTLCache
-from psycopg import AsyncCursor, AsyncPipeline, capabilities
+from psycopg import AsyncCursor, AsyncPipeline
 from psycopg.adapt import Transformer
 from psycopg.pq import Format
 
@@ -223,12 +223,9 @@ class PostgresDatabase:
         """Fetches the page. Raises psycopg.Error."""
         columns = described.description or []
         page = build_page(query.sql, _describe_columns(connection, described), max_rows + 1, limits)
-        builder = ResultBuilder(
-            [column.name for column in columns], max_rows, limits, page.readers, page.wide
-        )
-        # libpq delivers single rows or, since version 17, chunks of them; never the whole result.
-        size = page.rows_a_chunk if capabilities.has_stream_chunked() else 1
-        rows = connection.cursor().stream(_encode(page.sql), _bind(query), size=size)
+        names = [column.name for column in columns]
+        builder = ResultBuilder(names, max_rows, limits, page.readers)
+        rows = connection.cursor().stream(_encode(page.sql), _bind(query), size=page.rows_a_chunk)
         async with aclosing(cast(AsyncGenerator[Any], rows)):
             async for row in rows:
                 if not builder.add(row):

@@ -89,7 +89,6 @@ def build_page(
     return PageQuery(
         sql=f"SELECT {', '.join(outputs)} FROM (\n{sql}\n) AS page{names} LIMIT {most_rows}",
         readers=readers,
-        wide=tuple(at for at, column in enumerate(columns) if column.oid not in _FIXED_TYPES),
         rows_a_chunk=max(
             min(
                 limits.result_bytes // max(row_bytes, 1),

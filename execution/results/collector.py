@@ -31,14 +31,12 @@ class PageQuery:
     """The query for a page of a result, or for its columns alone.
 
     ``offset`` characters precede the original query. ``readers`` convert columns of other types
-    that arrive as text; ``wide`` are all columns whose values can be long (None means all).
-    ``rows_a_chunk`` rows never take more memory than a whole result may.
+    that arrive as text. ``rows_a_chunk`` rows never take more memory than a whole result may.
     """
 
     sql: str
     offset: int = 0
     readers: Mapping[int, Callable[[str], object]] = field(default_factory=dict)
-    wide: tuple[int, ...] | None = None
     rows_a_chunk: int = 1
 
 
@@ -46,8 +44,7 @@ class ResultBuilder:
     """Takes rows until a limit is reached.
 
     ``readers`` convert columns that arrive as the database's text to values, unless the text is too
-    long. ``wide`` are the columns whose values can be long (None means all); the others are not
-    measured.
+    long.
     """
 
     def __init__(
@@ -56,13 +53,10 @@ class ResultBuilder:
         most_rows: int,
         limits: LimitSettings,
         readers: Mapping[int, Callable[[str], object]] = MappingProxyType({}),
-        wide: Sequence[int] | None = None,
     ) -> None:
         self.columns = tuple(columns)
         self._most_rows = most_rows
         self._readers = readers
-        self._wide = range(len(columns)) if wide is None else wide
-        self._narrow_bytes = _FIXED_BYTES * (len(columns) - len(self._wide))
         self._bytes_left = limits.result_bytes
         self._cell_bytes = share_cell_bytes(limits, len(columns))
         self._rows: list[tuple[object, ...]] = []
@@ -74,10 +68,10 @@ class ResultBuilder:
         if len(self._rows) == self._most_rows:
             self._truncated = True
             return False
-        size = self._narrow_bytes
+        size = 0
         cut: list[tuple[int, object, bool]] = []
-        for at in self._wide:
-            value: Any = row[at]
+        value: Any
+        for at, value in enumerate(row):
             kind = type(value)
             if kind in _FIXED:
                 size += _FIXED_BYTES
