@@ -1,0 +1,467 @@
+"""Runs a folder of cases on real databases and compares each answer with the database's own.
+
+    python -m bench.cases FOLDER [--only 15,18] [--server URL]
+
+A case is an SQL script that builds a database: on PostgreSQL (``*_pg.sql``), SQLite
+(``*_sqlite.sql``), DuckDB (``*duckdb*.sql``) or, under another name, on all three. Its queries are
+the SELECTs of the script and those in its comments, ``-- run query: SELECT … -> expected``. Each
+goes through the guard and the executor, and once straight to the database; the rows must be equal,
+or the query refused. A script whose first line says ``must be refused`` is not run: the guard has
+to refuse every statement. ``-- policy: role R sees TABLE only WHERE CONDITION`` is a row filter,
+and the database that it is compared with lacks the other rows.
+
+``*_outputs.jsonl`` holds what models write, ``{name, text}``: each text is a candidate for a
+question about ``public/chinook.sqlite``. Questions for a model (``-- Q:``) are left out.
+
+The databases are made anew in a temporary folder, PostgreSQL's by the embedded server, or by the
+``--server`` at the URL of a superuser: some cases need extensions that the embedded one lacks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import sqlite3
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import chdir, closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import psycopg
+import yaml
+from psycopg.conninfo import make_conninfo
+from psycopg.types.string import TextLoader
+
+from data.benchmarks.types import Benchmark, Example, LocalFile
+from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer, grant_reader
+from nl2sql.answers import Answered
+from nl2sql.catalog import Catalog
+from nl2sql.errors import QuorumError
+from nl2sql.results.equivalence import are_equivalent
+from nl2sql.results.json_values import to_json_value
+from nl2sql.settings import Settings, parse_settings
+from nl2sql.types import (
+    Completions,
+    Diagnostic,
+    GuardedQuery,
+    Principal,
+    Question,
+    ResultSet,
+    SamplingRequest,
+    Violation,
+)
+from serve_app.composition.local import open_parts
+from serve_app.composition.wiring import Wiring
+from serve_app.operations.benchmarks import prepare_benchmark
+from serve_app.operations.preparation import build_wiring, start_embedded_server
+from serve_app.reporting import SilentReporter
+
+_MOST_ROWS = 10_000
+_FILES = ("sqlite", "duckdb")
+_KINDS = ("postgres", *_FILES)
+# What the driver reads in a form that holds less than the value.
+_AS_TEXT = ("interval", "daterange", "int4range", "int8range", "numrange", "tsrange", "tstzrange")
+# SQLSTATEs of the product: a query that the session's checks refuse.
+_OWN_STATES = "QS"
+_PASSWORD = "CASES_PASSWORD"
+_CREATE_READER = f"""DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{READER}') THEN
+        CREATE ROLE {READER} LOGIN NOSUPERUSER PASSWORD '{READER}';
+    END IF;
+END $$"""
+_ROLE = re.compile(r"CREATE ROLE (?P<name>\w+) LOGIN PASSWORD '(?P<password>\w+)'")
+_ANALYST = Principal("cases", ("analyst",))
+_COMMENTED = re.compile(
+    r"(?:^--\s*(?:[^:'\"]{1,60}:\s*)?|^--.*run query: )(?P<sql>(?:SELECT|WITH|PIVOT)\b.*?)"
+    r"(?:\s+\([^()]*\))?\s*(?:->\s*(?P<expected>.*))?$"
+)
+_REMARK = re.compile(r"\s{3,}\(.*?\)\s*")
+_NEXT = re.compile(r"\s+[;|]\s+(?=SELECT\b|WITH\b|Q:)")
+_POLICY = re.compile(
+    r"^-- policy: role \w+ sees (?P<table>\S+) only WHERE (?P<rows>.+?)\s+\(", re.M
+)
+_SMART = re.compile(r"^(?:SELECT|WITH)\b")
+
+Rows = Sequence[Sequence[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseQuery:
+    """One query, and what its case says of the right answer."""
+
+    sql: str
+    expected: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of one query; ``verdict`` is one of ``_VERDICTS``."""
+
+    case: str
+    sql: str
+    expected: str
+    verdict: str
+    said: str
+
+
+# Whether it is as it must be.
+_VERDICTS = {
+    "same rows": True,
+    "only here": True,
+    "refused": True,
+    "fails on both": True,
+    "answered": True,
+    "declined": True,
+    "OTHER ROWS": False,
+    "FAILS": False,
+    "RUNS": False,
+    "BROKEN": False,
+}
+
+
+def read_queries(script: str) -> Iterator[CaseQuery]:
+    """The queries of a script: its SELECTs, and those in its comments."""
+    for line in script.splitlines():
+        if _SMART.match(line):
+            yield CaseQuery(line.rstrip(" ;"))
+        elif found := _COMMENTED.match(_REMARK.sub("  ", line)):
+            for sql in _NEXT.split(found["sql"]):
+                if sql.startswith("Q:"):
+                    continue
+                yield CaseQuery(sql.strip().rstrip(";"), (found["expected"] or "").strip())
+
+
+def find_kinds(script: Path) -> tuple[str, ...]:
+    """The kinds of databases that a script is for, by its name."""
+    for kind, mark in zip(_KINDS, ("_pg", "sqlite", "duckdb"), strict=True):
+        if mark in script.stem:
+            return (kind,)
+    return _KINDS
+
+
+@dataclass(frozen=True, slots=True)
+class CaseDatabase:
+    """A database of a case: the settings of its connection, and how to ask it straight."""
+
+    connection: Mapping[str, str]
+    ask: Callable[[str], Rows]
+    policy: Path | None = None
+
+
+class CaseServer:
+    """A PostgreSQL server: the embedded one, or the one at a superuser's URL.
+
+    A database is read as the role for logging in that its script creates, or as one that may read
+    all of it.
+    """
+
+    def __init__(self, embedded: EmbeddedServer, url: str = "") -> None:
+        self._embedded = embedded
+        self._url = url
+        self._reader = self._password = READER
+
+    def load(self, name: str, script: str) -> None:
+        """Makes the database ``name`` by a script. Raises psycopg.Error."""
+        role = _ROLE.search(script)
+        with psycopg.connect(self._find("postgres", SUPERUSER), autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}"'.encode())
+            if role:
+                connection.execute(f"DROP ROLE IF EXISTS {role['name']}".encode())
+            connection.execute(_CREATE_READER.encode())
+            connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        with psycopg.connect(self._find(name, SUPERUSER), autocommit=True) as connection:
+            connection.execute(script.encode())
+            if role is None:
+                grant_reader(connection)
+        found = (role["name"], role["password"]) if role else (READER, READER)
+        self._reader, self._password = found
+
+    def ask(self, name: str, sql: str) -> Rows:
+        """The rows of a query that the reader asks."""
+        with psycopg.connect(self._find(name, self._reader)) as connection:
+            for kind in _AS_TEXT:
+                connection.adapters.register_loader(kind, TextLoader)
+            connection.execute("SET intervalstyle = iso_8601")
+            return connection.execute(sql.encode()).fetchall()
+
+    def describe(self, name: str) -> dict[str, str]:
+        """The connection's settings."""
+        os.environ[_PASSWORD] = self._password
+        if not self._url:
+            return {"url": f"embedded:{name}"}
+        where = self._url.rpartition("@")[2].partition("/")[0]
+        return {"url": f"postgresql://{self._reader}@{where}/{name}", "password_env": _PASSWORD}
+
+    def _find(self, database: str, role: str) -> str:
+        if not self._url:
+            return self._embedded.url(database, role)
+        login = {} if role == SUPERUSER else {"user": role, "password": self._password}
+        return make_conninfo(self._url, dbname=database, **login)
+
+
+class Databases:
+    """Makes the databases of scripts below a folder."""
+
+    def __init__(self, folder: Path, server: CaseServer) -> None:
+        self._folder = folder
+        self._server = server
+
+    def build(self, kind: str, script: Path) -> CaseDatabase:
+        """The database that the script makes. Raises the database's error."""
+        text = script.read_text(encoding="utf-8")
+        path = self._folder / f"{script.stem}.{kind}"
+        if kind == "sqlite":
+            with closing(sqlite3.connect(path)) as made:
+                made.executescript(text)
+            return CaseDatabase({"url": f"sqlite:///{path}"}, lambda sql: _ask_sqlite(path, sql))
+        if kind == "duckdb":
+            with closing(duckdb.connect(str(path))) as made:
+                made.execute(text)
+            return CaseDatabase({"url": f"duckdb:///{path}"}, lambda sql: _ask_duckdb(path, sql))
+        rule = _POLICY.search(text)
+        name = compared = script.stem
+        self._server.load(name, text)
+        if rule:
+            others = f"DELETE FROM {rule['table']} WHERE ({rule['rows']}) IS NOT TRUE"
+            compared = f"{name}_filtered"
+            self._server.load(compared, f"{text}\n;{others}")
+        return CaseDatabase(
+            self._server.describe(name),
+            lambda sql: self._server.ask(compared, sql),
+            self._write_policy(rule) if rule else None,
+        )
+
+    def _write_policy(self, rule: re.Match[str]) -> Path:
+        role = {
+            "tables": {"visible": "*", "hidden": []},
+            "rows": "all",
+            "row_filters": {rule["table"]: rule["rows"]},
+        }
+        path = self._folder / "policy.yaml"
+        policy = {"version": 1, "database": "case", "roles": {"analyst": role}}
+        path.write_text(yaml.safe_dump(policy), encoding="utf-8")
+        return path
+
+
+def _ask_sqlite(path: Path, sql: str) -> Rows:
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def _ask_duckdb(path: Path, sql: str) -> Rows:
+    with closing(duckdb.connect(str(path), read_only=True)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+class _SourceCatalogs:
+    """The catalogs as the databases are, without an index."""
+
+    def __init__(self, wiring: Wiring) -> None:
+        self._wiring = wiring
+        self._known: dict[str, Catalog] = {}
+
+    async def catalog(self, database: str) -> Catalog:
+        if database not in self._known:
+            source = self._wiring.source(database)
+            self._known[database] = await asyncio.to_thread(source.read_catalog)
+        return self._known[database]
+
+
+def run_script(
+    wiring: Wiring, server: CaseServer, folder: Path, script: Path, kind: str
+) -> list[Outcome]:
+    """The outcomes of a script on one kind of database."""
+    text = script.read_text(encoding="utf-8")
+    case = f"{script.stem} ({kind})"
+    attacks = "must be refused" in text.partition("\n")[0]
+    try:
+        plain = folder / script.name
+        plain.write_text("SELECT 1;" if attacks else text, encoding="utf-8")
+        with chdir(script.parent):
+            database = Databases(folder, server).build(kind, plain)
+    except (psycopg.Error, sqlite3.Error, duckdb.Error) as error:
+        return [Outcome(case, "", "", "BROKEN", _shorten(str(error)))]
+    queries = list(read_queries(text))
+    if attacks:
+        lines = [line for line in text.splitlines() if line and not line.startswith("--")]
+        queries = [CaseQuery(line.rstrip(";"), "refused") for line in lines]
+    roles = ("reader",) if kind in _FILES else ("reader", "indexer")
+    connection = {role: dict(database.connection) for role in roles}
+    policy = {"policy": str(database.policy)} if database.policy else {}
+    named = parse_settings({"databases": {"case": connection | policy}}).databases
+    wiring = Wiring(wiring.settings.model_copy(update={"databases": named}), wiring.socket_folder)
+    answers = asyncio.run(_ask_all(wiring, [query.sql for query in queries], attacks))
+    return [
+        Outcome(case, query.sql, query.expected, *_judge(database, query.sql, answer))
+        for query, answer in zip(queries, answers, strict=True)
+    ]
+
+
+Answer = ResultSet | Diagnostic | Violation | GuardedQuery | QuorumError
+
+
+async def _ask_all(wiring: Wiring, queries: Sequence[str], attacks: bool) -> list[Answer]:
+    """What the guard and the executor make of each; ``attacks`` are not executed."""
+    guard = wiring.build_guard(_SourceCatalogs(wiring))
+    executor = wiring.build_executor()
+    has_policy = wiring.settings.databases["case"].policy is not None
+    principal = _ANALYST if has_policy else wiring.settings.identity.principal()
+    answers: list[Answer] = []
+    for sql in queries:
+        try:
+            verdict = await guard.guard("case", sql, principal)
+            if isinstance(verdict, Violation) or attacks:
+                answers.append(verdict)
+            else:
+                answers.append(await executor.execute(verdict, _MOST_ROWS))
+        except QuorumError as error:
+            answers.append(error)
+    await executor.close()
+    return answers
+
+
+def _judge(database: CaseDatabase, sql: str, answer: Answer) -> tuple[str, str]:
+    """The verdict, and what was said or given."""
+    match answer:
+        case Violation():
+            return "refused", _shorten(answer.message)
+        case GuardedQuery():
+            return "RUNS", _shorten(answer.sql)
+        case QuorumError():
+            return "BROKEN", _shorten(str(answer))
+    try:
+        rows = database.ask(sql)
+    except (psycopg.Error, sqlite3.Error, duckdb.Error) as error:
+        if isinstance(answer, Diagnostic):
+            return "fails on both", _shorten(answer.message)
+        return "only here", f"{_write(answer.rows)}; the database: {_shorten(str(error))}"
+    if isinstance(answer, Diagnostic):
+        verdict = "refused" if answer.sqlstate.startswith(_OWN_STATES) else "FAILS"
+        return verdict, _shorten(f"{answer.sqlstate} {answer.message}")
+    if are_equivalent(rows, answer.rows) or _write(rows) == _write(answer.rows):
+        return "same rows", _write(rows)
+    return "OTHER ROWS", f"{_write(answer.rows)}; the database: {_write(rows)}"
+
+
+def _write(rows: Rows) -> str:
+    return _shorten(repr([[str(to_json_value(cell)) for cell in row] for row in rows]))
+
+
+class ScriptedEngine:
+    """Answers every request with one text."""
+
+    text = ""
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """The text, as often as it is asked for."""
+        return Completions((self.text,) * request.k, 100, 10)
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """A quarter of the letters of each."""
+        return tuple(len(text) // 4 + 1 for text in texts)
+
+    async def speed(self) -> None:
+        """Unknown."""
+
+
+async def run_outputs(settings: Settings, chinook: Path, texts: Sequence[Any]) -> list[Outcome]:
+    """What the pipeline makes of texts that models write."""
+    example = Example("1", "chinook", "How many customers are there?", ("SELECT 1",))
+    source: Mapping[str, Any] = {"chinook": LocalFile(chinook)}
+    benchmark = Benchmark("cases", "sqlite", (example,), source, "")
+    ready = await prepare_benchmark(settings, benchmark, SilentReporter())
+    engine = ScriptedEngine()
+    outcomes = []
+    async with open_parts(ready.wiring, SilentReporter(), engine=engine) as parts:
+        pipeline = parts.build_pipeline(ready.wiring.settings)
+        for entry in texts:
+            engine.text = entry["text"]
+            question = Question(
+                text=example.question,
+                database="chinook",
+                principal=ready.wiring.settings.identity.principal(),
+                k=4,
+                seed=0,
+                max_rows=10,
+            )
+            try:
+                answer = await pipeline.answer(question)
+            except QuorumError as error:
+                found = ("BROKEN", str(error))
+            else:
+                found = ("declined", "")
+                if isinstance(answer, Answered):
+                    found = ("answered", f"{answer.sql} = {_write(answer.result.rows)}")
+            outcomes.append(Outcome("outputs", entry["name"], "", found[0], _shorten(found[1])))
+    return outcomes
+
+
+def _shorten(text: str, most: int = 160) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
+
+
+def render_table(outcomes: Sequence[Outcome]) -> str:
+    """A line for each query, then a Markdown table of the verdicts by case."""
+    lines = []
+    for each in outcomes:
+        mark = "✓" if _VERDICTS[each.verdict] else "✗"
+        lines.append(f"{mark} {each.verdict:13} {each.case}: {_shorten(each.sql, 100)}")
+        if each.verdict != "same rows":
+            lines += [f"    expected: {each.expected}", f"    {each.said}"]
+    found = [name for name in _VERDICTS if any(each.verdict == name for each in outcomes)]
+    counts = Counter((each.case, each.verdict) for each in outcomes)
+    lines += ["", f"| case | {' | '.join(found)} |", f"|---|{'---|' * len(found)}"]
+    for case in dict.fromkeys(each.case for each in outcomes):
+        cells = (str(counts[case, name] or "") for name in found)
+        lines.append(f"| {case} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def run_cases(folder: Path, only: Sequence[str] = (), url: str = "") -> list[Outcome]:
+    """The outcomes of all scripts and outputs of a folder, or of the cases of these numbers."""
+    outcomes = []
+    with tempfile.TemporaryDirectory() as made:
+        nothing = {"reader": {"url": "sqlite:///nothing"}}
+        value = {"home": f"{made}/home", "databases": {"nothing": nothing}}
+        settings = parse_settings(value)
+        server = start_embedded_server(settings)
+        assert server is not None, "the index is kept in the embedded server"
+        wiring, asked = build_wiring(settings, server), CaseServer(server, url)
+        for file in sorted([*folder.glob("case*.sql"), *folder.glob("case*_outputs.jsonl")]):
+            if only and not file.name.startswith(tuple(f"case{number}" for number in only)):
+                continue
+            if file.suffix == ".jsonl":
+                lines = file.read_text(encoding="utf-8").splitlines()
+                texts = [json.loads(line) for line in lines if line]
+                chinook = folder / "public" / "chinook.sqlite"
+                outcomes += asyncio.run(run_outputs(settings, chinook, texts))
+                continue
+            for kind in find_kinds(file):
+                outcomes += run_script(wiring, asked, Path(made), file, kind)
+        server.stop()
+    return outcomes
+
+
+def main() -> None:
+    """Runs and prints; ends with 1 if an answer is not as it must be."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--server", default="", help="URL of a superuser on PostgreSQL")
+    asked = parser.parse_args()
+    outcomes = run_cases(asked.folder.resolve(), asked.only, asked.server)
+    print(render_table(outcomes))
+    sys.exit(int(not all(_VERDICTS[each.verdict] for each in outcomes)))
+
+
+if __name__ == "__main__":
+    main()
