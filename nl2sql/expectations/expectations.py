@@ -90,7 +90,6 @@ _FROM_TOP = re.compile(rf"\btop\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _FROM_BOTTOM = re.compile(rf"\bbottom\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _OLD = re.compile(r"\b(?:oldest|earliest)\b", re.IGNORECASE)
 _YOUNG = re.compile(r"\b(?:youngest|newest|latest)\b", re.IGNORECASE)
-_KEY = re.compile(r"id\b|ids\b|\b(?:identif\w+|codes?|numbers?|keys?|serial|isbn)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +101,7 @@ class Expectations:
     ``highest`` says at which end, ``oldest`` at which end of a time or an age; ``descending`` is
     the direction of a requested order. ``extremes``: ``max`` and ``min`` if they are named.
     ``comparisons``: the comparisons with figures; ``comparisons_either_way``: those of a negated
-    question, and their opposites. ``keyed``: a key may be asked for, by any name.
-    ``decimals``: figures should be rounded to so many.
+    question, and their opposites. ``decimals``: figures should be rounded to so many.
     """
 
     columns: tuple[int, ...] = ()
@@ -120,7 +118,6 @@ class Expectations:
     extremes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     comparisons_either_way: tuple[Comparison, ...] = ()
-    keyed: bool = False
     decimals: int | None = None
 
 
@@ -165,7 +162,6 @@ def read_expectations(question: str) -> Expectations:
         # "Not more than 3" inverts the comparison, but a negation may also concern something else.
         comparisons=() if negated else compared,
         comparisons_either_way=tuple(map(add_opposite, compared)) if negated else (),
-        keyed=_KEY.search(text) is not None,
         decimals=_read_decimals(text),
     )
 

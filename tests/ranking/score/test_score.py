@@ -130,7 +130,6 @@ CASES: list[tuple[str, str, str]] = [
      "HAVING count(*) > 2"),
     ("comparison_differs", "Show the orders after the year 2014.",
      "SELECT id FROM orders WHERE year >= 2014"),
-    ("keys_compared", "Who has only 1 order?", "SELECT name FROM customers WHERE id = 1"),
     ("flags_unsaid", "Who bought something?", "SELECT name FROM customers WHERE id = 1"),
     ("flags_unsaid", "Who bought something?", "SELECT name FROM visits WHERE is_paid = true"),
     ("literals_unsaid", "Show the open orders.", "SELECT id FROM orders WHERE total > 12"),

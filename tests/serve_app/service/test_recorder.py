@@ -49,7 +49,7 @@ TESTER = Principal("tester")
 
 
 class FakeTracer(SpanNotes):
-    """SpanNotes spans and attributes; its trace id never changes."""
+    """Notes spans and attributes; its trace id never changes."""
 
     def __init__(self) -> None:
         super().__init__()
