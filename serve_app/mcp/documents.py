@@ -18,8 +18,6 @@ from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet, SchemaContext, TableDescriptions
 from quorumsql.contract.answers import ClarifyResponse, FailedResponse
 
-# How many rows are returned if a call does not say.
-ROWS = 50
 # The most characters of a list of rows or tables, as JSON.
 MOST_CHARS = 20_000
 _MOST_CELL_CHARS = 500

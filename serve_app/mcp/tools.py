@@ -23,6 +23,7 @@ from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal, Progress
 from quorumsql.contract import QueryRequest
 from serve_app.mcp.arguments import (
+    ROWS,
     AskArguments,
     DescribeTablesArguments,
     NoArguments,
@@ -31,7 +32,6 @@ from serve_app.mcp.arguments import (
     TranslateArguments,
 )
 from serve_app.mcp.documents import (
-    ROWS,
     Document,
     build_answer,
     build_context,
@@ -64,7 +64,7 @@ async def ask(call: ToolCall, arguments: AskArguments) -> CallToolResult:
         evidence=arguments.evidence,
         tables=arguments.tables,
         database=arguments.database or None,
-        max_rows=_limit_rows(call, arguments.max_rows),
+        max_rows=_limit_rows(call, arguments),
         chosen_sql=arguments.chosen_sql,
         session=arguments.session or None,
     )
@@ -95,7 +95,7 @@ async def run_sql(call: ToolCall, arguments: RunSqlArguments) -> CallToolResult:
         arguments.database or None,
         arguments.sql,
         call.principal,
-        _limit_rows(call, arguments.max_rows),
+        _limit_rows(call, arguments),
     )
     if isinstance(result, Refusal):
         return render_error(result.reason, told=f"The query was not run ({result.code}): ")
@@ -151,8 +151,10 @@ def render_error(reason: str, *, told: str = "") -> CallToolResult:
     return CallToolResult(content=[TextContent(text=text)], is_error=True)
 
 
-def _limit_rows(call: ToolCall, max_rows: int | None) -> int:
-    return max_rows or min(ROWS, call.services.settings.limits.max_rows)
+def _limit_rows(call: ToolCall, arguments: AskArguments | RunSqlArguments) -> int:
+    if "max_rows" in arguments.model_fields_set:
+        return arguments.max_rows
+    return min(ROWS, call.services.settings.limits.max_rows)
 
 
 async def _observe(call: ToolCall, request: QueryRequest) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -77,6 +78,23 @@ async def test_a_client_uses_all_that_is_offered(tmp_path: Path, mode: ConnectMo
             assert (await call(client, "describe_tables"))["tables"]
             assert (await call(client, "search_schema", text="orders"))["tables"]
     assert "loading" in (tmp_path / "errors").read_text()
+
+
+def test_a_line_that_is_no_message_gets_its_error() -> None:
+    ping = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
+    lines = ("no JSON", '{"jsonrpc": "2.0", "id": 1}', "[]", "", json.dumps(ping))
+    ended = subprocess.run(
+        [sys.executable, "-c", OVER_FAKES],
+        input="".join(f"{line}\n" for line in lines),
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+    )
+    replies = [json.loads(line) for line in ended.stdout.splitlines()]
+    errors = [(reply["id"], reply["error"]["code"]) for reply in replies if reply["id"] is None]
+    assert errors == [(None, -32700), (None, -32600), (None, -32600), (None, -32700)]
+    # It goes on.
+    assert replies[-1]["id"] == 7
 
 
 @pytest.mark.parametrize(
