@@ -99,8 +99,6 @@ def find_missing_limits(url: str, database: str) -> tuple[str, ...]:
 _LOCK_TIMEOUT_MS = 2000
 # The service never leaves a transaction idle for this long, unless it has died.
 _IDLE_TIMEOUT_MS = 10_000
-# A larger sort or hash goes to the server's disk.
-_WORK_MEM = "32MB"
 # Beyond it, PostgreSQL sorts on disk.
 _WORK_MEM = "32MB"
 _TRANSACTION_TIMEOUT_SINCE = 170_000
