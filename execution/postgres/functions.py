@@ -91,7 +91,7 @@ def find_reachable(url: str, login: str, database: str) -> tuple[ReachableFuncti
     """
     parameters = {"login": login}
     with open_connection(url, database) as connection:
-        connection.execute("SET search_path = ''")
+        connection.execute("SET LOCAL search_path = ''")
         rows = [
             row
             for query in (_render_families(), _render_definers())

@@ -136,7 +136,7 @@ def read_postgres_catalog(
     try:
         with psycopg.connect(url, connect_timeout=5, row_factory=dict_row) as connection:
             # So that names in views and types are qualified, whatever the role's search path is.
-            connection.execute("SET search_path = ''")
+            connection.execute("SET LOCAL search_path = ''")
             roles = connection.execute(_ROLES, [[reader_role, index_role]]).fetchall()
             if reader_role not in {role["rolname"] for role in roles}:
                 raise DatabaseUnavailable(

@@ -7,7 +7,8 @@ the counters were off, or were reset and reached the same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import attrgetter
 from typing import Any
 
@@ -95,6 +96,7 @@ class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
         self._index_role = index_role
         self._schemas = schemas
         self._find_values_login = find_values_login or (lambda: (indexer_url, ""))
+        self._role = ""
 
     def read_catalog(self) -> Catalog:
         """See ``SourceDatabase``."""
@@ -107,32 +109,40 @@ class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
         )
 
     def _connect(self) -> psycopg.Connection[Any]:
-        url, role = self._find_values_login()
-        connection = psycopg.connect(url, connect_timeout=5, autocommit=True)
-        if role:
-            connection.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(role)))
-        connection.execute("SET default_transaction_read_only = on")
-        connection.execute(f"SET statement_timeout = {_SURVEY_TIMEOUT_MS:d}")
-        # Table names are qualified; operators and functions must be PostgreSQL's own.
-        connection.execute("SET search_path = pg_catalog")
-        return connection
+        url, self._role = self._find_values_login()
+        # Nothing may outlive a transaction: behind a pooler, the next is on another connection.
+        return psycopg.connect(url, connect_timeout=5, autocommit=True, prepare_threshold=None)
+
+    @contextmanager
+    def _reading(self, timeout_ms: int) -> Iterator[psycopg.Connection[Any]]:
+        """A read-only transaction under the role, each of whose statements may take that long."""
+        with self._open.transaction():
+            # Table names are qualified; operators and functions must be PostgreSQL's own.
+            self._open.execute(
+                f"SET TRANSACTION READ ONLY; SET LOCAL statement_timeout = {timeout_ms:d};"
+                " SET LOCAL search_path = pg_catalog"
+            )
+            if self._role:
+                self._open.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(self._role)))
+            yield self._open
 
     def survey(self, tables: Sequence[Table], *, most: int, longest: int) -> list[TextColumn]:
         """All text and enumeration columns. Raises DatabaseUnavailable."""
         wanted = {(table.schema, table.name): table for table in tables if table.kind in _KINDS}
         schemas = {"schemas": sorted({schema for schema, _ in wanted})}
         try:
-            marks = {
-                (schema, name): (rows, mark)
-                for schema, name, rows, mark in self._open.execute(_MARKS, schemas)
-            }
-            columns = self._open.execute(_COLUMNS, schemas).fetchall()
-            statistics = {
-                (schema, name, column): (distinct, width)
-                for schema, name, column, distinct, width in self._open.execute(
-                    _STATISTICS, schemas
-                )
-            }
+            with self._reading(_SURVEY_TIMEOUT_MS) as connection:
+                marks = {
+                    (schema, name): (rows, mark)
+                    for schema, name, rows, mark in connection.execute(_MARKS, schemas)
+                }
+                columns = connection.execute(_COLUMNS, schemas).fetchall()
+                statistics = {
+                    (schema, name, column): (distinct, width)
+                    for schema, name, column, distinct, width in connection.execute(
+                        _STATISTICS, schemas
+                    )
+                }
         except psycopg.Error as error:
             raise self._build_unavailable(error) from error
         found: list[TextColumn] = []
@@ -155,9 +165,8 @@ class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
     def fetch(self, query: str, timeout_ms: int) -> list[tuple[Any, ...]] | Unreadable:
         """See ``SourceDatabase``."""
         try:
-            with self._open.transaction():
-                self._open.execute(f"SET LOCAL statement_timeout = {timeout_ms:d}")
-                return self._open.execute(query.encode()).fetchall()
+            with self._reading(timeout_ms) as connection:
+                return connection.execute(query.encode()).fetchall()
         except psycopg.errors.QueryCanceled:
             return Unreadable(f"took longer than {timeout_ms} ms", timed_out=True)
         except psycopg.Error as error:
