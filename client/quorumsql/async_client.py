@@ -40,6 +40,7 @@ from quorumsql.contract.schema import (
 )
 from quorumsql.contract.status import StatusResponse
 from quorumsql.errors import InvalidRequest, Unavailable
+from quorumsql.loopback import is_on_loopback
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -66,6 +67,7 @@ class AsyncClient:
             headers=wire.build_headers(wire.find_token(token)),
             timeout=wire.SHORT_TIMEOUT,
             transport=transport,
+            trust_env=not is_on_loopback(self.url),
         )
 
     async def ask(

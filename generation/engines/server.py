@@ -17,6 +17,7 @@ from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, Setting
 from nl2sql.schema_text import MESSAGE_MARKS
 from nl2sql.settings import ModelSettings
 from nl2sql.types import SamplingRequest
+from quorumsql.loopback import is_on_loopback
 
 # The longest part of a server's message in an error.
 _MESSAGE_CHARS = 300
@@ -267,6 +268,7 @@ class ServerEngine:
             api_key=read_api_key(settings) or "none",
             timeout=vendor.Timeout(settings.timeout_ms / 1000, connect=_CONNECT_S),
             max_retries=settings.retries,
+            http_client=vendor.DefaultAsyncHttpxClient(trust_env=not is_on_loopback(base_url)),
         )
         self._settings = settings
         self._client = client

@@ -137,15 +137,6 @@ def check_base_url(url: str) -> None:
     _ = parts.port
 
 
-def is_on_loopback(url: str) -> bool:
-    """Whether the address is a loopback address.
-
-    >>> is_on_loopback("http://localhost:11434/v1"), is_on_loopback("http://gpu.example.com/v1")
-    (True, False)
-    """
-    return urlsplit(url).hostname in ("127.0.0.1", "localhost", "::1")
-
-
 def is_in_own_network(url: str) -> bool:
     """Whether the address is one of this machine or of a private network, judged by its text.
 

@@ -16,6 +16,7 @@ import numpy as np
 from nl2sql.errors import Busy, LimitReached, Unavailable
 from nl2sql.settings import Settings
 from quorumsql import wire
+from quorumsql.loopback import is_on_loopback
 from serve_app.batch.job import Job, JobSpec
 from serve_app.batch.questions import BatchQuestion, build_request
 from serve_app.batch.results import Row, build_error_row, build_row
@@ -163,6 +164,7 @@ async def _open(plan: WorkerPlan) -> tuple[Asker, asyncio.Semaphore]:
         base_url=plan.url,
         timeout=wire.ENDLESS_TIMEOUT,
         limits=httpx.Limits(max_connections=most),
+        trust_env=not is_on_loopback(plan.url),
     )
     asker = Asker(plan.job.spec, plan.settings, client, RetryPolicy(), os.environ)
     return asker, asyncio.Semaphore(most)

@@ -19,6 +19,7 @@ import psutil
 from nl2sql.errors import SettingsError, Unavailable
 from nl2sql.settings import Settings
 from nl2sql.settings.service import ServeSettings
+from quorumsql.loopback import is_on_loopback
 
 
 def service_url(settings: Settings) -> str:
@@ -30,7 +31,7 @@ def service_url(settings: Settings) -> str:
 def is_ready(url: str) -> bool:
     """Whether a QuorumSQL service answers at ``url`` and is ready for questions."""
     try:
-        answer = httpx.get(f"{url}/readyz", timeout=10)
+        answer = httpx.get(f"{url}/readyz", timeout=10, trust_env=not is_on_loopback(url))
         return bool(answer.json()["ready"])
     except (httpx.HTTPError, ValueError, KeyError, TypeError):
         return False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 
@@ -18,19 +16,3 @@ def check_exposure(settings: Settings, *, is_exposed: bool) -> None:
             "identity.jwt, or set serve.allow_anonymous: true if a proxy in front of it "
             "authenticates clients.",
         )
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address to listen on.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("localhost")
-    (True, True, True)
-    >>> is_loopback("0.0.0.0"), is_loopback("::"), is_loopback("sql.example.com")
-    (False, False, False)
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

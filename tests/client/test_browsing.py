@@ -39,13 +39,15 @@ async def test_data(service: PageService) -> None:
     async with connect(service, "mia") as client:
         person = await client.me()
         assert (person.name, person.rights.review) == ("mia", False)
-        assert [one.name for one in (await client.databases()).databases] == person.databases
+        assert [one.name for one in await client.databases()] == person.databases
         page = await client.tables("demo_erp", "employee", limit=1)
-        (entry,) = page.tables
+        (entry,) = page
         assert page.next is not None
         assert (await client.tables("demo_erp", "employee", after=page.next)).total == page.total
-        assert (await client.table("demo_erp", entry.table)).columns
-        assert (await client.definitions("demo_erp")).measures
+        assert all(each.name for each in await client.table("demo_erp", entry.table))
+        names = [each.name for each in await client.definitions("demo_erp")]
+        assert "headcount" in names
+        assert "open tickets" in names
         assert await client.suggestions("demo_erp")
         with pytest.raises(InvalidRequest, match="invented"):
             await client.table("demo_erp", "invented")
@@ -54,15 +56,16 @@ async def test_data(service: PageService) -> None:
 async def test_queries(service: PageService) -> None:
     async with connect(service, "mia") as client:
         result = await client.run(COUNT, max_rows=5)
-        assert (result.database, len(result.rows)) == ("demo_erp", 1)
+        assert (result.database, len(result)) == ("demo_erp", 1)
+        assert list(result) == result.rows
 
 
 async def test_history(service: PageService) -> None:
     async with connect(service, "mia") as client:
         for session in ("a", "b"):
             await client.ask(COUNT, session=session, k=1)
-        assert [one.id for one in (await client.conversations()).conversations] == ["b", "a"]
-        (turn,) = (await client.conversation("a")).turns
+        assert [one.id for one in await client.conversations()] == ["b", "a"]
+        (turn,) = await client.conversation("a")
         assert turn.sql == COUNT
         assert (await client.delete_conversation("a")).conversations == 1
         assert (await client.delete_conversations()).conversations == 1
@@ -92,7 +95,7 @@ async def test_review(service: PageService) -> None:
         answer = await client.ask(COUNT, k=1)
         assert isinstance(answer, AnsweredResponse)
         await client.rate(answer, "wrong")
-        (entry,) = (await client.review(database="demo_erp")).entries
+        (entry,) = await client.review(database="demo_erp")
         await client.finish_review(entry.id)
         assert (await client.review()).entries == []
         assert (await client.review(state="done")).entries[0].reviewed_by == "ada"

@@ -30,6 +30,7 @@ from quorumsql.errors import (
 )
 from quorumsql.wire import Export, NoRows, translate
 from serve_app.in_process import AppTransport
+from serve_app.operations.background import is_ready
 from tests.conftest import ROOT
 from tests.fakes import FakeConversations, FakeGenerator, build_result
 from tests.serve_app.http.test_event_stream import GENERATED
@@ -165,6 +166,15 @@ def test_the_address_and_the_token_come_from_the_environment(
         assert client.ask(QUESTION).outcome == "failed"
     assert str(seen[0].url) == "http://sql.example.com/query"
     assert seen[0].headers["authorization"] == "Bearer s3cret"
+
+
+def test_a_service_on_this_machine_is_not_asked_through_a_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with over_http() as client:
+        assert client.ask(QUESTION).outcome == "answered"
+        assert is_ready(client.url)
 
 
 @pytest.mark.parametrize(

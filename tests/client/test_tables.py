@@ -71,6 +71,7 @@ def test_nothing_is_a_table_too() -> None:
     answer = build_answer(("n", "int8"), rows=[])
     assert answer.to_arrow().num_rows == 0
     assert list(answer.to_pandas().columns) == ["n"]
+    assert (list(answer), len(answer), bool(answer)) == ([], 0, True)
 
 
 def test_html_shows_the_first_rows_and_escapes_all() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.config import JsonDict
 
 from quorumsql import tables
-from quorumsql.contract.model import ResponseModel, Rows, Text
+from quorumsql.contract.model import Listed, ResponseModel, Rows, Text
 from quorumsql.contract.trace import TraceResponse
 
 if TYPE_CHECKING:
@@ -67,8 +67,10 @@ class VerifiedResponse(ResponseModel):
     source: Text = Field(description="`feedback`, `file` or `benchmark`.")
 
 
-class AnsweredResponse(Response):
+class AnsweredResponse(Listed, Response):
     """The query, its rows and the confidence."""
+
+    LISTED: ClassVar = ("rows",)
 
     model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
@@ -110,8 +112,10 @@ class RefusedResponse(Response):
     suggestions: list[Text] = Field([], description="Questions that could be answered.")
 
 
-class InterpretationResponse(ResponseModel):
+class InterpretationResponse(Listed):
     """One of the queries that a `clarify` answer offers."""
+
+    LISTED: ClassVar = ("rows",)
 
     sql: Text = Field(description="The query.")
     description: Text = Field(description="What the query asks for, in words.")
@@ -125,8 +129,10 @@ class InterpretationResponse(ResponseModel):
     cut: list[list[int]] = Field([], description="[row, column] of each truncated cell, from 0.")
 
 
-class ClarifyResponse(Response):
+class ClarifyResponse(Listed, Response):
     """The confidence is too low to answer."""
+
+    LISTED: ClassVar = ("interpretations",)
 
     outcome: Literal["clarify"] = "clarify"
     reason: Text

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from quorumsql.contract.model import ResponseModel, Text
+from quorumsql.contract.model import Listed, ResponseModel, Text
 
 
 class FeedbackRequest(BaseModel):
@@ -65,8 +65,10 @@ class ReviewEntryResponse(ResponseModel):
     )
 
 
-class ReviewResponse(ResponseModel):
+class ReviewResponse(Listed):
     """A page of feedback, the latest first; it may be empty though others follow."""
+
+    LISTED: ClassVar = ("entries",)
 
     entries: list[ReviewEntryResponse]
     next: Text | None = Field(description="`after` of the next page; null at the end.")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
-from quorumsql.contract.model import ResponseModel, Text
+from quorumsql.contract.model import Listed, ResponseModel, Text
 
 
 class ConversationEntryResponse(ResponseModel):
@@ -17,8 +19,10 @@ class ConversationEntryResponse(ResponseModel):
     questions: int
 
 
-class ConversationsResponse(ResponseModel):
+class ConversationsResponse(Listed):
     """A page of conversations, the latest first."""
+
+    LISTED: ClassVar = ("conversations",)
 
     conversations: list[ConversationEntryResponse]
     next: Text | None = Field(description="`after` of the next page; null at the end.")
@@ -46,8 +50,10 @@ class ConversationTurnResponse(ResponseModel):
     )
 
 
-class ConversationResponse(ConversationEntryResponse):
+class ConversationResponse(Listed, ConversationEntryResponse):
     """A conversation with its latest questions, at most 100, oldest first."""
+
+    LISTED: ClassVar = ("turns",)
 
     turns: list[ConversationTurnResponse]
 

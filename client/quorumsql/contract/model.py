@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, SkipValidation
 
@@ -22,3 +23,29 @@ class ResponseModel(BaseModel):
     """Every key is always present. Older clients ignore keys that a later version adds."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Listed(ResponseModel):
+    """A response that people take for a list: of rows, tables, databases.
+
+    Iterating it, its length and its positions are those of the fields ``LISTED``. It is true also
+    if it is empty.
+    """
+
+    LISTED: ClassVar[tuple[str, ...]]
+
+    @property
+    def _items(self) -> Sequence[Any]:
+        return [item for name in self.LISTED for item in getattr(self, name)]
+
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __getitem__(self, position: int) -> Any:
+        return self._items[position]
+
+    def __bool__(self) -> bool:
+        return True

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import BaseModel, ConfigDict, Field
 
 from quorumsql.contract.answers import ResultColumn
-from quorumsql.contract.model import PREDICATES, ResponseModel, Rows, Text
+from quorumsql.contract.model import PREDICATES, Listed, Rows, Text
 
 
 class RunRequest(BaseModel):
@@ -27,8 +29,10 @@ class RunRequest(BaseModel):
     )
 
 
-class RunResponse(ResponseModel):
+class RunResponse(Listed):
     """The rows of a query that the guard let pass."""
+
+    LISTED: ClassVar = ("rows",)
 
     database: Text
     sql: Text = Field(description="The query as it was sent.")

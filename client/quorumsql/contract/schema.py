@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from quorumsql.contract.model import ResponseModel, Text
+from quorumsql.contract.model import Listed, ResponseModel, Text
 
 
 class DatabaseResponse(ResponseModel):
@@ -19,8 +19,10 @@ class DatabaseResponse(ResponseModel):
     tables: int = Field(description="How many tables the principal sees.")
 
 
-class DatabasesResponse(ResponseModel):
+class DatabasesResponse(Listed):
     """The databases that the principal may ask."""
+
+    LISTED: ClassVar = ("databases",)
 
     databases: list[DatabaseResponse]
 
@@ -36,8 +38,10 @@ class TableEntryResponse(ResponseModel):
     database_schema: Text = Field(description="The schema that its name begins with.")
 
 
-class TablesResponse(ResponseModel):
+class TablesResponse(Listed):
     """A page of the tables that match a search."""
+
+    LISTED: ClassVar = ("tables",)
 
     tables: list[TableEntryResponse]
     next: Text | None = Field(description="`after` of the next page; null at the end.")
@@ -77,8 +81,10 @@ class NeighbourResponse(ResponseModel):
     direction: Literal["out", "in"] = Field(description="`out`: the described table has the key.")
 
 
-class TableDetailsResponse(ResponseModel):
+class TableDetailsResponse(Listed):
     """A table as the principal sees it."""
+
+    LISTED: ClassVar = ("columns",)
 
     table: Text
     kind: Text = Field(description="`table`, `view` or another kind of the database.")
@@ -102,8 +108,10 @@ class SemanticDefinitionResponse(ResponseModel):
     synonyms: list[Text] = Field([], description="Other words for it, which questions may use.")
 
 
-class DefinitionsResponse(ResponseModel):
+class DefinitionsResponse(Listed):
     """The definitions of which the principal may see all that they read."""
+
+    LISTED: ClassVar = ("measures", "dimensions", "filters")
 
     measures: list[SemanticDefinitionResponse]
     dimensions: list[SemanticDefinitionResponse]

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from generation.engines.choice import INSTALL_VLLM
 from generation.engines.model_choice import describe_choice
 from nl2sql.settings import ModelSettings, Settings
-from nl2sql.settings.model import is_on_loopback
 from nl2sql.types import Contents
+from quorumsql.loopback import is_on_loopback
 from retrieval.embedding.embedder import DEFAULT_MODEL
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready, service_url

@@ -71,6 +71,16 @@ async def test_a_server_like_vllm_continues_the_answer_in_one_request() -> None:
     assert (body["n"], body["seed"], body["stop"], body["max_tokens"]) == (2, 7, ["```"], 50)
 
 
+async def test_a_server_on_this_machine_is_not_asked_through_a_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    with serve(tokenize=VLLM, v1__chat__completions=complete("SELECT 1\n")) as server:
+        engine = build_engine(server)
+        assert (await engine.sample(build_request())).texts == ("SELECT 1\n",)
+        await engine.close()
+
+
 async def test_other_servers_write_the_whole_answer_which_is_cut() -> None:
     whole = complete("<think>```sql\nno\n```</think>Here:\n```sql\nSELECT 1\n```\nDone.")
     with serve(v1__chat__completions=whole) as server:
