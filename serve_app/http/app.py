@@ -130,6 +130,7 @@ def _build_probe_router(service: QueryService) -> APIRouter:
                 ready=ready,
                 parts={name: problem or "ok" for name, problem in parts.items()},
                 pace=build_pace(pace) if pace else None,
+                preparing=service.preparing,
             ).model_dump()
         return AnyTextJSONResponse(body, status_code=200 if ready else 503)
 

@@ -1,9 +1,9 @@
 """Makes the engine process the common beginnings of prompts before a question needs them.
 
 Prompts of questions on one module begin with the same tables, and the engine caches what it has
-processed. After a start, and after an index was replaced, the modules of the active principals are
-processed one by one while no question is being answered. A new question interrupts this; it starts
-again when the question is answered.
+processed. After a start the modules of the default database are processed, and those of any other
+after its first question and after its index was replaced: one by one, while no question is being
+answered. A new question interrupts this; it starts again when the question is answered.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ class PromptPreparation:
         self._prepared: dict[_Key, str] = {}
         self._preparing: dict[_Key, str] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._turn = asyncio.Lock()
+        self.current = ""
+        """The database whose prompts are being prepared; empty while there is none."""
 
     def start(self, database: str, principal: Principal, version: str, turns: FairTurns) -> None:
         """Starts preparation if this ``version`` of the index is new; returns at once.
@@ -64,7 +67,8 @@ class PromptPreparation:
     ) -> None:
         key = (database, principal.roles)
         try:
-            tokens = await self.prepare(database, principal, turns)
+            async with self._turn:
+                tokens = await self.prepare(database, principal, turns)
         except QuorumError as error:
             # The next question fails with the same error and reports it, or prepares again.
             _LOG.info("The prompts of %s are not prepared: %s", database, error)
@@ -81,11 +85,15 @@ class PromptPreparation:
         """
         tokens, version = 0, None
         await self._wait_for_quiet(turns)
-        for context in await self._retriever.list_beginnings(database, principal):
-            version = context.version
-            tokens += await self._read(context, turns)
-            if tokens >= _MOST_TOKENS:
-                break
+        self.current = database
+        try:
+            for context in await self._retriever.list_beginnings(database, principal):
+                version = context.version
+                tokens += await self._read(context, turns)
+                if tokens >= _MOST_TOKENS:
+                    break
+        finally:
+            self.current = ""
         if version is not None:
             self._prepared[database, principal.roles] = version
         return tokens

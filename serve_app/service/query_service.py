@@ -180,6 +180,11 @@ class QueryService:
         except (TimeoutError, QuorumError):
             return None
 
+    @property
+    def preparing(self) -> str:
+        """The database whose prompts the idle engine reads in advance; empty if none."""
+        return "" if self._preparation is None else self._preparation.current
+
     async def readiness(self) -> Mapping[str, str]:
         """Part → its problem, empty if it has none; at most one second old."""
         now = time.monotonic()
@@ -213,9 +218,10 @@ class QueryService:
         )
         found = {name: problem for pairs in outcomes for name, problem in pairs}
         if self._preparation is not None:
-            local = self._settings.identity.principal()
-            for database in self.list_ready(found):
-                self._preparation.start(database, local, "", self.admission.turns)
+            default = self._settings.default_database or next(iter(self._settings.databases))
+            if default in self.list_ready(found):
+                local = self._settings.identity.principal()
+                self._preparation.start(default, local, "", self.admission.turns)
         return found
 
     async def _probe(self, name: str, probe: Probe) -> tuple[tuple[str, str], ...]:

@@ -14,3 +14,8 @@ class StatusResponse(ResponseModel):
     ready: bool
     parts: dict[str, Text] = Field(description="Part → `ok`, or its problem.")
     pace: PaceResponse | None
+    preparing: Text = Field(
+        "",
+        description="The database whose prompts the idle model reads in advance; empty if it reads "
+        "none.",
+    )

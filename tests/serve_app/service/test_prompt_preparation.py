@@ -90,6 +90,49 @@ async def test_a_question_ends_the_reading_which_begins_again_after_it() -> None
     assert (generator.begun, len(generator.prepared)) == (2, 1)
 
 
+async def test_one_database_is_read_at_a_time_and_that_is_told() -> None:
+    class PausingGenerator(FakeGenerator):
+        def __init__(self) -> None:
+            super().__init__()
+            self.go = asyncio.Event()
+            self.reading = 0
+
+        async def prepare(self, context: SchemaContext) -> int:
+            self.reading += 1
+            await self.go.wait()
+            return await super().prepare(context)
+
+    generator, turns = PausingGenerator(), FairTurns(1)
+    preparation = PromptPreparation(FakeRetriever(), generator, quiet_s=0)
+    for database in ("shop", "crm", "wiki"):
+        preparation.start(database, ANALYST, "", turns)
+    await let_work()
+    assert (generator.reading, preparation.current) == (1, "shop")
+    generator.go.set()
+    await let_work()
+    assert (len(generator.prepared), preparation.current) == (3, "")
+
+
+async def test_of_many_databases_the_default_one_alone_is_read_when_the_service_is_ready() -> None:
+    names = [f"shop{number}" for number in range(50)]
+    databases = {name: {"reader": {"url": "embedded"}} for name in names}
+    settings = build_settings(databases=databases, default_database="shop7")
+    asked: list[str] = []
+
+    class ListingRetriever(SchoolRetriever):
+        async def list_beginnings(
+            self, database: str, principal: Principal
+        ) -> tuple[SchemaContext, ...]:
+            asked.append(database)
+            return await super().list_beginnings(database, principal)
+
+    preparation = PromptPreparation(ListingRetriever(), FakeGenerator(), quiet_s=0)
+    queries = QueryService(settings, NoAnswerer(), {}, preparation=preparation)
+    assert len(queries.list_ready(await queries.readiness())) == 50
+    await let_work()
+    assert asked == ["shop7"]
+
+
 async def test_it_begins_when_the_service_is_ready_though_nobody_asks() -> None:
     generator, settings = FakeGenerator(), build_settings()
     preparation = PromptPreparation(SchoolRetriever(), generator, quiet_s=0)
