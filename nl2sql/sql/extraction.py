@@ -6,14 +6,18 @@ Models reason aloud, use code fences, and explain before and after. The rules, i
 2. The last closed block in fences counts whose query parses; if none does, the last with a query.
    Else, if the answer begins with a query, it is taken up to a fence; else the first block with a
    query; else the prose itself is searched.
-3. Of several statements, the first SELECT or WITH that parses is chosen; if none does, the first.
-4. An explanation after the query is removed if the query does not parse with it.
+3. Of a JSON object, the first text with a query counts.
+4. Of several statements, the first SELECT or WITH that parses is chosen; if none does, the first.
+5. An explanation after the query is removed if the query does not parse with it.
+6. Outside of literals and quoted names, typographic quotes, full-width signs, odd spaces and
+   escaped line breaks are spelled plainly.
 
 Does not judge what a query does; the guard does. Never raises.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -181,9 +185,55 @@ def extract_sql(text: str, dialect: str = "postgres") -> str:
     for turn in _TURN.split(_drop_thinking(text).lstrip("\ufeff\u200b")):
         answer = _MARKS.sub("\n", turn)
         for part in (*_choose_block(answer, dialect), *_list_blocks(answer)):
-            if sql := choose_statement(part, dialect):
-                return sql
+            if sql := _find_query(part, dialect):
+                return _spell_plainly(sql)
     return ""
+
+
+def _find_query(part: str, dialect: str) -> str:
+    said = (choose_statement(text, dialect) for text in (*_list_json_texts(part), part))
+    return next(filter(None, said), "")
+
+
+def _list_json_texts(text: str) -> tuple[str, ...]:
+    """The texts of a JSON object; none for anything else."""
+    try:
+        value = json.loads(text, strict=False) if text.lstrip().startswith("{") else {}
+    except (ValueError, RecursionError):
+        return ()
+    return tuple(each for each in value.values() if isinstance(each, str))
+
+
+# What keyboards and typography make of the signs of SQL.
+_PLAIN = {
+    **dict.fromkeys("\u2018\u2019\u201a\u201b\uff07", "'"),
+    **dict.fromkeys("\u201c\u201d\u201e\uff02", '"'),
+    **dict.fromkeys("\u00a0\u2007\u202f\u3000", " "),
+    **dict.fromkeys("\u200b\u200c\u200d\u2060\ufeff", ""),
+    **{chr(ord(sign) + 0xFEE0): sign for sign in "()*,.;<=>%+-/"},
+}
+_ODD = re.compile(
+    r"(?P<text>\u2018[^\u2018\u2019]*\u2019|\u201c[^\u201c\u201d]*\u201d)"
+    rf"|{LITERAL.pattern}|`[^`]*`|\[[^\[\]]*\]|\\n|[{''.join(_PLAIN)}]",
+    re.DOTALL,
+)
+
+
+def _spell_plainly(sql: str) -> str:
+    """The query with plain signs outside of literals, quoted names and comments.
+
+    >>> _spell_plainly("SELECT count\uff08*\uff09 FROM t WHERE a = \u2018x\u2019\uff1b")
+    "SELECT count(*) FROM t WHERE a = 'x'"
+    """
+    plain = _ODD.sub(_spell_sign, sql)
+    return sql if plain == sql else _cut(plain)
+
+
+def _spell_sign(match: re.Match[str]) -> str:
+    if match["text"]:
+        quote = _PLAIN[match[0][0]]
+        return f"{quote}{match[0][1:-1].replace(quote, 2 * quote)}{quote}"
+    return " " if match[0] == "\\n" else _PLAIN.get(match[0], match[0])
 
 
 def _choose_block(answer: str, dialect: str) -> tuple[str, ...]:
@@ -192,7 +242,7 @@ def _choose_block(answer: str, dialect: str) -> tuple[str, ...]:
         # The first fence closes a block that the prompt opened.
         return ()
     blocks = [match[1] for match in _FENCE.finditer(answer) if match[2]]
-    found = [choose_statement(block, dialect) for block in reversed(blocks[-_MOST_BLOCKS:])]
+    found = [_find_query(block, dialect) for block in reversed(blocks[-_MOST_BLOCKS:])]
     queries = [sql for sql in found if sql]
     return tuple(sorted(queries, key=lambda sql: not is_query(sql, dialect)))[:1]
 
