@@ -1,9 +1,9 @@
 """The intent gate: checks whether a question is about this database at all.
 
 Commands to change data are refused by rule; greetings, thanks and "what can I ask?" get a reply by
-rule. Clear cases are decided by the results of retrieval, without the model: a question near to
-some table passes; a question that is far from all tables, has few words of the schema and names no
-cell value is refused, and so are requests for poems. Doubtful questions pass, because the gate only
+rule, and so do requests for poems. Clear cases are decided by the results of retrieval, without the
+model: a question near to some table passes; a question that is far from all tables, has few words
+of the schema and names no cell value is refused. Doubtful questions pass, because the gate only
 saves work; protection is the task of the guard. Questions about the tables themselves do not come
 here: retrieval, which knows them all, answers them. For the thresholds see docs/lab/retrieval.md.
 """
@@ -13,6 +13,7 @@ from __future__ import annotations
 from generation.conversation.remarks import (
     Remark,
     asks_to_change,
+    asks_to_write,
     is_small_talk,
     read_remark,
     reply,
@@ -45,6 +46,9 @@ def check_intent(question: Question, context: SchemaContext, flags: FlagSettings
         return answer_remark(remark, context)
     if not context.tables:
         return Intent("off_topic", "This database has no table that may be asked about.")
+    if asks_to_write(question.text):
+        reason = "Questions about the data are answered here; stories and poems are not written."
+        return _refuse("off_topic", reason, context, "rule")
     if all(hit.cosine is None for hit in context.tables):
         # Without embeddings, only keywords can decide.
         is_found = context.has_keyword_hit or context.definitions

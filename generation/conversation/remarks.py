@@ -1,8 +1,8 @@
 """Recognises what is no question about data: greetings, "what can I ask?", poems, and commands.
 
 Of greetings, thanks and the like only whole, unambiguous forms, in the nine languages of
-``remarks.yaml``. The gate refuses a request for a poem, code or a translation only if it is far
-from all tables, so that a database about poems can be asked for one.
+``remarks.yaml``. The gate refuses a request to write a poem; one for code or a translation only if
+it is far from all tables, so that a school can be asked for a class list.
 
 A command to change data gets a better answer here; protection is the task of the guard, which
 allows only queries. Therefore only forms that no question has are recognised (an SQL statement, or
@@ -37,6 +37,12 @@ _FORMS = (
     r"are you (?:an? )?(?:human|robot|bot|ai|machine|person|model)\b.*",
     r"translate .+ (?:in)?to \w+",
     r"play (?:some|a|the) \w+.*",
+)
+_WRITING = re.compile(
+    r"(?:please |can you |could you )*(?:(?:write|compose|sing)(?: me| us)? (?:an? |some )(?:\w+ )?"
+    r"(?:song|essay|story|joke|poem|haiku|limerick)|tell(?: me| us)? (?:an? |some )(?:\w+ )?"
+    r"(?:story|joke|poem|haiku|limerick))s?\b.*",
+    re.IGNORECASE,
 )
 _SMALL_TALK = re.compile(rf"(?:{'|'.join(_FORMS)})[\s.!?]*", re.IGNORECASE)
 _POLITE = (
@@ -89,6 +95,9 @@ def read_remark(text: str) -> Remark | None:
     if len(text) > _MOST_CHARS:
         return None
     plain = fold_text(text)
+    if not plain:
+        # Only signs, such as "?".
+        return Remark("help", "en")
     return next((remark for remark, form in _load_forms() if form.fullmatch(plain)), None)
 
 
@@ -102,6 +111,15 @@ def reply(remark: Remark, subjects: str, questions: Sequence[str]) -> str:
             quoted = said["or"].join(f"“{question}”" for question in questions)
             parts.append(said["example"].format(questions=quoted))
     return " ".join(parts)
+
+
+def asks_to_write(text: str) -> bool:
+    """Whether the whole text asks for a poem or the like, whatever about.
+
+    >>> [asks_to_write(text) for text in ("Write me a poem about invoices", "Tell me a song by X")]
+    [True, False]
+    """
+    return _WRITING.fullmatch(text.strip()) is not None
 
 
 def is_small_talk(text: str) -> bool:

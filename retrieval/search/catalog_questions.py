@@ -199,7 +199,7 @@ def _list_columns(
         if not request.column or column.name == _find_column(table, request.column)
     }
     texts = _describe({name: column.comment for name, (_, column) in found.items()}, glosses)
-    names = (*(("table",) if request.column else ()), "column", "type")
+    names = (*(() if request.table and not request.column else ("table",)), "column", "type")
     rows = [
         (_text(catalog.short_names[table.qualified]), _text(column.name), _text(column.type))
         for table, column in found.values()

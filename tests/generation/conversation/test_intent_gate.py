@@ -59,8 +59,11 @@ GLUED = rename_tables(FAR, "sbcustomer")
         # The embedder knows English.
         ("Wie wird das Wetter morgen?", FAR, "", "doubt"),
         ("Good morning!", build_near(0.5), "small_talk", "rule"),
-        ("Write a poem.", build_near(0.4), "", "score"),
-        ("Write a poem.", build_near(0.2), "off_topic", "score"),
+        ("Write a poem about orders.", build_near(0.4), "off_topic", "rule"),
+        ("Write a function.", build_near(0.4), "", "score"),
+        ("Write a function.", build_near(0.2), "off_topic", "score"),
+        ("Give me an e-mail list of customers", build_near(0.4), "", "score"),
+        ("??", build_near(0.4), "small_talk", "rule"),
         # Without vectors words decide.
         (SUNNY.text, build_near(None), "off_topic", "score"),
         (SUNNY.text, build_near(None, 1), "", "doubt"),

@@ -38,6 +38,7 @@ FORMS = {
     ],
     "columns": [
         "What columns does orders have?",
+        "What columns does orders have and what do they mean?",
         "describe the table orders",
         "Welche Spalten hat die Tabelle orders?",
         "Quelles sont les colonnes de la table orders ?",
@@ -171,6 +172,16 @@ def test_a_name_of_the_schema_wins(question: str, catalog: Catalog) -> None:
 def test_a_table_may_be_called_by_its_words() -> None:
     for said in ("order_lines", "the order lines", "sales.order_lines", "Order Line"):
         assert write(f"What columns does {said} have?").count("product_id") == 1
+
+
+def test_all_columns_are_listed_with_their_tables() -> None:
+    for question in (
+        "How many columns does the whole database have?",
+        "How many columns are there?",
+    ):
+        listed = write(question)
+        assert listed.count("'orders', ") == 6
+        assert listed.endswith('SELECT "table", "column", "type", "description" FROM listed')
 
 
 def test_large_databases_are_listed_as_far_as_the_guard_reads() -> None:
