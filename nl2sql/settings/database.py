@@ -124,7 +124,8 @@ class DatabaseSettings(Section):
     )
     schemas: tuple[str, ...] = Field(
         default=(),
-        description="Schemas to index, in search-path order; empty: all that are visible.",
+        description="Schemas to index, in search-path order; empty: all that are visible, those of "
+        "the reader's own search path first.",
     )
     policy: Path | None = Field(
         None,

@@ -109,6 +109,17 @@ SELECT k.conname AS name, sn.nspname AS schema, s.relname AS "table",
 
 _ROLES = "SELECT oid, rolname FROM pg_roles WHERE rolname = ANY (%s)"
 
+# The reader's own search path here, else the server's usual one, with its name for "$user".
+_SEARCH_PATH = """
+SELECT set_config('search_path', replace(coalesce(
+  (SELECT split_part(setting, '=', 2)
+     FROM pg_db_role_setting s CROSS JOIN unnest(s.setconfig) AS setting
+    WHERE setting LIKE 'search_path=%%' AND s.setrole IN (0, %(reader)s)
+      AND s.setdatabase IN (0, (SELECT oid FROM pg_database WHERE datname = current_database()))
+    ORDER BY s.setrole = 0, s.setdatabase = 0 LIMIT 1),
+  '"$user", public'), '"$user"', quote_ident(%(name)s::text)), true)
+"""
+
 # The product's own schema is never indexed.
 _SYSTEM_SCHEMAS = ["information_schema", "quorumsql"]
 
@@ -126,8 +137,9 @@ def read_postgres_catalog(
     """The catalog of the database at ``url``, limited to what ``reader_role`` may SELECT.
 
     Includes what ``index_role``, if it exists, may SELECT: with row-level security the reader
-    itself may SELECT nothing. Raises DatabaseUnavailable if the server does not answer or the
-    reader's role does not exist.
+    itself may SELECT nothing. The search path is ``schemas``, or that of ``reader_role`` and then
+    all other schemas: so a name that several schemas have means what it does there. Raises
+    DatabaseUnavailable if the server does not answer or the reader's role does not exist.
     """
     parameters: dict[str, Any] = {
         "schemas": list(schemas),
@@ -145,6 +157,11 @@ def read_postgres_catalog(
                     hint="`quorumsql doctor` prints the statements that create it.",
                 )
             parameters["readers"] = [role["oid"] for role in roles]
+            reader = next(role["oid"] for role in roles if role["rolname"] == reader_role)
+            connection.execute(_SEARCH_PATH, {"reader": reader, "name": reader_role})
+            row = connection.execute("SELECT current_schemas(false)::text[] AS path").fetchone()
+            path = row["path"] if row else []
+            connection.execute("SET search_path = ''")
             found = connection.execute(_SCHEMAS, parameters).fetchall()
             rows = connection.execute(_TABLES, parameters).fetchall()
             key_rows = connection.execute(_FOREIGN_KEYS).fetchall()
@@ -163,7 +180,9 @@ def read_postgres_catalog(
         database,
         tables,
         tuple(_build_key(row) for row in key_rows if _is_visible(row, visible)),
-        tuple(name for name in schemas if name in modules) or tuple(modules) or ("public",),
+        tuple(name for name in schemas if name in modules)
+        or tuple(dict.fromkeys(name for name in (*path, *modules) if name in modules))
+        or ("public",),
         skipped=(
             *list_skipped_schemas(found, schemas, reader_role),
             *left_out.values(),

@@ -60,3 +60,36 @@ def test_reads_keys_comments_and_kinds(odd_database: str) -> None:
 def test_a_role_that_does_not_exist_is_named(odd_database: str) -> None:
     with pytest.raises(DatabaseUnavailable, match="nobody"):
         read_postgres_catalog(odd_database, database="odd", reader_role="nobody")
+
+
+@pytest.mark.parametrize(
+    ("own", "path"),
+    [
+        ("", ("public", "archive", "sales")),
+        (f"ALTER ROLE {READER} IN DATABASE odd SET search_path = sales, nowhere, public", None),
+        (f"ALTER DATABASE odd SET search_path = sales, public, {READER}", None),
+    ],
+    ids=["usual", "of the role", "of the database"],
+)
+def test_a_name_of_several_schemas_means_what_it_means_to_the_reader(
+    odd_database: str, own: str, path: tuple[str, ...] | None
+) -> None:
+    with psycopg.connect(odd_database, autocommit=True) as connection:
+        for schema in ("archive", "sales"):
+            connection.execute(f"CREATE SCHEMA {schema}".encode())
+            connection.execute(f"CREATE TABLE {schema}.tree (id int)".encode())
+            connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {READER}".encode())
+            connection.execute(f"GRANT SELECT ON {schema}.tree TO {READER}".encode())
+        connection.execute(own.encode())
+    catalog = read(odd_database)
+    assert catalog.search_path == (path or ("sales", "public", "archive"))
+    with psycopg.connect(odd_database.replace("postgres@", f"{READER}@")) as connection:
+        row = connection.execute("SELECT 'tree'::regclass::oid").fetchone()
+        found = connection.execute(
+            f"SELECT '{catalog.search_path[0]}.tree'::regclass::oid".encode()
+        ).fetchone()
+    assert row == found
+    named = read_postgres_catalog(
+        odd_database, database="odd", reader_role=READER, schemas=("archive", "public")
+    )
+    assert named.search_path == ("archive", "public")
