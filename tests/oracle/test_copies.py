@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,7 @@ from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.golden import load_text
 from tests.oracle.file_copies import FORMS, build_file_copy
 from tests.oracle.grants import Parent, list_grants, read_principal
-from tests.oracle.marked_database import MARK, NUMBERS, build_marked, has_mark
-from tests.oracle.outcomes import Outcome
+from tests.oracle.marked_database import MARK, NUMBERS, build_marked
 from tests.oracle.postgres_copies import (
     FORWARD,
     ORDERS,
@@ -141,22 +139,6 @@ def test_what_is_hidden_is_marked_and_nothing_else(source: EmbeddedServer) -> No
     assert [row for row in found["trips"] if row[2] not in NUMBERS] == [(100, 10, 5), (101, 11, 6)]
     assert order(found["teams"]) == [(1, "red"), (2, "blue"), (3, "green")]
     assert all(MARK in row[1] for row in found["secrets"])
-
-
-@pytest.mark.parametrize(
-    ("outcome", "marked"),
-    [
-        (Outcome(("a",), ((f"{MARK}(0,1)x",),)), True),
-        (Outcome(("a",), (("x", [1, f"{MARK}"]),)), True),
-        (Outcome(("a",), (({"k": NUMBERS.start},),)), True),
-        (Outcome(("a",), ((NUMBERS.start + 1,),)), True),
-        (Outcome(sqlstate="22P02", message=f"invalid input: {MARK}"), True),
-        (Outcome(("a",), (("x", 1, None, True, Decimal("NaN")),)), False),
-        (Outcome(sqlstate="22012", message="division by zero"), False),
-    ],
-)
-def test_a_mark_is_found_wherever_it_stands(outcome: Outcome, marked: bool) -> None:
-    assert has_mark(outcome) is marked
 
 
 @pytest.mark.parametrize(

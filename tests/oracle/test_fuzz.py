@@ -9,7 +9,6 @@ import random
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -18,12 +17,9 @@ from execution.allowlists import load_allowlist
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import GuardedQuery
 from tests.attacks.attack import ENGINES as DIALECTS
-from tests.fakes import SHOP
 from tests.oracle.demo import PRINCIPALS
 from tests.oracle.fuzz import aim_at_all, throw_statements
-from tests.oracle.grammar.dialect import GRAMMARS, load_dialect
-from tests.oracle.grammar.queries import QueryGrammar
-from tests.oracle.grammar.scope import Scope, Source
+from tests.oracle.grammar.dialect import GRAMMARS
 from tests.oracle.mutations import iterate_mutations
 from tests.oracle.postgres_fuzz import ENGINES, PostgresFuzzer, aim_engine
 from tests.oracle.shop import PRINCIPALS as SHOP_PRINCIPALS
@@ -148,13 +144,6 @@ def test_harm_to_a_file_would_be_found(statement: str, trouble: str, tmp_path: P
 # -- the grammar -----------------------------------------------------------------------------------
 
 
-def test_statements_are_the_same_for_the_same_seed() -> None:
-    one, other = (
-        QueryGrammar(load_dialect("postgres"), SHOP, random.Random(7)).iterate() for _ in range(2)
-    )
-    assert list(islice(one, 100)) == list(islice(other, 100))
-
-
 # Of extensions that the demo has not, some of whose types are in the texts of ``meaning.py``.
 _OF_EXTENSIONS = (
     "akeys avals cosine_distance hamming_distance inner_product jaccard_distance l1_distance "
@@ -180,11 +169,3 @@ def test_the_grammar_has_the_functions_and_types_that_the_guard_admits(dialect: 
     missing = {name for name in admitted if name.isidentifier()} - set(re.findall(r"\w+", text))
     missing -= {*_OF_EXTENSIONS, *_SPELLED_OTHERWISE}
     assert not missing
-
-
-def test_a_renamed_source_knows_what_it_has_lost() -> None:
-    source = Source("t", (("a", "int"), ("b", "int"))).rename("u", ["b", "x"])
-    assert source.columns == (("b", "int"), ("x", "int"))
-    assert source.lost == ("a",)
-    scope = Scope(sources=[source])
-    assert scope.list_columns("int") == ["u.b", "b", "u.x", "x"]

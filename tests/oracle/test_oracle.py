@@ -25,10 +25,9 @@ from tests.oracle.corpus import (
     mutate_query,
 )
 from tests.oracle.demo import PRINCIPALS
-from tests.oracle.mutations import iterate_mutations
 from tests.oracle.shop import PRINCIPALS as SHOP_PRINCIPALS
 from tests.oracle.shop import open_shop_file
-from tests.oracle.spellings import RULES, respell_query
+from tests.oracle.spellings import RULES
 from tests.oracle.stage import PostgresStage, Subject
 from tests.oracle.tally import Tally, judge_corpus, judge_queries
 from tests.oracle.verdicts import Guarding, Judge, Kind
@@ -167,46 +166,3 @@ def test_every_template_and_every_spelling_makes_queries_of_postgresql() -> None
     kinds = {query.kind.split("/")[0] for query in build_table_queries(SHOP)}
     assert kinds == set(PROBES["postgres"]) | set(TREE_PROBES)
     assert next(build_gold_queries(SHOP, [("x", "SELECT 1;")])).sql == "SELECT 1"
-
-
-@pytest.mark.parametrize(
-    ("rule", "sql", "expected"),
-    [
-        ("upper_case", "SELECT id FROM orders o", "SELECT ID FROM ORDERS O"),
-        ("quoted", "SELECT ID FROM orders", 'SELECT "id" FROM "orders"'),
-        ("qualified", "SELECT id FROM orders", 'SELECT id FROM "sales".orders AS orders'),
-        ("qualified_columns", "SELECT orders.id FROM orders", "SELECT sales.orders.id FROM orders"),
-        (
-            "alias_shadows",
-            "SELECT o.id FROM orders AS o",
-            'SELECT "customers".id FROM orders AS "customers"',
-        ),
-        (
-            "cte_shadows",
-            "SELECT id FROM orders",
-            'WITH orders AS (SELECT * FROM "sales".orders) SELECT id FROM orders',
-        ),
-        (
-            "cte_shadows_itself",
-            "WITH w AS (SELECT 1) SELECT id FROM orders, w",
-            "WITH orders AS (SELECT * FROM orders), w AS (SELECT 1) SELECT id FROM orders, w",
-        ),
-        ("line_comments", "SELECT id", "SELECT -- */ '\nid"),
-    ],
-)
-def test_spellings(rule: str, sql: str, expected: str) -> None:
-    assert dict(respell_query(sql, SHOP))[rule] == expected
-
-
-def test_mutations_are_the_same_for_the_same_seed_and_of_every_kind() -> None:
-    queries = [query.sql for query in build_table_queries(SHOP)]
-
-    def draw() -> list[tuple[str, str]]:
-        source = iterate_mutations(queries, random.Random(5))
-        return [next(source) for _ in range(300)]
-
-    first = draw()
-    assert first == draw()
-    kinds = {word for kind, _ in first for word in kind.split()}
-    assert kinds == {"splice", "names", "qualify", "tokens", "signs"}
-    assert sum(text in queries for _, text in first) < 30

@@ -7,9 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pytest
 
 from nl2sql.types import GuardedQuery, Violation
-from tests.oracle.corpus import Query
 from tests.oracle.outcomes import Outcome
-from tests.oracle.tally import Finding, Tally
 from tests.oracle.verdicts import Judge, Kind, Verdict
 
 ONE = Outcome(("a",), ((1,),))
@@ -153,18 +151,3 @@ def test_telling_is_what_the_whole_database_would_answer_otherwise() -> None:
     assert judge(ONE, ONE, whole=TWO).telling
     assert not judge(ONE, ONE, whole=ONE).telling
     assert not judge(ONE, TWO, whole=ONE).telling
-
-
-def test_the_tally_counts_shares_and_keeps_mismatches() -> None:
-    tally = Tally()
-    verdicts = [
-        Verdict(Kind.EQUAL, telling=True),
-        Verdict(Kind.EQUAL),
-        Verdict(Kind.REFUSED, refusal=NO),
-        Verdict(Kind.MISMATCH, "rows differ", guarded=GUARDED),
-        Verdict(Kind.FAILED_ALIKE, "22012"),
-    ]
-    for verdict in verdicts:
-        tally.add(Finding("somebody", Query("demo-01", "gold", PLAIN), verdict))
-    assert (tally.total, tally.telling, tally.refused_share) == (5, 1, 0.25)
-    assert [finding.verdict.detail for finding in tally.mismatches] == ["rows differ"]
