@@ -16,6 +16,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from nl2sql.errors import SettingsError
+from nl2sql.types import Violation
 from nl2sql.yaml_file import read_yaml
 
 
@@ -40,6 +41,20 @@ class Allowlist:
         if kind not in self._judged:
             self._judged[kind] = any(base.__name__ in self.tree_nodes for base in kind.__mro__)
         return self._judged[kind]
+
+
+def refuse_name(what: str, name: str, where: str = "") -> Violation:
+    """The refusal of a function or type that is not on the list.
+
+    >>> refuse_name("function", "shop.net").message.partition(":")[0]
+    'The function shop.net is not allowed'
+    """
+    return Violation(
+        f"{what}_not_allowed",
+        name,
+        f"The {what} {name} is not allowed{where}: only built-in ones that do nothing but compute "
+        "are; one of your own can be added under databases.NAME.allowlist.",
+    )
 
 
 _NAMES = ("functions", "operators", "types")

@@ -20,7 +20,7 @@ from typing import Any
 
 import duckdb
 
-from execution.allowlists import Allowlist
+from execution.allowlists import Allowlist, refuse_name
 from nl2sql.sql.names import fold_name
 from nl2sql.types import Violation
 
@@ -252,9 +252,7 @@ class _DuckdbReading:
             return self._check_column(node)
         if kind == "TABLE_FUNCTION" and node["function"]["function_name"] not in _TABLE_FUNCTIONS:
             name = node["function"]["function_name"]
-            return Violation(
-                "function_not_allowed", name, f"The function {name} is not allowed in FROM."
-            )
+            return refuse_name("function", name, " in FROM")
         return None
 
     def _check_column(self, node: Tree) -> Violation | None:
@@ -294,7 +292,7 @@ def _check_name(node: Tree, allowed: frozenset[str], what: str) -> Violation | N
     name = ".".join(path).lower()
     if len(path) == 1 and name in allowed:
         return None
-    return Violation(f"{what}_not_allowed", name, f"The {what} {name} is not allowed.")
+    return refuse_name(what, name)
 
 
 def _is_empty(value: Any) -> bool:

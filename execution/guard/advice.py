@@ -1,17 +1,24 @@
-"""What to write instead of a construct that the guard refuses: by sqlglot's node, and PostgreSQL's.
+"""What to say of a query that the guard refuses: why it cannot be read, what to write instead.
 
-An advice is added to the refusal, for people and for the model that repairs the query; it decides
-nothing.
+Advice is by sqlglot's node, and by PostgreSQL's. It is added to the refusal, for people and for the
+model that repairs the query; it decides nothing.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import postgast
 from google.protobuf.message import DecodeError
+from sqlglot.errors import ParseError, SqlglotError
 
+from execution.duckdb.second_check import parse_statement as parse_duckdb
 from execution.postgres.trees import list_children
+from execution.sqlite.second_check import check_syntax
+from nl2sql.sql.names import dialect_name
+from nl2sql.sql.parsing import describe_parse_error
+from nl2sql.types import Violation
 
 _UNNEST = "Unnest the list in a subquery, and compute with its elements there."
 _INSTEAD = {
@@ -19,6 +26,9 @@ _INSTEAD = {
     "Describe": "The tables' descriptions tell their columns.",
     "Lambda": _UNNEST,
     "Pivot": "Write one aggregate for each column: count(*) FILTER (WHERE m = 'a') AS a.",
+    "Lock": "Leave FOR UPDATE or FOR SHARE out: a query locks no rows.",
+    "Parameter": "Write the value in the place of the placeholder.",
+    "Placeholder": "Write the value in the place of the placeholder.",
     "PositionalColumn": "Write the column's name, or its number without # in ORDER BY.",
     "Summarize": "Write the aggregates: min(x), max(x), count(x).",
     "TableSample": "Write ORDER BY and LIMIT: which rows a sample holds depends on all rows.",
@@ -36,6 +46,38 @@ def describe_refusal(kind: str, refusal: str) -> str:
 
 # Longer texts than anybody writes are not parsed for an advice.
 _LONGEST = 3000
+# Other statements are none that could run, and a database may carry some out as it compiles them.
+_QUERY = re.compile(r"[\s(]*(?:FROM|SELECT|VALUES|WITH)\b", re.IGNORECASE)
+
+
+def describe_unreadable(sql: str, dialect: str, error: SqlglotError | RecursionError) -> str:
+    """Why a text cannot be read: the database's own grammar tells whether it is SQL at all."""
+    is_query = len(sql) <= _LONGEST and _QUERY.match(sql) is not None
+    if is_query and isinstance(error, ParseError) and error.errors:
+        if own := _find_syntax_error(sql, dialect):
+            return own
+        place = error.errors[0]
+        return (
+            f"The guard cannot read it from line {place['line']}, column {place['col']} on "
+            f"({place['highlight']}), though {dialect_name(dialect)} may: write it in another way."
+        )
+    return f"It cannot be read: {describe_parse_error(error)}"
+
+
+def _find_syntax_error(sql: str, dialect: str) -> str:
+    """What the database's own parser says of the text; empty if it accepts it."""
+    if dialect != "postgres":
+        found = check_syntax(sql) if dialect == "sqlite" else parse_duckdb(sql)
+        return found.message if isinstance(found, Violation) else ""
+    try:
+        postgast.parse(sql)
+    except postgast.PgQueryError as error:
+        return f"PostgreSQL's grammar does not accept it: {error}."
+    except (DecodeError, UnicodeError):
+        return ""
+    return ""
+
+
 _NO_XML = "XML is not supported."
 # By the kind of a node.
 _ADVICE = {
@@ -43,16 +85,17 @@ _ADVICE = {
     "in it.",
     "CTESearchClause": "Write no SEARCH: keep the path in an array and order by it.",
     "ColumnDef": "Write jsonb_array_elements(document) and ->> for each column.",
+    "JsonArrayAgg": "Write jsonb_agg(value).",
     "JsonArrayConstructor": "Write jsonb_build_array(…).",
     "JsonFuncExpr": "Write ->, ->> or #>>, jsonb_path_exists or jsonb_path_query_first.",
     "JsonIsPredicate": "Write a cast, ::jsonb.",
+    "JsonObjectAgg": "Write jsonb_object_agg(key, value).",
     "JsonObjectConstructor": "Write jsonb_build_object('key', value).",
     "JsonParseExpr": "Write a cast, ::jsonb.",
     "JsonScalarExpr": "Write to_jsonb(value).",
     "JsonSerializeExpr": "Write a cast, ::text.",
     "JsonTable": "Write jsonb_array_elements(document) and ->> for each column.",
     "RangeTableFunc": _NO_XML,
-    "RangeTableSample": "Write ORDER BY and LIMIT: what is drawn depends on hidden rows.",
     "XmlExpr": _NO_XML,
 }
 

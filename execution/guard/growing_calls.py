@@ -17,7 +17,8 @@ from nl2sql.types import Violation
 
 # No longer than what any database takes, and than Python reads.
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
-_DAYS = {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
+_DAYS = {"second": 1 / 86_400, "minute": 1 / 1440, "hour": 1 / 24}
+_DAYS |= {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 
 
 # A number with an exponent, also inside a text, and the most digits that it may stand for.
@@ -119,6 +120,8 @@ def read_days(node: object) -> float | None:
 
 # Rows that one generator may make. A day for 270 years, or every second of a day.
 MOST_ROWS = 100_000
+# A step from one time of the data to another that is bound enough: their times lie close together.
+LEAST_STEP_DAYS = 1 / 24
 GENERATORS = (exp.GenerateSeries,)
 
 
@@ -130,7 +133,7 @@ def check_generator(node: exp.Expr) -> Violation | None:
         "too_many_rows",
         fragment,
         f"{fragment} needs constant bounds, at most {MOST_ROWS} steps apart (LEAST(bound, number) "
-        "will do), or a step of at least a day.",
+        "will do), or a step of at least an hour.",
     )
     days = read_days(step)
     width = 1.0 if step is None else read_number(step)
@@ -140,10 +143,9 @@ def check_generator(node: exp.Expr) -> Violation | None:
     from_, to = read_date(start), read_date(end)
     if days is None:
         return refusal
-    if from_ is not None and to is not None and abs((to - from_).days) / days > MOST_ROWS:
-        return refusal
-    # Bounds from the data: dates lie so close together that a day's step is bound enough.
-    return None if days >= 1 else refusal
+    if from_ is not None and to is not None:
+        return None if abs((to - from_).days) / days <= MOST_ROWS else refusal
+    return None if days >= LEAST_STEP_DAYS else refusal
 
 
 def count_generated(node: exp.Expr) -> float:
@@ -284,6 +286,8 @@ def _searches_text(node: object) -> bool:
         return _searches_text(node.this)
     if isinstance(node, exp.Cast):
         return node.to.sql("postgres").lower() in ("tsquery", "tsvector")
+    if isinstance(node, exp.DPipe | exp.ArrayOverlaps):
+        return _searches_text(node.this) or _searches_text(node.expression)
     return isinstance(node, exp.Anonymous) and name_call(node) in _TEXT_SEARCHES
 
 
@@ -311,7 +315,8 @@ def _check_path(node: exp.Expr) -> Violation | None:
     return Violation(
         "too_much_text",
         fragment,
-        f"{fragment}: write the path as a constant with at most one ** and {_MOST_COMMAS} commas.",
+        f"{fragment}: write the path as a constant with at most one ** and {_MOST_COMMAS} commas; "
+        "to search texts, write to_tsquery(…) there.",
     )
 
 

@@ -22,7 +22,7 @@ from sqlglot.errors import SqlglotError
 from execution.allowlists import Allowlist, load_allowlist
 from execution.duckdb.second_check import check_grammar as check_duckdb
 from execution.duckdb.second_check import parse_statement as parse_duckdb
-from execution.guard.advice import describe_refusal, find_advice
+from execution.guard.advice import describe_refusal, describe_unreadable, find_advice
 from execution.guard.query_size import check_query_size
 from execution.guard_dialects import READERS, parse_statements, render_sql
 from execution.name_resolution.scopes import Resolution, Unresolved
@@ -215,13 +215,14 @@ def _parse_query(sql: str, dialect: str, allowlist: Allowlist) -> exp.Expr | Vio
     try:
         statements = parse_statements(sql, dialect)
     except (SqlglotError, RecursionError) as error:
-        return Violation("unparsable", "", f"It is not valid SQL: {describe_parse_error(error)}")
+        return Violation("unparsable", "", describe_unreadable(sql, dialect, error))
     if len(statements) != 1:
         return Violation("multiple_statements", "", "Exactly one statement is allowed.")
     tree = statements[0]
     if not isinstance(tree, _ROOTS):
         kind = type(tree).__name__
-        refusal = describe_refusal(kind, f"Only a query may run, this is {kind}.")
+        called = tree.name.upper() if isinstance(tree, exp.Command) else kind
+        refusal = describe_refusal(kind, f"Only a query may run, this is {called}.")
         return Violation("not_a_query", kind, refusal)
     for node in list(find_all(tree, exp.Expr)):
         if isinstance(node, exp.Identifier) and is_bare_identifier(node):
@@ -250,7 +251,7 @@ def _rewrite(
     catalog = access.catalog
     nodes = list(find_all(tree, exp.Expr))
     found = resolve_names(tree, nodes, access.resolver)
-    if violation := check_query_size(nodes, found):
+    if violation := check_query_size(nodes, found, catalog.dialect):
         return violation
     # Before the wrappers are in the tree: their functions are not the query's.
     if catalog.dialect == "sqlite" and (violation := check_sqlite(tree, allowlist)):

@@ -25,7 +25,9 @@ from execution.name_resolution.scopes import Resolution
 from nl2sql.types import Violation
 
 
-def check_query_size(nodes: Sequence[exp.Expr], found: Resolution) -> Violation | None:
+def check_query_size(
+    nodes: Sequence[exp.Expr], found: Resolution, dialect: str
+) -> Violation | None:
     """Why the query could explode, or None. Raises Unresolved where it grows.
 
     ``nodes`` are all of its tree, ``found`` is what its names were resolved to.
@@ -35,7 +37,7 @@ def check_query_size(nodes: Sequence[exp.Expr], found: Resolution) -> Violation 
         if violation is None and isinstance(node, GENERATORS):
             violation = check_generator(node)
         elif violation is None and isinstance(node, exp.CTE):
-            violation = check_recursion(node, found)
+            violation = check_recursion(node, found, dialect)
         if violation is not None:
             return violation
     check_growth(nodes, found)

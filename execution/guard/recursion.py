@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from sqlglot import exp
 
 from execution.guard.growing_calls import (
+    LEAST_STEP_DAYS,
     MOST_ROWS,
     name_call,
     read_date,
@@ -22,7 +23,7 @@ from execution.name_resolution.scopes import Resolution, Source
 from nl2sql.types import Violation
 
 
-def check_recursion(cte: exp.CTE, found: Resolution) -> Violation | None:
+def check_recursion(cte: exp.CTE, found: Resolution, dialect: str) -> Violation | None:
     """Why a CTE that names itself may never end, or None."""
     name = cte.alias
     body = cte.this
@@ -36,7 +37,7 @@ def check_recursion(cte: exp.CTE, found: Resolution) -> Violation | None:
         "endless_recursion",
         quote_fragment(cte),
         "A recursive query must follow a key of a table, or count up to a bound with "
-        "WHERE n < number.",
+        "WHERE n < number, by at least 1 or an hour a step.",
     )
     if not isinstance(body, exp.SetOperation) or names_itself(body.this):
         # To SQLite each part that names the query is a step; one is looked at here.
@@ -54,7 +55,7 @@ def check_recursion(cte: exp.CTE, found: Resolution) -> Violation | None:
         # A bound that is made of the recursion's rows may move along.
         return refusal
     multiplies = len(sources) != 1 or sources[0].origin is not body
-    ends = any(_counts(step, source, found) for source in sources)
+    ends = any(_counts(step, source, found, dialect) for source in sources)
     return None if ends and not multiplies else refusal
 
 
@@ -70,7 +71,7 @@ def _follows_a_key(step: exp.Select) -> bool:
     return any(node.args.get("query") for node in step.find_all(exp.In))
 
 
-def _counts(step: exp.Select, source: Source, found: Resolution) -> bool:
+def _counts(step: exp.Select, source: Source, found: Resolution, dialect: str) -> bool:
     """Whether a bound on a column ends the recursion, which moves that column towards it.
 
     What moves a column is the output in the column's own place, whatever that is called.
@@ -84,7 +85,7 @@ def _counts(step: exp.Select, source: Source, found: Resolution) -> bool:
     moved = {
         name: up
         for name, output in zip(names, step.expressions, strict=False)
-        for column, up in _read_moves(output)
+        for column, up in _read_moves(output, dialect)
         if column.name.lower() == name
         and names.count(name) == 1
         and found.origins.get(id(column)) is source
@@ -114,30 +115,34 @@ def _uses(parts: Iterable[exp.Expr], source: Source, found: Resolution) -> bool:
     return any(found.origins.get(id(column)) is source for column in columns)
 
 
-def _read_moves(output: exp.Expr) -> list[tuple[exp.Column, bool]]:
+def _read_moves(output: exp.Expr, dialect: str) -> list[tuple[exp.Column, bool]]:
     """The columns that an output counts up (True) or down."""
     inner = output.unalias().unnest()
+    # What becomes a date loses its hours at each step, and would stay where it is. DuckDB casts
+    # each step to the type of the first part.
+    least = 1.0 if dialect == "duckdb" else LEAST_STEP_DAYS
     while isinstance(inner, exp.Cast):
+        least = 1.0 if inner.to.this == exp.DType.DATE else least
         inner = inner.this.unnest()
     if name_call(inner) in ("date", "datetime"):
-        return _read_modifier(inner.expressions)
+        return _read_modifier(inner.expressions, 1.0 if name_call(inner) == "date" else least)
     if not isinstance(inner, exp.Add | exp.Sub):
         return []
     column, amount = inner.this.unnest(), inner.expression
     number = read_number(amount)
     if not isinstance(column, exp.Column):
         return []
-    if (number is not None and number >= 1) or (read_days(amount) or 0) >= 1:
+    if (number is not None and number >= 1) or (read_days(amount) or 0) >= least:
         return [(column, isinstance(inner, exp.Add))]
     return []
 
 
-def _read_modifier(args: Sequence[exp.Expr]) -> list[tuple[exp.Column, bool]]:
+def _read_modifier(args: Sequence[exp.Expr], least: float) -> list[tuple[exp.Column, bool]]:
     """The column that SQLite's ``date(column, '+1 day')`` counts up or down."""
     if len(args) != 2 or not isinstance(args[0], exp.Column):
         return []
     days = read_days(args[1])
-    return [(args[0], "-" not in args[1].name)] if days and days >= 1 else []
+    return [(args[0], "-" not in args[1].name)] if days and days >= least else []
 
 
 def _read_bound(condition: exp.Expr) -> tuple[exp.Column, bool] | None:

@@ -44,6 +44,18 @@ from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, R
 _PROBE_TIMEOUT_S = 2
 _MOST_PLANS, _PLANS_KEPT_S = 512, 60
 
+_NO_RIGHT = "42501"
+_MOST_NAMED = 5
+# The columns that the reader may not read, of tables of which it may read others.
+_UNREADABLE = """
+SELECT format('%s.%s', c.oid::regclass, quote_ident(a.attname))
+  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+ WHERE n.nspname || '.' || c.relname = ANY ($1)
+   AND has_any_column_privilege(c.oid, 'SELECT')
+   AND NOT has_column_privilege(c.oid, a.attnum, 'SELECT') ORDER BY c.oid, a.attnum
+"""
+
 
 class PostgresDatabase:
     """EXPLAIN and read-only execution through a connection pool opened at the first use."""
@@ -99,7 +111,7 @@ class PostgresDatabase:
                     if refusal is not None:
                         return refusal
             except psycopg.Error as error:
-                return _translate(error, connection, query, offset=len(EXPLAIN), running=False)
+                return await _describe_error(error, connection, query, offset=len(EXPLAIN))
             explained = _build_explained(plan)
             too_much = self._check_estimate(plan, query, self._limits.max_rows)
             if too_much is not None:
@@ -155,7 +167,9 @@ class PostgresDatabase:
                 types = await self._name_types(connection, described)
             except psycopg.Error as error:
                 offset = len(DESCRIBE_PREFIX)
-                return _translate(error, connection, query, offset=offset, running=running)
+                return await _describe_error(
+                    error, connection, query, offset=offset, running=running
+                )
             return builder.build(types, (time.perf_counter() - start) * 1000)
 
         if (unsendable := check_text(query)) is not None:
@@ -280,15 +294,29 @@ def _describe_columns(connection: Connection, described: AsyncCursor[Any]) -> li
     ]
 
 
-def _translate(
+async def _describe_error(
     error: psycopg.Error,
     connection: Connection,
     query: GuardedQuery,
     *,
     offset: int,
-    running: bool,
+    running: bool = False,
 ) -> Diagnostic:
-    """The query's error as a Diagnostic; re-raises an error of the connection."""
+    """The query's error as a Diagnostic; re-raises an error of the connection.
+
+    Of a missing right it says which columns, unless something is hidden from the principal.
+    """
     if connection.closed or is_gone(error):
         raise error
-    return build_diagnostic(error, offset=offset, restricted=query.restricted, running=running)
+    found = build_diagnostic(error, offset=offset, restricted=query.restricted, running=running)
+    if found.sqlstate != _NO_RIGHT or query.restricted:
+        return found
+    await connection.rollback()
+    cursor = await connection.execute(_UNREADABLE, [list(query.tables)])
+    names = [name for (name,) in await cursor.fetchall()]
+    if not names:
+        return found
+    listed = ", ".join(names[:_MOST_NAMED]) + (", …" if len(names) > _MOST_NAMED else "")
+    return replace(
+        found, hint=f"The reader may not read {listed}: name the other columns instead of *."
+    )

@@ -16,7 +16,7 @@ from typing import Any
 import postgast
 from google.protobuf.message import DecodeError
 
-from execution.allowlists import Allowlist
+from execution.allowlists import Allowlist, refuse_name
 from execution.postgres.meaning import check_meaning
 from execution.postgres.names import check_names
 from execution.postgres.trees import forget_places, list_children
@@ -30,6 +30,24 @@ _INSTEAD = {"==": "=", "**": "^", "!": "NOT", "=~": "~"}
 _ALLOW_OPERATOR = (
     "only built-in ones and those of known extensions are; the database's allowlist can add it"
 )
+# What the manual calls nodes whose names in the grammar say little.
+_CALLED = {
+    "JsonArrayAgg": "JSON_ARRAYAGG",
+    "JsonArrayConstructor": "JSON_ARRAY",
+    "JsonFuncExpr": "JSON_VALUE, JSON_QUERY or JSON_EXISTS",
+    "JsonIsPredicate": "IS JSON",
+    "JsonObjectAgg": "JSON_OBJECTAGG",
+    "JsonObjectConstructor": "JSON_OBJECT",
+    "JsonParseExpr": "JSON()",
+    "JsonScalarExpr": "JSON_SCALAR",
+    "JsonSerializeExpr": "JSON_SERIALIZE",
+    "JsonTable": "JSON_TABLE",
+    "LockingClause": "FOR UPDATE",
+    "RangeTableFunc": "XMLTABLE",
+    "RangeTableSample": "TABLESAMPLE",
+    "SetToDefault": "DEFAULT",
+    "XmlExpr": "XML",
+}
 _NO_SET_OPERATION = postgast.pg_query_pb2.SETOP_NONE
 
 
@@ -176,7 +194,8 @@ def _check_node(node: Any, kind: str, allowlist: Allowlist) -> Violation | None:
     if kind == "ParseResult":
         return None
     if kind not in allowlist.nodes:
-        return Violation("node_not_allowed", kind, f"{kind} is not allowed in a query.")
+        called = _CALLED.get(kind, kind)
+        return Violation("node_not_allowed", kind, f"{called} is not allowed in a query.")
     if kind == "A_Indirection" and any(
         type(postgast.unwrap_node(step)).__name__ != "A_Indices" for step in node.indirection
     ):
@@ -217,7 +236,7 @@ def _check_name(parts: list[str], allowed: frozenset[str], what: str) -> Violati
     name = _spell(parts)
     if name in allowed:
         return None
-    return Violation(f"{what}_not_allowed", name, f"The {what} {name} is not allowed.")
+    return refuse_name(what, name)
 
 
 def _spell(parts: list[str]) -> str:

@@ -26,7 +26,7 @@ from functools import lru_cache
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from execution.allowlists import Allowlist
+from execution.allowlists import Allowlist, refuse_name
 from execution.sqlite.dialect import GuardedSqlite, name_placeholders
 from execution.sqlite.errors import build_diagnostic
 from nl2sql.sql.parsing import describe_parse_error, parse_one, parse_statements
@@ -54,13 +54,13 @@ def _check_node(node: exp.Expr, allowlist: Allowlist) -> Violation | None:
         name = node.name.lower()
         if name in allowlist.functions:
             return None
-        return Violation("function_not_allowed", name, f"The function {name} is not allowed.")
+        return refuse_name("function", name)
     if isinstance(node, exp.DataType):
         # Only CAST(… AS …) gives it a kind; SQLite has no `::` and no typed literals.
         if node.args.get("kind") in allowlist.types:
             return None
         name = node.sql()
-        return Violation("type_not_allowed", name, f"The type {name} is not allowed.")
+        return refuse_name("type", name)
     if isinstance(node, exp.ILike | exp.Match | exp.RegexpLike):
         return _refuse(node, "SQLite has no ILIKE, MATCH or REGEXP of its own: write LIKE or GLOB.")
     kind = type(node).__name__

@@ -31,6 +31,8 @@ $$ DECLARE word text; BEGIN SELECT name INTO word FROM lab.people WHERE id = 1;
 CREATE FUNCTION lab.dawdle() RETURNS integer IMMUTABLE LANGUAGE plpgsql AS
 $$ BEGIN PERFORM pg_sleep(10); RETURN 1; END $$;
 
+CREATE TABLE lab.partly (id integer, "Pay" integer, note text);
+
 CREATE ROLE lab_member NOLOGIN;
 CREATE ROLE lab_stranger NOLOGIN;
 CREATE ROLE lab_writer LOGIN;
@@ -65,6 +67,10 @@ def scratch(embedded_server: EmbeddedServer) -> Iterator[Scratch]:
         )
         connection.execute(_SCHEMA.format(reader=READER).encode())
         grant_reader(connection)
+        connection.execute(
+            f"REVOKE SELECT ON lab.partly FROM {READER}; "
+            f"GRANT SELECT (id, note) ON lab.partly TO {READER}".encode()
+        )
     yield Scratch(embedded_server.url("scratch", READER), admin_url)
     embedded_server.drop_database("scratch")
 

@@ -124,3 +124,19 @@ async def test_what_cannot_be_sent_is_an_error_of_the_query(
 )
 def test_a_server_at_fault_is_told_from_a_query_at_fault(error: psycopg.Error, gone: bool) -> None:
     assert is_gone(error) is gone
+
+
+async def test_a_star_over_a_column_that_may_not_be_read_names_it(open_database: Opener) -> None:
+    database = open_database()
+    for restricted, hint in (
+        (False, 'The reader may not read lab.partly."Pay": name the other columns instead of *.'),
+        (True, ""),
+    ):
+        asked = trust(
+            "scratch", "SELECT * FROM lab.partly", restricted=restricted, tables=("lab.partly",)
+        )
+        error = expect(Diagnostic, await database.execute(asked, 10))
+        assert (error.sqlstate, error.hint) == ("42501", hint)
+        assert expect(Diagnostic, await database.explain(asked)).hint == hint
+    whole = await fail(database, "SELECT rolpassword FROM pg_catalog.pg_authid", restricted=False)
+    assert (whole.sqlstate, whole.hint) == ("42501", "")
