@@ -9,6 +9,7 @@ from functools import partial
 from nl2sql.errors import Busy
 from nl2sql.intervals import wilson_interval
 from nl2sql.protocols import Executor, Guard
+from nl2sql.results.json_values import describe_unreadable
 from nl2sql.settings import Settings
 from nl2sql.settings.pipeline import MOST_ADAPTIVE_K
 from nl2sql.sql.threads import run_in_parser_thread, run_in_results_thread
@@ -130,10 +131,12 @@ class CandidateRanker:
         if winner is None:
             return ranking
         page = await fetch_page(self._executor, winner, question.max_rows)
+        unreadable = ""
         if page.result is not None:
             sql = winner.candidate.sql
             told = await run_in_parser_thread(add_units, page.result, sql, context)
             page = replace(page, result=told)
+            unreadable = await run_in_results_thread(describe_unreadable, told.rows)
         features = measure_features(question, context, ranking)
         calibrated = self._calibration.estimate(features) if self._calibration else None
         if winner.misses_required:
@@ -148,7 +151,10 @@ class CandidateRanker:
             confidence=ranking.confidence if calibrated is None else calibrated,
             threshold=self._find_threshold(is_calibrated=calibrated is not None),
             description=words[0],
-            notes=await self._explain_nothing(question, context, winner),
+            notes=(
+                *await self._explain_nothing(question, context, winner),
+                *filter(None, [unreadable]),
+            ),
         )
         if ranking.confidence >= ranking.threshold:
             return ranking

@@ -30,6 +30,7 @@ from nl2sql.duckdb_files import (
     extract_view_query,
 )
 from nl2sql.errors import DatabaseUnavailable
+from nl2sql.file_advice import advise_duckdb
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import fold_name
 
@@ -181,13 +182,8 @@ def _identify(name: str, path: Path) -> Identity:
 
 def refuse_file(name: str, path: Path, reason: str) -> DatabaseUnavailable:
     """The error for a file that cannot be read."""
-    if "Conflicting lock" in reason or "already attached" in reason:
-        hint = (
-            f"Another process has {path} open for writing. DuckDB allows one writer or many "
-            "readers: let the writer finish, or give QuorumSQL a copy of the file."
-        )
-    else:
-        hint = f"Is {path} there, a DuckDB database, and readable for this process?"
     return DatabaseUnavailable(
-        f"The database {name!r} cannot be read: {reason.rstrip('.')}.", database=name, hint=hint
+        f"The database {name!r} cannot be read: {reason.rstrip('.!')}.",
+        database=name,
+        hint=advise_duckdb(path, reason),
     )

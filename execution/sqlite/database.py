@@ -25,6 +25,7 @@ from execution.sqlite.authorizer import build_authorizer
 from execution.sqlite.errors import build_diagnostic, is_gone
 from execution.statement_threads import StatementThreads
 from nl2sql.errors import DatabaseUnavailable
+from nl2sql.file_advice import advise_sqlite
 from nl2sql.settings import LimitSettings
 from nl2sql.sql.names import build_sqlite_uri
 from nl2sql.types import Diagnostic, ExecutionLimits, Explained, GuardedQuery, ResultSet
@@ -102,8 +103,7 @@ class _SqliteStatement:
             raise DatabaseUnavailable(
                 f"The database {name!r} cannot be read: {error}.",
                 database=name,
-                hint=f"Is {self._path} there, an SQLite database, and readable for this process? "
-                "In WAL mode its folder must be writable too.",
+                hint=advise_sqlite(self._path),
             ) from error
         except UnicodeEncodeError:
             return Diagnostic("22021", "The query holds half of a surrogate pair.")
@@ -221,9 +221,8 @@ def _restrict(connection: sqlite3.Connection) -> None:
         connection.execute(f"PRAGMA {pragma}")
     for category, limit in _LIMITS.items():
         connection.setlimit(category, limit)
-    # Invalid UTF-8 is left out, not marked, as by the tools behind the published figures of the
-    # benchmarks whose files contain such text: results must compare equal to theirs.
-    connection.text_factory = lambda text: text.decode(errors="ignore")
+    # SQLite stores any bytes as text.
+    connection.text_factory = lambda text: text.decode(errors="replace")
 
 
 def _find_type(rows: Sequence[tuple[object, ...]], column: int) -> str:

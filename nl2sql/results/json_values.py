@@ -15,6 +15,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -27,6 +28,10 @@ _INTERVAL = re.compile(
     r"(?:([-+]?\d+) years? ?)?(?:([-+]?\d+) mon(?:th)?s? ?)?(?:([-+]?\d+) days? ?)?"
     r"(?:([-+]?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?"
 )
+
+
+# What stands for bytes that are not text in the database's encoding.
+_UNREADABLE = "\ufffd"
 
 
 class Interval(dt.timedelta):
@@ -109,6 +114,19 @@ def to_json_value(value: object) -> Any:
     if isinstance(value, list | tuple):
         return [to_json_value(item) for item in value]
     return str(value)
+
+
+def describe_unreadable(rows: Iterable[Sequence[object]]) -> str:
+    """Says that some text could not be read whole; empty if all could.
+
+    >>> describe_unreadable([("C\ufffdte",)])
+    'Some text is not valid UTF-8: � stands for bytes that could not be read.'
+    """
+    if any(isinstance(cell, str) and _UNREADABLE in cell for row in rows for cell in row):
+        return (
+            f"Some text is not valid UTF-8: {_UNREADABLE} stands for bytes that could not be read."
+        )
+    return ""
 
 
 def render_interval(value: dt.timedelta) -> str:

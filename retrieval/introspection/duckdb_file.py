@@ -28,6 +28,7 @@ from nl2sql.duckdb_files import (
     extract_view_query,
 )
 from nl2sql.errors import DatabaseUnavailable
+from nl2sql.file_advice import advise_duckdb
 from nl2sql.skipped import Skipped
 from nl2sql.sql.column_kinds import TEXTS, find_kind
 from nl2sql.sql.names import enquote, fold_name
@@ -169,11 +170,11 @@ def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] =
             macros = connection.execute(_MACROS).fetchall()
             present = {name for (name,) in connection.execute(_SCHEMAS).fetchall()}
     except duckdb.Error as error:
+        reason = describe_duckdb_error(error)
         raise DatabaseUnavailable(
-            f"Cannot read the schema of {path}: {describe_duckdb_error(error)}",
+            f"Cannot read the schema of {path}: {reason.rstrip('.!')}.",
             database=database,
-            hint="Is it a DuckDB database, may this process read it, and does no other process "
-            "have it open for writing?",
+            hint=advise_duckdb(path, reason),
         ) from error
     wanted = set(schemas) or present
     kept, ambiguous = remove_ambiguous(

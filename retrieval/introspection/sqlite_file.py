@@ -24,6 +24,7 @@ from typing import Any
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import DatabaseUnavailable
+from nl2sql.file_advice import advise_sqlite
 from nl2sql.skipped import Skipped
 from nl2sql.sql.column_kinds import find_kind
 from nl2sql.sql.names import build_sqlite_uri, fold_name
@@ -148,7 +149,7 @@ def read_sqlite_catalog(path: Path, *, database: str) -> Catalog:
         raise DatabaseUnavailable(
             f"Cannot read the schema of {path}: {error}.",
             database=database,
-            hint="Is it an SQLite database, and may this process read it?",
+            hint=advise_sqlite(path),
         ) from error
     skipped += ambiguous
     built = _build_keys(keys, skipped)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from nl2sql.answers import Answer, Answered, Clarify
 from nl2sql.catalog import ForeignKey, Table
 from nl2sql.rendering import build_response
-from nl2sql.results.json_values import to_json_value
+from nl2sql.results.json_values import describe_unreadable, to_json_value
 from nl2sql.types import ResultSet, SchemaContext, TableDescriptions
 from quorumsql.contract.answers import ClarifyResponse, FailedResponse
 
@@ -60,7 +60,8 @@ def build_answer(answer: Answer) -> Document:
     document = response.model_dump(exclude_defaults=True, exclude={"columns", "rows", "cut"})
     document = {"outcome": response.outcome, **document}
     if table:
-        return document | table | {"notes": [*response.notes, *table["notes"]]}
+        notes = dict.fromkeys((*response.notes, *table["notes"]))
+        return document | table | {"notes": list(notes)}
     if isinstance(response, ClarifyResponse):
         assert isinstance(answer, Clarify)
         interpretations = [
@@ -107,6 +108,8 @@ def build_result(result: ResultSet) -> Document:
             f"The query has more rows than the {fetched} fetched. Aggregate, add conditions, or "
             "raise max_rows."
         )
+    if unreadable := describe_unreadable(shown):
+        notes.append(unreadable)
     if has_cut:
         notes.append(f"Cells longer than {_MOST_CELL_CHARS} characters are cut and end with ….")
     if any(

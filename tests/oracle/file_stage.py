@@ -50,7 +50,7 @@ class SqliteSession:
         self._deadline = 0.0
         target = str(path) if writable else build_sqlite_uri(path)
         self._connection = sqlite3.connect(target, uri=not writable, isolation_level=None)
-        self._connection.text_factory = lambda text: text.decode(errors="ignore")
+        self._connection.text_factory = lambda text: text.decode(errors="replace")
         self._connection.set_progress_handler(self._is_late, _INSTRUCTIONS_PER_LOOK)
         for pragma in pragmas:
             self._connection.execute(f"PRAGMA {pragma}")

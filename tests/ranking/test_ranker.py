@@ -137,6 +137,15 @@ async def test_a_winner_is_told_in_words_and_why_it_finds_nothing() -> None:
     assert concluded.notes == ("No row that you may see has customers.country = 'Frankreich'.",)
 
 
+async def test_text_that_could_not_be_read_whole_is_told() -> None:
+    executor = FakeExecutor({"SELECT 1": [build_result(("C\ufffdte d'Ivoire",))]})
+    ranker = build_ranker(FakeGuard(), executor)
+    assessed = await assess(ranker, build_candidate("SELECT 1"))
+    ranking = await ranker.rank(QUESTION, (assessed,), samples=1)
+    (note,) = (await ranker.conclude(QUESTION, CONTEXT, ranking)).notes
+    assert "not valid UTF-8" in note
+
+
 async def test_a_leader_that_the_vote_did_not_wait_for_is_run_in_the_end() -> None:
     late = build_diagnostic("late", sqlstate="57014")
     executor = FakeExecutor({"slow": [late, build_result((1,))], "fast": [build_result((2,))]})

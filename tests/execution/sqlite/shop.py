@@ -36,5 +36,5 @@ def write(path: Path, script: str) -> None:
 def read_raw(path: Path, sql: str) -> list[tuple[object, ...]]:
     """What SQLite answers to ``sql`` itself."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-        connection.text_factory = lambda text: text.decode(errors="ignore")
+        connection.text_factory = lambda text: text.decode(errors="replace")
         return connection.execute(sql).fetchall()

@@ -6,8 +6,11 @@ hold without it.
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
-from collections.abc import AsyncIterator
+import tempfile
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -16,14 +19,17 @@ import pytest
 
 from execution.sqlite.database import SqliteDatabase
 from execution.sqlite.errors import is_gone
+from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
+from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from tests.execution.expecting import expect
 from tests.execution.sqlite.shop import LONG, build_shop, read_raw
 from tests.golden import load_cases
 
 LIMITS = LimitSettings(statement_timeout_ms=30_000, pool_size=2)
 TABLES = ("main.customers", "main.Orders", "main.employees")
+_NOBODY = 65534
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 DUMP = "SELECT name, sql, (SELECT group_concat(total) FROM orders) FROM sqlite_master"
 
@@ -121,12 +127,50 @@ async def test_what_a_query_names_itself_is_told_to_all(sql: str, database: Sqli
     assert await database.explain(restricted) == await database.explain(query(sql))
 
 
-async def test_bytes_that_are_no_text_are_left_out(path: Path, database: SqliteDatabase) -> None:
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE customers SET name = CAST(x'41e964' AS TEXT) WHERE id = 1")
-        connection.commit()
-    result = await run(database, "SELECT name FROM customers WHERE id = 1")
-    assert result.rows == (("Ad",),)
+async def test_bytes_that_are_no_text_are_marked_and_nothing_is_left_out(
+    path: Path, database: SqliteDatabase
+) -> None:
+    """Whoever wrote the file may have used another encoding, such as Latin-1."""
+    names = (b"C\xf4te d'Ivoire", b"\xc5land", b"\xff\xfe", b"a\x00b", "Türkiye".encode())
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM customers")
+        connection.executemany(
+            "INSERT INTO customers (id, name) VALUES (?, CAST(? AS TEXT))", list(enumerate(names))
+        )
+    result = await run(database, "SELECT name FROM customers ORDER BY id")
+    assert [name for (name,) in result.rows] == [
+        *("C\ufffdte d'Ivoire", "\ufffdland", "\ufffd\ufffd", "a\0b", "Türkiye")
+    ]
+
+
+@pytest.fixture
+def wal_file() -> Iterator[Path]:
+    """One in a folder that this process cannot write; root becomes somebody else meanwhile."""
+    folder, user = Path(tempfile.mkdtemp()), os.geteuid()
+    path = folder / "app.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE t (id INTEGER)")
+    folder.chmod(0o555)
+    if user == 0:
+        os.seteuid(_NOBODY)
+    yield path
+    os.seteuid(user)
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+async def test_a_file_in_wal_mode_in_a_folder_that_cannot_be_written(wal_file: Path) -> None:
+    """SQLite would have to write beside it; as `immutable` it would show what is not yet there."""
+    database = SqliteDatabase("shop", wal_file, LIMITS)
+    with pytest.raises(DatabaseUnavailable) as asked:
+        await database.execute(query("SELECT id FROM main.t", "main.t"), 1)
+    problem = await database.probe()
+    await database.close()
+    with pytest.raises(DatabaseUnavailable) as indexed:
+        read_sqlite_catalog(wal_file, database="shop")
+    for said in (asked.value.hint, problem, indexed.value.hint):
+        assert f"is in WAL mode, so SQLite writes files beside it, and {wal_file.parent}" in said
 
 
 async def test_explains_by_counting_scans(database: SqliteDatabase) -> None:
