@@ -10,8 +10,13 @@ or the query refused. A script whose first line says ``must be refused`` is not 
 to refuse every statement. ``-- policy: role R sees TABLE only WHERE CONDITION`` is a row filter,
 and the database that it is compared with lacks the other rows.
 
-``*_outputs.jsonl`` holds what models write, ``{name, text}``: each text is a candidate for a
-question about ``public/chinook.sqlite``. Questions for a model (``-- Q:``) are left out.
+A file ``*.sqlite`` or ``*.duckdb`` is read as it is: the first rows of each table, or the reason
+why it cannot be read.
+
+A model is played by one that always writes the same text. ``*_outputs.jsonl`` holds what models
+write, ``{name, text}``, each for a question about ``public/chinook.sqlite``;
+``*_questions.jsonl`` holds questions about it, ``{q, expect}``: which need no model, and which ask
+it although ``no SQL`` is expected. Questions in scripts (``-- Q:``) are left out.
 
 The databases are made anew in a temporary folder, PostgreSQL's by the embedded server, or by the
 ``--server`` at the URL of a superuser: some cases need extensions that the embedded one lacks.
@@ -48,6 +53,7 @@ from nl2sql.errors import QuorumError
 from nl2sql.results.equivalence import are_equivalent
 from nl2sql.results.json_values import to_json_value
 from nl2sql.settings import Settings, parse_settings
+from nl2sql.sql.names import quote_name
 from nl2sql.types import (
     Completions,
     Diagnostic,
@@ -64,8 +70,17 @@ from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.operations.preparation import build_wiring, start_embedded_server
 from serve_app.reporting import SilentReporter
 
-_MOST_ROWS = 10_000
+_MOST_ROWS, _MOST_TABLES = 10_000, 20
+_MODELS_QUERY = "SELECT 41 + 1"
 _FILES = ("sqlite", "duckdb")
+_PATTERNS = (
+    "case*.sql",
+    "case*_outputs.jsonl",
+    "case*_questions.jsonl",
+    "case*.sqlite",
+    "case*/*.sqlite",
+    "case*.duckdb",
+)
 _KINDS = ("postgres", *_FILES)
 # What the driver reads in a form that holds less than the value.
 _AS_TEXT = ("interval", "daterange", "int4range", "int8range", "numrange", "tsrange", "tstzrange")
@@ -88,7 +103,8 @@ _NEXT = re.compile(r"\s+[;|]\s+(?=SELECT\b|WITH\b|Q:)")
 _POLICY = re.compile(
     r"^-- policy: role \w+ sees (?P<table>\S+) only WHERE (?P<rows>.+?)\s+\(", re.M
 )
-_SMART = re.compile(r"^(?:SELECT|WITH)\b")
+_NO_SQL = re.compile(r"(?:^|[,;] )no SQL")
+_QUERY = re.compile(r"^(?:SELECT|WITH)\b")
 
 Rows = Sequence[Sequence[object]]
 
@@ -120,6 +136,7 @@ _VERDICTS = {
     "fails on both": True,
     "answered": True,
     "declined": True,
+    "asks the model": True,
     "OTHER ROWS": False,
     "FAILS": False,
     "RUNS": False,
@@ -130,7 +147,7 @@ _VERDICTS = {
 def read_queries(script: str) -> Iterator[CaseQuery]:
     """The queries of a script: its SELECTs, and those in its comments."""
     for line in script.splitlines():
-        if _SMART.match(line):
+        if _QUERY.match(line):
             yield CaseQuery(line.rstrip(" ;"))
         elif found := _COMMENTED.match(_REMARK.sub("  ", line)):
             for sql in _NEXT.split(found["sql"]):
@@ -151,7 +168,7 @@ def find_kinds(script: Path) -> tuple[str, ...]:
 class CaseDatabase:
     """A database of a case: the settings of its connection, and how to ask it straight."""
 
-    connection: Mapping[str, str]
+    connection: dict[str, str]
     ask: Callable[[str], Rows]
     policy: Path | None = None
 
@@ -253,6 +270,7 @@ class Databases:
 
 def _ask_sqlite(path: Path, sql: str) -> Rows:
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        connection.text_factory = lambda text: text.decode("utf-8", "replace")
         return connection.execute(sql).fetchall()
 
 
@@ -294,10 +312,40 @@ def run_script(
         lines = [line for line in text.splitlines() if line and not line.startswith("--")]
         queries = [CaseQuery(line.rstrip(";"), "refused") for line in lines]
     roles = ("reader",) if kind in _FILES else ("reader", "indexer")
-    connection = {role: dict(database.connection) for role in roles}
+    connection: dict[str, Any] = dict.fromkeys(roles, database.connection)
     policy = {"policy": str(database.policy)} if database.policy else {}
-    named = parse_settings({"databases": {"case": connection | policy}}).databases
-    wiring = Wiring(wiring.settings.model_copy(update={"databases": named}), wiring.socket_folder)
+    wiring = _name_case(wiring, connection | policy)
+    return _ask_case(wiring, case, database, queries, attacks)
+
+
+def run_file(wiring: Wiring, case: str, file: Path) -> list[Outcome]:
+    """The outcomes of the first rows of each table of a file."""
+    kind = file.suffix[1:]
+    ask = _ask_sqlite if kind == "sqlite" else _ask_duckdb
+    database = CaseDatabase({"url": f"{kind}:///{file}"}, lambda sql: ask(file, sql))
+    wiring = _name_case(wiring, {"reader": database.connection})
+    try:
+        catalog = wiring.source("case").read_catalog()
+    except QuorumError as error:
+        return [Outcome(case, "", "", "declined", _shorten(str(error)))]
+    names = [quote_name(table.name, kind) for table in catalog.tables[:_MOST_TABLES]]
+    queries = [CaseQuery(f"SELECT * FROM {name} LIMIT 20") for name in names]
+    return _ask_case(wiring, case, database, queries)
+
+
+def _name_case(wiring: Wiring, database: Mapping[str, Any]) -> Wiring:
+    named = parse_settings({"databases": {"case": dict(database)}}).databases
+    settings = wiring.settings.model_copy(update={"databases": named})
+    return Wiring(settings, wiring.socket_folder)
+
+
+def _ask_case(
+    wiring: Wiring,
+    case: str,
+    database: CaseDatabase,
+    queries: Sequence[CaseQuery],
+    attacks: bool = False,
+) -> list[Outcome]:
     answers = asyncio.run(_ask_all(wiring, [query.sql for query in queries], attacks))
     return [
         Outcome(case, query.sql, query.expected, *_judge(database, query.sql, answer))
@@ -372,8 +420,10 @@ class ScriptedEngine:
         """Unknown."""
 
 
-async def run_outputs(settings: Settings, chinook: Path, texts: Sequence[Any]) -> list[Outcome]:
-    """What the pipeline makes of texts that models write."""
+async def run_questions(
+    settings: Settings, case: str, chinook: Path, entries: Sequence[Mapping[str, str]]
+) -> list[Outcome]:
+    """What the pipeline makes of questions, and of texts that models write."""
     example = Example("1", "chinook", "How many customers are there?", ("SELECT 1",))
     source: Mapping[str, Any] = {"chinook": LocalFile(chinook)}
     benchmark = Benchmark("cases", "sqlite", (example,), source, "")
@@ -382,26 +432,32 @@ async def run_outputs(settings: Settings, chinook: Path, texts: Sequence[Any]) -
     outcomes = []
     async with open_parts(ready.wiring, SilentReporter(), engine=engine) as parts:
         pipeline = parts.build_pipeline(ready.wiring.settings)
-        for entry in texts:
-            engine.text = entry["text"]
+        for entry in entries:
+            engine.text = entry.get("text", _MODELS_QUERY)
             question = Question(
-                text=example.question,
+                text=entry.get("q", example.question),
                 database="chinook",
                 principal=ready.wiring.settings.identity.principal(),
                 k=4,
                 seed=0,
                 max_rows=10,
             )
+            expected = entry.get("expect", "")
             try:
-                answer = await pipeline.answer(question)
+                found = _describe(await pipeline.answer(question), expected)
             except QuorumError as error:
                 found = ("BROKEN", str(error))
-            else:
-                found = ("declined", "")
-                if isinstance(answer, Answered):
-                    found = ("answered", f"{answer.sql} = {_write(answer.result.rows)}")
-            outcomes.append(Outcome("outputs", entry["name"], "", found[0], _shorten(found[1])))
+            name = entry.get("name", question.text)
+            outcomes.append(Outcome(case, name, expected, found[0], _shorten(found[1])))
     return outcomes
+
+
+def _describe(answer: Any, expected: str) -> tuple[str, str]:
+    if not isinstance(answer, Answered):
+        return "declined", answer.reason
+    if answer.sql == _MODELS_QUERY:
+        return ("RUNS" if _NO_SQL.search(expected) else "asks the model"), ""
+    return "answered", f"{answer.sql} = {_write(answer.result.rows)}"
 
 
 def _shorten(text: str, most: int = 160) -> str:
@@ -436,17 +492,21 @@ def run_cases(folder: Path, only: Sequence[str] = (), url: str = "") -> list[Out
         server = start_embedded_server(settings)
         assert server is not None, "the index is kept in the embedded server"
         wiring, asked = build_wiring(settings, server), CaseServer(server, url)
-        for file in sorted([*folder.glob("case*.sql"), *folder.glob("case*_outputs.jsonl")]):
-            if only and not file.name.startswith(tuple(f"case{number}" for number in only)):
+        for file in sorted(found for pattern in _PATTERNS for found in folder.glob(pattern)):
+            numbers = tuple(f"case{number}" for number in only or ("",))
+            name = str(file.relative_to(folder))
+            if not name.startswith(numbers):
                 continue
             if file.suffix == ".jsonl":
                 lines = file.read_text(encoding="utf-8").splitlines()
-                texts = [json.loads(line) for line in lines if line]
+                entries = [json.loads(line) for line in lines if line]
                 chinook = folder / "public" / "chinook.sqlite"
-                outcomes += asyncio.run(run_outputs(settings, chinook, texts))
-                continue
-            for kind in find_kinds(file):
-                outcomes += run_script(wiring, asked, Path(made), file, kind)
+                outcomes += asyncio.run(run_questions(settings, file.stem, chinook, entries))
+            elif file.suffix != ".sql":
+                outcomes += run_file(wiring, name, file)
+            else:
+                for kind in find_kinds(file):
+                    outcomes += run_script(wiring, asked, Path(made), file, kind)
         server.stop()
     return outcomes
 

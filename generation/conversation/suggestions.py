@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -11,6 +12,8 @@ from nl2sql.types import Definition, SchemaContext
 from nl2sql.words import split_words
 
 _MOST_NAMES = 5
+# Between the words of a name such as MediaType.
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def describe_subjects(context: SchemaContext) -> str:
@@ -108,10 +111,11 @@ def say_name(name: str, *, plural: bool | None = None) -> str:
 
     >>> say_name("order_lines"), say_name("order_lines", plural=False)
     ('order lines', 'order line')
-    >>> say_name("Singer", plural=True)
-    'singers'
+    >>> say_name("Singer", plural=True), say_name("MediaType", plural=False)
+    ('singers', 'media type')
     """
-    words = " ".join(name.rsplit(".", 1)[-1].replace("_", " ").split()).strip('"')
+    apart = _CAMEL.sub(" ", name.rsplit(".", 1)[-1].replace("_", " "))
+    words = " ".join(apart.split()).strip('"')
     if plural is None:
         return words
     *rest, last = words.lower().split() or [""]
