@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import subprocess
-import sys
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from execution.sqlite.database import SQLITE_VERSION
+from generation.engines.choice import read_cpu_name, read_gpu_names
 
 _PACKAGES = (
     "quorumsql",
@@ -49,10 +49,10 @@ def describe_machine() -> dict[str, str]:
     """Processor, available cores, memory, accelerators; nothing that identifies the machine."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
-        "processor": _processor(),
+        "processor": read_cpu_name(),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory_gib": f"{psutil.virtual_memory().total / 2**30:.0f}",
-        "accelerators": ", ".join(_accelerators()) or "none",
+        "accelerators": ", ".join(read_gpu_names()) or "none",
     }
 
 
@@ -78,19 +78,3 @@ def _git(folder: Path, *arguments: str) -> str:
         text=True,
         env=environment,
     ).stdout.strip()
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor())
-
-
-def _accelerators() -> list[str]:
-    torch = sys.modules.get("torch")
-    if torch is None or not torch.cuda.is_available():
-        return []
-    return [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]

@@ -54,10 +54,6 @@ class Manifest(BaseModel):
     source: str
     revision: str = ""
     sha256: dict[str, str]
-    dtype: str
-    created_by: str
-    created_at: str
-    conversion_s: float | None = None
     weight_bytes: int | None = None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from generation.models.conversion import DTYPE, check_libraries, convert_gguf
+from generation.models.conversion import check_libraries, convert_gguf
 from generation.models.openvino_conversion import convert_to_openvino
 from generation.models.registry import ModelEntry
 from nl2sql.errors import ModelError
@@ -15,7 +15,7 @@ from nl2sql.errors import ModelError
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A form of models. ``suffix`` ends the folder's name; ``dtype`` is recorded in the manifest.
+    """A form of models. ``suffix`` ends the folder's name; ``label`` names it to people.
 
     ``convert`` fills an empty folder from a downloaded file, or raises ModelError; it needs an
     entry's ``converted_bytes`` of additional space so many times as ``copies``. ``check`` raises
@@ -24,7 +24,7 @@ class Form:
     """
 
     suffix: str
-    dtype: str
+    label: str
     convert: Callable[[Path, Path], None]
     copies: int
     is_model: Callable[[Path], bool]
@@ -60,7 +60,7 @@ def keep_file(file: Path, into: Path) -> None:
 
 OPENVINO = Form(
     suffix=".openvino",
-    dtype="OpenVINO",
+    label="OpenVINO",
     convert=convert_to_openvino,
     # Unpacked twice while it is converted; a third of that stays.
     copies=2,
@@ -71,7 +71,7 @@ OPENVINO = Form(
 
 SAFETENSORS = Form(
     suffix="",
-    dtype=DTYPE,
+    label="bfloat16",
     convert=convert_gguf,
     copies=1,
     is_model=lambda path: (path / "config.json").is_file(),
@@ -82,7 +82,7 @@ SAFETENSORS = Form(
 
 EMBEDDER = Form(
     suffix=".embedder",
-    dtype="float32",
+    label="float32",
     convert=keep_file,
     copies=0,
     is_model=lambda path: path.is_file() and path.suffix == ".safetensors",

@@ -13,7 +13,6 @@ models in the library's own cache; name their folder instead.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -167,12 +166,3 @@ def _describe(error: Exception) -> NoFile:
         raise error
     lines = str(error).strip().splitlines()
     return NoFile(f"{type(error).__name__}: {lines[0] if lines else 'no details'}")
-
-
-def read_dtype(folder: Path) -> str:
-    """The dtype in a model's config.json, under the key ``dtype`` or the old ``torch_dtype``."""
-    try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
-        return str(config.get("dtype") or config.get("torch_dtype") or "unknown")
-    except (OSError, ValueError, AttributeError):
-        return "unknown"

