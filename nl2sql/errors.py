@@ -13,9 +13,10 @@ broken promise. The tree::
     ├── LimitReached                the caller used up what it may
     ├── Unavailable                 a dependency does not answer; try again later
     │   ├── Busy                    there are too many requests; .retry_after_s says when to retry
-    │   ├── DatabaseUnavailable     .database names it
-    │   ├── IndexUnavailable        the index store is down, or the database was never indexed
-    │   │   └── IndexReplaced       a newer index replaced the one that was read
+    │   ├── ServerUnavailable       a database server does not answer; .said is the cause
+    │   │   ├── DatabaseUnavailable .database names it
+    │   │   └── IndexUnavailable    the index store is down, or the database was never indexed
+    │   │       └── IndexReplaced   a newer index replaced the one that was read
     │   └── EngineUnavailable       the language model's engine is down or overloaded
     ├── PromptTooLong               schema and question do not fit into the model's context
     ├── PromptWithheld              a prompt holds more than ``model.send`` lets the model see
@@ -55,23 +56,32 @@ class PolicyError(SettingsError):
     """A policy file is wrong, or names objects that its database does not have."""
 
 
-class DatabaseUnavailable(Unavailable):
-    """The database ``database`` does not answer."""
+class ServerUnavailable(Unavailable):
+    """A database or the index does not answer.
 
-    def __init__(self, message: str, *, database: str, hint: str = "") -> None:
-        super().__init__(message, hint=hint)
-        self.database = database
-
-
-class IndexUnavailable(Unavailable):
-    """The index store does not answer, or the database was never indexed.
-
-    ``said`` is what its server said: for operators, not for those who ask over HTTP.
+    ``said`` is the cause, and what to do: for operators, not for those who ask over HTTP.
     """
 
     def __init__(self, message: str, *, hint: str = "", said: str = "") -> None:
         super().__init__(message, hint=hint)
         self.said = said.strip()
+
+    @property
+    def details(self) -> str:
+        """The whole for operators, in one line."""
+        return f"{self.message} {self.said}" if self.said else str(self)
+
+
+class DatabaseUnavailable(ServerUnavailable):
+    """The database ``database`` does not answer."""
+
+    def __init__(self, message: str, *, database: str, hint: str = "", said: str = "") -> None:
+        super().__init__(message, hint=hint, said=said)
+        self.database = database
+
+
+class IndexUnavailable(ServerUnavailable):
+    """The index store does not answer, or the database was never indexed."""
 
 
 class IndexReplaced(IndexUnavailable):

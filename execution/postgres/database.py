@@ -181,7 +181,9 @@ class PostgresDatabase:
         """What is wrong with this database; empty if nothing is."""
         try:
             await self._pool.check(timeout_s=_PROBE_TIMEOUT_S)
-        except (DatabaseUnavailable, InsecureRole) as error:
+        except DatabaseUnavailable as error:
+            return error.details
+        except InsecureRole as error:
             return str(error)
         return ""
 

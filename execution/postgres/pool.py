@@ -26,6 +26,7 @@ from psycopg.pq import TransactionStatus
 from execution.postgres.session import check_role
 from execution.postgres.values import register_loaders
 from execution.statement_threads import DatabaseTurns
+from nl2sql.connection_failures import explain_failure
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.idle_connections import IdleConnections
 from nl2sql.types import ExecutionLimits
@@ -163,7 +164,11 @@ class ConnectionPool:
                     raise
                 return connection
         except (TimeoutError, psycopg.Error) as error:
-            raise self._unavailable() from error
+            raise DatabaseUnavailable(
+                f"The database {self._name!r} does not answer.",
+                database=self._name,
+                said=explain_failure(error),
+            ) from error
 
     async def _configure(self, connection: Connection) -> None:
         register_loaders(connection)

@@ -32,6 +32,7 @@ from typing import Any
 import psycopg
 from psycopg import AsyncConnection, sql
 
+from nl2sql.connection_failures import explain_failure
 from nl2sql.errors import DatabaseUnavailable, InsecureRole
 from nl2sql.settings import LimitSettings
 from nl2sql.types import SessionIdentity
@@ -76,12 +77,18 @@ def open_connection(url: str, database: str) -> Iterator[psycopg.Connection[Any]
 
     Raises DatabaseUnavailable, also instead of a psycopg.Error inside the block.
     """
+    said = ""
     try:
-        with psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S) as connection:
+        try:
+            connected = psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S)
+        except psycopg.Error as error:
+            said = explain_failure(error)
+            raise
+        with connected as connection:
             yield connection
     except psycopg.Error as error:
         raise DatabaseUnavailable(
-            f"The database {database!r} does not answer.", database=database
+            f"The database {database!r} does not answer.", database=database, said=said
         ) from error
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qs, quote, urlsplit, urlunsplit
 
 from pydantic import Field, model_validator
 
@@ -43,13 +43,13 @@ class ConnectionSettings(Section):
             if self.password_env:
                 raise ValueError("a file has no password; leave password_env out")
         elif not self.is_embedded:
-            parts = urlsplit(self.url)
+            parts = _split(self.url)
             if parts.scheme not in ("postgresql", "postgres"):
                 raise ValueError(
                     "url must start with postgresql://, sqlite:/// or duckdb:///, or be the word "
                     "embedded"
                 )
-            if parts.password:
+            if parts.password or "password" in parse_qs(parts.query):
                 raise ValueError(
                     "url holds a password; take it out and name an environment variable "
                     "in password_env"
@@ -93,6 +93,17 @@ class ConnectionSettings(Section):
         password = quote(environ[self.password_env], safe="")
         netloc = f"{parts.username or ''}:{password}@{parts.netloc.rpartition('@')[2]}"
         return urlunsplit(parts._replace(netloc=netloc))
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of a URL. Raises ValueError, without the URL, in which a password may be."""
+    try:
+        parts = urlsplit(url)
+        if "," not in parts.netloc:  # several hosts, each with its port
+            _ = parts.port
+    except ValueError:
+        raise ValueError("url must look like postgresql://role@host:5432/database") from None
+    return parts
 
 
 def _read_path(url: str, prefix: str) -> Path | None:

@@ -22,6 +22,7 @@ from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
 from nl2sql.catalog import Catalog
+from nl2sql.connection_failures import explain_failure
 from nl2sql.errors import IndexReplaced, IndexUnavailable
 from nl2sql.idle_connections import IdleConnections
 from retrieval.index_store.generations import (
@@ -185,9 +186,9 @@ class IndexStore:
                 await check_layout(connection)
                 await connection.execute("SELECT 1 FROM quorumsql.generations LIMIT 1")
         except IndexUnavailable as error:
-            return (("index", str(error)),)
+            return (("index", error.details),)
         except psycopg.Error as error:
-            return (("index", f"The index does not answer: {str(error).strip()}"),)
+            return (("index", _no_answer(explain_failure(error)).details),)
         return (("index", ""),)
 
     async def close(self) -> None:
@@ -233,7 +234,7 @@ class IndexStore:
                 said=str(error).partition("\n")[0],
             ) from error
         except psycopg.Error as error:
-            raise _no_answer(error) from error
+            raise _no_answer(str(error)) from error
         finally:
             self._turns.release()
 
@@ -252,15 +253,11 @@ class IndexStore:
                     raise
                 return connection
         except (TimeoutError, psycopg.Error) as error:
-            raise _no_answer(error) from error
+            raise _no_answer(explain_failure(error)) from error
 
 
-def _no_answer(error: Exception) -> IndexUnavailable:
-    return IndexUnavailable(
-        "The index does not answer.",
-        hint="Is its PostgreSQL running? Check it with `quorumsql doctor`.",
-        said=str(error),
-    )
+def _no_answer(said: str) -> IndexUnavailable:
+    return IndexUnavailable("The index does not answer.", hint="Try again later.", said=said)
 
 
 async def _settle(connection: AsyncConnection[Any]) -> None:

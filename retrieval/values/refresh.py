@@ -20,6 +20,7 @@ from functools import cache
 from typing import Any
 
 from nl2sql.catalog import Catalog, Column
+from nl2sql.skipped import count
 from nl2sql.words import split_words
 from nl2sql.yaml_file import read_packaged
 from retrieval.index_store.value_store import ColumnKey, ValueStore
@@ -95,11 +96,11 @@ class ValuesReport:
         >>> ValuesReport(2, 1500, skipped=[("s.t.email", "looks private")]).describe()
         '1,500 values of 2 columns (without values: 1 looks private)'
         """
-        line = f"{self.values:,} values of {self.columns:,} columns"
+        line = f"{count(self.values, 'value')} of {count(self.columns, 'column')}"
         reasons = Counter(reason for _, reason in self.skipped).most_common()
         if not reasons:
             return line
-        without = ", ".join(f"{count:,} {reason}" for reason, count in reasons)
+        without = ", ".join(f"{number:,} {reason}" for reason, number in reasons)
         return f"{line} (without values: {without})"
 
 

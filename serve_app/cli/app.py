@@ -151,14 +151,12 @@ def print_error(error: QuorumError) -> None:
     """Prints an error and what to do about it, on standard error."""
     from rich.markup import escape
 
-    from nl2sql.errors import IndexUnavailable
+    from nl2sql.errors import ServerUnavailable
     from serve_app.cli.terminal import ERRORS
 
-    said = f" {error.said}" if isinstance(error, IndexUnavailable) else ""
+    told = error.details if isinstance(error, ServerUnavailable) else error.message
     # Not wrapped, because a path that is broken over two lines cannot be copied.
-    ERRORS.print(
-        f"[bold red]error:[/] {escape(error.message + said)}", highlight=False, soft_wrap=True
-    )
+    ERRORS.print(f"[bold red]error:[/] {escape(told)}", highlight=False, soft_wrap=True)
     if error.hint:
         hint = escape(error.hint.strip())
         ERRORS.print(f"  [dim]→[/] {hint}", highlight=False, soft_wrap=True)

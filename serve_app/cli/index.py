@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from nl2sql.errors import InvalidRequest, QuorumError
+from nl2sql.errors import InvalidRequest, QuorumError, ServerUnavailable
 from nl2sql.settings import Settings
 from nl2sql.skipped import count, describe_skipped
 from retrieval.index_store.generations import IndexHead
@@ -149,7 +149,8 @@ async def _read(
         try:
             catalog = await asyncio.to_thread(wiring.source(name).read_catalog)
         except QuorumError as error:
-            state, problem = "unreachable", str(error)
+            state = "unreachable"
+            problem = error.details if isinstance(error, ServerUnavailable) else str(error)
         else:
             fingerprint = fingerprint_schema(wiring, catalog)
             is_current = head is not None and head.fingerprint == fingerprint

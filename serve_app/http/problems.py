@@ -22,13 +22,13 @@ from nl2sql.errors import (
     Busy,
     DeadlineExceeded,
     Forbidden,
-    IndexUnavailable,
     InsecureRole,
     InvalidRequest,
     LimitReached,
     PolicyError,
     PromptTooLong,
     QuorumError,
+    ServerUnavailable,
     Unauthenticated,
     Unavailable,
     UnknownDatabase,
@@ -94,8 +94,8 @@ def render_error(error: Exception) -> JSONResponse:
             response.headers["WWW-Authenticate"] = "Bearer"
             return response
         case LimitReached() | Unavailable():
-            if isinstance(error, IndexUnavailable):
-                _LOG.warning("%s %s", error.message, error.said)
+            if isinstance(error, ServerUnavailable):
+                _LOG.warning("%s", error.details)
             response = render_problem(*_name_refusal(error), str(error))
             response.headers["Retry-After"] = str(max(math.ceil(error.retry_after_s), 1))
             return response

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from nl2sql.catalog import Catalog, ForeignKey
-from nl2sql.errors import QuorumError, Unavailable
+from nl2sql.errors import QuorumError, ServerUnavailable, SettingsError, Unavailable
 from nl2sql.settings.database import DatabaseSettings
 from nl2sql.skipped import Skipped, count, describe_skipped, list_remedies, list_skipped
 from retrieval.examples.importing import refresh_examples
@@ -122,7 +122,7 @@ async def index_databases(
     store = wiring.build_index_store()
     embedder = wiring.models.build_embedder()
     reports: list[IndexReport] = []
-    failures: list[QuorumError] = []
+    failures: list[tuple[str, QuorumError]] = []
     try:
         for name in names:
             job = DatabaseJob(wiring, name, store, descriptions.get(name, {}))
@@ -132,9 +132,8 @@ async def index_databases(
                         name, job.phases(), store, embedder, progress=_follow(step)
                     )
                     step.finish(_describe(report))
-            except Unavailable as error:
-                failures.append(error)
-                reporter.warn(f"{name} was not indexed: {error}")
+            except (Unavailable, SettingsError) as error:
+                failures.append((name, error))
                 continue
             for line in (list_skipped if verbose else describe_skipped)(report.skipped):
                 reporter.warn(f"{name}: {line}")
@@ -144,8 +143,13 @@ async def index_databases(
             reports.append(report)
     finally:
         await store.close()
-    if failures and (strict or not reports):
-        raise failures[0]
+    # What is raised is told by the caller.
+    raised = failures[:1] if strict or not reports else []
+    for name, failure in failures[len(raised) :]:
+        said = failure.details if isinstance(failure, ServerUnavailable) else str(failure)
+        reporter.warn(f"{name} was not indexed: {said}")
+    for _, failure in raised:
+        raise failure
     return reports
 
 

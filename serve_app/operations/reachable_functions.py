@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from execution.postgres.functions import DEFINER, ReachableFunction, find_reachable
+from nl2sql.connection_failures import find_login
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.row_level_security import find_login, find_reader
+from serve_app.operations.row_level_security import find_reader
 
 _HEAD = """\
 -- Revokes the functions that {login} can execute in {database} and no query should call.

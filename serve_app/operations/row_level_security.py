@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import unquote, urlsplit
-
 from execution.policies.access import CompiledPolicy
 from execution.policies.policy_file import load_policy
 from execution.policies.row_level_security.apply import (
@@ -13,6 +11,7 @@ from execution.policies.row_level_security.apply import (
 )
 from execution.policies.row_level_security.ddl import RowSecurity, build_row_security, check_dialect
 from execution.postgres.embedded import SUPERUSER, build_embedded_url
+from nl2sql.connection_failures import find_login
 from nl2sql.errors import PolicyError
 from serve_app.composition.wiring import Wiring
 
@@ -33,11 +32,6 @@ def owner_url(wiring: Wiring, database: str) -> str:
 def find_reader(wiring: Wiring, database: str) -> str:
     """The login of queries. Raises SettingsError."""
     return find_login(wiring.reader_url(database))
-
-
-def find_login(url: str) -> str:
-    """The login in the URL; empty if it names none."""
-    return unquote(urlsplit(url).username or "")
 
 
 def plan_row_security(wiring: Wiring, database: str, compiled: CompiledPolicy) -> RowSecurity:

@@ -15,6 +15,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.connection_failures import explain_failure
 from nl2sql.errors import DatabaseUnavailable
 from retrieval.introspection.ambiguous_names import remove_ambiguous
 from retrieval.introspection.postgres.skipped import (
@@ -121,9 +122,23 @@ SELECT set_config('search_path', replace(coalesce(
 """
 
 # The product's own schema is never indexed.
+# In seconds.
+_CONNECT_TIMEOUT_S = 5
 _SYSTEM_SCHEMAS = ["information_schema", "quorumsql"]
 
 _Row = Mapping[str, Any]
+
+
+def connect(url: str, database: str, **options: Any) -> psycopg.Connection[Any]:
+    """A connection with these options of psycopg. Raises DatabaseUnavailable."""
+    try:
+        return psycopg.connect(url, connect_timeout=_CONNECT_TIMEOUT_S, **options)
+    except psycopg.Error as error:
+        raise DatabaseUnavailable(
+            f"The database {database!r} does not answer.",
+            database=database,
+            said=explain_failure(error),
+        ) from error
 
 
 def read_postgres_catalog(
@@ -146,7 +161,7 @@ def read_postgres_catalog(
         "system": _SYSTEM_SCHEMAS,
     }
     try:
-        with psycopg.connect(url, connect_timeout=5, row_factory=dict_row) as connection:
+        with connect(url, database, row_factory=dict_row) as connection:
             # So that names in views and types are qualified, whatever the role's search path is.
             connection.execute("SET LOCAL search_path = ''")
             roles = connection.execute(_ROLES, [[reader_role, index_role]]).fetchall()

@@ -16,7 +16,7 @@ import psycopg
 from psycopg import sql
 
 from nl2sql.catalog import Catalog, Table
-from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from retrieval.introspection.postgres.catalog import connect, read_postgres_catalog
 from retrieval.introspection.source_database import (
     SourceDatabase,
     TextColumn,
@@ -111,7 +111,7 @@ class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
     def _connect(self) -> psycopg.Connection[Any]:
         url, self._role = self._find_values_login()
         # Nothing may outlive a transaction: behind a pooler, the next is on another connection.
-        return psycopg.connect(url, connect_timeout=5, autocommit=True, prepare_threshold=None)
+        return connect(url, self._database, autocommit=True, prepare_threshold=None)
 
     @contextmanager
     def _reading(self, timeout_ms: int) -> Iterator[psycopg.Connection[Any]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 from execution.postgres.functions import DEFINER
-from execution.postgres.session import find_missing_limits
-from nl2sql.errors import QuorumError
+from execution.postgres.session import find_missing_limits, open_connection
+from nl2sql.connection_failures import find_login
+from nl2sql.errors import QuorumError, ServerUnavailable
 from nl2sql.settings import Settings
 from retrieval.semantics.semantics_file import load_semantics
+from serve_app.composition.database_kinds import open_database
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks import Check
 from serve_app.operations.preparation import build_wiring, start_embedded_server
@@ -35,30 +36,35 @@ def check_databases(settings: Settings, names: Sequence[str]) -> list[Check]:
 
 
 async def _check_all(wiring: Wiring, names: Sequence[str]) -> list[Check]:
-    executor = wiring.build_executor()
-    try:
-        problems = dict(await executor.probe())
-    finally:
-        await executor.close()
-    found = []
-    for name in names:
-        problem = problems[f"database {name}"]
-        if problem:
-            remedy = _describe_remedy(name, wiring.settings)
-            found.append(Check("database", "failed", problem, remedy, (name,)))
-        else:
-            found.append(Check("database", "ok", "answers", databases=(name,)))
-    answering = [name for name in names if not problems[f"database {name}"]]
-    for checks in await asyncio.gather(*(_check_one(wiring, name) for name in answering)):
-        found += checks
-    return _group([*found, *await _check_index(wiring, names)])
+    found = await asyncio.gather(*(_check_one(wiring, name) for name in names))
+    checks = [check for of_one in found for check in of_one]
+    return _group([*checks, *await _check_index(wiring, names)])
 
 
 async def _check_one(wiring: Wiring, name: str) -> list[Check]:
     try:
-        return [check async for check in _check_parts(wiring, name)]
+        database = open_database(wiring, name)
+        try:
+            problem = await database.probe()
+        finally:
+            await database.close()
+        if problem:
+            remedy = _describe_remedy(name, wiring.settings, problem)
+            return [Check("database", "failed", problem, remedy, (name,))]
+        checks = [Check("database", "ok", "answers", databases=(name,))]
+        return [*checks, *[check async for check in _check_parts(wiring, name)]]
+    except ServerUnavailable as error:
+        return [Check("database", "failed", error.details, databases=(name,))]
     except QuorumError as error:
         return [Check("database", "failed", error.message, error.hint, (name,))]
+
+
+def _check_indexer(wiring: Wiring, name: str) -> list[Check]:
+    try:
+        with open_connection(wiring.indexer_url(name), name):
+            return []
+    except ServerUnavailable as error:
+        return [Check("indexer", "failed", error.details, databases=(name,))]
 
 
 async def _check_parts(wiring: Wiring, name: str) -> AsyncIterator[Check]:
@@ -66,6 +72,7 @@ async def _check_parts(wiring: Wiring, name: str) -> AsyncIterator[Check]:
     if database.dialect == "postgres":
         url = wiring.reader_url(name)
         for check in (
+            *await asyncio.to_thread(_check_indexer, wiring, name),
             *await asyncio.to_thread(check_role_limits, name, url),
             *await asyncio.to_thread(check_functions, wiring, name),
         ):
@@ -128,7 +135,7 @@ def check_role_limits(database: str, url: str) -> list[Check]:
 
     Raises DatabaseUnavailable.
     """
-    role = urlsplit(url).username or ""
+    role = find_login(url)
     return [
         Check(
             "role",
@@ -182,16 +189,17 @@ async def _check_index(wiring: Wiring, names: Sequence[str]) -> list[Check]:
     return checks
 
 
-def _describe_remedy(database: str, settings: Settings) -> str:
+def _describe_remedy(database: str, settings: Settings, problem: str) -> str:
     configured = settings.databases[database]
     if configured.demo:
         return "`quorumsql index build` loads the demo data."
-    if configured.reader.file_path is not None:
-        return ""  # problems of files include their remedy
-    role = urlsplit(configured.reader.url).username or "quorumsql_reader"
+    # Other problems include their remedy.
+    if not any(words in problem for words in ("authentication failed", 'role "', "could do more")):
+        return ""
+    role = find_login(configured.reader.url) or "quorumsql_reader"
     schemas = ", ".join(configured.schemas or ("public",))
     return (
-        "Check that the server runs and the role exists with SELECT only. As its owner:\n"
+        "A role for queries may SELECT and nothing else. As the owner of the database:\n"
         f"CREATE ROLE {role} LOGIN PASSWORD '…' NOSUPERUSER NOCREATEDB NOCREATEROLE;\n"
         f"GRANT USAGE ON SCHEMA {schemas} TO {role};\n"
         f"GRANT SELECT ON ALL TABLES IN SCHEMA {schemas} TO {role};\n"

@@ -59,10 +59,13 @@ def test_a_database_is_needed() -> None:
     ("url", "complaint"),
     [
         ("postgresql://ann:secret@db/shop", "holds a password"),
+        ("postgresql://ann@db/shop?password=secret", "holds a password"),
+        ("postgresql://ann:secret@[db", "must look like"),
+        ("postgresql://ann@db:port/shop", "must look like"),
         ("mysql://ann@db/shop", "must start with postgresql://"),
         ("db/shop", "must start with postgresql://"),
     ],
-    ids=["password", "scheme", "bare"],
+    ids=["password", "password in the query", "brackets", "port", "scheme", "bare"],
 )
 def test_a_wrong_url_is_refused(url: str, complaint: str) -> None:
     reader = {"url": url}

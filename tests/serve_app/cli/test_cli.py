@@ -77,13 +77,14 @@ def test_the_packaged_settings_are_those_of_the_repository() -> None:
     ("arguments", "code", "expected"),
     [
         (["ask", "How many orders?"], 1, ["quorumsql serve"]),
-        (["index", "build"], 1, ["shop"]),
+        (["index", "build"], 1, ["Connection refused"]),
         (
             ["doctor"],
             1,
             [
                 "database of shop",
-                "CREATE ROLE nobody LOGIN",
+                "Connection refused",
+                "correct host and port",
                 "quorumsql model pull",
                 "port 8199: free",
             ],

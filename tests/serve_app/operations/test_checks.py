@@ -10,6 +10,7 @@ import pytest
 
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
+from nl2sql.settings.database import ConnectionSettings
 from nl2sql.skipped import Skipped
 from serve_app.operations.checks import Check
 from serve_app.operations.checks.databases import check_databases
@@ -62,12 +63,30 @@ def test_databases_with_the_same_result_share_a_line(
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("CREATE TABLE t (x)")
         databases[name] = {"reader": {"url": f"sqlite:///{path}"}}
+    away = {"url": "postgresql://nobody@127.0.0.1:1/none"}
+    unset = {"url": "postgresql://nobody@127.0.0.1:1/none", "password_env": "NOT_SET_ANYWHERE"}
     databases["gone"] = {"reader": {"url": f"sqlite:///{tmp_path}/gone.sqlite"}}
+    databases["away"] = {"reader": away, "indexer": away}
+    databases["unset"] = {"reader": unset, "indexer": away}
     settings = parse_settings({"home": str(demo_settings.home), "databases": databases})
     found = check(settings, *databases)
     assert found["database of a, b, c"].message == "answers"
     assert found["database of gone"].status == "failed"
-    assert found["index of a, b, c, gone"].message == "not indexed"
+    assert "Connection refused" in found["database of away"].message
+    assert "NOT_SET_ANYWHERE is not set" in found["database of unset"].message
+
+
+def test_an_indexer_that_cannot_connect_is_told(
+    demo_settings: Settings, embedded_server: EmbeddedServer
+) -> None:
+    demo = demo_settings.databases["demo_erp"]
+    away = ConnectionSettings(url="postgresql://nobody@127.0.0.1:1/none")
+    settings = demo_settings.model_copy(
+        update={"databases": {"demo_erp": demo.model_copy(update={"indexer": away})}}
+    )
+    found = check(settings, "demo_erp")
+    assert found["database of demo_erp"].status == "ok"
+    assert "Connection refused" in found["indexer of demo_erp"].message
 
 
 @pytest.mark.parametrize(

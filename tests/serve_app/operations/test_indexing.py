@@ -49,7 +49,7 @@ async def test_keys_are_inferred_once_for_a_schema(
 ) -> None:
     first = await index(settings, embedded_server)
     assert (first.tables, first.foreign_keys, first.inferred_keys) == (2, 0, 1)
-    assert "1 values of 1 columns" in " ".join(first.notes)
+    assert "1 value of 1 column" in " ".join(first.notes)
     with sqlite3.connect(tmp_path / "shop.sqlite") as connection:
         connection.execute("DELETE FROM customers")
     connection.close()
