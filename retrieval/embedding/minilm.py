@@ -7,8 +7,9 @@ tokens, as the model's card says. Reads the model's weights and the tokenizer be
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +22,8 @@ Array = NDArray[np.float32]
 _BATCH_TOKENS = 1024
 # Longer texts are truncated, as the model's card says.
 _MOST_TOKENS = 256
-# From this many tokens on, BLAS uses several threads. Its threads wait by spinning: while another
-# process, such as the language model, kept the other core busy, a question of 40 tokens cost 240 to
-# 580 ms of processor time with several threads, and 25 ms with one.
-_LEAST_SHARED = 512
+# Batches that are computed at the same time.
+_MOST_THREADS = 8
 # From the model's config.json.
 _HEADS = 12
 _LAYERS = 6
@@ -55,26 +54,29 @@ class MiniLm:
         encoded = [encoding.ids for encoding in self._tokenizer.encode_batch(list(texts))]
         # Texts of similar length share a batch, so that there is little padding.
         order = sorted(range(len(encoded)), key=lambda index: -len(encoded[index]))
-        width = self._weights["embeddings.word_embeddings.weight"].shape[1]
-        vectors = np.empty((len(encoded), width), dtype=np.float32)
-        with self._limit_threads(sum(map(len, encoded))):
-            self._embed_all(encoded, order, vectors)
-        return vectors
-
-    def _limit_threads(self, tokens: int) -> AbstractContextManager[object]:
-        if tokens >= _LEAST_SHARED:
-            return nullcontext()
-        limited: AbstractContextManager[object] = self._libraries.limit(limits=1, user_api="blas")
-        return limited
-
-    def _embed_all(
-        self, encoded: Sequence[Sequence[int]], order: list[int], vectors: Array
-    ) -> None:
+        batches: list[list[int]] = []
         while order:
             # The longest comes first; the others are padded to its length.
             size = max(1, _BATCH_TOKENS // max(1, len(encoded[order[0]])))
-            chosen, order = order[:size], order[size:]
+            batches.append(order[:size])
+            order = order[size:]
+        width = self._weights["embeddings.word_embeddings.weight"].shape[1]
+        vectors = np.empty((len(encoded), width), dtype=np.float32)
+
+        def embed(chosen: list[int]) -> None:
             vectors[chosen] = self._embed_batch([encoded[index] for index in chosen])
+
+        # A thread for each batch instead of several in BLAS: those wait for one another by
+        # spinning, and only compute the multiplications. While another process kept the other core
+        # busy, a question of 40 tokens cost 240 to 580 ms of processor time with several, and 25 ms
+        # with one.
+        count = min(len(batches), os.cpu_count() or 1, _MOST_THREADS)
+        with (
+            self._libraries.limit(limits=1, user_api="blas"),
+            ThreadPoolExecutor(count or 1) as pool,
+        ):
+            list(pool.map(embed, batches))
+        return vectors
 
     def _embed_batch(self, batch: Sequence[Sequence[int]]) -> Array:
         longest = max(map(len, batch))

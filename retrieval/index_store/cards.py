@@ -8,6 +8,7 @@ same column of a thousand tables is one card, embedded once. The hash shows whet
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -19,11 +20,13 @@ from nl2sql.words import split_words
 # beginning of a very long comment is enough.
 _LONGEST_EMBEDDED = 2000
 _LONGEST_COMMENT = 4000
+# A date or a serial number in a table's name.
+_NUMBER = re.compile(r"\d{4,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Keyword search reads ``text``; its beginning, ``summary``, is embedded."""
+    """Keyword search reads ``text``; its beginning, ``summary``, is embedded without numbers."""
 
     table: str
     summary: str
@@ -74,13 +77,17 @@ def build_cards(catalog: Catalog, glosses: Mapping[str, str] = MappingProxyType(
 
 def build_table_card(table: Table, glosses: Mapping[str, str] = MappingProxyType({})) -> Card:
     """The card of one table and its columns."""
-    name = " ".join(split_words(table.name)) or table.name
+    words = split_words(table.name)
+    name = " ".join(words) or table.name
+    # Of a thousand dated copies (sessions_20170730) one is embedded; keyword search tells them
+    # apart.
+    kept = " ".join(word for word in words if not _NUMBER.fullmatch(word)) or name
     module = " ".join(split_words(table.schema))
     columns = ", ".join(" ".join(split_words(column.name)) for column in table.columns)
-    parts = [f"{name} ({module}).", table.comment, glosses.get(table.qualified, "")]
-    head = " ".join(part[:_LONGEST_COMMENT] for part in parts if part)
-    summary = f"{head} Columns: {columns}."[:_LONGEST_EMBEDDED]
-    prose = [f"{head} Columns: {columns}."]
+    parts = [f"({module}).", table.comment, glosses.get(table.qualified, "")]
+    rest = " ".join(part[:_LONGEST_COMMENT] for part in parts if part)
+    summary = f"{kept} {rest} Columns: {columns}."[:_LONGEST_EMBEDDED]
+    prose = [f"{name} {rest} Columns: {columns}."]
     for column in table.columns:
         described = (column.comment, glosses.get(f"{table.qualified}.{column.name}", ""))
         prose += (part[:_LONGEST_COMMENT] for part in described if part)

@@ -1,4 +1,4 @@
-"""Removes tables and columns whose full names are ambiguous without quotes.
+"""Removes tables whose full names, or those of a column, are ambiguous without quotes.
 
 A table's identity is ``schema.table``, a column's ``schema.table.column``. If names contain dots,
 two identities can be equal: the table ``"b.c"`` in ``a``, and ``c`` in ``"a.b"``. A policy, gloss
@@ -9,19 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 
 from nl2sql.catalog import Table
 from nl2sql.skipped import Skipped
 from nl2sql.sql.names import fold_name, quote_name
 
-_REASON = "its name contains dots and cannot be told from that of another table or column"
+_REASON = "a name contains dots and cannot be told from that of another table or column"
 
 
 def remove_ambiguous(
     tables: Iterable[Table], dialect: str
 ) -> tuple[tuple[Table, ...], tuple[Skipped, ...]]:
-    """The tables and columns with unique full names, and those that were left out.
+    """The tables with unique full names, and those that were left out.
 
     >>> from nl2sql.catalog import Column
     >>> x = (Column("x", "int"),)
@@ -33,36 +32,23 @@ def remove_ambiguous(
     found = tuple(tables)
     if not any(_has_dot(table) for table in found):
         return found, ()
-    names = Counter(
-        fold_name(name, dialect)
-        for table in found
-        for name in (
-            table.qualified,
-            *(f"{table.qualified}.{column.name}" for column in table.columns),
+    names = {table: _list_names(table, dialect) for table in found}
+    counts = Counter(name for own in names.values() for name in own)
+    skipped = {
+        table: Skipped(
+            table.kind,
+            f"{quote_name(table.schema, dialect)}.{quote_name(table.name, dialect)}",
+            _REASON,
         )
-    )
-    kept, skipped = [], []
-    for table in found:
-        path = f"{quote_name(table.schema, dialect)}.{quote_name(table.name, dialect)}"
-        if names[fold_name(table.qualified, dialect)] > 1:
-            skipped.append(Skipped(table.kind, path, _REASON))
-            continue
-        ambiguous = {
-            column.name
-            for column in table.columns
-            if names[fold_name(f"{table.qualified}.{column.name}", dialect)] > 1
-        }
-        skipped += [
-            Skipped("column", f"{path}.{quote_name(name, dialect)}", _REASON)
-            for name in sorted(ambiguous)
-        ]
-        own = tuple(column for column in table.columns if column.name not in ambiguous)
-        if own:
-            key = table.primary_key if ambiguous.isdisjoint(table.primary_key) else ()
-            kept.append(replace(table, columns=own, primary_key=key) if ambiguous else table)
-        else:
-            skipped.append(Skipped(table.kind, path, "none of its columns is indexed"))
-    return tuple(kept), tuple(skipped)
+        for table in found
+        if any(counts[name] > 1 for name in names[table])
+    }
+    return tuple(table for table in found if table not in skipped), tuple(skipped.values())
+
+
+def _list_names(table: Table, dialect: str) -> list[str]:
+    columns = (f"{table.qualified}.{column.name}" for column in table.columns)
+    return [fold_name(name, dialect) for name in (table.qualified, *columns)]
 
 
 def _has_dot(table: Table) -> bool:

@@ -5,19 +5,17 @@ then for their columns, ``scsl`` for a score of each column (Maamari et al., "Th
 Linking?", 2024). The prompts of the first two begin like the prompt for the query, and those of
 ``scsl`` differ only in their last line, so that the engine's prefix cache serves their beginnings.
 
-Answers are read tolerantly, as JSON, lists or lines, because small models seldom keep to a format.
-Unknown names are dropped.
+Answers are read tolerantly, as names between all kinds of signs, because small models seldom keep
+to a format. Unknown names are dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Any
 
 from nl2sql.catalog import Column, Table
 from nl2sql.concurrency import gather_all
@@ -206,7 +204,7 @@ def _merge(named: Sequence[_Named], by_rule: tuple[SchemaLink, ...]) -> tuple[Sc
 
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s*")
 _SEPARATOR = re.compile(r"\s+[-\u2013(:]|[,;:(]")
-_QUOTES = str.maketrans("", "", "\"`'[]")
+_QUOTES = str.maketrans("", "", "\"`'[]{}")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _BEST_SCORE = 10.0
 
@@ -215,7 +213,8 @@ def read_names(text: str, context: SchemaContext) -> list[tuple[str, str]]:
     """Pairs of a qualified table and a column of it (empty for the table), each once, in order."""
     names = _SpelledNames(context)
     found: dict[tuple[str, str], None] = {}
-    for piece in _pieces(text):
+    for line in text.splitlines():
+        piece = _BULLET.sub("", line).strip()
         resolved = names.resolve(piece)
         if resolved is None:
             parts = (names.resolve(part) for part in _SEPARATOR.split(piece))
@@ -271,34 +270,6 @@ class _SpelledNames:
                     return table, column
         owners = self._owners.get(name, [])
         return owners[0] if len(owners) == 1 else None
-
-
-def _pieces(text: str) -> Iterator[str]:
-    try:
-        yield from _flatten(json.loads(text[_start_of_json(text) :]), "")
-    except (ValueError, RecursionError):
-        for line in text.splitlines():
-            yield _BULLET.sub("", line).strip()
-
-
-def _start_of_json(text: str) -> int:
-    """Where JSON may begin. Raises ValueError if it begins nowhere."""
-    return min(at for at in (text.find("{"), text.find("[")) if at >= 0)
-
-
-def _flatten(value: Any, table: str) -> Iterator[str]:
-    """The strings in JSON; those under a key may also be columns of the table of that name."""
-    if isinstance(value, str):
-        if table:
-            yield f"{table}.{value}"
-        yield value
-    elif isinstance(value, list):
-        for item in value:
-            yield from _flatten(item, table)
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield key
-            yield from _flatten(item, key)
 
 
 def _fold(name: str) -> str:

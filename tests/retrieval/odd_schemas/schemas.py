@@ -65,7 +65,7 @@ def build_odd_names(schema: str, types: str = "int") -> tuple[str, tuple[str, ..
 
 _NO_SELECT = "no SELECT for the reader"
 _LEADS_OUT = "its target is not indexed"
-_TWIN = "its name contains dots and cannot be told from that of another table or column"
+_TWIN = "a name contains dots and cannot be told from that of another table or column"
 _NO_USAGE = "no USAGE for the reader"
 
 
@@ -207,12 +207,12 @@ _POSTGRES = (
         'CREATE TABLE a."b.c" (id int, x int REFERENCES "a.b".c); '
         'CREATE TABLE a.b (id int, "d.e" int); CREATE TABLE a."b.d" (e int, f int); '
         'CREATE TABLE "a.b"."own.name" ("its.own" int)',
-        ("a.b", "a.b.d", "a.b.own.name"),
+        ("a.b.own.name",),
         (
             ('table "a.b".c', _TWIN),
             ('table a."b.c"', _TWIN),
-            ('column a.b."d.e"', _TWIN),
-            ('column a."b.d".e', _TWIN),
+            ("table a.b", _TWIN),
+            ('table a."b.d"', _TWIN),
         ),
     ),
     OddSchema("keywords", _KEYWORDS),
@@ -274,9 +274,10 @@ _SQLITE = (
     ),
     OddSchema(
         "dots",
-        'CREATE TABLE b (id INT, "c.d" INT); CREATE TABLE "b.c" (d INT, e INT)',
-        ("main.b", "main.b.c"),
-        (('column main.b."c.d"', _TWIN), ('column main."b.c".d', _TWIN)),
+        'CREATE TABLE b (id INT, "c.d" INT); CREATE TABLE "b.c" (d INT, e INT); '
+        'CREATE TABLE d (id INT, "e.f" INT)',
+        ("main.d",),
+        (("table main.b", _TWIN), ('table main."b.c"', _TWIN)),
     ),
     OddSchema(
         "no_utf_8",
