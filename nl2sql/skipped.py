@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-_MOST_NAMES = 3
+_MOST_NAMES = 20
 _LONGEST_NAME = 100
 
 
@@ -33,9 +33,9 @@ class Skipped:
 
 
 def describe_skipped(skipped: Iterable[Skipped], *, most_names: int = _MOST_NAMES) -> list[str]:
-    """One line for every kind and reason, the commonest first, with the first names.
+    """One line for every kind and reason, the commonest first, with at most ``most_names`` names.
 
-    >>> describe_skipped([Skipped("view", f"v{n}", "it is broken") for n in range(5)])
+    >>> describe_skipped([Skipped("view", f"v{n}", "it is broken") for n in range(5)], most_names=3)
     ['5 views: it is broken (v0, v1, v2, …)']
     """
     names: dict[tuple[str, str], list[str]] = {}

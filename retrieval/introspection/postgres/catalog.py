@@ -1,7 +1,8 @@
 """Reads a PostgreSQL schema from ``pg_catalog`` with a fixed number of queries.
 
 Only columns that the reading role may SELECT are included, so that nothing else can reach an index,
-a prompt or the guard's allowlist. System schemas and partitions are left out (the partitioned table
+a prompt or the guard's allowlist. The labels of an enumeration are part of the comment. System
+schemas and partitions are left out (the partitioned table
 represents them); a column of a domain has the type beneath it, which a value of no row has, too;
 everything else that is left out is listed in ``Catalog.skipped``.
 """
@@ -31,7 +32,6 @@ _TABLES = """
 SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
        coalesce(obj_description(c.oid, 'pg_class'), '') AS comment,
        coalesce(CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) END, '') AS definition,
-       c.relispopulated AS is_populated,
        (SELECT jsonb_build_array(rn.nspname, r.relname)
           FROM pg_class r JOIN pg_namespace rn ON rn.oid = r.relnamespace
          WHERE c.relispartition AND r.oid = pg_partition_root(c.oid)) AS root,
@@ -52,7 +52,11 @@ SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
                      FROM base JOIN pg_type b ON b.oid = type AND b.typtype <> 'd'
                  ) ELSE format_type(a.atttypid, a.atttypmod) END,
                  'nullable', NOT a.attnotnull,
-                 'comment', coalesce(col_description(c.oid, a.attnum), '')) ORDER BY a.attnum)
+                 'comment', concat_ws('; ', col_description(c.oid, a.attnum), (
+                   SELECT 'one of ' || string_agg(quote_literal(enumlabel), ', ' ORDER BY place)
+                     FROM (SELECT enumlabel, enumsortorder AS place FROM pg_enum
+                            WHERE enumtypid = d.oid ORDER BY place LIMIT 30) AS labels
+                 ))) ORDER BY a.attnum)
           FROM pg_attribute a JOIN pg_type d ON d.oid = a.atttypid
          WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
            AND EXISTS (SELECT FROM unnest(%(readers)s::oid[]) AS r

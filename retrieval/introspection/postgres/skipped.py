@@ -48,7 +48,7 @@ def list_skipped_tables(
     """By path, the tables that cannot be read, and their partitions.
 
     ``rows`` have ``schema``, ``name``, ``kind``, ``columns`` (those that the reader may read, or
-    None), ``hidden`` (the other columns, or None), ``is_populated`` and ``root`` (of a partition).
+    None), ``hidden`` (the other columns, or None) and ``root`` (of a partition).
     """
     found: dict[_Path, Skipped] = {}
     partitions = [row for row in rows if row["root"]]
@@ -65,11 +65,6 @@ def list_skipped_tables(
                 )
             elif not row["columns"]:
                 found[schema, row["name"]] = Skipped(kind, name, "it has no columns")
-            elif not row["is_populated"]:
-                refresh = f"REFRESH MATERIALIZED VIEW {_quote(schema, row['name'])};"
-                found[schema, row["name"]] = Skipped(
-                    kind, name, "it was never filled", remedy=refresh
-                )
     kept = {(row["schema"], row["name"]) for row in rows} - found.keys()
     for row in partitions:
         if tuple(row["root"]) not in kept:

@@ -25,7 +25,9 @@ def odd_database(embedded_server: EmbeddedServer) -> str:
             CREATE TABLE leaf (x int, y int, FOREIGN KEY (y, x) REFERENCES pair (b, a));
             CREATE TABLE parent_p (id int, d date) PARTITION BY RANGE (d);
             CREATE VIEW seen AS SELECT id FROM tree;
-            CREATE MATERIALIZED VIEW kept AS SELECT id FROM tree;
+            CREATE MATERIALIZED VIEW kept AS SELECT id FROM tree WITH NO DATA;
+            CREATE TYPE state AS ENUM ('open', 'won''t do');
+            CREATE TABLE task (done state, late state); COMMENT ON COLUMN task.late IS 'Since May';
             COMMENT ON TABLE tree IS 'It''s a tree';
             COMMENT ON COLUMN tree.parent IS 'Up';
             GRANT SELECT ON ALL TABLES IN SCHEMA public TO {READER};
@@ -55,6 +57,15 @@ def test_reads_keys_comments_and_kinds(odd_database: str) -> None:
         ("y", "x"),
         ("b", "a"),
     )
+
+
+def test_the_labels_of_an_enumeration_are_part_of_the_comment(odd_database: str) -> None:
+    task = read(odd_database).table("public.task")
+    assert task is not None
+    assert [column.comment for column in task.columns] == [
+        "one of 'open', 'won''t do'",
+        "Since May; one of 'open', 'won''t do'",
+    ]
 
 
 def test_a_role_that_does_not_exist_is_named(odd_database: str) -> None:

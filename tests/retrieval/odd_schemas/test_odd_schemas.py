@@ -65,8 +65,8 @@ _FORMS: tuple[Form, ...] = ("ddl", "names")
 ASKER = Principal("asker")
 _LIMITS = LimitSettings(pool_size=1, duckdb_memory_mib=256)
 
-# The wrapper behind it has no code.
-_UNREADABLE = {"public.far"}
+# The wrapper behind one has no code, the other was never filled: the database says so.
+_UNREADABLE = {"public.far", "public.unfilled"}
 
 
 @dataclass(frozen=True, slots=True)
