@@ -1,4 +1,4 @@
-"""Converts a result to an Arrow table, and writes it as Parquet or as an Arrow IPC stream.
+"""Converts a result to an Arrow table, and writes it as Parquet.
 
 A column gets the Arrow type that pyarrow finds for its values: whole numbers, doubles, decimals,
 dates, timestamps in microseconds, times, bytes, text, and lists of these. Values of other types
@@ -56,19 +56,6 @@ def render_parquet(result: ResultSet, metadata: Mapping[str, str] = MappingProxy
 
     output = pa.BufferOutputStream()
     pq.write_table(build_table(result, metadata), output)
-    return bytes(output.getvalue())
-
-
-def render_arrow_stream(
-    result: ResultSet, metadata: Mapping[str, str] = MappingProxyType({})
-) -> bytes:
-    """A stream of Arrow's IPC format."""
-    import pyarrow as pa
-
-    table = build_table(result, metadata)
-    output = pa.BufferOutputStream()
-    with pa.ipc.new_stream(output, table.schema) as stream:
-        stream.write_table(table)
     return bytes(output.getvalue())
 
 

@@ -1,8 +1,8 @@
-"""Renders a result as text for other programs: CSV, a Markdown table, JSON lines.
+"""Renders a result as text for other programs: CSV, a Markdown table.
 
 Values are written as ``nl2sql.results.json_values`` writes them for JSON, except that numbers keep
-every digit. Does not cover Parquet and Arrow (``arrow_tables.py``). The caller must say elsewhere
-that rows were left out.
+every digit. Does not cover Parquet (``arrow_tables.py``) and XLSX (``spreadsheets.py``). The caller
+must say elsewhere that rows were left out.
 """
 
 from __future__ import annotations
@@ -34,16 +34,17 @@ def render_csv(result: ResultSet, *, spreadsheet_safe: bool = False) -> str:
     r"""RFC 4180: a header, fields in quotes where they need them, lines that end in CR LF.
 
     NULL is an empty field and an empty text a pair of quotes; in a result of one column both are a
-    pair of quotes, since most readers skip empty lines. ``spreadsheet_safe`` puts an apostrophe
-    before text that a spreadsheet would run as a formula, never before a number; it changes the
-    data.
+    pair of quotes, since most readers skip empty lines. ``spreadsheet_safe`` begins with a byte
+    order mark, without which Excel reads UTF-8 wrongly, and puts an apostrophe before text that a
+    spreadsheet would run as a formula, never before a number; it changes the data.
 
     >>> result = ResultSet(("a", "b"), ("int4", "text"), ((1, 'x"y'), (None, "=1+1")), False, 0)
     >>> render_csv(result)
     'a,b\r\n1,"x""y"\r\n,=1+1\r\n'
     """
     lines = [result.columns, *result.rows]
-    return "".join(
+    mark = "\ufeff" if spreadsheet_safe else ""
+    return mark + "".join(
         ",".join(_quote(value, len(row) == 1, spreadsheet_safe) for value in row) + "\r\n"
         for row in lines
     )
@@ -67,20 +68,6 @@ def render_markdown(result: ResultSet) -> str:
     if result.cut:
         lines += ["", f"Cells too long to show whole: {len(result.cut)}."]
     return "\n".join(lines) + "\n"
-
-
-def render_json_lines(result: ResultSet) -> str:
-    """One JSON object for each row. A second column with the same name is called ``name_2``."""
-    names = name_columns(result.columns)
-    return "".join(
-        json.dumps(
-            dict(zip(names, map(to_json_value, row), strict=True)),
-            ensure_ascii=False,
-            allow_nan=False,
-        )
-        + "\n"
-        for row in result.rows
-    )
 
 
 def name_columns(columns: Sequence[str]) -> list[str]:

@@ -48,9 +48,8 @@ class RowFormat(StrEnum):
 
     CSV = "csv"
     MARKDOWN = "markdown"
-    JSONL = "jsonl"
+    XLSX = "xlsx"
     PARQUET = "parquet"
-    ARROW = "arrow"
 
 
 @prints
@@ -91,7 +90,8 @@ def ask(
     spreadsheet_safe: Annotated[
         bool,
         typer.Option(
-            "--spreadsheet-safe", help="In CSV, put an apostrophe before possible formulas."
+            "--spreadsheet-safe",
+            help="CSV for Excel: a byte order mark, an apostrophe before possible formulas.",
         ),
     ] = False,
 ) -> Output:

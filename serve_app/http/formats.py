@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from execution.results.arrow_tables import render_arrow_stream, render_parquet
-from execution.results.exports import render_csv, render_json_lines, render_markdown
+from execution.results.arrow_tables import render_parquet
+from execution.results.exports import render_csv, render_markdown
+from execution.results.spreadsheets import render_xlsx
 from nl2sql.answers import Answered
 from nl2sql.types import ResultSet
 
 JSON = "application/json"
+XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 # Some proxies and clients refuse longer headers.
 _LONGEST_HEADER = 4000
 _PART_CHARS = 2**20
@@ -22,7 +24,7 @@ _PART_CHARS = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """``render`` takes the result, metadata for Parquet and Arrow, and ``spreadsheet_safe``."""
+    """``render`` takes the result, metadata for Parquet, and ``spreadsheet_safe``."""
 
     name: str
     media_type: str
@@ -50,27 +52,16 @@ def _render_markdown(result: ResultSet, _: Mapping[str, str], __: bool) -> bytes
     return _encode(render_markdown(result))
 
 
-def _render_json_lines(result: ResultSet, _: Mapping[str, str], __: bool) -> bytes:
-    return _encode(render_json_lines(result))
-
-
 FORMATS = (
     Format("csv", "text/csv", "csv", False, _render_csv),
     Format("markdown", "text/markdown", "md", False, _render_markdown),
-    Format("jsonl", "application/x-ndjson", "jsonl", False, _render_json_lines),
+    Format("xlsx", XLSX, "xlsx", True, lambda result, _, __: render_xlsx(result)),
     Format(
         "parquet",
         "application/vnd.apache.parquet",
         "parquet",
         True,
         lambda result, metadata, _: render_parquet(result, metadata),
-    ),
-    Format(
-        "arrow",
-        "application/vnd.apache.arrow.stream",
-        "arrows",
-        True,
-        lambda result, metadata, _: render_arrow_stream(result, metadata),
     ),
 )
 MEDIA_TYPES = (JSON, *(format_.media_type for format_ in FORMATS))

@@ -46,6 +46,6 @@ class QueryRequest(BaseModel):
     trace: bool = Field(False, description="Include the trace: everything that led to the answer.")
     spreadsheet_safe: bool = Field(
         False,
-        description="In CSV, put an apostrophe before text that a spreadsheet would run as a "
-        "formula.",
+        description="CSV for spreadsheets: begin with a byte order mark, and put an apostrophe "
+        "before text that they would run as a formula.",
     )

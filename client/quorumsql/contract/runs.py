@@ -24,8 +24,8 @@ class RunRequest(BaseModel):
     max_rows: int | None = Field(None, description="Most rows to return.")
     spreadsheet_safe: bool = Field(
         False,
-        description="In CSV, put an apostrophe before text that a spreadsheet would run as a "
-        "formula.",
+        description="CSV for spreadsheets: begin with a byte order mark, and put an apostrophe "
+        "before text that they would run as a formula.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Results as Parquet and Arrow, read back with pyarrow."""
+"""Results as Parquet, read back with pyarrow."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ import sys
 from decimal import Decimal
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from execution.results.arrow_tables import build_table, render_arrow_stream, render_parquet
+from execution.results.arrow_tables import build_table, render_parquet
 from nl2sql.results.json_values import Interval
 from nl2sql.types import ResultSet
 from tests.execution.conftest import Opener
@@ -29,10 +28,6 @@ def build(kind: str, *values: object) -> ResultSet:
 
 def read_parquet(content: bytes) -> Any:
     return pq.read_table(io.BytesIO(content))
-
-
-def read_stream(content: bytes) -> Any:
-    return pa.ipc.open_stream(content).read_all()
 
 
 @pytest.mark.parametrize(
@@ -58,11 +53,11 @@ def read_stream(content: bytes) -> Any:
 )
 def test_a_column_has_the_arrow_type_of_its_values(values: tuple[object, ...], arrow: str) -> None:
     result = build("some type", *values)
-    for table in (read_parquet(render_parquet(result)), read_stream(render_arrow_stream(result))):
-        # Parquet calls the items of a list "element".
-        assert str(table.schema.field("v").type).replace("element:", "item:") == arrow
-        found = table.column("v").to_pylist()
-        assert all(one == other or one != one for one, other in zip(found, values, strict=True))
+    table = read_parquet(render_parquet(result))
+    # Parquet calls the items of a list "element".
+    assert str(table.schema.field("v").type).replace("element:", "item:") == arrow
+    found = table.column("v").to_pylist()
+    assert all(one == other or one != one for one, other in zip(found, values, strict=True))
 
 
 @pytest.mark.parametrize(
@@ -96,23 +91,20 @@ def test_views_of_bytes_and_tuples_are_bytes_and_lists() -> None:
 def test_what_is_left_out_and_where_it_came_from_stays_with_the_rows() -> None:
     result = ResultSet(("a", "a"), ("int4", "text"), ((1, "x"),), True, 1.0, cut=((0, 1),))
     metadata = {"quorumsql.sql": "SELECT 'é'"}
-    for table in (
-        read_parquet(render_parquet(result, metadata)),
-        read_stream(render_arrow_stream(result, metadata)),
-    ):
-        assert table.column_names == ["a", "a_2"]
-        told = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
-        assert told["quorumsql.sql"] == "SELECT 'é'"
-        assert (told["quorumsql.truncated"], told["quorumsql.cut_cells"]) == ("true", "1")
-        assert table.schema.field("a_2").metadata[b"quorumsql.type"] == b"text"
+    table = read_parquet(render_parquet(result, metadata))
+    assert table.column_names == ["a", "a_2"]
+    told = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
+    assert told["quorumsql.sql"] == "SELECT 'é'"
+    assert (told["quorumsql.truncated"], told["quorumsql.cut_cells"]) == ("true", "1")
+    assert table.schema.field("a_2").metadata[b"quorumsql.type"] == b"text"
 
 
 async def test_whatever_postgresql_gives_can_be_exported(open_database: Opener) -> None:
     database = open_database()
     outputs = ", ".join(f"{sql} AS v{at}" for at, (_, sql, *_) in enumerate(VALUES))
     result = await run(database, f"SELECT {outputs}")
-    for table in (read_parquet(render_parquet(result)), read_stream(render_arrow_stream(result))):
-        assert (table.num_columns, table.num_rows) == (len(VALUES), 1)
+    table = read_parquet(render_parquet(result))
+    assert (table.num_columns, table.num_rows) == (len(VALUES), 1)
     types = [str(field.type) for field in build_table(result).schema]
     assert {"bool", "int64", "date32[day]", "timestamp[us, tz=UTC]", "binary"} <= set(types)
 

@@ -38,7 +38,7 @@ def test_the_rows_go_to_standard_output_and_the_rest_beside_them(config: Path) -
     with serve(answer_one()) as url:
         code, output, said = ask(config, url, "--format", "csv", "--spreadsheet-safe")
     assert code == 0, said
-    rows = list(csv.reader(io.StringIO(output.decode(), newline="")))
+    rows = list(csv.reader(io.StringIO(output.decode("utf-8-sig"), newline="")))
     assert rows == [["id", "name"], ["1", "'=é"], ["2", ""]]
     for told in (
         "SELECT id, name\nFROM customers",

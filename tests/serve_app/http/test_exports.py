@@ -98,7 +98,7 @@ async def test_what_goes_with_the_rows_stands_in_headers(media_type: str) -> Non
 async def test_csv() -> None:
     for spreadsheet_safe, cell in ((False, "=1+1"), (True, "'=1+1")):
         response = await post("text/csv", spreadsheet_safe=spreadsheet_safe)
-        rows = list(csv.reader(io.StringIO(response.content.decode(), newline="")))
+        rows = list(csv.reader(io.StringIO(response.content.decode("utf-8-sig"), newline="")))
         assert rows == [["id", "né"], ["1", cell], [str(2**60), ""]]
 
 

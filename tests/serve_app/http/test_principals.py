@@ -75,7 +75,7 @@ async def test_a_picked_query_over_what_is_withheld_is_refused_and_says_nothing(
         assert "rows" not in answer
         assert not [each["rows"] for each in answer["trace"]["candidates"] if each["rows"]]
     body = {"question": "What?", "chosen_sql": sql}
-    for accept in ("text/csv", "application/x-ndjson", "application/vnd.apache.parquet"):
+    for accept in ("text/csv", "application/vnd.apache.parquet"):
         headers = {"accept": accept}
         response = await service.send("mia", "POST", "/query", json=body, headers=headers)
         assert response.status_code == 422

@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from serve_app.http.formats import XLSX
 from tests.serve_app.page_service import PageService
 
 STAFF = "SELECT employee_id, department_id FROM employees ORDER BY 1"
@@ -58,7 +59,7 @@ async def test_rows_are_exported_in_each_format(service: PageService, tmp_path: 
     body = {"sql": STAFF}
     for media_type, suffix in (
         ("text/csv", "csv"),
-        ("application/x-ndjson", "jsonl"),
+        (XLSX, "xlsx"),
         ("application/vnd.apache.parquet", "parquet"),
     ):
         response = await service.send(

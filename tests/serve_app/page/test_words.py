@@ -48,6 +48,44 @@ def test_the_sentence_says_what_the_rows_are(call: Call) -> None:
     assert say(["a"], [[1]], text="Réponse : 1.") == "1."
 
 
+def test_a_value_is_shown_whole_in_its_own_zone_and_in_words(call: Call) -> None:
+    for type_, value, shown in (
+        (
+            "numeric",
+            "12345678901234567890123.0000000001",
+            "12,345,678,901,234,567,890,123.0000000001",
+        ),
+        ("numeric", "-1234.5678901234567890", "-1,234.567890…"),
+        ("numeric", "0.0000000000001234", "0.0000000000001234"),
+        ("float8", 0.1 + 0.2, "0.300000…"),
+        ("float8", -12.5, "-12.5"),
+        ("int8", "9007199254740993", "9,007,199,254,740,993"),
+        ("numeric", "NaN", "NaN"),
+        ("timestamptz", "2025-06-30T22:30:00+00:00", "30 Jun 2025, 22:30 UTC"),
+        ("timestamptz", "2025-06-30 22:30:05+05:30", "30 Jun 2025, 22:30:05 UTC+05:30"),
+        ("timestamp", "2025-06-30T22:30:00", "30 Jun 2025, 22:30"),
+        ("timestamp", "2025-06-30T22:30:00.000001", "30 Jun 2025, 22:30:00.000001"),
+        ("timestamptz", "infinity", "infinity"),
+        ("interval", "P1Y2M3D", "1 year 2 months 3 days"),
+        ("interval", "P-1DT-1H0.5S", "-1 day -1 hour 0.5 seconds"),
+        ("interval", "PT0S", "0 seconds"),
+        ("interval", "infinity", "infinity"),
+    ):
+        answer = {"text": "", "columns": [{"name": "v", "type": type_}], "rows": [[value]]}
+        assert call("words", "writeSentence", answer).removesuffix(".") == shown, value
+
+
+@pytest.mark.parametrize(
+    ("rows", "order"),
+    [([["P1M"], ["P9D"], ["PT100H"]], [2, 1, 0]), ([["P1Y"], ["P2D"], ["infinity"]], [1, 0, 2])],
+)
+def test_intervals_are_sorted_by_their_length(
+    call: Call, rows: list[list[str]], order: list[int]
+) -> None:
+    sort = {"at": 0, "descending": False}
+    assert call("components/table_rows", "sortRows", rows, [0, 1, 2], sort, "span") == order
+
+
 @pytest.mark.parametrize(
     ("shares", "weights", "order", "support"),
     [

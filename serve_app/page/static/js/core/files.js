@@ -62,6 +62,7 @@ export function saveBlob(blob, question, ending) {
 
 const TYPES = {
   csv: "text/csv",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   parquet: "application/vnd.apache.parquet",
   json: "application/json",
 };
@@ -81,9 +82,9 @@ export function buildRun(answer) {
 
 /**
  * Downloads an answer. The service runs its query again and writes the file, with as many rows as the
- * reader may ask for, in CSV without formulas; JSON holds the rows that are shown if those are all, or
+ * reader may ask for, CSV for spreadsheets; JSON holds the rows that are shown if those are all, or
  * the query cannot be run again.
- * @param {"csv"|"parquet"|"json"} kind @param {object} answer
+ * @param {"csv"|"xlsx"|"parquet"|"json"} kind @param {object} answer
  */
 export async function download(kind, answer) {
   const run = buildRun(answer);

@@ -3,13 +3,18 @@
  */
 
 /** @typedef {{name: string, type: string, heading?: string}} Column */
-/** @typedef {"number"|"date"|"time"|"boolean"|"json"|"text"} Kind */
+/** @typedef {"number"|"date"|"time"|"span"|"boolean"|"json"|"text"} Kind */
 
 const NUMBER = /^(u?(tiny|small|medium|big|huge)?int(eger)?\d*|numeric|decimal|float\d*|real|double( precision)?|money|number|serial|bigserial)\b/i;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const MOMENT = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?$/;
+const MOMENT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(\.\d+)?)?)(Z|[+-]\d{2}(?::?\d{2})?)?$/;
+/** A duration of ISO 8601, as the service writes intervals. */
+const SPAN = /^P(?:(-?\d+)Y)?(?:(-?\d+)M)?(?:(-?\d+)D)?(?:T(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?\d+(?:\.\d+)?)S)?)?$/;
+const SPAN_UNITS = [["year", 31_557_600], ["month", 2_592_000], ["day", 86_400], ["hour", 3600], ["minute", 60], ["second", 1]];
 const NAMED_KEY = /(^|_|\s)(id|no|nr|num|number|code|key|year|zip|plz|postcode|iban|phone)$/i;
-const MOST_FRACTION_DIGITS = 6;
+/** A longer fraction is a quotient's: only so many of its digits are shown, with "…" for the others. */
+const MOST_FRACTION_DIGITS = 12;
+const SHOWN_FRACTION_DIGITS = 6;
 
 /**
  * The kind of a column: by its type, else by its values (SQLite names few types).
@@ -21,6 +26,7 @@ export function readKind(column, values) {
   if (NUMBER.test(type)) return "number";
   if (/^date$/i.test(type)) return "date";
   if (/^(timestamp|datetime)/i.test(type)) return "time";
+  if (/^interval/i.test(type)) return "span";
   if (/^bool/i.test(type)) return "boolean";
   if (/^jsonb?$/i.test(type)) return "json";
   const known = values.filter((value) => value !== null && value !== undefined);
@@ -43,27 +49,27 @@ export function exact(value) {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-function countDecimals(value) {
-  const text = String(value);
-  if (/e/i.test(text)) return 0;
-  const point = text.indexOf(".");
-  return point < 0 ? 0 : text.length - point - 1;
+function readFraction(value) {
+  return /^-?\d+\.(\d+)$/.exec(String(value))?.[1] ?? "";
 }
 
 function buildNumberFormat(column, values) {
   if (isNameLike(column)) return (value) => String(value);
-  const known = values.filter((value) => value !== null && value !== undefined);
-  const decimals = Math.min(MOST_FRACTION_DIGITS, Math.max(0, ...known.slice(0, 500).map(countDecimals)));
-  const format = new Intl.NumberFormat(undefined, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  const least = Math.min(SHOWN_FRACTION_DIGITS, Math.max(0, ...values.slice(0, 500).map((value) => readFraction(value).length)));
+  const format = new Intl.NumberFormat(undefined, { minimumFractionDigits: least, maximumFractionDigits: MOST_FRACTION_DIGITS });
   return (value) => {
-    if (!/^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(String(value))) return String(value);
-    const size = Math.abs(Number(value));
-    return size !== 0 && size < 10 ** -MOST_FRACTION_DIGITS ? String(value) : format.format(value);
+    const text = String(value);
+    if (!/^-?\d+(\.\d+)?$/.test(text)) return text;
+    const surplus = readFraction(text).length - SHOWN_FRACTION_DIGITS;
+    // As text, of which no digit is lost.
+    if (surplus <= MOST_FRACTION_DIGITS - SHOWN_FRACTION_DIGITS) return format.format(text);
+    const start = text.slice(0, -surplus);
+    return Number(start) === 0 ? text : `${format.format(start)}…`;
   };
 }
 
 const DATES = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
-const FLOATING = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
+const [TO_MINUTES, TO_SECONDS] = ["short", "medium"].map((timeStyle) => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle, timeZone: "UTC" }));
 const MOMENTS = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 
 /** Milliseconds of a date or time; without an offset it is read as it stands. NaN: it is none. */
@@ -80,10 +86,24 @@ function formatDate(value) {
   return Number.isNaN(time) ? String(value) : DATES.format(time);
 }
 
+/** A time as it stands, in its own zone, which is named. */
 function formatMoment(value) {
-  const time = readTime(value);
+  const [, day, clock, fraction, zone] = MOMENT.exec(String(value)) ?? [];
+  const time = day ? Date.parse(`${day}T${clock}Z`) : Number.NaN;
   if (Number.isNaN(time)) return String(value);
-  return (/(Z|[+-]\d{2}(:?\d{2})?)$/.test(String(value).slice(10)) ? MOMENTS : FLOATING).format(time);
+  const shown = fraction ? `${DATES.format(time)}, ${clock}` : (time % 60_000 ? TO_SECONDS : TO_MINUTES).format(time);
+  if (!zone) return shown;
+  return `${shown} UTC${/^(Z|[+-]00(:?00)?)$/.test(zone) ? "" : zone}`;
+}
+
+const readSpan = (value) => SPAN.exec(String(value))?.slice(1);
+
+/** An interval in words: "P1Y2M3DT7.5S" → "1 year 2 months 3 days 7.5 seconds". */
+function formatInterval(value) {
+  const amounts = readSpan(value);
+  if (!amounts) return exact(value);
+  const words = SPAN_UNITS.map(([unit], at) => amounts[at] && `${amounts[at]} ${unit}${/^-?1$/.test(amounts[at]) ? "" : "s"}`);
+  return words.filter(Boolean).join(" ") || exact(value);
 }
 
 /**
@@ -92,7 +112,7 @@ function formatMoment(value) {
  */
 export function buildFormat(column, values) {
   const kind = readKind(column, values);
-  const write = { number: buildNumberFormat(column, values), date: formatDate, time: formatMoment }[kind] ?? exact;
+  const write = { number: buildNumberFormat(column, values), date: formatDate, time: formatMoment, span: formatInterval }[kind] ?? exact;
   return { kind, write, isAmount: kind === "number" && !isNameLike(column) };
 }
 
@@ -101,6 +121,7 @@ export function sortKey(kind, value) {
   if (value === null || value === undefined) return null;
   if (kind === "number") return Number(value);
   if (kind === "date" || kind === "time") return readTime(value);
+  if (kind === "span") return readSpan(value)?.reduce((sum, amount, at) => sum + Number(amount ?? 0) * SPAN_UNITS[at][1], 0) ?? null;
   return kind === "boolean" ? Number(Boolean(value)) : exact(value);
 }
 
