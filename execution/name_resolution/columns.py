@@ -183,22 +183,6 @@ class ColumnFinder:
             keep_heading(node)
             node.replace(exp.Literal.string(read_spelling(identifier)))
 
-    def check_truth(self, node: exp.Boolean, scope: Scope) -> None:
-        """Raises Unresolved for ``true`` or ``false`` if SQLite would read it as a column's name.
-
-        A derived table loses such a name on SQLite, so the word would become the constant there.
-        """
-        if self._resolver.dialect != "sqlite":
-            return
-        name = "true" if node.this else "false"
-        for here in scope.list_outward():
-            if any(name in source.columns for source in here.sources.values()):
-                raise Unresolved(
-                    "unknown_column",
-                    name,
-                    f"A table has a column called {name}: write {int(node.this)}, or its table.",
-                )
-
     def _resolve_field(self, node: exp.Column, scope: Scope, with_outputs: bool) -> bool:
         """Whether ``t.a.b`` or ``a.b`` is a field of a column ``a`` on DuckDB; if so, resolves it.
 

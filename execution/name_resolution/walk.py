@@ -248,8 +248,6 @@ class _ScopeWalk:
                 self.resolve_within(list_replacements(star), scope, ctes)
         elif isinstance(node, exp.Query):
             self.resolve_query(node, scope, ctes)
-        elif isinstance(node, exp.Boolean):
-            self._columns.check_truth(node, scope)
         elif isinstance(node, exp.Star):
             check_star(node)
             self.resolve_within(list_replacements(node), scope, ctes)

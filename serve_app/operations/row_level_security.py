@@ -7,7 +7,6 @@ from execution.policies.policy_file import load_policy
 from execution.policies.row_level_security.apply import (
     check_applied,
     find_index_role,
-    read_own_security,
 )
 from execution.policies.row_level_security.ddl import RowSecurity, build_row_security, check_dialect
 from execution.postgres.embedded import SUPERUSER, build_embedded_url
@@ -40,7 +39,6 @@ def plan_row_security(wiring: Wiring, database: str, compiled: CompiledPolicy) -
     Raises SettingsError, PolicyError, DatabaseUnavailable.
     """
     check_dialect(database, wiring.settings.databases[database].dialect)
-    own_security = read_own_security(wiring.indexer_url(database), database)
     reader = find_reader(wiring, database)
     if not reader:
         raise PolicyError(
@@ -48,7 +46,7 @@ def plan_row_security(wiring: Wiring, database: str, compiled: CompiledPolicy) -
             hint="Write postgresql://login@host/database: the roles are granted to that login.",
         )
     indexer = find_login(wiring.indexer_url(database))
-    return build_row_security(compiled, reader=reader, indexer=indexer, own_security=own_security)
+    return build_row_security(compiled, reader=reader, indexer=indexer)
 
 
 def is_applied_but_unused(wiring: Wiring, database: str) -> bool:

@@ -16,7 +16,6 @@ from execution.policies.access import Access, CompiledPolicy
 from execution.policies.policy_file import load_policy
 from execution.policies.row_level_security.apply import (
     apply_row_security,
-    read_own_security,
     remove_row_security,
 )
 from execution.policies.row_level_security.ddl import build_row_security
@@ -76,9 +75,7 @@ def secured(arenas: Mapping[Engine, Arena], server: EmbeddedServer) -> Iterator[
     compiled = CompiledPolicy(policy, catalog, row_level_security=True)
     apply_row_security(
         url,
-        build_row_security(
-            compiled, reader=READER, indexer=INDEXER, own_security=read_own_security(url, SECURED)
-        ),
+        build_row_security(compiled, reader=READER, indexer=INDEXER),
     )
     with asyncio.Runner() as runner:
         way = SecuredAttack(compiled, server.url(SECURED, READER), runner)

@@ -33,14 +33,7 @@ from nl2sql.sql.names import quote_literal
 # change fail.
 _LOCK_TIMEOUT_MS = 10_000
 
-_FOREIGN_SECURITY = """
-SELECT n.nspname || '.' || c.relname
-  FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE c.relrowsecurity
-   AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
-"""
-
-# The rights that the login lacks, and the existing settings that a removal could not restore.
+# The rights that the login lacks, and tables whose security is not of a policy file.
 _RIGHTS = """
 SELECT r.rolname, r.rolsuper OR r.rolcreaterole FROM pg_roles r
  WHERE r.rolname = current_user
@@ -59,13 +52,13 @@ SELECT quote_ident(n.nspname) FROM pg_namespace n
    AND NOT EXISTS (SELECT FROM aclexplode(n.nspacl) a
                     WHERE a.grantee = 0 AND a.privilege_type = 'USAGE') ORDER BY 1
 """
-_DORMANT = """
+_FOREIGN = """
 SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
   FROM unnest(%s::text[], %s::text[]) AS wanted(schema, name)
   JOIN pg_namespace n ON n.nspname = wanted.schema
   JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = wanted.name
- WHERE NOT c.relrowsecurity
-   AND (c.relforcerowsecurity OR EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid))
+ WHERE (c.relrowsecurity OR c.relforcerowsecurity
+        OR EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid))
    AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polname = %s)
  ORDER BY 1
 """
@@ -96,16 +89,6 @@ SELECT quote_ident(n.nspname) || '.' || quote_ident(c.relname)
  WHERE n.nspname = ANY (%s) AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
    AND has_any_column_privilege('public', c.oid, 'SELECT') ORDER BY 1
 """
-
-
-def read_own_security(url: str, database: str) -> frozenset[str]:
-    """Returns the tables, qualified, whose row-level security was not made from a policy file.
-
-    Raises DatabaseUnavailable.
-    """
-    with _open(url, database) as connection:
-        rows = connection.execute(_FOREIGN_SECURITY, (OTHERS,)).fetchall()
-    return frozenset(name for (name,) in rows)
 
 
 def find_index_role(url: str, database: str) -> str:
@@ -246,11 +229,11 @@ def _check_rights(connection: psycopg.Connection[Any], security: RowSecurity) ->
             f"{name} may not {'; nor '.join(problems)}.", hint=_render_hint(security.database)
         )
     schemas, names = _split_names(security.guarded)
-    if dormant := _list(connection, _DORMANT, schemas, names, OTHERS):
+    if foreign := _list(connection, _FOREIGN, schemas, names, OTHERS):
         raise QuorumError(
-            f"Row-level security is prepared but switched off on {dormant}.",
-            hint="Enabling it would activate those policies: drop them, or enable row-level "
-            "security yourself, and apply again.",
+            f"Row-level security of another origin is on {foreign}.",
+            hint="It and the policy file would decide together: drop its policies and disable it "
+            "there, and apply again; or leave the policy file to the guard.",
         )
 
 

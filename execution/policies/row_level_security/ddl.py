@@ -9,8 +9,7 @@ own policy applies; so conditions are neither nested nor computed twice.
 While row-level security is applied, the login that assumes these roles has no SELECT of its own;
 the index role keeps it (``blocks.py``).
 
-If a table already had row-level security, its owner's policies stay in force; ours only restrict
-further and never show rows that those policies hide.
+A table that already has row-level security is an error: two sets of policies would decide together.
 
 Limits. Attributes are settings of the session, which anybody connected as one of the roles can
 change: such a person is still restricted to tables and columns, but not to rows by attribute. A
@@ -26,7 +25,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -104,14 +103,11 @@ class RowSecurity:
         return (*self.statements, comment)
 
 
-def build_row_security(
-    compiled: CompiledPolicy, *, reader: str, indexer: str, own_security: Collection[str]
-) -> RowSecurity:
+def build_row_security(compiled: CompiledPolicy, *, reader: str, indexer: str) -> RowSecurity:
     """The row-level security of a policy. ``reader`` is the login that runs the queries.
 
-    ``indexer`` is the login that reads values for the index. ``own_security`` are the tables,
-    qualified, that already had row-level security. Raises PolicyError if the database is not
-    PostgreSQL, if the two logins are the same, and if a name would be too long.
+    ``indexer`` is the login that reads values for the index. Raises PolicyError if the
+    database is not PostgreSQL, if the two logins are the same, and if a name would be too long.
     """
     catalog = compiled.catalog
     check_dialect(catalog.database, catalog.dialect)
@@ -122,7 +118,7 @@ def build_row_security(
             f"another login: databases.{catalog.database}.indexer.",
         )
     _check_attributes(compiled.policy.attributes)
-    builder = _RowSecurityBuilder(compiled, frozenset(own_security))
+    builder = _RowSecurityBuilder(compiled)
     return builder.build(reader, indexer)
 
 
@@ -157,12 +153,11 @@ def _check_attributes(attributes: Iterable[str]) -> None:
 class _RowSecurityBuilder:
     """Builds the statements of all roles."""
 
-    def __init__(self, compiled: CompiledPolicy, own_security: frozenset[str]) -> None:
+    def __init__(self, compiled: CompiledPolicy) -> None:
         self._attributes: Mapping[str, Attribute] = compiled.policy.attributes
         self._database = compiled.catalog.database
         self._search_path = compiled.catalog.search_path
         self._tables = compiled.catalog.tables
-        self._own_security = own_security
         self._roles = {
             name_database_role(self._database, name): rules
             for name, rules in compiled.roles.items()
@@ -220,20 +215,12 @@ class _RowSecurityBuilder:
 
     def _build_policies(self, table: Table) -> Iterator[ScriptStatement]:
         name = name_table(table)
-        if table.qualified in self._own_security:
-            yield ScriptStatement(
-                "",
-                f"{table.qualified} already has row-level security, which stays in force: the "
-                "policies of its owner that let the reader see rows must name "
-                f"{name_group(self._database)} too, or the service sees no rows.",
-            )
-        else:
-            yield ScriptStatement(f"DROP POLICY IF EXISTS {OTHERS} ON {name}")
-            yield ScriptStatement(
-                f"CREATE POLICY {OTHERS} ON {name} FOR ALL TO PUBLIC USING (true) WITH CHECK (true)"
-            )
-            yield ScriptStatement(f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY")
-            yield ScriptStatement(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY")
+        yield ScriptStatement(f"DROP POLICY IF EXISTS {OTHERS} ON {name}")
+        yield ScriptStatement(
+            f"CREATE POLICY {OTHERS} ON {name} FOR ALL TO PUBLIC USING (true) WITH CHECK (true)"
+        )
+        yield ScriptStatement(f"ALTER TABLE {name} ENABLE ROW LEVEL SECURITY")
+        yield ScriptStatement(f"ALTER TABLE {name} FORCE ROW LEVEL SECURITY")
         for role, rules in self._roles.items():
             condition = self._render_rows(rules, table.qualified)
             if condition:

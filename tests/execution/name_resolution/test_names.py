@@ -104,23 +104,6 @@ def test_a_hidden_column_of_a_function_is_no_string(name: str) -> None:
         assert judge(sql, "sqlite") == code, sql
 
 
-@pytest.mark.parametrize(("word", "other"), [("true", "false"), ("false", "true")])
-def test_true_is_no_word_where_a_column_is_called_so(word: str, other: str) -> None:
-    table = build_table("sales.flags", "id integer", f"{word} integer")
-    sqlite = open_access(replace(SHOP, dialect="sqlite", tables=(*SHOP.tables, table)))
-    for sql in (
-        f"SELECT {word} FROM flags",
-        f"SELECT id FROM flags WHERE {word.upper()}",
-        f"SELECT (SELECT {word}) FROM flags",
-        f"SELECT {word} FROM (SELECT * FROM flags) AS d",
-    ):
-        assert expect(Violation, guard_query(sql, sqlite)).code == "unknown_column"
-    for sql in (f'SELECT {other}, f."{word}" FROM flags AS f', f"SELECT {word} FROM orders"):
-        expect(GuardedQuery, guard_query(sql, sqlite))
-    postgres = open_access(replace(SHOP, tables=(*SHOP.tables, table)))
-    expect(GuardedQuery, guard_query(f"SELECT {word} FROM flags", postgres))
-
-
 @pytest.mark.parametrize("dialect", ["postgres", "sqlite", "duckdb"])
 def test_what_is_named_through_a_joins_name_is_a_column_of_a_table(dialect: str) -> None:
     for name in ("x.total", "total"):

@@ -21,7 +21,6 @@ from execution.policies.policy_file import Policy, load_policy
 from execution.policies.row_level_security.apply import (
     apply_row_security,
     check_applied,
-    read_own_security,
 )
 from execution.policies.row_level_security.ddl import RowSecurity, build_row_security
 from execution.postgres.embedded import INDEXER, READER, SUPERUSER, EmbeddedServer
@@ -99,10 +98,7 @@ class RowSecurityDatabase:
 
     def build_row_security(self, policy: Policy | None = None) -> RowSecurity:
         """row-level security of that policy, as the database is now."""
-        own_security = read_own_security(self.url(OWNER), DATABASE)
-        return build_row_security(
-            self.compile(policy), reader=READER, indexer=INDEXER, own_security=own_security
-        )
+        return build_row_security(self.compile(policy), reader=READER, indexer=INDEXER)
 
     def apply(self) -> None:
         """Applies the demo's security where it does not stand untouched."""

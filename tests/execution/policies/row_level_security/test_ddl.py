@@ -43,10 +43,8 @@ _VIEW = Table(
 )
 
 
-def build(catalog: Catalog = SHOP, own: tuple[str, ...] = (), **changes: Any) -> RowSecurity:
-    return build_row_security(
-        compile_shop(catalog, **changes), reader="reader", indexer="indexer", own_security=own
-    )
+def build(catalog: Catalog = SHOP, **changes: Any) -> RowSecurity:
+    return build_row_security(compile_shop(catalog, **changes), reader="reader", indexer="indexer")
 
 
 def list_texts(security: RowSecurity, part: str) -> list[str]:
@@ -55,14 +53,6 @@ def list_texts(security: RowSecurity, part: str) -> list[str]:
 
 def list_notes(security: RowSecurity) -> str:
     return "\n".join(statement.note for statement in security.statements)
-
-
-def test_row_security_of_the_owners_is_only_restricted_never_opened() -> None:
-    security = build(own=("sales.orders",))
-    assert all("RESTRICTIVE" in text for text in list_texts(security, 'ON "sales"."orders" AS'))
-    assert list_texts(security, 'quorumsql_others ON "sales"."orders"') == []
-    assert list_texts(security, 'TABLE "sales"."orders"') == []
-    assert "must name quorumsql_shop too" in list_notes(security)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +140,7 @@ def test_what_postgresql_could_not_tell_apart_is_refused(
 
 def test_the_index_needs_another_login_than_the_reader() -> None:
     with pytest.raises(PolicyError, match="both the reader and the indexer of shop"):
-        build_row_security(compile_shop(SHOP), reader="one", indexer="one", own_security=())
+        build_row_security(compile_shop(SHOP), reader="one", indexer="one")
 
 
 def test_the_digest_is_the_policys() -> None:

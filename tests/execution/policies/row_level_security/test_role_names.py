@@ -14,7 +14,6 @@ from execution.policies.policy_file import parse_policy
 from execution.policies.row_level_security.apply import (
     apply_row_security,
     check_applied,
-    read_own_security,
     remove_row_security,
 )
 from execution.policies.row_level_security.blocks import build_removal, render_script
@@ -96,8 +95,7 @@ def compile_odd(catalog: Catalog, *, row_level_security: bool) -> CompiledPolicy
 
 def build_odd_wall(catalog: Catalog, url: str) -> RowSecurity:
     compiled = compile_odd(catalog, row_level_security=True)
-    own_security = read_own_security(url, _DATABASE)
-    return build_row_security(compiled, reader=READER, indexer=INDEXER, own_security=own_security)
+    return build_row_security(compiled, reader=READER, indexer=INDEXER)
 
 
 @pytest.mark.parametrize("role", [_ROLE, "all"], ids=["odd", "all"])
