@@ -22,6 +22,8 @@ CREATE EXTENSION IF NOT EXISTS vector;
 CREATE TABLE lab.people (id integer PRIMARY KEY, name text NOT NULL, salary integer NOT NULL);
 INSERT INTO lab.people VALUES (1, 'Miller', 777), (2, 'Novak', 778), (3, 'Ödegård', 2147483647);
 
+CREATE MATERIALIZED VIEW lab.unfilled AS SELECT name FROM lab.people WITH NO DATA;
+
 CREATE FUNCTION lab.complain(word text) RETURNS integer LANGUAGE plpgsql AS
 $$ BEGIN RAISE EXCEPTION 'no such column: %', word
    USING ERRCODE = '42703', HINT = word, DETAIL = word; END $$;

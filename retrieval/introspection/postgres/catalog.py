@@ -30,7 +30,8 @@ _KINDS = {"r": "table", "p": "table", "v": "view", "m": "materialized view", "f"
 
 _TABLES = """
 SELECT n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
-       coalesce(obj_description(c.oid, 'pg_class'), '') AS comment,
+       concat(CASE WHEN NOT c.relispopulated THEN 'Never filled, so a query on it fails. ' END,
+              obj_description(c.oid, 'pg_class')) AS comment,
        coalesce(CASE c.relkind WHEN 'v' THEN pg_get_viewdef(c.oid) END, '') AS definition,
        (SELECT jsonb_build_array(rn.nspname, r.relname)
           FROM pg_class r JOIN pg_namespace rn ON rn.oid = r.relnamespace

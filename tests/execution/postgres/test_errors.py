@@ -79,6 +79,15 @@ async def test_what_holds_no_cell_is_told_to_all(
         assert words in error.message
 
 
+async def test_a_view_that_was_never_filled_says_so(open_database: Opener) -> None:
+    sql = "SELECT name FROM lab.unfilled"
+    asked = trust("scratch", sql, tables=("lab.unfilled",))
+    found = expect(Diagnostic, await open_database().execute(asked, 1))
+    assert found.sqlstate == "55000"
+    assert "has not been populated" in found.message
+    assert "REFRESH MATERIALIZED VIEW" in found.hint
+
+
 async def test_positions_count_from_the_querys_own_start(open_database: Opener) -> None:
     sql = "SELECT id, 'é', nope FROM lab.people"
     database = open_database()
