@@ -28,7 +28,7 @@ from serve_app.http.history_routes import (
 )
 from serve_app.http.middleware import add_middleware, pick_middleware_settings
 from serve_app.http.openai.routes import build_router as build_openai_router
-from serve_app.http.problems import install_problem_handlers
+from serve_app.http.problems import RETRY_AFTER_S, install_problem_handlers
 from serve_app.http.question_routes import build_question_router
 from serve_app.http.responses import AnyTextJSONResponse
 from serve_app.http.run_routes import build_run_router
@@ -132,6 +132,7 @@ def _build_probe_router(service: QueryService) -> APIRouter:
                 pace=build_pace(pace) if pace else None,
                 preparing=service.preparing,
             ).model_dump()
-        return AnyTextJSONResponse(body, status_code=200 if ready else 503)
+        headers = None if ready else {"Retry-After": RETRY_AFTER_S}
+        return AnyTextJSONResponse(body, status_code=200 if ready else 503, headers=headers)
 
     return router

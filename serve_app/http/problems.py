@@ -41,7 +41,7 @@ from serve_app.service.request_checks import NotFound
 _LOG = logging.getLogger("quorumsql")
 # nginx's status for a client that closed the request; nobody reads it but a log.
 CLIENT_GONE = 499
-_RETRY_AFTER_S = "5"
+RETRY_AFTER_S = "5"
 # A request can have as many errors as bytes, and JSON may need six bytes for a character.
 _MOST_ERRORS = 6
 _LONGEST_DETAIL = 800
@@ -68,7 +68,7 @@ def render_problem(
             }
             for error in errors[:_MOST_ERRORS]
         ]
-    headers = {"Retry-After": _RETRY_AFTER_S} if status == 503 else None
+    headers = {"Retry-After": RETRY_AFTER_S} if status == 503 else None
     return AnyTextJSONResponse(
         body, status_code=status, media_type="application/problem+json", headers=headers
     )

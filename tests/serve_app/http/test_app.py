@@ -150,4 +150,5 @@ async def test_it_is_ready_while_a_question_can_be_answered(
     async with connect(app) as client:
         response = await client.get("/readyz")
     assert (response.status_code, response.json()["ready"]) == (200 if ready else 503, ready)
+    assert ("retry-after" in response.headers) is not ready
     assert response.json()["parts"] == {part: problem or "ok" for part, problem in told}
