@@ -17,9 +17,6 @@ _GPU_DEVICES = (Path("/dev/nvidia0"), Path("/dev/kfd"))
 _GPU_INFO = Path("/proc/driver/nvidia/gpus")
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
 
-ISA_LIMIT = "ONEDNN_MAX_CPU_ISA"
-"""The environment variable that limits OpenVINO's instructions; for measurements."""
-
 INSTALL_VLLM = "pip install 'quorumsql[vllm]'; in a checkout on a CPU: make install-vllm."
 """The hint for a missing vLLM."""
 
@@ -72,19 +69,18 @@ def read_cpu_name(cpu_info: Path = _CPU_INFO) -> str:
     return next(names, "") or platform.machine()
 
 
-def choose_properties(flags: frozenset[str], threads: int, limit: str = "") -> dict[str, Any]:
-    """OpenVINO's properties for a processor with these instructions, up to ``limit`` of them.
+def choose_properties(flags: frozenset[str], threads: int) -> dict[str, Any]:
+    """OpenVINO's properties for a processor with these instructions.
 
-    Without AVX-512 it has no kernels for quantised activations on our weights; with a limit it
-    asks for bfloat16 all the same.
+    Without AVX-512 it has no kernels for quantised activations on our weights.
 
     >>> choose_properties(frozenset({"avx2", "avx512f", "avx512_bf16"}), threads=2)
     {'INFERENCE_NUM_THREADS': 2}
     """
     properties: dict[str, Any] = {"INFERENCE_NUM_THREADS": threads}
-    if limit or not flags & _BFLOAT16_FLAGS:
+    if not flags & _BFLOAT16_FLAGS:
         properties["INFERENCE_PRECISION_HINT"] = "f32"
-    if "avx512f" not in flags or limit.upper().startswith("AVX2"):
+    if "avx512f" not in flags:
         properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = 0
     return properties
 

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from generation.engines.choice import (
-    ISA_LIMIT,
     choose_engine,
     choose_properties,
     read_cpu_flags,
@@ -119,9 +118,7 @@ def _compile() -> Any:
             unpacked = operations.multiply(operations.convert(weights, "f16"), scale)
             last = operations.matmul(last, operations.convert(unpacked, "f32"), False, True)
     model = openvino.Model([operations.result(last)], [start], "layers")
-    properties = choose_properties(
-        read_cpu_flags(), len(os.sched_getaffinity(0)), os.environ.get(ISA_LIMIT, "")
-    )
+    properties = choose_properties(read_cpu_flags(), len(os.sched_getaffinity(0)))
     return openvino.Core().compile_model(model, "CPU", properties)
 
 

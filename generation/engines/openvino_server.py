@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-import os
 import socket
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from typing import IO, Any
 
 import psutil
 
-from generation.engines.choice import ISA_LIMIT, choose_properties, read_cpu_flags
+from generation.engines.choice import choose_properties, read_cpu_flags
 from nl2sql.errors import EngineUnavailable
 
 _PROGRAM = Path(__file__).with_name("openvino_process.py")
@@ -54,9 +53,7 @@ class OpenVinoArguments:
                     "folder": str(self.folder),
                     "cache_tokens": self.cache_tokens,
                     "slots": self.slots,
-                    "properties": choose_properties(
-                        flags, self.threads, os.environ.get(ISA_LIMIT, "")
-                    ),
+                    "properties": choose_properties(flags, self.threads),
                 }
             ).encode()
             + b"\n"
