@@ -6,9 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.core import TyperGroup
 
+from serve_app.cli.app import load_command
 from serve_app.cli.reference import FOLDER, render_pages
 from tests.conftest import ROOT
 
@@ -156,3 +159,31 @@ def test_the_index_lists_every_page() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
+
+
+def find_commands(page: Path) -> Iterator[list[str]]:
+    """The arguments of each call of the command line in a page's shell blocks."""
+    for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            words = line.partition("#")[0].replace("'", " ").replace('"', " ").split()
+            names = [at for at, word in enumerate(words) if word.split("/")[-1] == "quorumsql"]
+            if names and "kubectl" not in line and words[0] not in ("pip", "docker"):
+                yield words[names[0] + 1 :]
+
+
+@each_page
+def test_commands_in_shell_blocks_exist(page: Path) -> None:
+    for words in find_commands(page):
+        if words[:1] == ["--config"]:
+            words = words[2:]
+        if words[0].startswith("-"):
+            continue
+        command: Any = load_command(words[0])
+        for word in words[1:]:
+            if isinstance(command, TyperGroup):
+                command = command.commands[word]
+            elif word.startswith("--"):
+                options = {each for part in command.params for each in part.opts}
+                options |= {each for part in command.params for each in part.secondary_opts}
+                assert word.partition("=")[0] in options | {"--help"}, words
+        assert not isinstance(command, TyperGroup), words
