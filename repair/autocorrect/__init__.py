@@ -15,23 +15,14 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 
 from nl2sql.sql.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
-from repair.autocorrect.groups import missing_groups
-from repair.autocorrect.join_conditions import broken_joins, join_keys, join_order
-from repair.autocorrect.missing_tables import missing_joins, named_neighbours, neighbour_columns
+from repair.autocorrect.join_conditions import join_keys
+from repair.autocorrect.missing_tables import named_neighbours, neighbour_columns
 from repair.autocorrect.names import (
     invented_columns,
     invented_date_parts,
-    invented_tables,
-    misspelled_columns,
-    prefixed_columns,
     spelled_names,
 )
-from repair.autocorrect.sources import (
-    ambiguous_columns,
-    unknown_aliases,
-    wrong_from,
-    wrong_tables,
-)
+from repair.autocorrect.sources import wrong_tables
 from repair.autocorrect.table_lookup import TableLookup
 from repair.limits import MOST_CHARS
 
@@ -40,22 +31,12 @@ Rule = Callable[[exp.Expr, TableLookup], bool]
 RULES: tuple[Rule, ...] = (
     # Names first, the most certain rules before those that add a join.
     spelled_names,
-    invented_tables,
-    prefixed_columns,
-    misspelled_columns,
-    missing_joins,
-    unknown_aliases,
     join_keys,
     wrong_tables,
-    wrong_from,
     neighbour_columns,
     invented_columns,
     named_neighbours,
     invented_date_parts,
-    broken_joins,
-    ambiguous_columns,
-    join_order,
-    missing_groups,
 )
 
 # A correction in one pass may let a rule apply in the next; after these passes it stops.

@@ -23,7 +23,7 @@ from repair.autocorrect.select_scopes import (
     point_at,
     read_scopes,
 )
-from repair.autocorrect.table_lookup import TableLookup, find_prefix, list_meant
+from repair.autocorrect.table_lookup import TableLookup
 
 
 def spelled_names(tree: exp.Expr, visible: TableLookup) -> bool:
@@ -90,103 +90,9 @@ def _squeeze(name: str) -> str:
     return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
-def invented_tables(tree: exp.Expr, visible: TableLookup) -> bool:
-    """Renames tables whose words are those, or a part of those, of exactly one visible table.
-
-    ``customer`` → ``customers``, ``cars_names`` → ``car_names``.
-    """
-    views = name_ctes(tree, visible.spell)
-    changed = False
-    for node in find_all(tree, exp.Table):
-        if not isinstance(node.this, exp.Identifier) or visible.find_table(node) is not None:
-            continue
-        if visible.spell(node.this) in views:
-            continue
-        if meant := _find_table(node.name, visible):
-            rename_table(tree, node, meant, visible)
-            changed = True
-    return changed
-
-
-def _find_table(invented: str, visible: TableLookup) -> str:
-    words = split_words(invented)
-    same = [table.name for table in visible.tables if split_words(table.name) == words]
-    if not same:
-        same = [
-            table.name
-            for table in visible.tables
-            if set(words) <= set(split_words(table.name))
-            or set(split_words(table.name)) <= set(words)
-        ]
-    return same[0] if len(same) == 1 else ""
-
-
-def prefixed_columns(tree: exp.Expr, visible: TableLookup) -> bool:
-    """``txAmount`` and ``amount`` become ``sbTxAmount``, if all columns begin with ``sbTx``.
-
-    Those of the named table first, then of the joined ones, then of all; the rules that follow
-    find the table and join it.
-    """
-    if not any(visible.has_prefix(table) for table in visible.tables):
-        return False
-    changed = False
-    for scope in read_scopes(tree, visible):
-        for column, name in list(list_faults(scope, "owner", "column", "qualifier")):
-            if any(name in visible.list_columns(table) for table in visible.tables):
-                continue
-            if meant := _find_prefixed(column, scope):
-                column.set("this", visible.build_identifier(meant))
-                changed = True
-    return changed
-
-
-def _find_prefixed(column: exp.Column, scope: SelectScope) -> str:
-    """The only name that is meant in the nearest tables; empty if there is none, or several."""
-    visible, named = scope.visible, scope.find_named_table(column)
-    nearer: list[list[Table]] = [
-        [named] if named is not None else [],
-        [table for _, table in scope.list_tables()],
-        list(visible.tables),
-    ]
-    written = [column.name, *_strip(column.name, nearer[1])]
-    for tables in nearer:
-        meant = {name for table in tables for text in written for name in list_meant(text, table)}
-        if meant:
-            return meant.pop() if len(meant) == 1 else ""
-    return ""
-
-
-def _strip(name: str, tables: list[Table]) -> list[str]:
-    """The name without the prefix of a joined table: ``sbTxCustName`` is what others have."""
-    prefixes = [prefix for table in tables if (prefix := find_prefix(table))]
-    return [name[len(prefix) :] for prefix in prefixes if name.lower().startswith(prefix)]
-
-
 _SHORTEST = 3
 # With so many common letters, "eliminated" and "elimination" count as one word.
 _STEM = 6
-
-
-def misspelled_columns(tree: exp.Expr, visible: TableLookup) -> bool:
-    """Makes ``org_id`` ``organisation_id``, if no other column of the visible tables is like it.
-
-    Both have as many words. The rules that follow find the table, and join it.
-    """
-    changed = False
-    names = {
-        folded: stored
-        for table in visible.tables
-        for folded, stored in visible.list_columns(table).items()
-    }
-    for scope in read_scopes(tree, visible):
-        for column, name in list_faults(scope, "owner", "column", "qualifier"):
-            if name in names:
-                continue
-            found = [stored for stored in names.values() if are_alike(column.name, stored)]
-            if len(found) == 1:
-                column.set("this", visible.build_identifier(found[0]))
-                changed = True
-    return changed
 
 
 def are_alike(invented: str, real: str) -> bool:

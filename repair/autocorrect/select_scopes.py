@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
-from nl2sql.sql.scopes import QuerySource, find_name, find_outer, list_outputs, read_sources
+from nl2sql.sql.scopes import QuerySource, find_outer, list_outputs, read_sources
 from repair.autocorrect.table_lookup import TableLookup
 
 Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
@@ -184,28 +184,6 @@ def compares_itself(
         and visible.spell(other.this) == name
         and visible.spell(other.args["table"]) == visible.spell(source.identifier)
     )
-
-
-def may_mean(column: exp.Column, name: str, source: SelectSource, scope: SelectScope) -> bool:
-    """Whether the column can belong to the source, judging by what it is compared with.
-
-    No column is compared with itself, and a join compares the joined source with earlier ones.
-    """
-    if compares_itself(column, source, name, scope.visible):
-        return False
-    join = column.find_ancestor(exp.Join, exp.Select)
-    if not isinstance(join, exp.Join) or not isinstance(column.parent, exp.EQ):
-        return True
-    joined = find_name(join.this)
-    sides = (column.parent.left, column.parent.right)
-    other = next((side for side in sides if side is not column), None)
-    if not isinstance(other, exp.Column) or joined is None:
-        return True
-    if other.args.get("table") is None:
-        return True
-    target = scope.visible.spell(joined)
-    spelled = (scope.visible.spell(name) for name in (source.identifier, other.args["table"]))
-    return sum(name == target for name in spelled) == 1
 
 
 def _all_told(owners: list[SelectSource]) -> bool:

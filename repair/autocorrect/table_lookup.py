@@ -3,9 +3,8 @@
 Built from the schema context alone, so a repair can name nothing that the principal may not see.
 Knows nothing of queries.
 
-All columns of a table may have a prefix, as in ``sbtxid``, ``sbtxamount``, ``sbtxcustid``. Such
-names are not made of words that could be compared: what a column is called is the rest of its name,
-and a key refers to the column of the other table with the same rest.
+All columns of a table may have a prefix, as in ``sbtxid``, ``sbtxamount``, ``sbtxcustid``: a key
+refers to the column of the other table with the same rest of the name.
 """
 
 from __future__ import annotations
@@ -27,8 +26,6 @@ _FEWEST_COLUMNS = 3
 _SHORTEST = 2
 # "id" alone is the table's own key.
 _SHORTEST_KEY = 4
-# Words that models append to a column's name without changing its meaning.
-_EMPTY_ENDINGS = ("", "name", "code", "value")
 
 
 def find_prefix(table: Table) -> str:
@@ -46,27 +43,6 @@ def find_prefix(table: Table) -> str:
     if len(names) < _FEWEST_COLUMNS or len(prefix) < _SHORTEST or prefix in names:
         return ""
     return prefix
-
-
-def list_meant(invented: str, table: Table) -> list[str]:
-    """The columns that an invented name means: what is before their rest names the table.
-
-    >>> from nl2sql.catalog import Column
-    >>> names = ("sbTxId", "sbTxCustId", "sbTxAmount", "sbTxType")
-    >>> table = Table("s", "sbTransaction", tuple(Column(name, "text") for name in names))
-    >>> [list_meant(name, table) for name in ("txAmount", "transaction_type", "customer_id")]
-    [['sbTxAmount'], ['sbTxType'], []]
-    """
-    prefix = find_prefix(table)
-    if not prefix:
-        return []
-    name, owners = _squeeze(invented), (_squeeze(prefix), _squeeze(table.name))
-    return [
-        column.name
-        for column in table.columns
-        for ending in _EMPTY_ENDINGS
-        if _is_named(name, _squeeze(column.name[len(prefix) :]) + ending, owners)
-    ]
 
 
 def infer_keys(tables: Sequence[Table], known: Sequence[ForeignKey]) -> Iterator[ForeignKey]:
@@ -103,15 +79,6 @@ def _ends(key: str, rest: str, prefix: str) -> bool:
     return key.endswith(rest) and prefix.startswith(key.removesuffix(rest))
 
 
-def _is_named(name: str, rest: str, owners: tuple[str, ...]) -> bool:
-    before = name.removesuffix(rest)
-    return bool(rest) and name.endswith(rest) and any(owner.endswith(before) for owner in owners)
-
-
-def _squeeze(name: str) -> str:
-    return "".join(sign for sign in name.casefold() if sign.isalnum())
-
-
 Way = TypeVar("Way")
 _NO_PLAN = Plan()
 
@@ -141,7 +108,6 @@ class TableLookup:
         self.joins: JoinPlan = plan.joins
         known = context.foreign_keys
         self._keys = (*known, *infer_keys(self.tables, known))
-        self._prefixed = frozenset(table.qualified for table in self.tables if find_prefix(table))
         self._planned = frozenset(plan.joins.keys)
         self._names = {
             hit.table.qualified: name
@@ -181,10 +147,6 @@ class TableLookup:
     def list_columns(self, table: Table) -> dict[str, str]:
         """Folded name → stored name of all columns."""
         return self._columns[table.qualified]
-
-    def has_prefix(self, table: Table) -> bool:
-        """True if all columns of the table begin with the same letters."""
-        return table.qualified in self._prefixed
 
     def list_neighbours(self, table: Table) -> tuple[KeyNeighbour, ...]:
         """The other tables that are one key away; a table twice if two keys lead there."""

@@ -53,19 +53,11 @@ def test_every_golden_file_has_its_rule() -> None:
             id="a name, a table and a join",
         ),
         pytest.param(
-            "SELECT c.name FROM customers AS c JOIN order_lines AS l ON l.order_id = o.id "
-            "JOIN orders AS o ON c.id = l.customer_id",
-            "SELECT c.name FROM customers AS c JOIN orders AS o ON c.id = o.customer_id "
-            "JOIN order_lines AS l ON l.order_id = o.id",
-            ("wrong_tables", "join_order"),
-            id="a join over what comes later",
-        ),
-        pytest.param(
-            "SELECT firm_zone, SUM(amount) FROM deals GROUP BY firm_zone",
+            "SELECT sbfirmzone, SUM(sbdlamount) FROM deals GROUP BY sbfirmzone",
             "SELECT firms.sbfirmzone, SUM(sbdlamount) FROM deals "
             "JOIN firms ON deals.sbdlfirmid = firms.sbfirmid GROUP BY sbfirmzone",
-            ("prefixed_columns", "neighbour_columns"),
-            id="prefixes, and a key that only they show",
+            ("neighbour_columns",),
+            id="a key that only the prefixes of the columns show",
         ),
     ],
 )
