@@ -67,7 +67,12 @@ def check_yaml(
     try:
         return model.model_validate(value)
     except ValidationError as found:
-        lines = [_describe(problem, model) for problem in found.errors()]
+        lines: list[str] = []
+        for problem in sorted(found.errors(), key=lambda each: each["type"] != "extra_forbidden"):
+            # A key that is misspelt is missing, too.
+            meant = f"did you mean {problem['loc'][-1] if problem['loc'] else ''!r}?"
+            if problem["type"] != "missing" or not any(meant in line for line in lines):
+                lines.append(_describe(problem, model))
         raise error(f"{where}: " + "; ".join(lines)) from found
 
 

@@ -60,9 +60,12 @@ def serve(
     elif background:
         _serve_in_background(cli)
     else:
-        _serve_here(cli.settings)
+        _serve_here(cli)
         return Output(document | {"ready": False}, "Stopped.")
-    return Output(document, lambda: _print_next_steps(url))
+    how_to_stop = "Stop it where it runs."
+    if spawned_process(cli.settings.home) is not None:
+        how_to_stop = f"Stop it with `{_name_command(cli)} serve --stop`."
+    return Output(document, lambda: _print_next_steps(cli, how_to_stop))
 
 
 def _stop(settings: Settings) -> Output:
@@ -71,6 +74,8 @@ def _stop(settings: Settings) -> Output:
     stopped = stop_spawned(settings.home)
     stop_unused_server(settings)
     told = "Stopped." if stopped else "No service was running in the background."
+    if not stopped and is_ready(url := service_url(settings)):
+        told += f" The one at {url} runs in a terminal or elsewhere: stop it there, with Ctrl-C."
     return Output({"stopped": stopped}, told)
 
 
@@ -97,38 +102,54 @@ def _serve_in_background(cli: CliContext) -> None:
         step.finish(f"ready at {service_url(settings)}")
 
 
-def _print_next_steps(url: str) -> None:
-    command = name_command()
+def _name_command(cli: CliContext) -> str:
+    return name_command() + (f" --config {cli.named}" if cli.named else "")
+
+
+def _print_next_steps(cli: CliContext, how_to_stop: str) -> None:
+    settings, url = cli.settings, service_url(cli.settings)
+    name = settings.default_database or next(iter(settings.databases))
+    question = "How many employees work in each department?"
+    if not settings.databases[name].demo:
+        question = "Which tables are there?"
     say(
         f"\nOpen {url} in a browser, or ask in a shell:\n"
-        f'  {command} ask "How many employees work in each department?"\n'
+        f'  {_name_command(cli)} ask "{question}" --database {name}\n'
         f"  curl -s {url}/query -H 'content-type: application/json' "
-        '-d \'{"question": "Which five customers have the most orders?"}\'\n'
-        f"Interface: {url}/docs. Stop it with `{command} serve --stop`."
+        f'-d \'{{"question": "{question}", "database": "{name}"}}\'\n'
+        f"Interface: {url}/docs. {how_to_stop}"
     )
 
 
-def _serve_here(settings: Settings) -> None:
+def _serve_here(cli: CliContext) -> None:
     from serve_app.operations.preparation import start_embedded_server
     from serve_app.ray import running
 
+    settings = cli.settings
     done = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: done.set())
+    _set_at_end(done)
     check_port(settings.serve)  # before minutes of preparation
     reporter = TerminalReporter()
     wiring = _prepare(settings, reporter)
     with reporter.step("Ray Serve with the language model") as step:
         running.start_service(wiring)
         step.finish(f"ready at {service_url(settings)}")
+    # Ray has put handlers of its own in the place of ours, which print stack traces.
+    _set_at_end(done)
     try:
-        _print_next_steps(service_url(settings))
+        _print_next_steps(cli, "Stop it with Ctrl-C.")
         server = start_embedded_server(settings)
         while not done.wait(_WATCH_S):
             _restart_if_stopped(server)
     finally:
         say("Stopping.")
         running.stop_service()
+
+
+def _set_at_end(done: threading.Event) -> None:
+    """Ctrl-C and SIGTERM set ``done`` from now on."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: done.set())
 
 
 def _restart_if_stopped(server: EmbeddedServer | None) -> None:

@@ -50,6 +50,12 @@ def test_every_wrong_key_is_listed() -> None:
     assert all(key in str(caught.value) for key in ("sampling.k:", "sampling.kk", "serve.port:"))
 
 
+def test_a_key_that_is_misspelt_is_not_called_missing_too() -> None:
+    with pytest.raises(SettingsError, match="did you mean 'databases'") as caught:
+        parse_settings({"databses": {}})
+    assert "required" not in str(caught.value)
+
+
 def test_a_database_is_needed() -> None:
     with pytest.raises(SettingsError, match="databases"):
         parse_settings({"databases": {}})

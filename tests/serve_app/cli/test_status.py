@@ -1,4 +1,4 @@
-"""``quorumsql status`` against a service of fakes."""
+"""``quorumsql status`` and ``serve`` against a service of fakes."""
 
 from __future__ import annotations
 
@@ -53,3 +53,19 @@ def test_a_token_is_needed_where_principals_have_tokens(
 
 def test_no_service_is_an_error(config: Path) -> None:
     assert isinstance(run_status(config, "http://127.0.0.1:9").exception, Unavailable)
+
+
+def test_what_to_do_next_fits_the_settings_and_the_way_it_was_started(tmp_path: Path) -> None:
+    file = tmp_path / "quorumsql.yaml"
+    with serve(build_app()) as url:
+        content = {
+            "home": "home",
+            "databases": {"shop": {"reader": {"url": "sqlite:///shop.sqlite"}}},
+            "serve": {"port": int(url.rpartition(":")[2])},
+        }
+        file.write_text(json.dumps(content))
+        shown = CliRunner().invoke(app, ["--config", str(file), "serve"]).output
+        stopped = CliRunner().invoke(app, ["--config", str(file), "serve", "--stop"]).output
+    assert f'--config {file} ask "Which tables are there?" --database shop' in shown
+    assert "Stop it where it runs." in shown
+    assert f"The one at {url} runs in a terminal" in stopped
