@@ -31,10 +31,10 @@ from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
 from ranking.definition_use import find_uses
 from ranking.display import add_units, read_display
-from ranking.empty_result import explain_nothing
 from ranking.lint import lint_query
 from ranking.query import read_candidate
 from ranking.query_words import describe_apart
+from ranking.result_notes import write_notes
 from ranking.score.score import score_candidate, score_result
 from ranking.vote.order import says_nothing, vote, vote_with_required
 from ranking.vote.polling import (
@@ -139,7 +139,7 @@ class CandidateRanker:
             unreadable = await run_in_results_thread(describe_unreadable, told.rows)
         features = measure_features(question, context, ranking)
         calibrated = self._calibration.estimate(features) if self._calibration else None
-        if winner.misses_required:
+        if winner.is_unfit:
             calibrated = 0.0
         words = await run_in_parser_thread(describe_apart, (winner.candidate.sql,), context.dialect)
         ranking = replace(
@@ -152,7 +152,7 @@ class CandidateRanker:
             threshold=self._find_threshold(is_calibrated=calibrated is not None),
             description=words[0],
             notes=(
-                *await self._explain_nothing(question, context, winner),
+                *await self._write_notes(question, context, winner),
                 *filter(None, [unreadable]),
             ),
         )
@@ -163,13 +163,14 @@ class CandidateRanker:
         )
         return replace(ranking, interpretations=interpretations)
 
-    async def _explain_nothing(
+    async def _write_notes(
         self, question: Question, context: SchemaContext, winner: Assessment
     ) -> tuple[str, ...]:
-        if not says_nothing(winner.result):
-            return ()
         query = await run_in_parser_thread(read_candidate, winner.candidate.sql, context)
-        return await explain_nothing(self._guard, self._executor, question, query) if query else ()
+        if query is None:
+            return ()
+        is_empty = says_nothing(winner.result)
+        return await write_notes(self._guard, self._executor, question, query, is_empty=is_empty)
 
     def _find_threshold(self, *, is_calibrated: bool) -> float:
         """The confidence below which a winner is not answered: from settings or calibration."""
@@ -190,7 +191,7 @@ class CandidateRanker:
             most = question.k or MOST_ADAPTIVE_K
             count = partial(vote, samples=samples, most_samples=most)
             return vote_with_required(assessments, count)
-        assessments = tuple(sorted(assessments, key=lambda assessment: assessment.misses_required))
+        assessments = tuple(sorted(assessments, key=lambda assessment: assessment.is_unfit))
         first = next(
             (assessment for assessment in assessments if assessment.result is not None), None
         )
@@ -198,7 +199,7 @@ class CandidateRanker:
             return Ranking(assessments, samples=samples)
         rest = tuple(assessment for assessment in assessments if assessment is not first)
         # The first is the only one that votes.
-        alone = 0.0 if first.misses_required else round(wilson_interval(1, 1)[0], 4)
+        alone = 0.0 if first.is_unfit else round(wilson_interval(1, 1)[0], 4)
         return Ranking((first, *rest), samples=samples, confidence=alone)
 
 

@@ -92,6 +92,18 @@ _OLD = re.compile(r"\b(?:oldest|earliest)\b", re.IGNORECASE)
 _YOUNG = re.compile(r"\b(?:youngest|newest|latest)\b", re.IGNORECASE)
 
 
+# After a time or a promise; not "late in 2024", "in late May", "late at night".
+_LATE = re.compile(
+    r"\b(?:overdue|past due|behind schedule|delayed(?! by)|(?:too )?late(?=[?.!,;]|$"
+    r"| (?:orders?|deliver|ship|payments?|invoices?|arriv)))|\b(?:on|in) time(?=[?.!,;]|$)",
+    re.IGNORECASE,
+)
+# "How many employees are there and who is the oldest?" asks for two things.
+_FURTHER = re.compile(
+    r"\?\s*(?:and\s+)?(?=\w)|\band\s+(?:also\s+)?(?:how many|how much|who)\b", re.IGNORECASE
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Expectations:
     """What the answer should look like; None, empty and False expect nothing.
@@ -119,6 +131,8 @@ class Expectations:
     comparisons: tuple[Comparison, ...] = ()
     comparisons_either_way: tuple[Comparison, ...] = ()
     decimals: int | None = None
+    late: bool = False
+    parts: int = 1
 
 
 @lru_cache(maxsize=256)
@@ -163,6 +177,8 @@ def read_expectations(question: str) -> Expectations:
         comparisons=() if negated else compared,
         comparisons_either_way=tuple(map(add_opposite, compared)) if negated else (),
         decimals=_read_decimals(text),
+        late=_LATE.search(text) is not None,
+        parts=1 + len(_FURTHER.findall(text)),
     )
 
 

@@ -16,7 +16,7 @@ from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable, PromptTooLong, Unavailable
 from nl2sql.pipeline.candidates import derive, merge_round
-from nl2sql.pipeline.conclusion import conclude, describe_unread
+from nl2sql.pipeline.conclusion import conclude, describe_unfit
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.stages import StageClock, Stages
@@ -181,7 +181,7 @@ class Pipeline:
             trace = replace(trace, ended_early=True, notes=(*trace.notes, note))
         async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
-        if note := describe_unread(ranking, context):
+        if note := describe_unfit(ranking, context):
             trace = replace(trace, notes=(*trace.notes, note))
         notes = (*trace.notes, *ranking.notes)
         trace = replace(trace, ranking=ranking, timings=clock.timings, notes=notes)

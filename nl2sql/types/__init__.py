@@ -45,6 +45,7 @@ from nl2sql.types.question import (
     UsageLimits,
 )
 from nl2sql.types.ranking import (
+    LATENESS_MISSING,
     REQUIRED_UNREAD,
     Assessment,
     CandidateAssessed,
@@ -82,4 +83,5 @@ from nl2sql.types.schema import (
     TablePage,
     ValueMatch,
     VerifiedQuery,
+    spell_value,
 )

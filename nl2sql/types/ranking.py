@@ -10,6 +10,9 @@ from nl2sql.types.generation import Candidate
 REQUIRED_UNREAD = "required_tables_unread"
 """The score's term of a query that does not read all tables that the question requires."""
 
+LATENESS_MISSING = "lateness_missing"
+"""That of a query that compares no time, for a question what is late."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -94,9 +97,9 @@ class Assessment:
     form: int = -1
 
     @property
-    def misses_required(self) -> bool:
-        """True if the query does not read all tables that the question requires."""
-        return any(term.name == REQUIRED_UNREAD for term in self.score.terms)
+    def is_unfit(self) -> bool:
+        """True if the query cannot answer: it ignores a required table, or what is late."""
+        return any(term.name in (REQUIRED_UNREAD, LATENESS_MISSING) for term in self.score.terms)
 
     @property
     def failed(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -52,6 +53,23 @@ class ValueMatch:
     column: str
     value: str
     score: float
+
+
+def spell_value(match: ValueMatch, known: Iterable[ValueMatch]) -> tuple[str, ...]:
+    """The spellings of a value in its column that differ only in case and spacing.
+
+    >>> known = [ValueMatch("uk", "s.t", "c", text, 1.0) for text in ("UK", "uk ")]
+    >>> spell_value(known[1], (*known, ValueMatch("uk", "s.t", "d", "Uk", 1.0)))
+    ('UK', 'uk ')
+    """
+    if match.score < 1:
+        return (match.value,)
+    return tuple(
+        other.value
+        for other in known
+        if (other.phrase, other.table, other.column) == (match.phrase, match.table, match.column)
+        and other.score == 1
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,21 @@ Each measure has a name and a strength between 0 and 1; one that does not apply 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from sqlglot import exp
 
-from nl2sql.types import REQUIRED_UNREAD, Candidate, GuardedQuery, Plan, SchemaContext, ValueMatch
+from nl2sql.types import (
+    REQUIRED_UNREAD,
+    Candidate,
+    GuardedQuery,
+    Plan,
+    SchemaContext,
+    ValueMatch,
+    spell_value,
+)
 from ranking.definition_use import DefinitionUse
-from ranking.query import Query
+from ranking.query import Query, list_texts
 from ranking.score.condition_terms import list_conditions
 from ranking.score.points import Measure
 
@@ -77,8 +85,11 @@ def measure_required(
 
 
 def measure_values(query: Query, values: Sequence[ValueMatch]) -> Iterator[Measure]:
-    """The share of the question's cell values that are compared with columns without them.
+    """Shares of the question's cell values: compared with other columns, or not in all spellings.
 
+    The spellings of a text in a column differ in case and spacing.
+
+    >>> from dataclasses import replace
     >>> from nl2sql.catalog import Column, Table
     >>> from ranking.query import read_query
     >>> table = Table("s", "battle", (Column("winner", "text"), Column("loser", "text")))
@@ -86,13 +97,19 @@ def measure_values(query: Query, values: Sequence[ValueMatch]) -> Iterator[Measu
     >>> match = ValueMatch("kaloyan", "s.battle", "winner", "Kaloyan", 1.0)
     >>> list(measure_values(query, [match]))
     [('values_misplaced', 1.0)]
+    >>> query = read_query("SELECT 1 FROM battle WHERE winner = 'Kaloyan'", "sqlite", [table])
+    >>> list(measure_values(query, [match, replace(match, value="KALOYAN")]))
+    [('spellings_missed', 1.0)]
     """
     known: dict[str, list[ValueMatch]] = {}
     for match in values:
         if match.score == 1:
             known.setdefault(match.phrase.lower(), []).append(match)
     conditions = [condition for condition in list_conditions(query) if condition.is_string]
-    misplaced = 0
+    compared: dict[str, set[str]] = {}
+    for use, text in list_texts(query):
+        compared.setdefault(use.name, set()).add(text)
+    misplaced = missed = 0
     for matches in known.values():
         texts = {match.value.strip().lower() for match in matches}
         columns = {f"{match.table}.{match.column}" for match in matches}
@@ -101,8 +118,21 @@ def measure_values(query: Query, values: Sequence[ValueMatch]) -> Iterator[Measu
         ]
         if uses and all(use is not None and use.name not in columns for use in uses):
             misplaced += 1
+        missed += any(_misses_spelling(match, matches, compared) for match in matches)
     if misplaced:
         yield "values_misplaced", misplaced / len(known)
+    if missed:
+        yield "spellings_missed", missed / len(known)
+
+
+def _misses_spelling(
+    match: ValueMatch, matches: Sequence[ValueMatch], texts: Mapping[str, Set[str]]
+) -> bool:
+    """Whether the column of a match is compared with its text, but not in all its spellings."""
+    compared = texts.get(f"{match.table}.{match.column}", set())
+    folded = {text.strip().casefold() for text in compared}
+    is_meant = match.value.strip().casefold() in folded
+    return is_meant and not set(spell_value(match, matches)) <= compared
 
 
 def measure_definitions(uses: Sequence[DefinitionUse]) -> Iterator[Measure]:

@@ -119,17 +119,17 @@ def is_settled(ordered: Sequence[Assessment], samples: int, most_samples: int) -
 def vote_with_required(
     assessments: Sequence[Assessment], vote: Callable[[Sequence[Assessment]], Ranking]
 ) -> Ranking:
-    """The vote of those that read all required tables; the others follow without votes.
+    """The vote of those that can answer the question; the others follow without votes.
 
     If none of these can be run, all vote, with confidence 0, and the vote is not settled.
     """
-    fitting = [assessment for assessment in assessments if not assessment.misses_required]
+    fitting = [assessment for assessment in assessments if not assessment.is_unfit]
     if len(fitting) == len(assessments):
         return vote(assessments)
     if not any(_is_alive(assessment) for assessment in fitting):
         return replace(vote(assessments), confidence=0.0, quorum=False, settled=False)
     ranking = vote(fitting)
-    others = vote([assessment for assessment in assessments if assessment.misses_required])
+    others = vote([assessment for assessment in assessments if assessment.is_unfit])
     after = tuple(
         replace(assessment, group=-1, votes=0, weight=0.0) for assessment in others.assessments
     )

@@ -1,10 +1,10 @@
 """Samples that all agree, and the candidates that may not win against them.
 
 A result that no sample has is a guess of a rule. Against samples that agree it wins only where it
-repairs a failure that the data or the words of a person show: they find nothing, ignore a
-definition, or do not round or order as asked. Samples that could not be run as they were drawn are
-a failure too, so repaired ones do not make a vote unanimous. A guess that may not win stays in the
-ranking: its weight lowers the confidence, and it may be an interpretation.
+repairs a failure that the data or the words of a person show: they find nothing, miss a spelling of
+a value, ignore a definition, or do not round or order as asked. Samples that could not be run as
+they were drawn are a failure too, so repaired ones do not make a vote unanimous. A guess that may
+not win stays in the ranking: its weight lowers the confidence, and it may be an interpretation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nl2sql.types import Assessment
 from ranking.score.result_terms import EMPTY_TERMS
 
 # Terms of the score that show a failure, whatever the question means.
-_FAILURES = EMPTY_TERMS | {"rounding_missing", "nulls_first"}
+_FAILURES = EMPTY_TERMS | {"rounding_missing", "nulls_first", "spellings_missed"}
 
 
 def find_contradicting(assessments: Sequence[Assessment], samples: int) -> frozenset[str]:

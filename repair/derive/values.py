@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
 from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
-from nl2sql.types import ValueMatch
+from nl2sql.types import ValueMatch, spell_value
 from repair.autocorrect.missing_tables import add_join, find_ways
 from repair.autocorrect.select_scopes import SelectScope, read_scopes
 from repair.derive.original import Original, add_condition
@@ -19,10 +19,11 @@ _MOST_VALUES = 4
 def grounded_values(original: Original) -> Iterator[exp.Expr]:
     """``type = 'Uniformed'`` becomes ``type = 'Uniform'``, or the column where the text is stored.
 
-    A value that no condition uses is added as one.
+    A value that no condition uses is added as one. Of a text that is stored in several spellings,
+    all are meant: ``type IN ('Uniform', 'UNIFORM')``.
     """
     said = {literal.this.casefold() for literal in find_all(original.tree, exp.Literal)}
-    for match in original.visible.values[:_MOST_VALUES]:
+    for match in _list_first(original)[:_MOST_VALUES]:
         table = next((t for t in original.visible.tables if t.qualified == match.table), None)
         if table is None:
             continue
@@ -33,6 +34,15 @@ def grounded_values(original: Original) -> Iterator[exp.Expr]:
                 yield from _ground(original, number, scope, equal, match, table)
         if match.value.casefold() not in said and not _is_compared(original, match, table):
             yield from _add(original, match, table)
+
+
+def _list_first(original: Original) -> list[ValueMatch]:
+    """The matches, of several spellings of one text in a column only the first."""
+    return [
+        match
+        for match in original.visible.values
+        if match.value == spell_value(match, original.visible.values)[0]
+    ]
 
 
 def _list_equal(scope: SelectScope) -> list[exp.Binary]:
@@ -65,13 +75,16 @@ def _ground(
         and owner.table is table
         and original.visible.spell(equal.this.this) == name
     )
-    if is_there and equal.expression.this in _list_values(original, match):
+    spellings = spell_value(match, original.visible.values)
+    literal = equal.expression.this
+    is_one = literal not in spellings or len(spellings) == 1
+    if is_there and is_one and literal in _list_values(original, match):
         return
     draft = original.draft()
     copy = draft.of(equal)
     column = reach_column(original, draft.tree, number, table, name)
     if column is not None:
-        copy.replace(exp.EQ(this=column, expression=exp.Literal.string(match.value)))
+        copy.replace(_build_condition(column, spellings))
         yield draft.tree
 
 
@@ -108,8 +121,16 @@ def _add(original: Original, match: ValueMatch, table: Table) -> Iterator[exp.Ex
     column = reach_column(original, draft.tree, 0, table, name)
     if column is not None:
         select = read_scopes(draft.tree, original.visible)[0].select
-        add_condition(select, exp.EQ(this=column, expression=exp.Literal.string(match.value)))
+        spellings = spell_value(match, original.visible.values)
+        add_condition(select, _build_condition(column, spellings))
         yield draft.tree
+
+
+def _build_condition(column: exp.Column, spellings: Sequence[str]) -> exp.Expr:
+    texts = [exp.Literal.string(text) for text in spellings]
+    if len(texts) == 1:
+        return exp.EQ(this=column, expression=texts[0])
+    return exp.In(this=column, expressions=texts)
 
 
 def reach_column(

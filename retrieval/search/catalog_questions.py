@@ -173,6 +173,9 @@ def write_query(
     match request.kind:
         case "tables":
             return _list_tables(tables, catalog, glosses)
+        case "columns" if not request.table:
+            count = sum(len(table.columns) for table in tables)
+            return CatalogQuery(f'SELECT {count} AS "columns"')
         case "columns" | "column":
             return _list_columns(request, tables, catalog, glosses)
         case "period":
@@ -199,7 +202,7 @@ def _list_columns(
         if not request.column or column.name == _find_column(table, request.column)
     }
     texts = _describe({name: column.comment for name, (_, column) in found.items()}, glosses)
-    names = (*(() if request.table and not request.column else ("table",)), "column", "type")
+    names = (*(("table",) if request.column else ()), "column", "type")
     rows = [
         (_text(catalog.short_names[table.qualified]), _text(column.name), _text(column.type))
         for table, column in found.values()

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.runs.variants import override
 from nl2sql.errors import Busy
-from nl2sql.pipeline.conclusion import describe_unread
+from nl2sql.pipeline.conclusion import describe_unfit
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -251,7 +251,7 @@ async def test_one_vote_that_reads_the_required_tables_wins_over_three(votes: bo
     ranking = await rank_required(votes, (NARROW, 3), (WIDE, 1))
     assert ranking.winner is not None
     assert ranking.winner.candidate.sql == WIDE.sql
-    assert not ranking.winner.misses_required
+    assert not ranking.winner.is_unfit
     (loser,) = (each for each in ranking.assessments if each is not ranking.winner)
     assert ("required_tables_unread", 0.5) in [
         (term.name, term.strength) for term in loser.score.terms
@@ -262,7 +262,20 @@ async def test_one_vote_that_reads_the_required_tables_wins_over_three(votes: bo
 async def test_where_none_reads_the_required_tables_nothing_is_sure() -> None:
     ranking = await rank_required(True, (NARROW, 4))
     assert ranking.winner is not None
-    assert ranking.winner.misses_required
+    assert ranking.winner.is_unfit
     assert (ranking.confidence, ranking.quorum, ranking.settled) == (0.0, False, False)
-    note = describe_unread(ranking, REQUIRING)
+    note = describe_unfit(ranking, REQUIRING)
     assert note == "No query that could be run reads all required tables: orders, customers."
+
+
+async def test_of_what_is_late_a_query_that_compares_no_time_is_no_answer() -> None:
+    question = build_question(text="How many orders were shipped late?")
+    sql = "SELECT count(*) FROM orders"
+    ranker = build_ranker(FakeGuard(), FakeExecutor({sql: [build_result((809,))]}))
+    assessed = await ranker.assess(
+        question, build_candidate(sql), build_guarded(sql), CONTEXT, Plan()
+    )
+    ranking = await ranker.rank(question, (assessed,), samples=1)
+    ranking = await ranker.conclude(question, CONTEXT, ranking)
+    assert ranking.confidence == 0.0
+    assert describe_unfit(ranking, CONTEXT).endswith("to tell what is late.")

@@ -132,6 +132,8 @@ CASES: list[tuple[str, str, str]] = [
      "SELECT id FROM orders WHERE year >= 2014"),
     ("flags_unsaid", "Who bought something?", "SELECT name FROM customers WHERE id = 1"),
     ("flags_unsaid", "Who bought something?", "SELECT name FROM visits WHERE is_paid = true"),
+    ("lateness_missing", "How many orders were shipped late?",
+     "SELECT count(*) FROM orders WHERE shipped IS NOT NULL"),
     ("literals_unsaid", "Show the open orders.", "SELECT id FROM orders WHERE total > 12"),
     ("numbers_missing", "Show the orders over 500.", "SELECT id FROM orders"),
 ]  # fmt: skip
@@ -180,6 +182,8 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
         ("What is the name of paid visits?", "SELECT name FROM visits WHERE is_paid = true"),
         ("Which customers have no visits?", "SELECT name FROM customers WHERE visits = 0"),
         ("Whose name starts with A?", "SELECT id FROM customers WHERE substr(name, 1, 1) = 'A'"),
+        ("Show the orders that were shipped late.", "SELECT id FROM orders WHERE shipped > due"),
+        ("How many orders are there in late 2014?", "SELECT count(*) FROM orders WHERE id > 2014"),
         ("Show the orders since 2014.", "SELECT id FROM orders WHERE year >= 2014"),
         ("Show all names except for those with at least two orders.",
          "SELECT name FROM customers EXCEPT SELECT name FROM orders GROUP BY name "
@@ -228,6 +232,22 @@ def test_a_value_that_the_question_names_belongs_into_its_column(
 ) -> None:
     terms = score(sql, "Who is Acme?", values=(MATCH,))
     assert {name: terms[name] for name in terms if name == "values_misplaced"} == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "misses"),
+    [
+        ("name = 'Acme'", False),
+        ("name = 'ACME'", True),
+        ("name IN ('ACME', 'Acme')", False),
+        ("lower(name) = 'acme'", False),
+        ("name ILIKE 'acme'", False),
+        ("name <> 'ACME'", False),
+    ],
+)
+def test_all_spellings_of_a_value_are_meant(condition: str, misses: bool) -> None:
+    terms = score(f"SELECT id FROM customers WHERE {condition}", "Who is Acme?", values=(MATCH,))
+    assert ("spellings_missed" in terms) is misses
 
 
 def test_a_value_that_retrieval_found_counts_as_said() -> None:

@@ -174,14 +174,10 @@ def test_a_table_may_be_called_by_its_words() -> None:
         assert write(f"What columns does {said} have?").count("product_id") == 1
 
 
-def test_all_columns_are_listed_with_their_tables() -> None:
-    for question in (
-        "How many columns does the whole database have?",
-        "How many columns are there?",
-    ):
-        listed = write(question)
-        assert listed.count("'orders', ") == 6
-        assert listed.endswith('SELECT "table", "column", "type", "description" FROM listed')
+def test_all_columns_are_counted() -> None:
+    count = sum(len(table.columns) for table in SHOP.tables)
+    for question in ("How many columns does the whole database have?", "How many fields?"):
+        assert write(question) == f'SELECT {count} AS "columns"'
 
 
 def test_large_databases_are_listed_as_far_as_the_guard_reads() -> None:

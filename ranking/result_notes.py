@@ -1,7 +1,8 @@
-"""Why a query finds nothing: texts that no row has, and the period that the data cover.
+"""What a reader should know of a result: why it is empty, which rows and questions it leaves out.
 
-Each is a separate query, guarded for the same principal as the candidate, so that it tells nothing
-which the principal could not ask for. What fails, takes too long or is refused is not mentioned.
+The database is asked by separate queries, guarded for the same principal as the candidate, so that
+they tell nothing which the principal could not ask for. What fails, takes too long or is refused is
+not mentioned.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from datetime import date, datetime
 
 from sqlglot import exp
 
+from nl2sql.expectations.expectations import read_expectations
 from nl2sql.protocols import Executor, Guard
 from nl2sql.sql.column_kinds import TIMES
 from nl2sql.sql.names import enquote
@@ -22,10 +24,13 @@ _LIMITS = ExecutionLimits(timeout_ms=1000, result_bytes=4096)
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Like)
 
 
-async def explain_nothing(
-    guard: Guard, executor: Executor, question: Question, query: Query
+async def write_notes(
+    guard: Guard, executor: Executor, question: Question, query: Query, *, is_empty: bool
 ) -> tuple[str, ...]:
-    """Sentences on the conditions of a query that found nothing. Raises Unavailable."""
+    """Sentences on the query and its conditions. Raises Unavailable.
+
+    ``is_empty``: it found nothing.
+    """
 
     async def run(sql: str) -> ResultSet | None:
         verdict = await guard.guard(question.database, sql, question.principal)
@@ -35,6 +40,18 @@ async def explain_nothing(
         return found if isinstance(found, ResultSet) else None
 
     notes = []
+    parts, select = read_expectations(question.english).parts, query.outermost()
+    if select is not None and not select.is_star and len(select.expressions) < parts:
+        notes.append(
+            "The question seems to ask for several things, of which this is one. Ask for each by "
+            "itself."
+        )
+    if not is_empty:
+        for use in list(dict.fromkeys(list_negated(query)))[:_MOST_PROBES]:
+            found = await run(build_null_probe(use))
+            if found is not None and found.rows:
+                notes.append(f"Rows without a value in {_name(use)} are left out.")
+        return tuple(notes)
     for use, text in list(dict.fromkeys(list_texts(query)))[:_MOST_PROBES]:
         found = await run(build_probe(use, text, query.dialect))
         if found is not None and not found.rows:
@@ -45,6 +62,31 @@ async def explain_nothing(
         if first and last:
             notes.append(f"{_name(use)} goes from {first} to {last} in what you may see.")
     return tuple(notes)
+
+
+def list_negated(query: Query) -> Iterator[ColumnUse]:
+    """The columns that must not have a value, and whose missing ones no condition mentions.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> table = Table("s", "t", (Column("a", "text"), Column("b", "text"), Column("c", "text")))
+    >>> sql = "SELECT 1 FROM t WHERE a <> 'x' AND b NOT IN ('y') AND (c <> 'z' OR c IS NULL)"
+    >>> [use.name for use in list_negated(read_query(sql, "postgres", [table]))]
+    ['s.t.a', 's.t.b']
+    """
+    tested = {query.resolve(node.this) for node in query.find_all(exp.Is)}
+    for node in query.find_all(exp.NEQ, exp.EQ, exp.In, exp.Like, exp.ILike):
+        is_negated = isinstance(node, exp.NEQ) or isinstance(node.parent, exp.Not)
+        if is_negated or node.args.get("negate"):
+            use = query.resolve(node.this)
+            if use is not None and use.column.nullable and use not in tested:
+                yield use
+
+
+def build_null_probe(use: ColumnUse) -> str:
+    """A query that returns a row if the column has none in some row."""
+    table = f"{enquote(use.table.schema)}.{enquote(use.table.name)}"
+    return f"SELECT 1 FROM {table} WHERE {enquote(use.column.name)} IS NULL LIMIT 1"
 
 
 def list_dates(query: Query) -> Iterator[ColumnUse]:

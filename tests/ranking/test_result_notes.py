@@ -1,4 +1,4 @@
-"""Why a query finds nothing: told from the database, under the guard, or not at all."""
+"""Notes on a result: told from the database, under the guard, or not at all."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from datetime import date, datetime
 import pytest
 
 from nl2sql.types import ResultSet
-from ranking.empty_result import explain_nothing
 from ranking.query import read_query
+from ranking.result_notes import write_notes
 from tests.fakes import (
     FakeExecutor,
     FakeGuard,
@@ -31,7 +31,7 @@ NOTHING_SEEN = build_result((None, None))
 async def explain(sql: str, executor: FakeExecutor, guard: FakeGuard | None = None) -> list[str]:
     query = read_query(f"SELECT id FROM orders WHERE {sql}", "postgres", [ORDERS])
     assert query is not None
-    return list(await explain_nothing(guard or FakeGuard(), executor, QUESTION, query))
+    return list(await write_notes(guard or FakeGuard(), executor, QUESTION, query, is_empty=True))
 
 
 async def test_a_text_that_no_row_has() -> None:
@@ -83,3 +83,40 @@ async def test_conditions_on_anything_else_are_not_asked_about() -> None:
     executor = FakeExecutor()
     assert await explain("id > 3 AND status <> 'CLOSED'", executor) == []
     assert executor.executed == []
+
+
+MISSING = """SELECT 1 FROM "sales"."orders" WHERE "status" IS NULL LIMIT 1"""
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "missing", "notes"),
+    [
+        (
+            "Which are not closed?",
+            "SELECT id FROM orders WHERE status <> 'CLOSED'",
+            [build_result((1,))],
+            ["Rows without a value in orders.status are left out."],
+        ),
+        ("Which are not closed?", "SELECT id FROM orders WHERE status <> 'CLOSED'", [NOTHING], []),
+        ("Which are closed?", "SELECT id FROM orders WHERE status = 'CLOSED'", [], []),
+        (
+            "How many orders are there and who has the most?",
+            "SELECT count(*) FROM orders",
+            [],
+            [
+                "The question seems to ask for several things, of which this is one. Ask for each "
+                "by itself."
+            ],
+        ),
+        ("How many are there for each status?", "SELECT status, count(*) FROM orders", [], []),
+    ],
+)
+async def test_what_an_answer_leaves_out(
+    question: str, sql: str, missing: list[ResultSet], notes: list[str]
+) -> None:
+    query = read_query(sql, "postgres", [ORDERS])
+    assert query is not None
+    executor = FakeExecutor({MISSING: missing})
+    asked = build_question(text=question)
+    found = await write_notes(FakeGuard(), executor, asked, query, is_empty=False)
+    assert list(found) == notes
