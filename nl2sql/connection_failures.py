@@ -39,6 +39,7 @@ _REMEDIES: Final[Mapping[str, str]] = {
     "ssl|certificate": "Check sslmode and sslrootcert in the URL against the server's certificate.",
     "too many connections|too many clients|connection slots": "Raise max_connections of the "
     "server, or set a lower `limits.pool_size`.",
+    "statement pooling mode": "Set this pooler to `pool_mode = transaction` or `session`.",
     "startup parameter": "A pooler refuses an option of the URL: leave it out, or let the pooler "
     "ignore it (ignore_startup_parameters).",
     "starting up|shutting down|recovery mode": "Wait until the server is ready.",

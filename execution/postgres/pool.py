@@ -134,13 +134,14 @@ class ConnectionPool:
                 await self._idle.close()
                 is_second = True
         except psycopg.Error as error:
-            raise self._unavailable() from error
+            raise self._unavailable(error) from error
 
-    def _unavailable(self) -> DatabaseUnavailable:
+    def _unavailable(self, error: Exception) -> DatabaseUnavailable:
         return DatabaseUnavailable(
             f"The database {self._name!r} does not answer.",
             database=self._name,
             hint="Try again later; `quorumsql doctor` tells what is wrong.",
+            said=explain_failure(error),
         )
 
     async def _connect(self, timeout_s: int | None = None) -> Connection:
@@ -164,11 +165,7 @@ class ConnectionPool:
                     raise
                 return connection
         except (TimeoutError, psycopg.Error) as error:
-            raise DatabaseUnavailable(
-                f"The database {self._name!r} does not answer.",
-                database=self._name,
-                said=explain_failure(error),
-            ) from error
+            raise self._unavailable(error) from error
 
     async def _configure(self, connection: Connection) -> None:
         register_loaders(connection)
@@ -176,7 +173,9 @@ class ConnectionPool:
         if connection.info.parameter_status("server_encoding") != "SQL_ASCII":
             await connection.execute("SET client_encoding TO 'UTF8'")
         if not self._is_checked:
-            await check_role(connection, self._name)
+            # A pooler that knows no transactions shows here.
+            async with connection.transaction():
+                await check_role(connection, self._name)
             self._is_checked = True
 
 

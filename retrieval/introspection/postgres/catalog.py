@@ -181,7 +181,7 @@ def read_postgres_catalog(
             connection.execute(_SEARCH_PATH, {"reader": reader, "name": reader_role})
             row = connection.execute("SELECT current_schemas(false)::text[] AS path").fetchone()
             path = row["path"] if row else []
-            connection.execute("SET search_path = ''")
+            connection.execute("SET LOCAL search_path = ''")
             found = connection.execute(_SCHEMAS, parameters).fetchall()
             rows = connection.execute(_TABLES, parameters).fetchall()
             key_rows = connection.execute(_FOREIGN_KEYS).fetchall()

@@ -78,9 +78,12 @@ async def test_a_pooler_that_knows_no_transactions_is_not_used(
 ) -> None:
     with pooled(embedded_server, "statement") as address:
         database = PostgresDatabase("scratch", aim(scratch.reader_url, address), LimitSettings())
-        with pytest.raises(DatabaseUnavailable):
+        with pytest.raises(DatabaseUnavailable) as asked:
             await database.execute(trust("scratch", "SELECT 1"), 1)
+        problem = await database.probe()
         await database.close()
         url = aim(embedded_server.url("scratch", INDEXER), address)
         with pytest.raises(DatabaseUnavailable, match="statement pooling mode"):
             read_postgres_catalog(url, database="scratch", reader_role=READER)
+    for said in (asked.value.said, problem):
+        assert "statement pooling mode. Set this pooler to `pool_mode = transaction`" in said
