@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from execution.policies.policy_file import load_policy
 from generation.sampling.generator import EnginePace
-from nl2sql.errors import PolicyError
 from nl2sql.protocols import Engine, Probe
-from nl2sql.settings import Settings
 from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.feedback_store import FeedbackStore
 from retrieval.index_store.store import IndexStore
@@ -77,9 +72,7 @@ def build_services(
     withdrawal = FeedbackWithdrawal(store, dialects)
     page = PageServices(
         SchemaService(settings, queries, stages.directory, stages.tables, access.accounting),
-        ProfileService(
-            settings, queries, stages.directory, access.meter, list_policy_roles(settings)
-        ),
+        ProfileService(settings, queries, stages.directory, access.meter),
         HistoryService(
             settings, wiring.build_conversations(store, stages.guard), access.accounting
         ),
@@ -93,16 +86,3 @@ def build_services(
         page,
         access,
     )
-
-
-def list_policy_roles(settings: Settings) -> dict[str, frozenset[str]]:
-    """Database → the roles of its policy, by the files now; none for a policy that is wrong.
-
-    Such a policy is reported by whatever it protects.
-    """
-    roles = {}
-    for name, database in settings.databases.items():
-        if database.policy is not None:
-            with suppress(PolicyError):
-                roles[name] = frozenset(load_policy(database.policy).roles)
-    return roles

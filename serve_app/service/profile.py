@@ -5,8 +5,7 @@ Knows nothing of FastAPI. Names only tables of which the principal may see somet
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator
 from typing import Literal
 
 from nl2sql.concurrency import gather_all
@@ -38,10 +37,7 @@ class ProfileService:
         queries: QueryService,
         schemas: SchemaReader,
         meter: UsageMeter,
-        policy_roles: Mapping[str, Collection[str]] = MappingProxyType({}),
     ) -> None:
-        """``policy_roles`` are those that the policy of a database knows, by database."""
-        self._policy_roles = policy_roles
         self._settings = settings
         self._queries = queries
         self._schemas = schemas
@@ -66,18 +62,12 @@ class ProfileService:
                 hidden
                 for name, tables in zip(databases, described, strict=True)
                 if isinstance(tables, TableDescriptions)
-                for hidden in _list_hidden(
-                    name,
-                    tables,
-                    [role for role in principal.roles if role in self._policy_roles.get(name, ())],
-                )
+                for hidden in _list_hidden(name, tables)
             ],
         )
 
 
-def _list_hidden(
-    database: str, described: TableDescriptions, roles: Sequence[str]
-) -> Iterator[HiddenResponse]:
+def _list_hidden(database: str, described: TableDescriptions) -> Iterator[HiddenResponse]:
     rows, masks = dict(described.row_rules), dict(described.masks)
     for table in described.tables:
         name = table.qualified
@@ -88,25 +78,4 @@ def _list_hidden(
                 rows=rows.get(name, ""),
                 some_rows=name in rows,
                 columns=list(masks.get(name, ())),
-                reason=describe_hidden(roles, some_rows=name in rows, columns=masks.get(name, ())),
             )
-
-
-def describe_hidden(roles: Sequence[str], *, some_rows: bool, columns: Sequence[str]) -> str:
-    """Why something of a table is hidden; ``roles`` are those that the policy knows.
-
-    >>> describe_hidden(["clerk"], some_rows=True, columns=())
-    'Your role clerk may read only some rows of this table.'
-    >>> describe_hidden(["clerk", "seller"], some_rows=False, columns=["pay", "tax"])
-    'Your roles clerk and seller may not read the columns pay and tax in every row.'
-    """
-    who = f"Your role{'s' * (len(roles) != 1)}{' ' * bool(roles)}{_enumerate(roles)}"
-    named = f"the column{'s' * (len(columns) > 1)} {_enumerate(columns)} in every row"
-    if not some_rows:
-        return f"{who} may not read {named}."
-    rows = f"{who} may read only some rows of this table"
-    return f"{rows}, and not {named}." if columns else f"{rows}."
-
-
-def _enumerate(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -67,7 +67,6 @@ class HiddenResponse(ResponseModel):
     )
     some_rows: bool = Field(description="Whether only some rows are shown.")
     columns: list[Text] = Field(description="Columns that show NULL or a hash in some rows.")
-    reason: Text = Field("", description="Why, in words, with the roles of the policy that say so.")
 
 
 class PrincipalResponse(ResponseModel):

@@ -46,7 +46,7 @@ function Hidden({ hidden }) {
     <div class="scroll-x" tabindex="0" role="region" aria-label="Hidden rows and columns"><table class="facts hidden-rules"><thead><tr><th scope="col">Table</th><th scope="col">Rows that you see</th><th scope="col">Columns with hidden values</th></tr></thead>
     <tbody>${hidden.map((one) => html`<tr><th scope="row"><code><${Text} value=${one.table} /></code></th>
       <td>${one.rows ? html`only where <${Sql} sql=${one.rows} inline=${true} />` : one.some_rows ? "only some" : "all"}</td>
-      <td>${one.columns.length ? html`<code><${Text} value=${one.columns.join(", ")} /></code>` : html`<span class="faint">–</span>`}${one.reason && html`<p class="faint"><${Text} value=${one.reason} /></p>`}</td></tr>`)}</tbody></table></div>`;
+      <td>${one.columns.length ? html`<code><${Text} value=${one.columns.join(", ")} /></code>` : html`<span class="faint">–</span>`}</td></tr>`)}</tbody></table></div>`;
 }
 
 function SignOut() {
