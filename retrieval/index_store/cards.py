@@ -21,7 +21,7 @@ from nl2sql.words import split_words
 _LONGEST_EMBEDDED = 2000
 _LONGEST_COMMENT = 4000
 # A date or a serial number in a table's name.
-_NUMBER = re.compile(r"\d{4,}")
+_NUMBER = re.compile(r" \d{4,}\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +77,17 @@ def build_cards(catalog: Catalog, glosses: Mapping[str, str] = MappingProxyType(
 
 def build_table_card(table: Table, glosses: Mapping[str, str] = MappingProxyType({})) -> Card:
     """The card of one table and its columns."""
-    words = split_words(table.name)
-    name = " ".join(words) or table.name
-    # Of a thousand dated copies (sessions_20170730) one is embedded; keyword search tells them
-    # apart.
-    kept = " ".join(word for word in words if not _NUMBER.fullmatch(word)) or name
+    name = " ".join(split_words(table.name)) or table.name
     module = " ".join(split_words(table.schema))
     columns = ", ".join(" ".join(split_words(column.name)) for column in table.columns)
-    parts = [f"({module}).", table.comment, glosses.get(table.qualified, "")]
-    rest = " ".join(part[:_LONGEST_COMMENT] for part in parts if part)
-    summary = f"{kept} {rest} Columns: {columns}."[:_LONGEST_EMBEDDED]
-    prose = [f"{name} {rest} Columns: {columns}."]
+    comment = table.comment[:_LONGEST_COMMENT]
+    gloss = glosses.get(table.qualified, "")[:_LONGEST_COMMENT]
+    parts = (f"{name} ({module}).", comment, gloss, f"Columns: {columns}.")
+    # Of a thousand dated copies (sessions_20170730) one is embedded; keyword search tells them
+    # apart.
+    embedded = (_NUMBER.sub("", parts[0]), comment, _NUMBER.sub("", gloss), parts[-1])
+    summary = " ".join(part for part in embedded if part)[:_LONGEST_EMBEDDED]
+    prose = [part for part in parts if part]
     for column in table.columns:
         described = (column.comment, glosses.get(f"{table.qualified}.{column.name}", ""))
         prose += (part[:_LONGEST_COMMENT] for part in described if part)

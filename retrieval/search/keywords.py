@@ -9,6 +9,7 @@ reciprocal rank (Cormack, Clarke and Buettcher, SIGIR 2009), with their k = 60.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -23,6 +24,8 @@ from nl2sql.sql.parsing import parse_one
 from nl2sql.words import content_words
 from retrieval.vocabulary.terms import related_words
 
+_DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+
 
 @dataclass(frozen=True, slots=True)
 class Keywords:
@@ -33,12 +36,17 @@ class Keywords:
 
 
 def read_words(*texts: str) -> Keywords:
-    """The distinct folded words of all texts.
+    """The distinct folded words of all texts; of a date also as names of tables have it.
 
     >>> read_words("Which vocalists sing?").own
     ('vocalist', 'sing')
+    >>> read_words("Visits on 2017-07-30").own
+    ('visit', '2017', '07', '30', '20170730', '201707')
     """
-    own = tuple(dict.fromkeys(word for text in texts for word in content_words(text)))
+    words = [word for text in texts for word in content_words(text)]
+    for year, month, day in _DATE.findall(" ".join(texts)):
+        words += (f"{year}{month}{day}", f"{year}{month}")
+    own = tuple(dict.fromkeys(words))
     related = {other for word in own for other in related_words(word)}
     return Keywords(own, tuple(sorted(related - set(own))))
 

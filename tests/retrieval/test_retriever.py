@@ -34,6 +34,7 @@ from tests.fakes import (
     FakeVisibility,
     build_question,
     build_settings,
+    build_table,
 )
 from tests.retrieval.indexed import index_database
 from tests.retrieval.semantics.files import build_file
@@ -254,6 +255,14 @@ async def test_names_of_a_draft_come_first() -> None:
     _, context = await retrieve("customer country", draft, max_tables=4)
     assert (context.tables[0].table.name, context.tables[0].via) == ("returns", "draft")
     assert context.tables[1].table == CUSTOMERS
+
+
+async def test_a_date_finds_the_copy_of_that_day() -> None:
+    days = [build_table(f"s.visits_201707{day}", "hits integer") for day in range(10, 31)]
+    store = await build_store(Catalog("shop", tuple(days), search_path=("s",)))
+    retriever = build_retriever(store, whole_tables=0, max_tables=3)
+    _, context = await retriever.retrieve(build_question(text="How many hits on 2017-07-28?"))
+    assert context.tables[0].table.name == "visits_20170728"
 
 
 VERIFIED = VerifiedQuery("SELECT 1", "mia", datetime(2026, 3, 1, tzinfo=UTC), "feedback")

@@ -183,6 +183,13 @@ def test_a_card_reads_as_prose() -> None:
     assert card.text == f"{card.summary} ISO 3166 code of the country"
 
 
+def test_dated_copies_are_embedded_once_and_told_apart_by_their_words() -> None:
+    tables = [build_table(f"s.visits_{day}", "hits integer") for day in ("20170730", "20170731")]
+    first, second = build_cards(Catalog("web", tuple(tables))).tables
+    assert first.summary == second.summary == "visit (s). Columns: hit."
+    assert first.text == "visit 20170730 (s). Columns: hit."
+
+
 def test_equal_columns_share_a_card() -> None:
     cards = {card.text: card.columns for card in build_cards(SHOP).columns}
     assert cards["name"] == ("sales.customers.name", "sales.employees.name", "stock.products.name")
