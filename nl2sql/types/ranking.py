@@ -129,7 +129,7 @@ class Ranking:
     the lower end of the 95 % Wilson interval of the share that agrees. ``settled`` says that no
     further samples are needed; ``features`` are the inputs of the confidence. If the confidence is
     below ``threshold``, one or two ``interpretations`` are offered instead of an answer, best
-    first. ``description`` says in words what the winner asks for; ``notes`` why it finds nothing.
+    first. ``description`` says in words what the winner asks for; ``notes`` what to know of it.
     """
 
     assessments: tuple[Assessment, ...] = ()
