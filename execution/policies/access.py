@@ -19,14 +19,13 @@ from execution.policies.parameters import (
     render_setting,
 )
 from execution.policies.policy_file import Policy
+from execution.policies.row_level_security.blocks import check_name
 from execution.policies.rules import Rules, TableRule, build_rules
 from execution.policies.views import expand_view
 from execution.policies.wrappers import Wrapper, build_wrapper
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.errors import PolicyError
 from nl2sql.types import NOT_PERMITTED, Principal, SessionIdentity, Violation
-
-_ROLE_PREFIX = "quorumsql"
 
 # Cached for each set of roles; a wrapper takes about a kilobyte.
 _MOST_WRAPPERS = 10_000
@@ -239,10 +238,7 @@ def name_database_role(database: str, role: str) -> str:
     >>> name_database_role("demo_erp", "analyst")
     'quorumsql_demo_erp_analyst'
     """
-    name = f"{_ROLE_PREFIX}_{database}_{role}"
-    if len(name.encode()) > 63:
-        raise PolicyError(f"The name of the database role {name} is longer than 63 bytes.")
-    return name
+    return check_name(f"quorumsql_{database}_{role}", "database role")
 
 
 def _restrict(catalog: Catalog, roles: Iterable[Rules]) -> Catalog:
