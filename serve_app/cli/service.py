@@ -16,8 +16,9 @@ import typer
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.settings import Settings
 from quorumsql.client import Client
+from quorumsql.contract.status import StatusResponse
 from serve_app.cli.context import CliContext, name_command
-from serve_app.cli.output import Output, prints, say
+from serve_app.cli.output import Output, print_document, prints, say, show_value
 from serve_app.cli.service_or_process import PrincipalOption, UrlOption
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.operations.background import (
@@ -172,7 +173,14 @@ def status(
     token = cli.settings.identity.read_token(as_) if as_ else ""
     with Client(url or service_url(cli.settings), token) as client:
         state = client.status()
-    return Output(state, exit_code=0 if state.ready else 1)
+    return Output(state, lambda: _print_status(state), 0 if state.ready else 1)
+
+
+def _print_status(state: StatusResponse) -> None:
+    say(f"ready: {show_value(state.ready)}")
+    for part, problem in state.parts.items():
+        say(f"{part}: {problem}")
+    print_document(state.model_dump(exclude={"ready", "parts"}))
 
 
 def mcp(context: typer.Context, principal: PrincipalOption = "") -> None:

@@ -85,8 +85,14 @@ def test_a_wrong_url_is_refused(url: str, complaint: str) -> None:
     [
         ("postgresql://ann@db:5432/shop", "postgresql://ann:p%40ss%2F@db:5432/shop"),
         ("postgres://ann@db/shop?x=1", "postgres://ann:p%40ss%2F@db/shop?x=1"),
+        (
+            "postgresql://[::1]:5432/shop?user=ann",
+            "postgresql://:p%40ss%2F@[::1]:5432/shop?user=ann",
+        ),
+        ("postgresql://ann@a:1,b:2/shop", "postgresql://ann:p%40ss%2F@a:1,b:2/shop"),
+        ("postgresql://ann@/shop?host=/run", "postgresql://ann:p%40ss%2F@/shop?host=/run"),
     ],
-    ids=["port", "query"],
+    ids=["port", "query", "login in the query", "several hosts", "socket"],
 )
 def test_the_password_comes_from_the_environment(url: str, resolved: str) -> None:
     connection = ConnectionSettings(url=url, password_env="SHOP_PASSWORD")

@@ -37,7 +37,7 @@ def test_it_shows_the_parts_and_the_pace(config: Path, problem: str, code: int, 
         result = run_status(config, url)
     assert result.exit_code == code
     lines = result.output.splitlines()
-    assert lines[:2] == [f"ready: {ready}", f"parts: index {problem or 'ok'}"]
+    assert lines[:2] == [f"ready: {ready}", f"index: {problem or 'ok'}"]
     assert "prompt_tokens_per_s 90" in result.output
 
 
