@@ -26,7 +26,7 @@ from repair.derive.outputs import (
     nulls_last,
     shown_names,
 )
-from repair.derive.tables import counted_tables
+from repair.derive.tables import counted_tables, dropped_joins
 from repair.derive.values import grounded_values
 from repair.limits import MOST_CHARS
 
@@ -41,6 +41,7 @@ RULES: tuple[Rule, ...] = (
     nulls_last,
     both_conditions,
     counted_tables,
+    dropped_joins,
     grounded_values,
 )
 
