@@ -1,4 +1,4 @@
-"""Conditions that the question does not ask for, and both of two that it does."""
+"""Both of two conditions that the question asks for."""
 
 from __future__ import annotations
 
