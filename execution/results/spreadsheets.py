@@ -24,7 +24,9 @@ def render_xlsx(result: ResultSet) -> bytes:
     import xlsxwriter
 
     output = io.BytesIO()
-    book = xlsxwriter.Workbook(output, {"in_memory": True})
+    # Each row goes to a temporary file: an object for each cell would stop the event loop whenever
+    # Python looks for garbage.
+    book = xlsxwriter.Workbook(output, {"constant_memory": True})
     sheet = book.add_worksheet("rows")
     date = book.add_format({"num_format": "yyyy-mm-dd"})
     moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})

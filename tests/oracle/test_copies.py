@@ -134,8 +134,8 @@ def test_what_is_hidden_is_marked_and_nothing_else(source: EmbeddedServer) -> No
     people = {row[0]: row for row in found["people"]}
     # The keys and the filter's column decide who sees a row: they stay.
     assert {key: row[1] for key, row in people.items()} == {10: 1, 11: 1, 12: 2, 13: None}
-    assert [row[2] for row in people.values()] == ["a@x", "b@x", "c@x", "d@x"]
-    assert all(row[3] in NUMBERS and MARK in row[4] for row in people.values())
+    assert all(MARK in row[2] and MARK in row[4] for row in people.values())
+    assert all(row[3] in NUMBERS for row in people.values())
     assert [row for row in found["trips"] if row[2] not in NUMBERS] == [(100, 10, 5), (101, 11, 6)]
     assert order(found["teams"]) == [(1, "red"), (2, "blue"), (3, "green")]
     assert all(MARK in row[1] for row in found["secrets"])

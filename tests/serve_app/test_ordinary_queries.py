@@ -99,11 +99,17 @@ async def test_ordinary_queries_on_duckdb(parts: LocalParts, tmp_path: Path) -> 
             columns = [tuple(column) for column in cursor.description or ()]
             return read(columns, cursor.fetchmany(MOST_ROWS))
 
-        await check(parts, "duckdb", read_ordinary("shared", "duckdb"), fetch)
+        # DuckDB itself names an output by the query as it has rewritten it: count_star().
+        await check(parts, "duckdb", read_ordinary("shared", "duckdb"), fetch, names=False)
 
 
 async def check(
-    parts: LocalParts, database: str, queries: list[str], fetch: Callable[[str], Result]
+    parts: LocalParts,
+    database: str,
+    queries: list[str],
+    fetch: Callable[[str], Result],
+    *,
+    names: bool = True,
 ) -> None:
     assert len(queries) == 300 == len(set(queries))
     refused, changed = [], []
@@ -118,7 +124,7 @@ async def check(
             refused.append(f"{sql}\n  {result.sqlstate}: {result.message}")
             continue
         shown = tuple(tuple(map(spell_cell, row)) for row in result.rows)
-        if (result.columns, shown) != (columns, spell(plain, shown)):
+        if (names and result.columns != columns) or shown != spell(plain, shown):
             changed.append(f"{sql}\n  {columns} {plain[:3]}\n  {result.columns} {shown[:3]}")
     print(
         f"{database}: {len(queries) - len(refused)} of {len(queries)} answered", *refused, sep="\n"

@@ -148,6 +148,6 @@ def test_a_question_is_answered_in_an_empty_folder(
         cwd=empty, env={"HOME": str(home), "PATH": os.environ["PATH"]},
         capture_output=True, text=True, check=False,
     ).stdout  # fmt: skip
-    for each in ("OpenVINO", "weights", "embedder", "database demo_erp", "schema of demo_erp"):
+    for each in ("weights", "embedder", "database of demo_erp", "index of demo_erp"):
         assert f"✓ {each}:" in checks, checks
     assert "Traceback" not in checks

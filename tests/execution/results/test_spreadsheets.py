@@ -20,14 +20,16 @@ _SPACE = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 def read_cells(content: bytes) -> dict[str, tuple[str, str]]:
     """Reference → type (``n`` number, ``b`` boolean, ``s`` text) and content of each cell."""
     with zipfile.ZipFile(io.BytesIO(content)) as book:
-        strings = ElementTree.fromstring(book.read("xl/sharedStrings.xml"))
         sheet = ElementTree.fromstring(book.read("xl/worksheets/sheet1.xml"))
-    texts = ["".join(entry.itertext()) for entry in strings]
     found = {}
     for cell in sheet.iter(f"{_SPACE}c"):
         assert cell.find(f"{_SPACE}f") is None, "a formula"
-        kind, value = cell.get("t", "n"), cell.findtext(f"{_SPACE}v", "")
-        found[cell.get("r", "")] = (kind, texts[int(value)] if kind == "s" else value)
+        text = cell.find(f"{_SPACE}is")
+        found[cell.get("r", "")] = (
+            (cell.get("t", "n"), cell.findtext(f"{_SPACE}v", ""))
+            if text is None
+            else ("s", "".join(text.itertext()))
+        )
     return found
 
 
