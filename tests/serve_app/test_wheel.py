@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from generation.engines.model_choice import MachineSpeed, read_machine_speed
+from generation.engines.model_choice import MachineSpeed, choose_cpu_model
 from generation.models.registry import load_embedder
 from retrieval.embedding.embedder import find_installed_weights
 from tests.conftest import ROOT
@@ -108,7 +108,7 @@ def home(folder: Path) -> Path:
     models.mkdir(parents=True)
     (models / f"{MODEL}.openvino").symlink_to(ROOT / ".quorumsql" / "models" / f"{MODEL}.openvino")
     # So slow a machine that `auto` is the small one.
-    read_machine_speed(models, lambda machine: MachineSpeed(machine, 1000.0, 1000.0))
+    choose_cpu_model(models, lambda machine: MachineSpeed(machine, 1000.0, 1000.0))
     entry = load_embedder()
     assert entry.file is not None
     (models / "downloads").mkdir()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -65,6 +68,18 @@ def test_the_speed_is_measured_once_for_each_machine(tmp_path: Path) -> None:
     file.write_text("nonsense")
     choose_cpu_model(folder, count)
     assert measured == [machine] * 3
+
+
+def test_a_machine_that_was_busy_when_it_was_measured_is_measured_again(tmp_path: Path) -> None:
+    busy = MachineSpeed("", 28.0, 470.0)
+    assert choose_cpu_model(tmp_path, lambda machine: replace(busy, machine=machine)).name == SMALL
+    assert choose_cpu_model(tmp_path, measure).name == SMALL
+    an_hour_ago = time.time() - 4000
+    os.utime(tmp_path / "speed.json", (an_hour_ago, an_hour_ago))
+    assert choose_cpu_model(tmp_path, measure).name == LARGE
+    os.utime(tmp_path / "speed.json", (an_hour_ago, an_hour_ago))
+    # What is fast enough for the largest is not measured again.
+    assert choose_cpu_model(tmp_path, lambda machine: replace(busy, machine=machine)).name == LARGE
 
 
 def test_it_is_said_what_the_next_larger_would_cost(tmp_path: Path) -> None:
