@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from functools import cache
 from importlib.util import find_spec
@@ -50,12 +51,20 @@ def read_gpu_names(gpu_info: Path = _GPU_INFO) -> tuple[str, ...]:
 
 @cache
 def read_cpu_flags(cpu_info: Path = _CPU_INFO) -> frozenset[str]:
-    """The instruction sets of this processor by Linux's names; empty if they are unknown."""
+    """The instruction sets of this processor by Linux's names; empty if they are unknown.
+
+    Without those that oneDNN's ``ONEDNN_MAX_CPU_ISA`` forbids: OpenVINO asks for them all the same,
+    and its engine dies.
+    """
     try:
         lines = cpu_info.read_text().splitlines()
     except OSError:
         return frozenset()
-    return frozenset(flag for line in lines if line.startswith("flags") for flag in line.split())
+    flags = frozenset(flag for line in lines if line.startswith("flags") for flag in line.split())
+    limit = os.environ.get("ONEDNN_MAX_CPU_ISA", "").upper()
+    if limit.startswith("AVX2"):
+        return frozenset(flag for flag in flags if not flag.startswith(("avx512", "amx")))
+    return flags - _BFLOAT16_FLAGS if limit else flags
 
 
 @cache

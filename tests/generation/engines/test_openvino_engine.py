@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from generation.engines.choice import choose_properties
+from generation.engines.choice import choose_properties, read_cpu_flags
 from generation.engines.openvino_engine import OpenVinoEngine
 from generation.engines.openvino_server import (
     OpenVinoArguments,
@@ -179,6 +179,22 @@ def test_the_processor_decides_whether_and_how_openvino_computes() -> None:
         "INFERENCE_PRECISION_HINT",
     }
     assert choose_properties(wide, 2) == {"INFERENCE_NUM_THREADS": 2}
+
+
+def test_instructions_that_onednn_may_not_use_are_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "cpuinfo"
+    info.write_text("flags : avx2 avx512f avx512_bf16\n")
+    for limit, left in (
+        ("AVX2", {"avx2"}),
+        ("AVX512_CORE_VNNI", {"avx2", "avx512f"}),
+        ("", {"avx2", "avx512f", "avx512_bf16"}),
+    ):
+        monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", limit)
+        read_cpu_flags.cache_clear()
+        assert read_cpu_flags(info) - {"flags", ":"} == left
+    read_cpu_flags.cache_clear()
 
 
 @pytest.fixture(scope="module")
