@@ -21,6 +21,9 @@ def find_address() -> str:
 def connect_ray(address: str, **options: Any) -> None:
     """Starts or joins Ray with these options of ``ray.init``. Raises Unavailable."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray's processes call each other by gRPC, which would send that through http_proxy.
+    here = ("localhost", "127.0.0.1", ray.util.get_node_ip_address())
+    os.environ.setdefault("no_grpc_proxy", ",".join((*here, os.environ.get("no_proxy", ""))))
     try:
         ray.init(address=address, log_to_driver=False, **options)
     except Exception as error:  # Ray raises plain exceptions, as when a busy machine is too slow
