@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import ray
 
 from nl2sql.errors import EngineUnavailable, Unavailable
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.background import is_ready, service_url
-from serve_app.ray.starting import LOCAL, connect_ray
+from serve_app.ray.starting import connect_ray
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.ray.ray_service import serving
 
@@ -29,33 +27,15 @@ def test_what_ray_says_is_in_the_error() -> None:
     assert not ray.is_initialized()
 
 
-@ray.remote
-class Callee:
-    """Answers."""
-
-    def answer(self) -> int:
-        """Its answer."""
-        return 42
-
-
-@ray.remote
-class Caller:
-    """Asks another actor."""
-
-    async def ask(self, other: Any) -> int:
-        """What the other says."""
-        return int(await other.answer.remote())
-
-
-@pytest.mark.timeout(300)
-def test_ray_calls_itself_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    connect_ray(LOCAL, num_cpus=2)
-    try:
-        asked = Caller.remote().ask.remote(Callee.remote())  # type: ignore[attr-defined]
-        assert ray.get(asked, timeout=60) == 42
-    finally:
-        ray.shutdown()
+@pytest.mark.timeout(600)
+def test_replicas_call_each_other_without_a_proxy(
+    wiring: Wiring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("no_grpc_proxy", raising=False)
+    for name in ("http_proxy", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with serving(wiring, engine=EchoEngine):
+        assert is_ready(service_url(wiring.settings))
 
 
 @pytest.mark.timeout(600)
