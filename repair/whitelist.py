@@ -168,10 +168,9 @@ def _rank_columns(
     column: exp.Column, scope: SelectScope, *, only_joined: bool = False
 ) -> tuple[PermittedColumn, ...]:
     visible = scope.visible
-    qualifier = column.args.get("table")
-    meant = scope.find_source(visible.spell(qualifier)) if qualifier is not None else None
+    named = scope.find_named_table(column)
     joined = [table for _, table in scope.list_tables()]
-    tables = [meant.table] if meant is not None and meant.table is not None else joined
+    tables = [named] if named is not None else joined
     around = [neighbour.table for table in tables for neighbour in visible.list_neighbours(table)]
     ranked = [
         PermittedColumn(

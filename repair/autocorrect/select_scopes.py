@@ -17,8 +17,8 @@ from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import QuerySource, find_outer, list_outputs, read_sources
 from repair.autocorrect.table_lookup import TableLookup
 
-Fault = Literal["", "qualifier", "owner", "column", "ambiguous"]
-"""Nothing; no source of that name; the source lacks the column; no source has it; several do."""
+Fault = Literal["", "qualifier", "owner", "column"]
+"""Nothing; no source of that name; the source lacks the column; no source has it."""
 
 # The clauses that may name an output, besides ORDER BY and GROUP BY.
 _OUTPUT_CLAUSES = {
@@ -45,7 +45,7 @@ class SelectSource:
 class SelectScope:
     """One SELECT: its sources by folded name, its outputs' expressions, its own columns.
 
-    ``merged`` are the columns of USING; ``outer`` is the SELECT whose columns it may use too.
+    ``outer`` is the SELECT whose columns it may use too.
     """
 
     select: exp.Select
@@ -53,7 +53,6 @@ class SelectScope:
     sources: dict[str, SelectSource] = field(default_factory=dict)
     outputs: dict[str, exp.Expr] = field(default_factory=dict)
     columns: list[exp.Column] = field(default_factory=list)
-    merged: frozenset[str] = frozenset()
     outer: SelectScope | None = None
 
     def owners(self, name: str) -> list[SelectSource]:
@@ -111,11 +110,6 @@ def _read_scopes(tree: exp.Expr, visible: TableLookup) -> list[SelectScope]:
             for expression in select.expressions
             if isinstance(expression, exp.Alias)
         }
-        scope.merged = frozenset(
-            visible.spell(arg.this if isinstance(arg, exp.Column) else arg)
-            for join in select.args.get("joins") or ()
-            for arg in join.args.get("using") or ()
-        )
         scopes[id(select)] = scope
     for column in find_all(tree, exp.Column):
         is_name = isinstance(column.this, exp.Identifier) and column.arg_key != "using"
@@ -137,8 +131,6 @@ def find_fault(column: exp.Column, scope: SelectScope) -> Fault:
     if name in scope.outputs and find_clause(column) in _OUTPUT_CLAUSES[visible.dialect]:
         return ""
     owners = scope.find_owners(name)
-    if len(owners) > 1 and name not in scope.merged and _all_told(owners):
-        return "ambiguous"
     if owners or (visible.dialect == "sqlite" and column.this.args.get("quoted")):
         # SQLite reads an unknown name in double quotes as text.
         return ""
@@ -184,10 +176,6 @@ def compares_itself(
         and visible.spell(other.this) == name
         and visible.spell(other.args["table"]) == visible.spell(source.identifier)
     )
-
-
-def _all_told(owners: list[SelectSource]) -> bool:
-    return all(owner.columns is not None for owner in owners)
 
 
 def _read_source(name: str, source: QuerySource, visible: TableLookup) -> SelectSource:

@@ -65,11 +65,6 @@ class Facts:
         tables = {name.lower() for table in self.tables for name in (table.name, table.schema)}
         return frozenset(columns | tables)
 
-    @cached_property
-    def table_names(self) -> frozenset[str]:
-        """All names of tables, in lower case."""
-        return frozenset(table.name.lower() for table in self.tables)
-
     def find_column(self, column: exp.Column) -> Column | None:
         """The real column that is meant, in the nearest enclosing query that has one."""
         select = column.parent_select
