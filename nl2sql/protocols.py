@@ -18,14 +18,10 @@ from nl2sql.types import (
     Assessment,
     Candidate,
     Completions,
-    Definition,
     Diagnostic,
     DraftQuery,
     ExecutionLimits,
     Explained,
-    Feedback,
-    FeedbackReceipt,
-    FewShot,
     Generated,
     GuardedQuery,
     Intent,
@@ -40,9 +36,6 @@ from nl2sql.types import (
     Rewriting,
     SamplingRequest,
     SchemaContext,
-    TableDescriptions,
-    TableDetails,
-    TablePage,
     Turn,
     Violation,
 )
@@ -279,78 +272,12 @@ class Repairer(Protocol):
         ...
 
 
-class FeedbackTaker(Protocol):
-    """Stores users' feedback on answers."""
-
-    async def take_feedback(self, feedback: Feedback) -> FeedbackReceipt:
-        """Process the feedback. Raise IndexUnavailable, DatabaseUnavailable, UnknownDatabase."""
-        ...
-
-
 @runtime_checkable
 class Probe(Protocol):
     """Checks whether a dependency of the service works right now."""
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """Pairs of (name, problem); the problem is empty if there is none."""
-        ...
-
-
-class DatabaseAccess(Protocol):
-    """Knows which databases a principal may ask."""
-
-    async def list_admitted(
-        self, databases: tuple[str, ...], principal: Principal
-    ) -> tuple[str, ...]:
-        """Those of which the principal may see anything. Raise Unavailable."""
-        ...
-
-
-class SchemaReader(Protocol):
-    """Describes databases to a principal, without a question."""
-
-    async def describe_tables(
-        self, database: str, names: tuple[str, ...], principal: Principal, most: int
-    ) -> TableDescriptions | Violation:
-        """The tables of these names, all if there are none; at most ``most``.
-
-        A violation if the principal may see nothing of the database. Raise as
-        ``Visibility.visible_catalog`` does.
-        """
-        ...
-
-    async def list_examples(self, database: str, principal: Principal) -> tuple[FewShot, ...]:
-        """Verified questions with queries that the principal may see and run.
-
-        Raise as ``describe_tables`` does.
-        """
-        ...
-
-
-class TableBrowser(Protocol):
-    """Shows the tables of databases to people. Methods raise as ``Visibility.visible_catalog``.
-
-    They return a violation if the principal may see nothing of the database.
-    """
-
-    async def find_tables(
-        self, database: str, search: str, principal: Principal, after: str, most: int
-    ) -> TablePage | Violation:
-        """At most ``most`` tables that match the search, those after the cursor ``after``.
-
-        Raise InvalidRequest for a cursor of another origin."""
-        ...
-
-    async def describe_table(
-        self, database: str, name: str, principal: Principal
-    ) -> TableDetails | Violation | None:
-        """One table; None if the principal sees none of that name."""
-        ...
-
-    async def list_definitions(
-        self, database: str, principal: Principal
-    ) -> tuple[Definition, ...] | Violation:
-        """The definitions of which the principal may see all that they read."""
         ...
 
 

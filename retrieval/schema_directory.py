@@ -53,7 +53,11 @@ class SchemaDirectory:
     async def describe_tables(
         self, database: str, names: tuple[str, ...], principal: Principal, most: int
     ) -> TableDescriptions | Violation:
-        """See ``SchemaReader.describe_tables``. Raises IndexUnavailable, PolicyError."""
+        """The tables of these names, all if there are none; at most ``most``.
+
+        A violation if the principal may see nothing of the database. Raises IndexUnavailable if it
+        was never indexed, PolicyError if its policy does not fit it.
+        """
         visible = await self._visibility.visible_catalog(database, principal)
         if isinstance(visible, Violation):
             return visible
@@ -86,7 +90,7 @@ class SchemaDirectory:
                 yield table, tuple(sorted(masked))
 
     async def list_examples(self, database: str, principal: Principal) -> tuple[FewShot, ...]:
-        """See ``SchemaReader.list_examples``. Raises IndexUnavailable, PolicyError."""
+        """Verified questions with queries that the principal may see and run. Raises likewise."""
         if self._examples is None:
             return ()
         visible = await self._visibility.visible_catalog(database, principal)

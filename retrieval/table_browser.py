@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.concurrency import gather_all
 from nl2sql.protocols import ColumnVisibility, Executor, Guard
-from nl2sql.types import (
-    ColumnDetails,
-    Definition,
-    Neighbour,
-    Principal,
-    TableDetails,
-    TableEntry,
-    TablePage,
-    Violation,
+from nl2sql.types import Definition, Principal, Violation
+from quorumsql.contract.schema import (
+    ColumnDetailsResponse,
+    KeyResponse,
+    NeighbourResponse,
+    TableDetailsResponse,
+    TableEntryResponse,
+    TablesResponse,
 )
 from retrieval.glosses import IndexedGlossary
 from retrieval.per_catalog import PerCatalog
@@ -70,7 +70,11 @@ class _View:
 
 
 class IndexedTables:
-    """The tables of all databases. See ``nl2sql.protocols.TableBrowser``."""
+    """The tables of all databases, in the form of the contract.
+
+    All methods raise IndexUnavailable if the database was never indexed, PolicyError if its policy
+    does not fit it; they return a violation if the principal may see nothing of it.
+    """
 
     def __init__(
         self,
@@ -94,35 +98,38 @@ class IndexedTables:
 
     async def find_tables(
         self, database: str, search: str, principal: Principal, after: str, most: int
-    ) -> TablePage | Violation:
-        """See ``TableBrowser.find_tables``; raises PolicyError too."""
+    ) -> TablesResponse | Violation:
+        """At most ``most`` tables that match the search, those after the cursor ``after``.
+
+        Raises InvalidRequest for a cursor of another origin, too.
+        """
         visible = await self._visibility.visible_catalog(database, principal)
         if isinstance(visible, Violation):
             return visible
         view = await self._views.load(visible)
         found = await asyncio.to_thread(view.search.find, search, after, most)
         tables = (visible.tables[at] for at in found.positions)
-        return TablePage(
-            tuple(
-                TableEntry(
-                    table.qualified,
-                    table.comment,
-                    view.glosses[table.qualified],
-                    len(table.columns),
-                    view.modules.get(table.qualified, ""),
-                    table.schema,
+        return TablesResponse(
+            tables=[
+                TableEntryResponse(
+                    table=table.qualified,
+                    comment=table.comment,
+                    gloss=view.glosses[table.qualified],
+                    columns=len(table.columns),
+                    module=view.modules.get(table.qualified, ""),
+                    database_schema=table.schema,
                 )
                 for table in tables
-            ),
-            found.next,
-            found.total,
-            view.schemas,
+            ],
+            next=found.next or None,
+            total=found.total,
+            schemas=view.schemas,
         )
 
     async def describe_table(
         self, database: str, name: str, principal: Principal
-    ) -> TableDetails | Violation | None:
-        """See ``TableBrowser.describe_table``. Raises IndexUnavailable, PolicyError."""
+    ) -> TableDetailsResponse | Violation | None:
+        """One table; None if the principal sees none of that name."""
         visible = await self._visibility.visible_catalog(database, principal)
         if isinstance(visible, Violation):
             return visible
@@ -143,33 +150,44 @@ class IndexedTables:
             *(_describe_key(key, "out") for key in outgoing),
             *(_describe_key(key, "in") for key in view.incoming.get(table.qualified, ())),
         ]
-        return TableDetails(
+        return TableDetailsResponse(
             table=table.qualified,
             kind=table.kind,
             comment=table.comment,
             gloss=view.glosses[table.qualified],
-            columns=tuple(
-                ColumnDetails(
-                    column,
-                    gloss,
+            columns=[
+                ColumnDetailsResponse(
+                    name=column.name,
+                    type=column.type,
+                    nullable=column.nullable,
+                    comment=column.comment,
+                    gloss=gloss,
                     is_key=column.name in table.primary_key,
-                    values=values.get(column.name, ((), False))[0],
-                    has_more_values=values.get(column.name, ((), False))[1],
-                    refers_to=refers_to.get(column.name, ""),
+                    values=list(values.get(column.name, ((), False))[0]),
+                    values_truncated=values.get(column.name, ((), False))[1],
+                    refers_to=refers_to.get(column.name),
                     is_masked=column.name in masked,
                 )
                 for column, gloss in zip(table.columns, glosses, strict=True)
-            ),
-            primary_key=table.primary_key,
-            keys=tuple(outgoing),
-            neighbours=tuple(neighbours[:_MOST_NEIGHBOURS]),
+            ],
+            primary_key=list(table.primary_key),
+            keys=[
+                KeyResponse(
+                    columns=list(key.columns),
+                    table=key.target,
+                    target_columns=list(key.target_columns),
+                    is_inferred=key.inferred,
+                )
+                for key in outgoing
+            ],
+            neighbours=neighbours[:_MOST_NEIGHBOURS],
             neighbours_total=len(neighbours),
         )
 
     async def list_definitions(
         self, database: str, principal: Principal
     ) -> tuple[Definition, ...] | Violation:
-        """See ``TableBrowser.list_definitions``. Raises IndexUnavailable, PolicyError."""
+        """The definitions of which the principal may see all that they read."""
         visible = await self._visibility.visible_catalog(database, principal)
         if isinstance(visible, Violation) or self._definitions is None:
             return visible if isinstance(visible, Violation) else ()
@@ -218,13 +236,13 @@ class IndexedTables:
         }
 
 
-def _describe_key(key: ForeignKey, direction: str) -> Neighbour:
+def _describe_key(key: ForeignKey, direction: Literal["out", "in"]) -> NeighbourResponse:
     """The other table of a key, and the condition that joins it."""
-    if direction == "out":
-        pairs = zip(key.columns, key.target_columns, strict=True)
-        return Neighbour(key.target, " AND ".join(f"{a} = {b}" for a, b in pairs), "out")
-    pairs = zip(key.target_columns, key.columns, strict=True)
-    return Neighbour(key.table, " AND ".join(f"{a} = {b}" for a, b in pairs), "in")
+    table, own, others = key.target, key.columns, key.target_columns
+    if direction == "in":
+        table, own, others = key.table, others, own
+    condition = " AND ".join(f"{a} = {b}" for a, b in zip(own, others, strict=True))
+    return NeighbourResponse(table=table, columns=condition, direction=direction)
 
 
 def _name_modules(catalog: Catalog, patterns: Mapping[str, Sequence[str]]) -> dict[str, str]:

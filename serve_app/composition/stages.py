@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from execution.executor import ReadOnlyExecutor
 from execution.guard.guard import SqlGuard
 from nl2sql.protocols import (
     Conversations,
-    DatabaseAccess,
     Engine,
     Executor,
-    FeedbackTaker,
     Guard,
     Planner,
     Probe,
     Ranker,
     Repairer,
     Retriever,
-    SchemaReader,
-    TableBrowser,
 )
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.conversations import GuardedConversations
@@ -31,10 +26,6 @@ from retrieval.retriever import HybridRetriever
 from retrieval.schema_directory import SchemaDirectory
 from retrieval.table_browser import IndexedTables
 from serve_app.composition.wiring import Wiring
-
-
-class Directory(DatabaseAccess, SchemaReader, Protocol):
-    """What principals may know of databases without a question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +65,9 @@ class CpuStages:
     """
 
     retriever: Retriever
-    directory: Directory
-    tables: TableBrowser
-    feedback: FeedbackTaker
+    directory: SchemaDirectory
+    tables: IndexedTables
+    feedback: FeedbackRecorder
     conversations: Conversations
     planner: Planner
     guard: Guard

@@ -11,7 +11,7 @@ from typing import Literal
 from nl2sql.cursors import read_time_cursor, write_cursor
 from nl2sql.deadline import ending_in
 from nl2sql.errors import DeadlineExceeded, Forbidden, InvalidRequest
-from nl2sql.protocols import FeedbackTaker, Guard
+from nl2sql.protocols import Guard
 from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import Feedback, FeedbackReceipt, Principal
@@ -19,7 +19,7 @@ from nl2sql.types.question import MOST_CHARS
 from quorumsql.contract import FeedbackRequest, FeedbackResponse
 from quorumsql.contract.feedback import ReviewEntryResponse, ReviewResponse
 from retrieval.conversations import find_refused
-from retrieval.examples.feedback import FeedbackWithdrawal
+from retrieval.examples.feedback import FeedbackRecorder, FeedbackWithdrawal
 from retrieval.index_store.example_store import build_access_key
 from retrieval.index_store.feedback_store import FeedbackNote, FeedbackStore, build_note
 from serve_app.service.accounting import Accounting
@@ -35,7 +35,7 @@ class FeedbackService:
     def __init__(
         self,
         settings: Settings,
-        taker: FeedbackTaker,
+        taker: FeedbackRecorder,
         admission: AdmissionController,
         reviews: FeedbackStore | None = None,
     ) -> None:

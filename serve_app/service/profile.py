@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Literal
 
 from nl2sql.concurrency import gather_all
-from nl2sql.protocols import SchemaReader
 from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, TableDescriptions
@@ -19,6 +18,7 @@ from quorumsql.contract.identity import (
     PrincipalResponse,
     RightsResponse,
 )
+from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.query_service import QueryService
 from serve_app.service.rights import may_review
 from serve_app.service.usage import UsageMeter
@@ -35,7 +35,7 @@ class ProfileService:
         self,
         settings: Settings,
         queries: QueryService,
-        schemas: SchemaReader,
+        schemas: SchemaDirectory,
         meter: UsageMeter,
     ) -> None:
         self._settings = settings

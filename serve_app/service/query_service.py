@@ -16,12 +16,13 @@ from nl2sql.concurrency import SingleFlight
 from nl2sql.deadline import Deadline, ending_in
 from nl2sql.errors import DeadlineExceeded, InvalidRequest, QuorumError
 from nl2sql.progress import enter_stage, observed_by
-from nl2sql.protocols import Answerer, DatabaseAccess, Observer, Probe
+from nl2sql.protocols import Answerer, Observer, Probe
 from nl2sql.settings import Settings
 from nl2sql.settings.pipeline import MOST_K, SamplingSettings
 from nl2sql.speed import Pace
 from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
+from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.account import Account
 from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
@@ -53,7 +54,7 @@ class QueryService:
         probes: Mapping[str, Probe],
         pace: Callable[[], Awaitable[Pace]] | None = None,
         preparation: PromptPreparation | None = None,
-        access: DatabaseAccess | None = None,
+        access: SchemaDirectory | None = None,
         accounting: Accounting | None = None,
         recorder: QuestionRecorder | None = None,
     ) -> None:

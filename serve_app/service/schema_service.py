@@ -9,32 +9,27 @@ from dataclasses import replace
 
 from generation.conversation.suggestions import suggest_questions
 from nl2sql.concurrency import gather_all
-from nl2sql.protocols import SchemaReader, TableBrowser
 from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import (
-    ColumnDetails,
     Definition,
     Principal,
     RetrievedTable,
     SchemaContext,
     TableDescriptions,
-    TableDetails,
-    TablePage,
     Violation,
 )
 from quorumsql.contract.schema import (
-    ColumnDetailsResponse,
     DatabaseResponse,
     DatabasesResponse,
     DefinitionsResponse,
-    KeyResponse,
     SemanticDefinitionResponse,
     SuggestionsResponse,
     TableDetailsResponse,
-    TableEntryResponse,
     TablesResponse,
 )
+from retrieval.schema_directory import SchemaDirectory
+from retrieval.table_browser import IndexedTables
 from serve_app.service.accounting import Accounting, Refusal
 from serve_app.service.query_service import QueryService
 from serve_app.service.request_checks import NotFound, check_filled, check_text
@@ -54,8 +49,8 @@ class SchemaService:
         self,
         settings: Settings,
         queries: QueryService,
-        schemas: SchemaReader,
-        tables: TableBrowser,
+        schemas: SchemaDirectory,
+        tables: IndexedTables,
         accounting: Accounting,
     ) -> None:
         self._settings = settings
@@ -92,12 +87,11 @@ class SchemaService:
         search = check_text("search", search, _LONGEST_SEARCH)
         database = self._settings.database_name(database, principal)
 
-        async def find() -> TablePage | Refusal:
+        async def find() -> TablesResponse | Refusal:
             found = await self._tables.find_tables(database, search, principal, after, most)
             return _refuse(found) if isinstance(found, Violation) else found
 
-        page = await self._accounting.run(f"find_tables: {search}", database, principal, find)
-        return page if isinstance(page, Refusal) else _render_page(page)
+        return await self._accounting.run(f"find_tables: {search}", database, principal, find)
 
     async def describe_table(
         self, database: str, name: str, principal: Principal
@@ -106,14 +100,14 @@ class SchemaService:
         name = check_filled("table", name, _LONGEST_NAME)
         database = self._settings.database_name(database, principal)
 
-        async def describe() -> TableDetails | Refusal | None:
+        async def describe() -> TableDetailsResponse | Refusal | None:
             found = await self._tables.describe_table(database, name, principal)
             return _refuse(found) if isinstance(found, Violation) else found
 
         found = await self._accounting.run(f"describe_table: {name}", database, principal, describe)
         if found is None:
             raise NotFound(f"There is no table {name!r} in {database}.", field="table")
-        return found if isinstance(found, Refusal) else _render_table(found)
+        return found
 
     async def list_definitions(
         self, database: str, principal: Principal
@@ -170,38 +164,4 @@ def _build_context(described: TableDescriptions) -> SchemaContext:
         foreign_keys=described.foreign_keys,
         names=described.names,
         dialect=described.dialect,
-    )
-
-
-def _render_page(page: TablePage) -> TablesResponse:
-    return TablesResponse(
-        tables=[
-            copy_fields(TableEntryResponse, entry, database_schema=entry.schema)
-            for entry in page.tables
-        ],
-        next=page.next or None,
-        total=page.total,
-        schemas=page.schemas,
-    )
-
-
-def _render_table(found: TableDetails) -> TableDetailsResponse:
-    return copy_fields(
-        TableDetailsResponse,
-        found,
-        columns=[_render_column(column) for column in found.columns],
-        keys=[
-            copy_fields(KeyResponse, key, table=key.target, is_inferred=key.inferred)
-            for key in found.keys
-        ],
-    )
-
-
-def _render_column(column: ColumnDetails) -> ColumnDetailsResponse:
-    return copy_fields(
-        ColumnDetailsResponse,
-        column,
-        column.column,
-        values_truncated=column.has_more_values,
-        refers_to=column.refers_to or None,
     )

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
 from nl2sql.deadline import ending_in
-from nl2sql.protocols import Executor, Guard, Retriever, SchemaReader
+from nl2sql.protocols import Executor, Guard, Retriever
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
@@ -25,6 +25,7 @@ from nl2sql.types import (
     Violation,
 )
 from ranking.query_words import describe_apart
+from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.accounting import Accounting, Refusal
 from serve_app.service.admission import AdmissionController
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, choose_in_range
@@ -46,7 +47,7 @@ class ToolService:
         guard: Guard,
         executor: Executor,
         retriever: Retriever,
-        schemas: SchemaReader,
+        schemas: SchemaDirectory,
         accounting: Accounting | None = None,
     ) -> None:
         """``accounting`` applies the limits of principals to all of them, and records them."""

@@ -8,14 +8,12 @@ import pytest
 
 from nl2sql.catalog import Catalog
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.types import (
-    ColumnDetails,
-    Definition,
-    Neighbour,
-    Principal,
-    TableDetails,
-    TablePage,
-    Violation,
+from nl2sql.types import Definition, Principal, Violation
+from quorumsql.contract.schema import (
+    ColumnDetailsResponse,
+    NeighbourResponse,
+    TableDetailsResponse,
+    TablesResponse,
 )
 from retrieval.glosses import IndexedGlossary
 from retrieval.index_store.generations import IndexedDatabase
@@ -85,19 +83,19 @@ def build(
 
 async def list_tables(tables: IndexedTables, search: str = "") -> list[str]:
     page = await tables.find_tables("shop", search, MIA, "", 50)
-    assert isinstance(page, TablePage)
+    assert isinstance(page, TablesResponse)
     assert page.total == len(page.tables)
     return [entry.table for entry in page.tables]
 
 
-async def describe(tables: IndexedTables, name: str) -> TableDetails:
+async def describe(tables: IndexedTables, name: str) -> TableDetailsResponse:
     found = await tables.describe_table("shop", name, MIA)
-    assert isinstance(found, TableDetails)
+    assert isinstance(found, TableDetailsResponse)
     return found
 
 
-def pick(details: TableDetails, name: str) -> ColumnDetails:
-    return next(each for each in details.columns if each.column.name == name)
+def pick(details: TableDetailsResponse, name: str) -> ColumnDetailsResponse:
+    return next(each for each in details.columns if each.name == name)
 
 
 # -- lists -----------------------------------------------------------------------------------------
@@ -105,12 +103,12 @@ def pick(details: TableDetails, name: str) -> ColumnDetails:
 
 async def test_an_entry_tells_what_a_table_is() -> None:
     page = await build().find_tables("shop", "orders", MIA, "", 1)
-    assert isinstance(page, TablePage)
+    assert isinstance(page, TablesResponse)
     (entry,) = page.tables
     assert entry.table == "sales.orders"
     assert entry.comment == "What customers ordered"
     assert entry.gloss == "also called purchases"
-    assert (entry.columns, entry.module, entry.schema) == (6, "sales", "sales")
+    assert (entry.columns, entry.module, entry.database_schema) == (6, "sales", "sales")
     assert page.schemas == 2
     assert page.next
     assert page.total > 1
@@ -130,19 +128,19 @@ async def test_what_is_hidden_is_not_found_by_any_word() -> None:
 
 async def test_a_table_in_detail() -> None:
     found = await describe(build(), "sales.orders")
-    assert (found.table, found.kind, found.primary_key) == ("sales.orders", "table", ("id",))
+    assert (found.table, found.kind, found.primary_key) == ("sales.orders", "table", ["id"])
     assert pick(found, "id").is_key
     assert pick(found, "customer_id").refers_to == "sales.customers.id"
     assert pick(found, "total").gloss == "also called worth"
-    assert pick(found, "total").column.comment == "in euros"
-    assert pick(found, "status").values == STATES
-    assert not pick(found, "status").has_more_values
-    assert [key.target for key in found.keys] == ["sales.customers", "sales.employees"]
-    assert found.neighbours == (
-        Neighbour("sales.customers", "customer_id = id", "out"),
-        Neighbour("sales.employees", "seller_id = id", "out"),
-        Neighbour("sales.order_lines", "id = order_id", "in"),
-    )
+    assert pick(found, "total").comment == "in euros"
+    assert pick(found, "status").values == list(STATES)
+    assert not pick(found, "status").values_truncated
+    assert [key.table for key in found.keys] == ["sales.customers", "sales.employees"]
+    assert found.neighbours == [
+        NeighbourResponse(table="sales.customers", columns="customer_id = id", direction="out"),
+        NeighbourResponse(table="sales.employees", columns="seller_id = id", direction="out"),
+        NeighbourResponse(table="sales.order_lines", columns="id = order_id", direction="in"),
+    ]
     assert found.neighbours_total == 3
 
 
@@ -154,8 +152,8 @@ async def test_a_hidden_table_is_as_unknown_as_an_invented_one(name: str) -> Non
 
 async def test_keys_to_what_is_hidden_are_not_told() -> None:
     found = await describe(build(hidden=["sales.employees"]), "sales.orders")
-    assert [key.target for key in found.keys] == ["sales.customers"]
-    assert pick(found, "seller_id").refers_to == ""
+    assert [key.table for key in found.keys] == ["sales.customers"]
+    assert pick(found, "seller_id").refers_to is None
     assert "sales.employees" not in [neighbour.table for neighbour in found.neighbours]
 
 
@@ -170,9 +168,9 @@ async def test_with_hidden_rows_a_value_is_one_of_the_principals_own_rows() -> N
         results={OWN[0]: [build_result(("open",), (None,))]},
     )
     column = pick(await describe(tables, "sales.orders"), "status")
-    assert column.values == ("open",)
+    assert column.values == ["open"]
     # However many there are: that would count hidden rows.
-    assert column.has_more_values
+    assert column.values_truncated
     assert guard.guarded == [("shop", OWN[0], MIA)]
 
 
@@ -187,7 +185,7 @@ async def test_with_hidden_rows_a_value_is_one_of_the_principals_own_rows() -> N
 async def test_values_that_cannot_be_read_are_left_out(outcome: Any) -> None:
     tables = build(open_columns=[], results={OWN[0]: [outcome]})
     column = pick(await describe(tables, "sales.orders"), "status")
-    assert (column.values, column.has_more_values) == ((), False)
+    assert (column.values, column.values_truncated) == ([], False)
 
 
 async def test_a_masked_column_is_marked_and_shows_no_value() -> None:
@@ -196,7 +194,7 @@ async def test_a_masked_column_is_marked_and_shows_no_value() -> None:
         masked=["sales.orders.status", "sales.customers.name"],
     )
     status = pick(await describe(tables, "sales.orders"), "status")
-    assert (status.is_masked, status.values, status.has_more_values) == (True, (), False)
+    assert (status.is_masked, status.values, status.values_truncated) == (True, [], False)
     assert not pick(await describe(tables, "sales.orders"), "total").is_masked
 
 

@@ -120,7 +120,7 @@ async def test_the_range_of_hidden_values_orders_no_rows(tmp_path: Path) -> None
         "zed",
     )
     database = DuckDbDatabase("file", path, LimitSettings())
-    ids = [row[0] for row in expect(ResultSet, await database.execute(query, 200)).rows]
+    ids: list[Any] = [row[0] for row in expect(ResultSet, await database.execute(query, 200)).rows]
     await database.close()
     assert sorted(ids) == list(range(100))
     assert ids != sorted(ids)

@@ -96,12 +96,13 @@ def build_parrot(*, with_token: bool) -> ASGIApp:
     identity = {"principals": {"ann": {"token_env": "ANN_TOKEN"}}} if with_token else {}
     chosen = build_settings(identity=identity)
     service = QueryService(chosen, ParrotAnswerer(), {"index": NoProbe()})
+    taker: Any = ParrotTaker()
     return build_http_app(
         Services(
             chosen,
             service,
             NO_TOOLS,
-            FeedbackService(chosen, ParrotTaker(), service.admission),
+            FeedbackService(chosen, taker, service.admission),
         )
     )
 
