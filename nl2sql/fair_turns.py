@@ -1,8 +1,8 @@
 """A limited number of turns that principals share fairly.
 
 Those who wait are called principal by principal, so that one with many requests does not hold up
-another with one; batch jobs wait for people. A quarter of the turns is never given to one principal
-alone, so that another need not wait for its requests to end. For use in one event loop.
+another with one. A quarter of the turns is never given to one principal alone, so that another need
+not wait for its requests to end. For use in one event loop.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class FairTurns:
         self._share = min(find_share(most), most_each or most)
         self._report = report
         self._held: Counter[str] = Counter()
-        self._people, self._batch = FairQueue(), FairQueue()
+        self._queue = FairQueue()
         self._idle = asyncio.Event()
         self._idle.set()
         self._busy = asyncio.Event()
@@ -47,11 +47,11 @@ class FairTurns:
     @property
     def waiting(self) -> int:
         """How many wait."""
-        return len(self._people) + len(self._batch)
+        return len(self._queue)
 
     def count_waiting(self, who: str) -> int:
         """How many of that principal wait."""
-        return self._people.count(who) + self._batch.count(who)
+        return self._queue.count(who)
 
     def may_take(self, who: str) -> bool:
         """Whether the principal would get a turn at once."""
@@ -66,28 +66,27 @@ class FairTurns:
         await self._busy.wait()
 
     @asynccontextmanager
-    async def hold(self, who: str, *, is_batch: bool = False) -> AsyncIterator[None]:
+    async def hold(self, who: str) -> AsyncIterator[None]:
         """Waits for a turn and holds it until the block ends."""
-        await self.take(who, is_batch=is_batch)
+        await self.take(who)
         try:
             yield
         finally:
             self.give_back(who)
 
-    async def take(self, who: str, *, is_batch: bool = False) -> None:
+    async def take(self, who: str) -> None:
         """Waits for a turn of the principal, who must give it back."""
         if self.may_take(who):
             self._give(who)
             self._report(self.waiting, self._held.total())
             return
-        line = self._batch if is_batch else self._people
-        turn = line.join(who)
+        turn = self._queue.join(who)
         self._report(self.waiting, self._held.total())
         try:
             await turn
         except asyncio.CancelledError:
             if turn.cancelled():
-                line.leave(who, turn)
+                self._queue.leave(who, turn)
                 self._report(self.waiting, self._held.total())
             else:
                 # It was called at the same moment.
@@ -99,19 +98,12 @@ class FairTurns:
         self._held[who] -= 1
         if not self._held[who]:
             del self._held[who]
-        while self._call(self._people) or self._call(self._batch):
-            pass
+        while (called := self._queue.call(self.may_take)) is not None:
+            self._give(called)
         if not self._held:
             self._idle.set()
             self._busy.clear()
         self._report(self.waiting, self._held.total())
-
-    def _call(self, line: FairQueue) -> bool:
-        """Gives a turn to the next in line who may take one; False if there is none."""
-        who = line.call(self.may_take)
-        if who is not None:
-            self._give(who)
-        return who is not None
 
     def _give(self, who: str) -> None:
         self._held[who] += 1

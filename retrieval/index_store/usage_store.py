@@ -22,8 +22,7 @@ INSERT INTO quorumsql.usage AS used (principal, requests) VALUES (%(principal)s,
 ON CONFLICT (principal) DO UPDATE SET
     minute_began = CASE WHEN {_IS_OVER} THEN now() ELSE used.minute_began END,
     requests = CASE WHEN {_IS_OVER} THEN 1 ELSE used.requests + 1 END
-RETURNING requests, 60 - extract(epoch FROM now() - minute_began)::float8,
-    CASE WHEN day = {_TODAY} THEN tokens ELSE 0 END, {_TO_MIDNIGHT}
+RETURNING requests, 60 - extract(epoch FROM now() - minute_began)::float8
 """
 _READ = f"""
 SELECT coalesce(CASE WHEN NOT ({_IS_OVER}) THEN requests END, 0),
@@ -45,16 +44,6 @@ ON CONFLICT (principal) DO UPDATE SET
     day = greatest(used.day, {_TODAY})
 RETURNING day, tokens, result_rows, {_TO_MIDNIGHT}
 """
-
-
-@dataclass(frozen=True, slots=True)
-class RequestCount:
-    """The counts after a request, which is included. Times are seconds until a count restarts."""
-
-    requests: int
-    minute_ends_s: float
-    tokens: int
-    day_ends_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +79,11 @@ class QuestionLease:
 class UsageStore(TableStore):
     """Counts usage. All methods raise IndexUnavailable."""
 
-    async def count_request(self, principal: str) -> RequestCount:
-        """Counts a request of ``principal`` in the present minute, which its first one begins."""
+    async def count_request(self, principal: str) -> tuple[int, float]:
+        """Counts a request: those of the present minute, and the seconds until that ends."""
         row = await self._fetch_row(_ADMIT, {"principal": principal})
         assert row is not None
-        return RequestCount(row[0], max(row[1], 0.0), row[2], row[3])
+        return row[0], max(row[1], 0.0)
 
     async def read(self, principal: str) -> UsageCounts:
         """What ``principal`` has used; counts nothing."""

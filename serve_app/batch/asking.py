@@ -21,7 +21,6 @@ from serve_app.batch.job import Job, JobSpec
 from serve_app.batch.questions import BatchQuestion, build_request
 from serve_app.batch.results import Row, build_error_row, build_row
 
-_PRIORITY = {"QuorumSQL-Priority": "batch"}
 _TRY_AGAIN = (429, 503)
 # Five minutes in all: enough for a database or the service to be restarted.
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 80.0)
@@ -89,7 +88,7 @@ class Asker:
             token = self.settings.identity.read_token(name, self.environ)
             max_rows = spec.max_rows or self.settings.limits.rows
             request = build_request(question, k=spec.k, seed=spec.seed, max_rows=max_rows)
-            headers = {**_PRIORITY, **wire.build_headers(token)}
+            headers = wire.build_headers(token)
 
             async def attempt() -> httpx.Response:
                 nonlocal start

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from nl2sql.errors import Unauthenticated, Unavailable
+from nl2sql.errors import LimitReached, Unauthenticated, Unavailable
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.types import Principal
-from serve_app.http.headers import change_headers, find_header
+from serve_app.http.headers import find_header
 from serve_app.http.origins import PROBES
 from serve_app.http.problems import render_error, render_problem
 from serve_app.http.sign_in_cookie import is_from_other_page, is_from_page, read_cookie
@@ -103,10 +103,7 @@ class Identification:
 
 
 class RequestLimit:
-    """Counts the requests of each principal and answers 429 to those too many.
-
-    Adds the headers ``x-ratelimit-…`` to all responses of principals with limits. Probes are free.
-    """
+    """Counts the requests of each principal and answers 429 to those too many; probes are free."""
 
     def __init__(self, app: ASGIApp, meter: UsageMeter) -> None:
         self._app = app
@@ -118,15 +115,8 @@ class RequestLimit:
             await self._app(scope, receive, send)
             return
         try:
-            usage = await self._meter.count_request(principal)
-        except Unavailable as error:
+            await self._meter.count_request(principal)
+        except (LimitReached, Unavailable) as error:
             await render_error(error)(scope, receive, send)
             return
-        if usage is None:
-            await self._app(scope, receive, send)
-            return
-        added = usage.describe()
-        app = self._app
-        if usage.is_exceeded:
-            app = render_error(self._meter.build_error(principal, usage))
-        await app(scope, receive, change_headers(send, lambda headers, _: headers.update(added)))
+        await self._app(scope, receive, send)

@@ -40,15 +40,7 @@ _EXPOSED = [
     f"QuorumSQL-{name}"
     for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes "
     "Trace-Id".split()
-] + [
-    "Retry-After",
-    "WWW-Authenticate",
-    *(
-        f"x-ratelimit-{name}-{unit}"
-        for name in ("limit", "remaining", "reset")
-        for unit in ("requests", "tokens")
-    ),
-]
+] + ["Retry-After", "WWW-Authenticate"]
 # From the headers of a request to the end of its body.
 _BODY_TIMEOUT_S = 10.0
 # The most bytes of a sign-in, and the most unfinished ones.

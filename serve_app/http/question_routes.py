@@ -25,7 +25,6 @@ from serve_app.http.responses import (
 )
 from serve_app.http.route_parts import (
     Caller,
-    Priority,
     choose_response_type,
     describe_responses,
     export_rows,
@@ -53,22 +52,18 @@ def build_question_router(service: QueryService) -> APIRouter:
     router = APIRouter()
 
     @router.post("/query", summary="Answer a question", responses=_QUERY)
-    async def query(
-        body: QueryRequest, request: Request, principal: Caller, priority: Priority = "people"
-    ) -> Response:
-        is_batch = priority == "batch"
+    async def query(body: QueryRequest, request: Request, principal: Caller) -> Response:
         media_type = choose_response_type(request, _SERVED)
         format_ = find_format(media_type)
         if format_ is not None:
-            asking = service.query(body, principal, is_batch=is_batch)
-            answer = await run_while_connected(request.receive, asking)
+            answer = await run_while_connected(request.receive, service.query(body, principal))
             if isinstance(answer, Answered):
                 return await export_rows(answer, format_, spreadsheet_safe=body.spreadsheet_safe)
             members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
             return render_problem(422, "No rows", answer.reason, members=members)
 
         async def work(observer: Observer | None, rows: RenderedRows) -> Parts:
-            answer = await service.query(body, principal, observer, is_batch=is_batch)
+            answer = await service.query(body, principal, observer)
             return await run_in_results_thread(_render, answer, rows, trace=body.trace)
 
         if media_type == EVENT_STREAM:
@@ -78,13 +73,12 @@ def build_question_router(service: QueryService) -> APIRouter:
 
     @router.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE)
     async def translate(
-        body: QueryRequest, request: Request, principal: Caller, priority: Priority = "people"
+        body: QueryRequest, request: Request, principal: Caller
     ) -> TranslateResponse:
         if body.max_rows is None:
             # The rows are not sent, so they are not read.
             body = body.model_copy(update={"max_rows": 1})
-        asking = service.query(body, principal, is_batch=priority == "batch")
-        answer = await run_while_connected(request.receive, asking)
+        answer = await run_while_connected(request.receive, service.query(body, principal))
         return drop_rows(build_response(_leave_out_rows(answer), trace=body.trace))
 
     return router

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import Depends, Header, HTTPException, Query, Request, Response
+from fastapi import Depends, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
@@ -30,15 +30,6 @@ def read_principal(request: Request) -> Principal:
 
 Caller = Annotated[Principal, Depends(read_principal)]
 
-
-Priority = Annotated[
-    Literal["people", "batch"],
-    Header(
-        alias="QuorumSQL-Priority",
-        description="`batch` for a question that nobody waits for: it is answered after those of "
-        "people, and by half of the service at most.",
-    ),
-]
 
 Responses = dict[int | str, dict[str, Any]]
 

@@ -23,8 +23,6 @@ from contextlib import asynccontextmanager, contextmanager
 from nl2sql.errors import Busy
 from nl2sql.fair_turns import FairTurns, find_share
 
-# Batch jobs get at most this part of a replica.
-_BATCH_PART = 0.5
 _SHORTEST_RETRY_S = 1.0
 # Later, whoever is refused may as well come when the load has changed.
 _LONGEST_RETRY_S = 30.0
@@ -62,13 +60,13 @@ class AdmissionController:
         self._present: Counter[str] = Counter()
 
     @contextmanager
-    def admit(self, who: str, *, patience_s: float, is_batch: bool = False) -> Iterator[None]:
+    def admit(self, who: str, *, patience_s: float) -> Iterator[None]:
         """Admits a question of the principal ``who`` until the block ends, and measures it.
 
         The block waits for its turn where it begins to work: ``turns.hold``. Raises Busy if it
         should not come now, or would take longer than ``patience_s``.
         """
-        self.check(who, patience_s=patience_s, is_batch=is_batch)
+        self.check(who, patience_s=patience_s)
         self._present[who] += 1
         present = self._present.total()
         start = time.monotonic()
@@ -78,11 +76,11 @@ class AdmissionController:
         finally:
             self._leave(who)
 
-    def check(self, who: str, *, patience_s: float, is_batch: bool = False) -> None:
+    def check(self, who: str, *, patience_s: float) -> None:
         """Raises what ``admit`` raises."""
         present = self._present.total() + 1
         self._check_waiting(who, present)
-        self._check_load(who, present, patience_s, is_batch=is_batch)
+        self._check_load(who, present, patience_s)
 
     @asynccontextmanager
     async def take(self, who: str = "") -> AsyncIterator[None]:
@@ -101,12 +99,12 @@ class AdmissionController:
         if is_full and not turns.may_take(who):
             raise self._refuse("Too many requests are waiting already.", present)
 
-    def _check_load(self, who: str, present: int, patience_s: float, *, is_batch: bool) -> None:
+    def _check_load(self, who: str, present: int, patience_s: float) -> None:
         expected_s = self._load.estimate_s(present)
         if present > 1 and expected_s > patience_s:
             reason = f"An answer would take about {expected_s:.0f} seconds now."
             raise self._refuse(reason, present)
-        bound = self._load.most_present * (_BATCH_PART if is_batch else 1.0)
+        bound = self._load.most_present
         share = max(1.0, bound / len({*self._present, who}))
         if present > bound and self._present[who] + 1 > share:
             raise self._refuse("The service is busy.", present)

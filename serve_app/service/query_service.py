@@ -90,10 +90,10 @@ class QueryService:
             return names
         return await self._access.list_admitted(names, principal)
 
-    def check(self, request: QueryRequest, principal: Principal, *, is_batch: bool = False) -> None:
+    def check(self, request: QueryRequest, principal: Principal) -> None:
         """Raises what ``query`` raises before it does anything."""
         build_question(request, self._settings, principal)
-        self.admission.check(principal.name, patience_s=self._timeout_s, is_batch=is_batch)
+        self.admission.check(principal.name, patience_s=self._timeout_s)
 
     async def query(
         self,
@@ -102,12 +102,10 @@ class QueryService:
         observer: Observer | None = None,
         *,
         history: tuple[Turn, ...] = (),
-        is_batch: bool = False,
     ) -> Answer:
         """Answers a request; ``observer`` receives what happens meanwhile.
 
-        ``history`` are the turns before it, where the caller tells them instead of a session; a
-        question of a batch job waits for people's.
+        ``history`` are the turns before it, where the caller tells them instead of a session.
 
         Raises InvalidRequest, UnknownDatabase, LimitReached, Busy, Unavailable,
         DeadlineExceeded.
@@ -120,22 +118,20 @@ class QueryService:
                 raise
             question = replace(question, history=history)
             # Before the limits, so that a refusal costs nothing and counts nothing.
-            with self.admission.admit(
-                principal.name, patience_s=self._timeout_s, is_batch=is_batch
-            ):
+            with self.admission.admit(principal.name, patience_s=self._timeout_s):
                 async with self._accounting.open(question, observer) as account:
-                    answer = await self._answer(account, is_batch=is_batch)
+                    answer = await self._answer(account)
                     account.finish(answer)
             finish.answer = answer
             if reads_policy(self._settings, principal):
                 return replace(answer, trace=replace(answer.trace, shows_policy=True))
             return answer
 
-    async def _answer(self, account: Account, *, is_batch: bool) -> Answer:
+    async def _answer(self, account: Account) -> Answer:
         question, deadline = account.question, Deadline.after(self._timeout_s)
 
         async def work() -> Answer:
-            turn = self.admission.turns.hold(question.principal.name, is_batch=is_batch)
+            turn = self.admission.turns.hold(question.principal.name)
             async with ending_in(deadline.left_s), turn:
                 return await self._pipeline.answer(question)
 

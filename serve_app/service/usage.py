@@ -16,7 +16,6 @@ from nl2sql.types import Principal, UsageLimits
 from retrieval.index_store.usage_store import (
     Exceeded,
     QuestionLease,
-    RequestCount,
     UsageStore,
 )
 from serve_app.service.account import Account
@@ -33,38 +32,6 @@ _MESSAGES: dict[LimitName, str] = {
     "tokens_per_day": "{name} may use {most} tokens of the language model on a day (UTC).",
     "rows_per_day": "{name} may receive {most} rows on a day (UTC).",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class RequestUsage:
-    """What a request leaves of the limits, for the headers of its response."""
-
-    limits: UsageLimits
-    count: RequestCount
-
-    @property
-    def is_exceeded(self) -> bool:
-        """Whether the request is one too many."""
-        most = self.limits.requests_per_minute
-        return bool(most) and self.count.requests > (most or 0)
-
-    def describe(self) -> dict[str, str]:
-        """The headers ``x-ratelimit-…``, only for limits that are set."""
-        headers: dict[str, str] = {}
-        for name, most, used, ends_s in (
-            (
-                "requests",
-                self.limits.requests_per_minute,
-                self.count.requests,
-                self.count.minute_ends_s,
-            ),
-            ("tokens", self.limits.tokens_per_day, self.count.tokens, self.count.day_ends_s),
-        ):
-            if most:
-                headers[f"x-ratelimit-limit-{name}"] = str(most)
-                headers[f"x-ratelimit-remaining-{name}"] = str(max(most - used, 0))
-                headers[f"x-ratelimit-reset-{name}"] = f"{math.ceil(ends_s)}s"
-        return headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +67,19 @@ class UsageMeter:
         self._settings = settings
         self._lease_s = question_timeout_s + _LEASE_SPARE_S
 
-    async def count_request(self, principal: Principal) -> RequestUsage | None:
-        """Counts a request; None if neither requests nor tokens are limited.
+    async def count_request(self, principal: Principal) -> None:
+        """Counts a request, if requests are limited.
 
-        Raises Unavailable: what cannot be counted is not allowed.
+        Raises LimitReached if it is one too many; Unavailable: what cannot be counted is not
+        allowed.
         """
         limits = self._settings.find_limits(principal)
-        if not (limits.requests_per_minute or limits.tokens_per_day):
-            return None
-        return RequestUsage(limits, await self._store.count_request(principal.name))
+        if not limits.requests_per_minute:
+            return
+        requests, minute_ends_s = await self._store.count_request(principal.name)
+        if requests > limits.requests_per_minute:
+            exceeded = Exceeded("requests_per_minute", minute_ends_s)
+            raise _build_error(principal, limits, exceeded)
 
     async def read(self, principal: Principal) -> tuple[UsedLimit, ...]:
         """A principal's limits and what of them is used; counts nothing. Raises Unavailable."""
@@ -127,11 +98,6 @@ class UsageMeter:
             for name, count, resets_in_s in used
             if (most := getattr(limits, name))
         )
-
-    def build_error(self, principal: Principal, usage: RequestUsage) -> LimitReached:
-        """The error for a request too many."""
-        refusal = Exceeded("requests_per_minute", usage.count.minute_ends_s)
-        return _build_error(principal, usage.limits, refusal)
 
     @asynccontextmanager
     async def measure(self, account: Account) -> AsyncIterator[None]:

@@ -50,7 +50,7 @@ async def test_whenever_those_who_wait_leave_no_turn_is_lost(most: int) -> None:
     turns = FairTurns(most)
 
     async def work(who: str, ticks: int) -> None:
-        async with turns.hold(who, is_batch=ticks % 3 == 0):
+        async with turns.hold(who):
             for _ in range(ticks):
                 await asyncio.sleep(0)
 

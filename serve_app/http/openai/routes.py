@@ -30,7 +30,7 @@ from serve_app.http.openai.responses import DEFAULT_MODEL, Completion, build_mod
 from serve_app.http.openai.stream import ChatStream
 from serve_app.http.problems import CLIENT_GONE
 from serve_app.http.responses import AnyTextJSONResponse
-from serve_app.http.route_parts import Caller, Priority
+from serve_app.http.route_parts import Caller
 from serve_app.service.query_service import QueryService
 from serve_app.service.request_checks import MOST_QUESTION_CHARS
 
@@ -62,10 +62,7 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
         summary="Answer the last message of a chat",
         responses={**_ERRORS, 200: {"content": {"text/event-stream": {}}}},
     )
-    async def complete(
-        body: ChatRequest, request: Request, principal: Caller, priority: Priority = "people"
-    ) -> Response:
-        is_batch = priority == "batch"
+    async def complete(body: ChatRequest, request: Request, principal: Caller) -> Response:
         body.check_parameters()
         prompt = read_question(body.messages)
         if body.model != DEFAULT_MODEL:
@@ -87,11 +84,11 @@ def build_router(settings: Settings, service: QueryService) -> APIRouter:
         )
 
         async def work(observer: Observer | None = None) -> Answer:
-            return await service.query(query, principal, observer, history=turns, is_batch=is_batch)
+            return await service.query(query, principal, observer, history=turns)
 
         if body.stream:
             # What is refused has a status of its own, which a stream that has begun cannot have.
-            service.check(query, principal, is_batch=is_batch)
+            service.check(query, principal)
             return ChatStream(completion, work, includes_usage=body.includes_usage)
         try:
             answer = await run_while_connected(request.receive, work())

@@ -39,8 +39,8 @@ async def test_each_request_has_a_number_of_its_own(replicas: list[UsageStore]) 
     counts = await asyncio.gather(
         *(replicas[number % 2].count_request("ann") for number in range(50))
     )
-    assert sorted(count.requests for count in counts) == list(range(1, 51))
-    assert (await replicas[0].count_request("bob")).requests == 1
+    assert sorted(number for number, _ in counts) == list(range(1, 51))
+    assert (await replicas[0].count_request("bob"))[0] == 1
 
 
 async def test_a_minute_begins_with_its_first_request(
@@ -48,11 +48,10 @@ async def test_a_minute_begins_with_its_first_request(
 ) -> None:
     usage = replicas[0]
     for _ in range(3):
-        count = await usage.count_request("ann")
-    assert 0 < count.minute_ends_s <= 60
+        _, minute_ends_s = await usage.count_request("ann")
+    assert 0 < minute_ends_s <= 60
     execute(index_url, "UPDATE quorumsql.usage SET minute_began = now() - interval '61 seconds'")
-    again = await usage.count_request("ann")
-    assert (again.requests, again.minute_ends_s) == (1, 60)
+    assert await usage.count_request("ann") == (1, 60)
 
 
 async def test_no_more_questions_at_once_than_allowed(replicas: list[UsageStore]) -> None:
@@ -93,7 +92,7 @@ async def test_tokens_are_counted_when_a_question_ends(replicas: list[UsageStore
     limits = UsageLimits(tokens_per_day=100)
     lease = await take(replicas[0], limits)
     await replicas[0].end_question(lease, tokens=99, rows=0)
-    assert (await replicas[1].count_request("ann")).tokens == 99
+    assert (await replicas[1].read("ann")).tokens == 99
     lease = await take(replicas[1], limits)
     await replicas[1].end_question(lease, tokens=1, rows=0)
     refusal = await begin(replicas[0], limits)
@@ -107,7 +106,7 @@ async def test_a_new_day_begins_at_zero(replicas: list[UsageStore], index_url: s
     limits = UsageLimits(tokens_per_day=10, rows_per_day=10)
     yesterday = await take(replicas[0], limits)
     execute(index_url, "UPDATE quorumsql.usage SET day = day - 1, tokens = 10, result_rows = 10")
-    assert (await replicas[0].count_request("ann")).tokens == 0
+    assert (await replicas[0].read("ann")).tokens == 0
     earlier = QuestionLease(
         yesterday.id, yesterday.principal, yesterday.day.replace(year=2000), yesterday.rows
     )

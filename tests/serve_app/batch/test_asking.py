@@ -119,8 +119,6 @@ async def test_a_busy_service_is_asked_again_after_people(
     assert row["row_count"] == 2
     assert row["principal"] == "mia"
     assert len(transport.requests) == 3
-    for request in transport.requests:
-        assert request.headers["QuorumSQL-Priority"] == "batch"
 
 
 async def test_a_service_that_stays_unavailable_is_the_questions_error() -> None:

@@ -12,6 +12,7 @@ from nl2sql.settings import Settings
 from nl2sql.types import Entitlement, Principal, UsageLimits
 from retrieval.index_store.credentials import ApiKeyStore
 from retrieval.index_store.store import IndexStore
+from retrieval.index_store.usage_store import UsageStore
 from tests.fakes import build_settings
 from tests.serve_app.replicas import run_replicas
 
@@ -38,15 +39,9 @@ async def test_requests_a_minute(store: IndexStore, index_url: str) -> None:
     async with run_replicas(settings, index_url) as replicas:
         responses = await asyncio.gather(*(replicas.ask("token-of-ann") for _ in range(CLIENTS)))
         assert Counter(response.status_code for response in responses) == {200: 20, 429: 30}
-        remaining = Counter(
-            response.headers["x-ratelimit-remaining-requests"] for response in responses
-        )
-        assert remaining == Counter(str(number) for number in range(1, 20)) + Counter({"0": 31})
         refused = next(response for response in responses if response.status_code == 429)
         assert refused.headers["content-type"] == "application/problem+json"
         assert 0 < int(refused.headers["retry-after"]) <= 60
-        assert refused.headers["x-ratelimit-limit-requests"] == "20"
-        assert refused.headers["x-ratelimit-reset-requests"].endswith("s")
         assert "ann may send 20 requests in a minute" in refused.json()["detail"]
         # Before its body is read; probes are free.
         for path in ("/query", "/no/such/path"):
@@ -54,7 +49,6 @@ async def test_requests_a_minute(store: IndexStore, index_url: str) -> None:
             assert response.status_code == 429
         response = await replicas.send("token-of-ann", "GET", "/healthz")
         assert response.status_code == 200
-        assert "x-ratelimit-limit-requests" not in response.headers
         # Own limits replace those of all.
         bob = [(await replicas.ask("token-of-bob")).status_code for _ in range(4)]
         assert bob == [200, 200, 200, 429]
@@ -66,13 +60,11 @@ async def test_a_second_key_has_no_new_quota(store: IndexStore, index_url: str) 
     eve = Principal("eve", access=access)
     _, first = await keys.create(eve, valid_days=None)
     async with run_replicas(build({}), index_url) as replicas:
-        responses = [await replicas.ask(first) for _ in range(2)]
-        tokens = [response.headers["x-ratelimit-remaining-tokens"] for response in responses]
-        assert tokens == ["220", "110"]
+        for _ in range(2):
+            assert (await replicas.ask(first)).status_code == 200
         _, second = await keys.create(eve, valid_days=None)
         refused = await replicas.ask(second)
         assert refused.status_code == 429
-        assert refused.headers["x-ratelimit-remaining-tokens"] == "0"
         assert 0 < int(refused.headers["retry-after"]) <= 86_400
         assert (await replicas.ask(first)).status_code == 429
 
@@ -101,11 +93,9 @@ async def test_a_question_that_was_not_answered_returns_its_lease(
         task.cancel()
         await asyncio.wait({task})
     async with run_replicas(settings, index_url) as replicas:
-        response = await replicas.ask("token-of-ann")
-        assert response.status_code == 200
-        used = 1_000_000 - int(response.headers["x-ratelimit-remaining-tokens"])
         # One prompt: what the model had done by then is not known.
-        assert used == settings.model.max_model_len
+        assert (await UsageStore(store).read("ann")).tokens == settings.model.max_model_len
+        assert (await replicas.ask("token-of-ann")).status_code == 200
 
 
 @pytest.mark.parametrize("limit", ["requests_per_minute", "questions_at_once", "rows_per_day"])

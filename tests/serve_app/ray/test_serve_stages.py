@@ -107,9 +107,7 @@ def test_keys_and_limits_hold_behind_rays_proxy(url: str, wiring: Wiring) -> Non
     statuses = [ask(url, key, "SELECT 1 AS one").status_code for _ in range(7)]
     assert statuses == [200] * 5 + [429] * 2
     refused = ask(url, key, "SELECT 1 AS one")
-    assert refused.headers["x-ratelimit-remaining-requests"] == "0"
     assert 0 < int(refused.headers["retry-after"]) <= 60
-    assert "x-ratelimit-remaining-tokens" in refused.headers
     assert httpx.get(f"{url}/readyz").json() == {"ready": True}
     revoke(wiring, key_id)
     for wrong in (key, "", "qsql_" + "a" * 43, "other"):

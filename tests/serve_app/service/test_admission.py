@@ -23,15 +23,15 @@ class Asking:
         self.go = asyncio.Event()
         self.order: list[str] = []
 
-    async def ask(self, name: str, *, is_batch: bool = False) -> None:
+    async def ask(self, name: str) -> None:
         """One question of the principal that is the name's first letter."""
-        with self.admission.admit(name[0], patience_s=NEVER_MIND, is_batch=is_batch):
-            async with self.admission.turns.hold(name[0], is_batch=is_batch):
+        with self.admission.admit(name[0], patience_s=NEVER_MIND):
+            async with self.admission.turns.hold(name[0]):
                 self.order.append(name)
                 await self.go.wait()
 
-    async def start(self, *names: str, is_batch: bool = False) -> list[asyncio.Task[None]]:
-        tasks = [asyncio.create_task(self.ask(name, is_batch=is_batch)) for name in names]
+    async def start(self, *names: str) -> list[asyncio.Task[None]]:
+        tasks = [asyncio.create_task(self.ask(name)) for name in names]
         await asyncio.sleep(0.01)
         return tasks
 
@@ -60,15 +60,6 @@ async def test_one_principal_fills_neither_the_replica_nor_its_waiting_places() 
     await asyncio.gather(*tasks)
 
 
-async def test_batch_jobs_wait_for_people() -> None:
-    asking = Asking(AdmissionController(1, 99))
-    tasks = await asking.start("a1", "a2", is_batch=True)
-    tasks += await asking.start("b1", "b2")
-    asking.go.set()
-    await asyncio.gather(*tasks)
-    assert asking.order == ["a1", "b1", "b2", "a2"]
-
-
 async def test_one_who_would_not_be_answered_in_time_is_refused_at_once() -> None:
     admission = AdmissionController(1, 99)
     admission._load.measure(2.0, 1)
@@ -83,10 +74,10 @@ async def test_one_who_would_not_be_answered_in_time_is_refused_at_once() -> Non
 # -- what a replica can bear -----------------------------------------------------------------------
 
 
-def fill(admission: AdmissionController, who: str, *, is_batch: bool = False) -> int:
+def fill(admission: AdmissionController, who: str) -> int:
     """How many questions of ``who`` enter until one is refused; they stay."""
     for entered in range(MANY):
-        entering = admission.admit(who, patience_s=NEVER_MIND, is_batch=is_batch)
+        entering = admission.admit(who, patience_s=NEVER_MIND)
         try:
             entering.__enter__()
         except Busy:
@@ -143,9 +134,3 @@ def test_those_who_are_refused_come_back_as_answers_become_free() -> None:
     assert told[50] - told[0] == pytest.approx(10, abs=1)
     # Not longer than the load is known for.
     assert told[-1] == pytest.approx(30, abs=1)
-
-
-def test_batch_jobs_get_half_of_a_replica() -> None:
-    admission = measured(0.5, 5.0, 20)
-    assert fill(admission, "a", is_batch=True) == pytest.approx(5, abs=1)
-    assert fill(admission, "a") == pytest.approx(5, abs=1)
