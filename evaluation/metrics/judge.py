@@ -1,9 +1,8 @@
 """Compares a system's candidates with the gold results.
 
 Gold queries run through the same guard and executor as everything else; a gold query that is
-refused or fails is reported. Results that the system did not return completely (over HTTP, rows
-come as JSON and in pages) are fetched again here, so that complete results of the database are
-compared. Knows nothing of runs and files.
+refused or fails is reported. Results of which the vote read only a page are fetched again here, so
+that complete results of the database are compared. Knows nothing of runs and files.
 """
 
 from __future__ import annotations

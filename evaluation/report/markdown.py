@@ -143,10 +143,8 @@ def _list_facts(manifest: RunManifest) -> Iterator[tuple[str, str]]:
     yield "questions file", f"{manifest.benchmark_path}, SHA-256 {manifest.benchmark_sha256}"
     yield "dialect", manifest.dialect
     yield "evidence", "given" if manifest.evidence else "not given"
-    yield "asked", manifest.service or "in the process of the command"
-    if not manifest.service:
-        model = manifest.configuration.get("model", {})
-        yield "model", str(model.get("name", "unknown"))
+    model = manifest.configuration.get("model", {})
+    yield "model", str(model.get("name", "unknown"))
     yield "sampling", f"K={name_count(manifest.k)}, seed {manifest.seed}"
     if manifest.samples:
         yield "samples", f"kept in {manifest.samples}; samples read from it took no time"

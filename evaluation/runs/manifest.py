@@ -32,7 +32,6 @@ class RunManifest(Record):
     sample_seed: int = 0
     evidence: bool = False
     concurrency: int = 1
-    service: str = ""
     samples: str = ""
     question_ids: tuple[str, ...]
     configuration: dict[str, Any]

@@ -1,7 +1,7 @@
 """Asks a system the questions of a run, many at a time, and writes a record of each.
 
-The system is a function from a question to a response: a pipeline in this process, a service over
-HTTP, or a baseline. Knows nothing of its implementation or of ray.
+The system is a function from a question to a response: the pipeline or a baseline. Knows
+nothing of its implementation or of ray.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs variants over a benchmark: the pipeline in this process, or a service over HTTP.
+"""Runs variants over a benchmark, in this process.
 
 Connects ``evaluation`` (records, folders, figures) with the parts that this folder builds. Each
 variant has a run folder under ``output``, whose name ends in a hash over all that the figures
@@ -7,7 +7,6 @@ depend on. The same command therefore continues its own run and no other.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import re
@@ -26,13 +25,9 @@ from evaluation.runs.manifest import RunManifest
 from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, Progress, run_questions
 from evaluation.runs.variants import Variant, override
-from nl2sql.errors import Busy, SettingsError
 from nl2sql.protocols import Engine
 from nl2sql.rendering import build_response
-from nl2sql.settings import Settings
-from nl2sql.types import Completions, Question, SamplingRequest
-from quorumsql.async_client import AsyncClient
-from quorumsql.contract import QueryRequest
+from nl2sql.types import Question
 from serve_app.composition.local import LocalParts, open_engine, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import ReadyBenchmark
@@ -43,7 +38,7 @@ _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class MeasureOptions:
-    """How a benchmark is run. ``service`` is the URL of a running one; empty: in this process.
+    """How a benchmark is run.
 
     ``sample`` questions were drawn with ``seed`` (0: all); the model uses ``seed`` too. ``samples``
     is the file that stores the model's samples.
@@ -56,7 +51,6 @@ class MeasureOptions:
     evidence: bool = False
     fresh: bool = False
     concurrency: int = 16
-    service: str = ""
     samples: Path | None = None
 
 
@@ -75,7 +69,6 @@ def build_manifest(benchmark: Benchmark, variant: Variant, options: MeasureOptio
         sample_seed=options.seed if options.sample else 0,
         evidence=options.evidence,
         concurrency=options.concurrency,
-        service=options.service,
         samples=str(options.samples or ""),
         question_ids=tuple(example.id for example in benchmark.examples),
         configuration=variant.settings.model_dump(mode="json"),
@@ -112,8 +105,8 @@ async def measure(
 
     The sample is already drawn; ``options.sample`` is only recorded. The model is loaded once.
 
-    ``engine`` replaces the configured model. Raises SettingsError, and Unavailable if the model or
-    the service stops answering: the next call continues.
+    ``engine`` replaces the configured model. Raises SettingsError, and Unavailable if the model
+    stops answering: the next call continues.
     """
     benchmark = ready.benchmark
     examples = benchmark.examples
@@ -121,8 +114,6 @@ async def measure(
     # Complete runs need no model.
     if all(run.is_complete() for run in runs):
         return [run.folder for run in runs]
-    if options.service:
-        engine = NoEngine("The model runs in the service.")
     async with (
         _keep_samples(ready.wiring, options, reporter, engine) as engine,
         open_parts(ready.wiring, reporter, engine=engine) as parts,
@@ -138,15 +129,14 @@ async def measure(
                     if follow is not None:
                         follow(done, total, correct)
 
-                async with _open_system(parts, variant, options) as ask:
-                    await run_questions(
-                        examples,
-                        ask,
-                        judge,
-                        run,
-                        max_rows=variant.settings.limits.max_rows,
-                        progress=progress,
-                    )
+                await run_questions(
+                    examples,
+                    _build_system(parts, variant),
+                    judge,
+                    run,
+                    max_rows=variant.settings.limits.max_rows,
+                    progress=progress,
+                )
     return [run.folder for run in runs]
 
 
@@ -178,14 +168,7 @@ def _open_run(benchmark: Benchmark, variant: Variant, options: MeasureOptions) -
     return run
 
 
-@asynccontextmanager
-async def _open_system(
-    parts: LocalParts, variant: Variant, options: MeasureOptions
-) -> AsyncIterator[Ask]:
-    if options.service:
-        async with AsyncClient(options.service) as client:
-            yield lambda question: _ask_service(client, question)
-        return
+def _build_system(parts: LocalParts, variant: Variant) -> Ask:
     # The prompt of a measured question must not contain its own answer.
     changes = ["retrieval.same_question=false"]
     if variant.settings.limits.sampling_timeout_ms is None:
@@ -208,56 +191,4 @@ async def _open_system(
             },
         )
 
-    yield ask
-
-
-async def _ask_service(client: AsyncClient, question: Question) -> SystemResponse:
-    request = QueryRequest(
-        question=question.text,
-        evidence=question.evidence,
-        database=question.database,
-        k=question.k,
-        seed=question.seed,
-        max_rows=question.max_rows,
-        trace=True,
-    )
-    while True:
-        try:
-            return SystemResponse(await client.ask(request))
-        except Busy as busy:
-            await asyncio.sleep(busy.retry_after_s)
-
-
-@dataclass(frozen=True, slots=True)
-class NoEngine:
-    """In place of a model that must not be called: raises SettingsError with this message."""
-
-    message: str
-    hint: str = ""
-
-    async def sample(self, request: SamplingRequest) -> Completions:
-        """Raises SettingsError."""
-        raise SettingsError(self.message, hint=self.hint)
-
-    async def speed(self) -> None:
-        """Unknown."""
-
-    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
-        """Raises SettingsError."""
-        raise SettingsError(self.message, hint=self.hint)
-
-
-def check_service(
-    url: str, settings: Settings, benchmark: Benchmark, variants: Sequence[Variant]
-) -> None:
-    """Raises SettingsError for databases or variants that a running service does not support."""
-    if unknown := sorted(set(benchmark.databases) - set(settings.databases)):
-        raise SettingsError(
-            f"The service at {url} does not know the databases {', '.join(unknown)}.",
-            hint="Add them to its settings file, or omit --service: then they load by themselves.",
-        )
-    if any(variant.baseline or variant.settings != settings for variant in variants):
-        raise SettingsError(
-            f"The service at {url} cannot run a baseline or other settings.",
-            hint="Omit --service: then the pipeline runs in this process.",
-        )
+    return ask

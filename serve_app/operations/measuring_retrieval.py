@@ -10,16 +10,30 @@ from collections.abc import Mapping
 from evaluation.retrieval.measures import RetrievalFigures, summarize
 from evaluation.retrieval.runner import run_retrieval
 from evaluation.retrieval.search import SearchSystem
+from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
+from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.local import open_parts
 from serve_app.operations.benchmarks import ReadyBenchmark
-from serve_app.operations.measuring import NoEngine
 from serve_app.reporting import Reporter
 
-_NO_MODEL = NoEngine(
-    "Retrieval is measured without a language model.",
-    hint="Keep retrieval.linking at deterministic.",
-)
+
+class NoEngine:
+    """In place of a model, which must not be called."""
+
+    async def sample(self, request: SamplingRequest) -> Completions:
+        """Raises SettingsError."""
+        raise SettingsError(
+            "Retrieval is measured without a language model.",
+            hint="Keep retrieval.linking at deterministic.",
+        )
+
+    async def speed(self) -> None:
+        """Unknown."""
+
+    async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
+        """None: no prompt is written."""
+        return (0,) * len(texts)
 
 
 async def measure_retrieval(
@@ -34,7 +48,7 @@ async def measure_retrieval(
     The settings of ``variants`` must know the benchmark's databases. Raises SettingsError,
     Unavailable.
     """
-    async with open_parts(ready.wiring, reporter, engine=_NO_MODEL) as parts:
+    async with open_parts(ready.wiring, reporter, engine=NoEngine()) as parts:
         systems = {
             name: SearchSystem(parts.build_retriever(settings), parts.build_planner(settings))
             for name, settings in variants.items()

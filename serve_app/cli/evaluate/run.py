@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from data.benchmarks.load import load_benchmark
-from data.benchmarks.types import Benchmark
-from evaluation.runs.variants import Variant, build_variants, override, parse_count
+from evaluation.runs.variants import build_variants, override, parse_count
 from generation.engines.choice import has_gpu
-from nl2sql.errors import SettingsError, Unavailable
-from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext, split_list
 from serve_app.cli.evaluate import options as opt
 from serve_app.cli.evaluate.report import describe_run, load_run, print_runs
 from serve_app.cli.output import Output, prints, say
 from serve_app.cli.terminal import TerminalReporter
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.background import is_ready
 from serve_app.operations.benchmarks import prepare_benchmark
-from serve_app.operations.measuring import MeasureOptions, check_service, measure
+from serve_app.operations.measuring import MeasureOptions, measure
 
 
 @prints
@@ -57,10 +52,6 @@ def run(
             "candidates, or fewer, without the model, to compare the stages after sampling."
         ),
     ] = None,
-    service: Annotated[
-        str,
-        typer.Option(help="URL of a running service; default: the pipeline in this process."),
-    ] = "",
     output: opt.Output = opt.DEFAULT_OUTPUT,
     fresh: opt.Fresh = False,
 ) -> Output:
@@ -70,8 +61,8 @@ def run(
     """
     cli: CliContext = context.obj
     settings = override(cli.settings, set_ or ())
-    if not service:  # so that the manifest names the model
-        settings = Wiring(settings).resolve_model(on_gpu=has_gpu()).settings
+    # So that the manifest names the model.
+    settings = Wiring(settings).resolve_model(on_gpu=has_gpu()).settings
     variants = build_variants(
         settings,
         [parse_count(part) for part in split_list(k)],
@@ -85,7 +76,6 @@ def run(
         evidence=evidence,
         fresh=fresh,
         concurrency=concurrency,
-        service=service,
         samples=samples,
     )
     chosen = opt.choose_questions(
@@ -95,8 +85,6 @@ def run(
         seed=seed,
         evidence=evidence,
     )
-    if service:
-        _check_service(settings, variants, chosen, options)
 
     async def measure_all() -> list[Path]:
         reporter = TerminalReporter()
@@ -110,18 +98,3 @@ def run(
         say(f"Report: quorumsql eval report {' '.join(map(str, folders))} --output report.md")
 
     return Output([describe_run(folder) for folder in folders], tell)
-
-
-def _check_service(
-    settings: Settings, variants: Sequence[Variant], benchmark: Benchmark, options: MeasureOptions
-) -> None:
-    if options.samples:
-        raise SettingsError(
-            "The samples of a service cannot be stored.",
-            hint="Omit --samples or --service.",
-        )
-    check_service(options.service, settings, benchmark, variants)
-    if not is_ready(options.service):
-        raise Unavailable(
-            f"No service is ready at {options.service}.", hint="Start one: `make serve`."
-        )

@@ -130,7 +130,6 @@ def test_checks_tell_what_to_do(demo_settings: Settings) -> None:
         (["run", "demo_erp", "--evidence"], "has no evidence"),
         (["run", "nothing.json"], "nothing.json"),
         (["run", "demo_erp", "--k", "2,one"], "For example --k 8"),
-        (["run", "demo_erp", "--service", "http://127.0.0.1:9"], "No service is ready"),
         (["retrieval", "demo_erp", "--variants", "dense"], "There are: cosine"),
         (["report", "."], "holds no run"),
     ],

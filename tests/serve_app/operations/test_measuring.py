@@ -1,23 +1,19 @@
-"""Runs over the real parts, but for the model: names, samples, sittings, the service's limits."""
+"""Runs over the real parts, but for the model: names, samples, sittings."""
 
 from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
 
-import pytest
-
 from data.benchmarks.types import Benchmark, Configured, LocalFile, PostgresFile, Source
 from evaluation.runs.run_folder import read_run
 from evaluation.runs.variants import build_variant, build_variants, override
-from nl2sql.errors import SettingsError
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import ReadyBenchmark, add_databases, draw_sample
 from serve_app.operations.measuring import (
     MeasureOptions,
     build_manifest,
-    check_service,
     measure,
     name_run,
 )
@@ -91,17 +87,6 @@ def test_only_the_databases_of_the_sample_are_needed() -> None:
     benchmark = dataclasses.replace(BENCHMARK, examples=examples, databases=databases)
     chosen = draw_sample(benchmark, 1, 0)
     assert list(chosen.databases) == [chosen.examples[0].database]
-
-
-def test_a_service_is_asked_only_what_it_can_do() -> None:
-    url = "http://localhost:1"
-    plain = build_variants(SETTINGS, [1], "plain")
-    with pytest.raises(SettingsError, match="baseline or other settings"):
-        check_service(url, SETTINGS, BENCHMARK, plain)
-    unknown = dataclasses.replace(BENCHMARK, databases={"pets": LocalFile(Path("p"))})
-    with pytest.raises(SettingsError, match="does not know the databases pets"):
-        check_service(url, SETTINGS, unknown, plain[1:])
-    check_service(url, SETTINGS, BENCHMARK, plain[1:])
 
 
 async def test_variants_run_through_pipeline_and_baseline(wiring: Wiring, tmp_path: Path) -> None:
