@@ -34,7 +34,7 @@ from execution.policies.grouping import complete_group
 from execution.policies.policy_file import Policy
 from execution.policies.row_conditions import describe_rows
 from execution.policies.views import qualify_table, replace_table
-from execution.policies.wrappers import Wrapper, list_reads, merge_filters
+from execution.policies.wrappers import Wrapper, list_reads
 from execution.postgres.second_check import check_grammar, list_extended, list_functions
 from execution.sqlite.second_check import check_functions as check_sqlite
 from execution.sqlite.second_check import check_syntax, check_wrapped
@@ -292,14 +292,6 @@ def _rewrite(
         session=access.session,
         functions=_list_functions(catalog.dialect, texts),
         extended=list_extended(sql, allowlist.extended),
-        wrapped=access.view is not None,
-        filters=tuple(
-            (name, tuple(sorted(columns)))
-            for name, columns in sorted(
-                merge_filters(wrapper.filters for wrapper in wrappers.values()).items()
-            )
-            if columns
-        ),
         reads=_list_reads(access, found, texts),
     )
 

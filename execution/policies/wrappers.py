@@ -14,7 +14,7 @@ Knows nothing of principals: their values are slots, see ``parameters.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -28,13 +28,6 @@ from nl2sql.catalog import Column, Table
 from nl2sql.sql.names import enquote, fold_name
 from nl2sql.sql.parsing import parse_one
 
-# Qualified table → columns, at least one of which a condition must use; empty if none is required.
-Filters = Mapping[str, frozenset[str]]
-
-# Operators whose conditions a planner may remove as always true. OR and CASE are functions in
-# sqlglot.
-_UNCERTAIN = (exp.Not, exp.Is, exp.Func)
-
 _BARRIER = {"postgres": "OFFSET 0", "sqlite": "LIMIT -1 OFFSET 0", "duckdb": "OFFSET 0"}
 
 
@@ -42,14 +35,12 @@ _BARRIER = {"postgres": "OFFSET 0", "sqlite": "LIMIT -1 OFFSET 0", "duckdb": "OF
 class Wrapper:
     """``text`` is the SELECT, with slots; ``predicate`` its condition for people.
 
-    ``reads`` are the physical tables in it, qualified; ``filters`` the columns that the row filter
-    of each reads, see ``list_filters``.
+    ``reads`` are the physical tables in it, qualified.
     """
 
     text: str
     predicate: str
     reads: frozenset[str]
-    filters: Filters
 
 
 # Renders the query of a view over the wrappers of its tables; returns it with these wrappers.
@@ -86,12 +77,10 @@ def build_wrapper(
     if direct:
         source, reads = name_table(table), frozenset({qualified})
         reads |= {hop for rules in seeing for hop in _list_parents(rules, qualified)}
-        filters = merge_filters(list_filters(rules, qualified) for rules in seeing)
     else:
         query, inner = expand(table)
         source = f"({query})"
         reads = frozenset[str]().union(*(wrapper.reads for wrapper in inner))
-        filters = merge_filters(wrapper.filters for wrapper in inner)
     text = f"SELECT {outputs} FROM {source} AS _0"
     if condition:
         text += f" WHERE {condition}"
@@ -100,7 +89,7 @@ def build_wrapper(
             # From the same table, so that every column keeps its exact type.
             text += f" UNION ALL SELECT {outputs} FROM {source} AS _0 WHERE FALSE"
         text += f" {_BARRIER[dialect]}"
-    return Wrapper(text, name_slots(condition), reads, filters)
+    return Wrapper(text, name_slots(condition), reads)
 
 
 def _join_or(conditions: Sequence[str]) -> str:
@@ -212,38 +201,3 @@ def list_reads(text: str, dialect: str) -> frozenset[str]:
         for column in tree.find_all(exp.Column)
         for table in tables.get(column.table, ())
     )
-
-
-def list_filters(rules: Rules, qualified: str) -> Filters:
-    """The columns that the row filter of a table reads, and of those it inherits rows from.
-
-    A plan shows a filter as conditions on these columns, in any form. If the principal's values can
-    make the condition disappear (``:is_head OR department_id = :department_id``), a plan need not
-    contain one, and no column is listed.
-    """
-    rule = rules[qualified]
-    if rule.inherits is not None:
-        parents = list_filters(rules, rule.inherits.target)
-        return {**parents, qualified: frozenset(rule.inherits.columns)}
-    if rule.filter is None or any(map(_is_uncertain, rule.filter.walk())):
-        return {qualified: frozenset()}
-    return {qualified: frozenset(column.name for column in rule.filter.find_all(exp.Column))}
-
-
-def _is_uncertain(node: exp.Expr) -> bool:
-    return isinstance(node, _UNCERTAIN) and not isinstance(node, exp.And | exp.Cast)
-
-
-def merge_filters(several: Iterable[Filters]) -> dict[str, frozenset[str]]:
-    """Merges the filters of one query: the union of a table's columns, or none if one has none.
-
-    >>> one, other = {"s.t": frozenset({"a"})}, {"s.t": frozenset({"b"}), "s.u": frozenset()}
-    >>> sorted(merge_filters([one, other])["s.t"])
-    ['a', 'b']
-    """
-    merged: dict[str, frozenset[str]] = {}
-    for filters in several:
-        for table, columns in filters.items():
-            known = merged.get(table, columns)
-            merged[table] = known | columns if known and columns else frozenset()
-    return merged

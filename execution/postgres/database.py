@@ -105,10 +105,9 @@ class PostgresDatabase:
                     await self._begin(connection)
                     async with pipelined(connection) as pipeline:
                         await self._assume_identity(connection, pipeline, query)
-                    refusal = await self._plans.check_unexplained(
-                        connection, plan, unexplained, query
-                    )
-                    if refusal is not None:
+                    if refusal := await self._plans.check_unexplained(
+                        connection, unexplained, query
+                    ):
                         return refusal
             except psycopg.Error as error:
                 return await _describe_error(error, connection, query, offset=len(EXPLAIN))
@@ -154,12 +153,10 @@ class PostgresDatabase:
                     await apply_settings(connection, [timeout])
                 if planned is not None:
                     plan, unexplained = await self._plans.read(planned, query)
-                    if unexplained:
-                        refusal = await self._plans.check_unexplained(
-                            connection, plan, unexplained, query
-                        )
-                        if refusal is not None:
-                            return refusal
+                    if refusal := await self._plans.check_unexplained(
+                        connection, unexplained, query
+                    ):
+                        return refusal
                     if (too_much := self._check_estimate(plan, query, max_rows)) is not None:
                         return replace(too_much, explained=_build_explained(plan))
                 running = True

@@ -1,16 +1,15 @@
 """The third check: the relations and functions that PostgreSQL itself found in a query.
 
 Every query is explained before it runs, and EXPLAIN VERBOSE shows every expression as PostgreSQL
-has resolved it: a call that looks like a column shows as a call. Every relation of the plan must be
-one that the guard allowed, under the name that the guard gave it, with a condition on the columns
-of its filter; every function must be allowed, too.
+has resolved it: a call that looks like a column shows as a call. Every relation and every function
+of the plan must be one that the guard allowed. That each table stands inside its filter is checked
+on PostgreSQL's own parse tree (``second_check.py``).
 
 A table can add more than its name to a plan: a view its tables and functions, a partitioned table
 its partitions, a parent its children, row-level security and generated columns their functions. So
 whatever is unexpected in a plan is first searched in the plans of the query's tables alone, which
-the database's owner defined; a missing condition is searched in the partial index that implies it.
-The rest is refused, logged and counted as an alarm, since the two checks before this one should
-have refused it.
+the database's owner defined. The rest is refused, logged and counted as an alarm, since the two
+checks before this one should have refused it.
 
 Known gaps, which no plan shows: expressions in VALUES of several rows, of LIMIT and OFFSET and of a
 sample's size; what was computed while planning (immutable functions of constants); what was removed
@@ -24,11 +23,10 @@ from __future__ import annotations
 import json
 import logging
 import re
-import time
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from cachetools import TTLCache
 from psycopg import AsyncCursor, sql
 
 from execution.postgres.pool import Connection
@@ -71,87 +69,42 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _PART = re.compile(_NAME)
-# The aliases of tables inside the guard's wrappers, which EXPLAIN numbers if there are several.
-_WRAPPED_ALIAS = re.compile(r"_\d+(?:_\d+)*")
 
 
-@dataclass(frozen=True, slots=True)
-class PlanNames:
-    """What a plan reads and calls: qualified relations, and functions as the plan spells them."""
+def read_names(plan: Mapping[str, Any]) -> frozenset[str]:
+    """What the plan reads and calls: qualified relations, and functions with ``()`` behind.
 
-    relations: frozenset[str] = frozenset()
-    functions: frozenset[str] = frozenset()
+    ``plan`` is the ``Plan`` of EXPLAIN's JSON.
 
-    def __bool__(self) -> bool:
-        return bool(self.relations or self.functions)
-
-    def __sub__(self, other: PlanNames) -> PlanNames:
-        return PlanNames(self.relations - other.relations, self.functions - other.functions)
-
-    def __or__(self, other: PlanNames) -> PlanNames:
-        return PlanNames(self.relations | other.relations, self.functions | other.functions)
-
-
-def read_names(plan: Mapping[str, Any]) -> PlanNames:
-    """Everything that the plan reads and calls. ``plan`` is the ``Plan`` of EXPLAIN's JSON."""
-    steps = list(walk_plan(plan))
-    return PlanNames(
-        frozenset(_name_relation(step) for step in steps if "Relation Name" in step),
-        frozenset(
-            call for step in steps for text in _list_texts(step) for call in _find_calls(text)
-        ),
-    )
+    >>> scan = {"Node Type": "Seq Scan", "Schema": "hr", "Relation Name": "staff", "Alias": "s"}
+    >>> sorted(read_names({**scan, "Output": ["upper(s.name)"]}))
+    ['hr.staff', 'upper()']
+    """
+    names = set()
+    for step in _walk_plan(plan):
+        if "Relation Name" in step:
+            names.add(f"{step.get('Schema', '')}.{step['Relation Name']}")
+        for key, value in step.items():
+            if key != "Plans" and key not in _NAMES:
+                names |= {f"{call}()" for text in _flatten(value) for call in _find_calls(text)}
+    return frozenset(names)
 
 
 def find_unexplained(
     plan: Mapping[str, Any], query: GuardedQuery, functions: Collection[str]
-) -> PlanNames:
+) -> frozenset[str]:
     """The names in the plan that the guard did not allow. Any query may call ``functions``.
 
     >>> scan = {"Node Type": "Seq Scan", "Schema": "hr", "Relation Name": "secret", "Alias": "s"}
     >>> plan = {**scan, "Output": ["ts_stat(s.memo)", "upper(s.memo)"]}
     >>> query = GuardedQuery("shop", "SELECT …", ("hr.staff",))
-    >>> found = find_unexplained(plan, query, {"upper"})
-    >>> found.relations, found.functions
-    (frozenset({'hr.secret'}), frozenset({'ts_stat'}))
+    >>> sorted(find_unexplained(plan, query, {"upper"}))
+    ['hr.secret', 'ts_stat()']
     """
     allowed = {*functions, *query.functions}
     # A function on the search path is shown without its schema.
     allowed |= {name.rpartition(".")[2] for name in allowed}
-    found = read_names(plan) - PlanNames(frozenset(query.tables), frozenset(allowed))
-    if not query.wrapped:
-        return found
-    filters = dict(query.filters)
-    conditions = [text for step in walk_plan(plan) for text in _list_texts(step, outputs=False)]
-    outside = {
-        _name_relation(step)
-        for step in walk_plan(plan)
-        if "Relation Name" in step and not _is_filtered(step, filters, conditions)
-    }
-    return found | PlanNames(frozenset(outside))
-
-
-def _is_filtered(
-    step: Mapping[str, Any], filters: Mapping[str, Collection[str]], conditions: list[str]
-) -> bool:
-    alias = step.get("Alias", "")
-    if not _WRAPPED_ALIAS.fullmatch(alias):
-        return False
-    columns = filters.get(_name_relation(step))
-    if not columns:
-        return True
-    return any(mentions(text, f"{alias}.", columns) for text in conditions)
-
-
-def mentions(text: str, prefix: str, columns: Collection[str]) -> bool:
-    """Whether an expression names one of the columns, qualified with ``prefix``."""
-    names = "|".join(map(_spell_in_pattern, columns))
-    return re.search(rf"(?<![\w$\"]){re.escape(prefix)}(?:{names})(?![\w$])", text) is not None
-
-
-def _spell_in_pattern(name: str) -> str:
-    quoted = '"' + name.replace('"', '""') + '"'
-    return rf"{re.escape(name)}|{re.escape(quoted)}"
+    return read_names(plan) - {f"{name}()" for name in allowed} - set(query.tables)
 
 
 def _find_calls(text: str) -> Iterator[str]:
@@ -174,14 +127,6 @@ def _find_calls(text: str) -> Iterator[str]:
         yield ".".join(parts).lower() if call.isupper() else ".".join(parts)
 
 
-def _list_texts(step: Mapping[str, Any], *, outputs: bool = True) -> Iterator[str]:
-    """The expressions of one step, its outputs only with ``outputs``."""
-    for key, value in step.items():
-        if key == "Plans" or key in _NAMES or (key == "Output" and not outputs):
-            continue
-        yield from _flatten(value)
-
-
 def _flatten(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
@@ -193,11 +138,7 @@ def _flatten(value: Any) -> Iterator[str]:
             yield from _flatten(item)
 
 
-def _name_relation(step: Mapping[str, Any]) -> str:
-    return f"{step.get('Schema', '')}.{step['Relation Name']}"
-
-
-def walk_plan(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _walk_plan(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """All steps of the plan, the root first."""
     pending = [plan]
     for step in pending:
@@ -230,8 +171,8 @@ SELECT DISTINCT name::text FROM (
 """
 
 _LOG = logging.getLogger("quorumsql.guard")
-# How long the names that a table adds to a plan are cached.
-_KEEP_S = 60.0
+# For how many tables, and how long, the names that each adds to a plan are kept.
+_MOST_KEPT, _KEEP_S = 1024, 60.0
 # Bytes. A plan quotes the texts of its query; reading a longer one takes milliseconds.
 _LONGEST_ON_LOOP = 50_000
 
@@ -245,22 +186,13 @@ SELECT a.attname FROM pg_attribute a
 """
 
 
-# The conditions of partial indexes, which can make conditions of the query unnecessary.
-_PREDICATES = """
-SELECT pg_get_expr(i.indpred, i.indrelid)
-  FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
-  JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE n.nspname || '.' || c.relname = $1 AND x.relname = ANY ($2) AND i.indpred IS NOT NULL
-"""
-
-
 class PlanChecker:
     """Checks the plans of one database. ``alarms`` counts the refused queries."""
 
     def __init__(self, functions: Collection[str]) -> None:
         """``functions`` may be called by any query."""
         self._functions = functions
-        self._brought: dict[tuple[str, str], tuple[float, PlanNames]] = {}
+        self._brought: TTLCache[tuple[str, str], frozenset[str]] = TTLCache(_MOST_KEPT, _KEEP_S)
         self.alarms = 0
 
     async def check_definitions(
@@ -279,7 +211,7 @@ class PlanChecker:
 
     async def read(
         self, planned: AsyncCursor[Any], query: GuardedQuery
-    ) -> tuple[Mapping[str, Any], PlanNames]:
+    ) -> tuple[Mapping[str, Any], frozenset[str]]:
         """The plan that EXPLAIN returned, and its names that the query does not explain."""
         assert planned.pgresult is not None
         text = planned.pgresult.get_value(0, 0) or b""
@@ -287,16 +219,12 @@ class PlanChecker:
             return await run_in_parser_thread(self._read, text, query)
         return self._read(text, query)
 
-    def _read(self, text: bytes, query: GuardedQuery) -> tuple[Mapping[str, Any], PlanNames]:
+    def _read(self, text: bytes, query: GuardedQuery) -> tuple[Mapping[str, Any], frozenset[str]]:
         plan = _parse_plan(text)
         return plan, find_unexplained(plan, query, self._functions)
 
     async def check_unexplained(
-        self,
-        connection: Connection,
-        plan: Mapping[str, Any],
-        unexplained: PlanNames,
-        query: GuardedQuery,
+        self, connection: Connection, unexplained: frozenset[str], query: GuardedQuery
     ) -> Diagnostic | None:
         """Why the query must not run, or None if its tables explain these names.
 
@@ -307,12 +235,10 @@ class PlanChecker:
             if not left:
                 return None
             left -= await self._find_brought(connection, table, query)
-            if table in left.relations and await _is_in_an_index(connection, plan, table, query):
-                left -= PlanNames(frozenset({table}))
         if not left:
             return None
         self.alarms += 1
-        names = ", ".join(sorted(left.relations | left.functions))
+        names = ", ".join(sorted(left))
         _LOG.error("alarm: PostgreSQL reads %s in a query that passed the guard: %s", names, query)
         # A name could reveal what is hidden.
         told = "" if query.restricted else f": {names}"
@@ -322,39 +248,25 @@ class PlanChecker:
 
     async def _find_brought(
         self, connection: Connection, table: str, query: GuardedQuery
-    ) -> PlanNames:
+    ) -> frozenset[str]:
         """What the plan of the table alone reads and calls, under the role of the query."""
         key = (table, query.session.role if query.session else "")
-        known = self._brought.get(key)
-        if known is None or time.monotonic() - known[0] > _KEEP_S:
-            names = PlanNames()
-            cursor = await connection.execute(_COLUMNS, [table])
-            columns = [sql.Identifier(name) for (name,) in await cursor.fetchall()]
-            if columns:
-                schema, _, name = table.partition(".")
-                text = sql.SQL("SELECT {} FROM {}").format(
-                    sql.SQL(", ").join(columns), sql.Identifier(schema, name)
-                )
-                explain = (sql.SQL(EXPLAIN) + text).as_string(connection)
-                planned = await connection.execute(explain.encode())
-                assert planned.pgresult is not None
-                names = read_names(_parse_plan(planned.pgresult.get_value(0, 0) or b""))
-                # A table never explains that its filter is missing.
-                names -= PlanNames(frozenset({table}))
-            known = self._brought[key] = (time.monotonic(), names)
-        return known[1]
-
-
-async def _is_in_an_index(
-    connection: Connection, plan: Mapping[str, Any], table: str, query: GuardedQuery
-) -> bool:
-    """Whether the table's filter is the condition of a partial index that the plan uses."""
-    columns = dict(query.filters).get(table, ())
-    used = [step["Index Name"] for step in walk_plan(plan) if "Index Name" in step]
-    if not columns or not used:
-        return False
-    predicates = await (await connection.execute(_PREDICATES, [table, used])).fetchall()
-    return any(mentions(text, "", columns) for (text,) in predicates)
+        if (known := self._brought.get(key)) is not None:
+            return known
+        names = frozenset[str]()
+        cursor = await connection.execute(_COLUMNS, [table])
+        columns = [sql.Identifier(name) for (name,) in await cursor.fetchall()]
+        if columns:
+            schema, _, name = table.partition(".")
+            text = sql.SQL("SELECT {} FROM {}").format(
+                sql.SQL(", ").join(columns), sql.Identifier(schema, name)
+            )
+            explain = (sql.SQL(EXPLAIN) + text).as_string(connection)
+            planned = await connection.execute(explain.encode())
+            assert planned.pgresult is not None
+            names = read_names(_parse_plan(planned.pgresult.get_value(0, 0) or b""))
+        self._brought[key] = names
+        return names
 
 
 def _parse_plan(text: bytes) -> Mapping[str, Any]:

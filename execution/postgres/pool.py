@@ -1,13 +1,11 @@
 """Connections to one PostgreSQL database that stay usable when a caller is cancelled.
 
-A task that is cancelled in the middle of the protocol would leave an unusable connection and a
-backend that goes on working. So work on a connection runs in a separate task that is never
-cancelled. If its caller is cancelled, the server is asked to cancel the statement, repeatedly until
-the work has ended, because a request that arrives between two statements is lost. The connection
-then returns to the pool as after any other error.
+If a task is cancelled, psycopg asks the server to cancel its statement and waits for that; if it
+takes longer than some seconds, the connection is closed. Work on a connection runs in a task of its
+own, so that a cancelled caller need not wait so long. The connection then returns to the pool as
+after any other error.
 
-Knows nothing of queries. If the server can no longer be reached, the connection is abandoned after
-some seconds.
+Knows nothing of queries.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import psycopg
@@ -35,15 +34,8 @@ Connection = AsyncConnection[Any]
 _T = TypeVar("_T")
 
 _CONNECT_TIMEOUT_S = 5
-# A cancelled statement ends within milliseconds; asked too early, it has to be asked again.
-_ASK_AGAIN_S = 0.05
-_GIVE_UP_S = 5
-# How long a cancelled caller waits for that.
+# How long a cancelled caller waits until its statement has ended, which takes milliseconds.
 _STOP_S = 1
-
-
-async def _begin_nothing(connection: Connection) -> None:
-    return
 
 
 class ConnectionPool:
@@ -62,8 +54,8 @@ class ConnectionPool:
         self,
         work: Callable[[Connection], Awaitable[_T]],
         *,
-        begin: Callable[[Connection], Awaitable[None]] = _begin_nothing,
-        who: str = "",
+        begin: Callable[[Connection], Awaitable[None]],
+        who: str,
         limits: ExecutionLimits | None = None,
     ) -> _T:
         """Runs ``work`` on a connection and returns its result; rolls back an open transaction.
@@ -74,15 +66,15 @@ class ConnectionPool:
         """
         since = time.monotonic()
         await self._turns.take(who, limits)
-        use = _Use()
-        task = self._start(self._work(work, begin, use, since))
-        task.add_done_callback(lambda _: self._turns.give_back(who))
+        task = asyncio.create_task(self._work(work, begin, since))
+        self._tasks.add(task)
+        task.add_done_callback(partial(self._finish, who))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            if not task.done():
-                # Usually milliseconds; a server that is silent must not hold the caller.
-                await asyncio.wait({self._start(use.stop(task))}, timeout=_STOP_S)
+            task.cancel()
+            # A server that is silent must not hold the caller.
+            await asyncio.wait({task}, timeout=_STOP_S)
             raise
 
     async def check(self, *, timeout_s: int) -> None:
@@ -97,13 +89,8 @@ class ConnectionPool:
         """Closes the connections that are not in use; a later call opens others."""
         await self._idle.close()
 
-    def _start(self, work: Any) -> asyncio.Task[Any]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._finish)
-        return task
-
-    def _finish(self, task: asyncio.Task[Any]) -> None:
+    def _finish(self, who: str, task: asyncio.Task[Any]) -> None:
+        self._turns.give_back(who)
         self._tasks.discard(task)
         if not task.cancelled():
             task.exception()  # marks it as retrieved; the caller gets it too
@@ -112,17 +99,12 @@ class ConnectionPool:
         self,
         work: Callable[[Connection], Awaitable[_T]],
         begin: Callable[[Connection], Awaitable[None]],
-        use: _Use,
         since: float,
     ) -> _T:
         is_second = False
         try:
             while True:
-                async with (
-                    self._idle.lend(since) as connection,
-                    _settling(connection),
-                    use.of(connection),
-                ):
+                async with self._idle.lend(since) as connection, _settling(connection):
                     try:
                         await begin(connection)
                     except psycopg.Error:
@@ -187,43 +169,6 @@ def _is_here(url: str) -> bool:
     """
     hosts = str(conninfo_to_dict(url).get("host") or "").split(",")
     return all(host in ("", "localhost", "127.0.0.1", "::1") or host[0] == "/" for host in hosts)
-
-
-class _Use:
-    """One caller's use of a connection, which may be stopped from outside."""
-
-    def __init__(self) -> None:
-        self._connection: Connection | None = None
-        self._stopped = False
-        # Held while the server is asked to cancel: the connection must not meanwhile go on to the
-        # ROLLBACK, or to the next caller, whose statement would be cancelled.
-        self._asking = asyncio.Lock()
-
-    @asynccontextmanager
-    async def of(self, connection: Connection) -> AsyncIterator[None]:
-        if self._stopped:
-            raise asyncio.CancelledError
-        self._connection = connection
-        try:
-            yield
-        finally:
-            async with self._asking:
-                self._connection = None
-
-    async def stop(self, task: asyncio.Task[Any]) -> None:
-        """Cancels the work; returns when it has ended, or only waits for a connection."""
-        self._stopped = True
-        give_up = asyncio.get_running_loop().time() + _GIVE_UP_S
-        while not task.done():
-            async with self._asking:
-                if self._connection is None:
-                    return
-                with suppress(psycopg.Error, OSError):
-                    await self._connection.cancel_safe(timeout=_GIVE_UP_S)
-            await asyncio.wait({task}, timeout=_ASK_AGAIN_S)
-            if asyncio.get_running_loop().time() > give_up:
-                task.cancel()
-                return
 
 
 @asynccontextmanager

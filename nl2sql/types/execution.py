@@ -29,10 +29,9 @@ class GuardedQuery:
 
     The other fields are compared with the database's own analysis of the text. On PostgreSQL,
     ``functions`` may be called in addition to those of the allowlist, ``extended`` are functions,
-    operators and types that only an extension may have defined; ``wrapped`` says that every
-    table is inside a wrapper of the guard, and ``filters`` lists the columns of each table that a
-    condition must use. On SQLite and DuckDB, ``reads`` lists the columns (``schema.table.column``,
-    folded) that the text may read, including those of filters; None: all columns of its tables.
+    operators and types that only an extension may have defined. On SQLite and DuckDB, ``reads``
+    lists the columns (``schema.table.column``, folded) that the text may read, including those of
+    filters; None: all columns of its tables.
     """
 
     database: str
@@ -47,8 +46,6 @@ class GuardedQuery:
     session: SessionIdentity | None = None
     functions: tuple[str, ...] = ()
     extended: frozenset[str] = frozenset()
-    wrapped: bool = False
-    filters: tuple[tuple[str, tuple[str, ...]], ...] = ()
     reads: frozenset[str] | None = None
     principal: str = field(default="", compare=False)
 

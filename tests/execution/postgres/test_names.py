@@ -55,5 +55,5 @@ def test_the_name_of_an_output(expression: str, name: str) -> None:
 def test_functions_of_a_plan_are_told_from_all_else_that_has_parentheses(
     expression: str, function: str
 ) -> None:
-    found = read_names({"Node Type": "Result", "Output": [expression]}).functions
-    assert found == (frozenset() if function == expression else {function})
+    found = read_names({"Node Type": "Result", "Output": [expression]})
+    assert found == (frozenset() if function == expression else {f"{function}()"})

@@ -46,8 +46,6 @@ CREATE FUNCTION lab.count_secrets() RETURNS TABLE (n bigint) STABLE LANGUAGE sql
   'SELECT count(*) FROM lab.secret';
 CREATE FUNCTION lab.definer(anyelement) RETURNS text SECURITY DEFINER LANGUAGE sql AS
   'SELECT memo FROM lab.secret LIMIT 1';
-CREATE INDEX open_of_two ON lab.open (id) WHERE dept = 2;
-CREATE INDEX open_of_one ON lab.open (name) WHERE id = 1;
 ANALYZE;
 """
 
@@ -147,42 +145,3 @@ async def test_a_call_by_attribute_notation_shows_in_the_plan(attack, database) 
     assert isinstance(refused, Diagnostic)
     # Or PostgreSQL itself refuses, which asks for the right to call before it explains.
     assert refused.sqlstate in (READINGS_DISAGREE, "42501"), refused
-
-
-FILTERED = replace(
-    query("SELECT o.name FROM (SELECT _0.name FROM lab.open AS _0 WHERE _0.dept = 2) AS o", "open"),
-    wrapped=True,
-    filters=(("lab.open", ("dept",)),),
-)
-
-
-async def test_a_wrapped_table_must_stand_behind_its_filter(database: PostgresDatabase) -> None:
-    assert isinstance(await database.explain(FILTERED), Explained)
-    for sql in (
-        "SELECT name FROM (SELECT _0.name FROM lab.open AS _0) AS o",
-        "SELECT name FROM lab.open AS o WHERE dept = 2",
-        f"{FILTERED.sql}, lab.open AS p",
-        f"{FILTERED.sql} WHERE EXISTS (SELECT 1 FROM lab.open AS _1 WHERE _1.name = o.name)",
-    ):
-        refused = await database.explain(replace(FILTERED, sql=sql))
-        assert isinstance(refused, Diagnostic), sql
-        assert refused.sqlstate == READINGS_DISAGREE
-    assert database.alarms == 4
-
-
-async def test_a_partial_index_may_stand_for_the_filter(
-    database: PostgresDatabase, url: str
-) -> None:
-    hurried = PostgresDatabase(_DATABASE, f"{url}&options=-cenable_seqscan%3Doff", LimitSettings())
-    found = await hurried.explain(FILTERED)
-    beside = [
-        await hurried.explain(replace(FILTERED, sql=f"SELECT name FROM ({inner}) AS o"))
-        for inner in (
-            "SELECT _0.name FROM lab.open AS _0",
-            # Its index has another condition.
-            "SELECT _0.name FROM lab.open AS _0 WHERE _0.id = 1",
-        )
-    ]
-    await hurried.close()
-    assert isinstance(found, Explained), found
-    assert all(isinstance(each, Diagnostic) for each in beside)
