@@ -1,4 +1,4 @@
-"""Caches a result for each catalog object.
+"""The catalog that a principal sees, and a cache of a result for each catalog object.
 
 Each set of roles has its own visible catalog, so several catalogs of one database are in use.
 """
@@ -13,6 +13,9 @@ from cachetools import LRUCache
 
 from nl2sql.catalog import Catalog
 from nl2sql.concurrency import SingleFlight
+from nl2sql.errors import Forbidden
+from nl2sql.protocols import ColumnVisibility
+from nl2sql.types import Principal, Violation
 
 _T = TypeVar("_T")
 
@@ -48,3 +51,13 @@ class PerCatalog(Generic[_T]):
         result = await asyncio.to_thread(self._compute, catalog)
         self._kept[id(catalog)] = (catalog, result)
         return result
+
+
+async def read_visible(
+    visibility: ColumnVisibility, database: str, principal: Principal
+) -> Catalog:
+    """The catalog as the principal sees it. Raises Forbidden if that is nothing."""
+    visible = await visibility.visible_catalog(database, principal)
+    if isinstance(visible, Violation):
+        raise Forbidden(visible.message)
+    return visible

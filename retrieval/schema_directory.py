@@ -13,6 +13,7 @@ from nl2sql.errors import IndexUnavailable, PolicyError
 from nl2sql.protocols import ColumnVisibility
 from nl2sql.types import FewShot, Principal, TableDescriptions, Violation
 from retrieval.examples.selector import ExampleSelector
+from retrieval.per_catalog import read_visible
 from retrieval.search.keys import find_table
 
 _MOST_EXAMPLES = 20
@@ -52,15 +53,13 @@ class SchemaDirectory:
 
     async def describe_tables(
         self, database: str, names: tuple[str, ...], principal: Principal, most: int
-    ) -> TableDescriptions | Violation:
+    ) -> TableDescriptions:
         """The tables of these names, all if there are none; at most ``most``.
 
-        A violation if the principal may see nothing of the database. Raises IndexUnavailable if it
+        Raises Forbidden if the principal may see nothing of the database, IndexUnavailable if it
         was never indexed, PolicyError if its policy does not fit it.
         """
-        visible = await self._visibility.visible_catalog(database, principal)
-        if isinstance(visible, Violation):
-            return visible
+        visible = await read_visible(self._visibility, database, principal)
         found = {name: find_table(visible, name) for name in names}
         chosen: Iterable[Table] = (
             dict.fromkeys(table for table in found.values() if table) if names else visible.tables
@@ -93,7 +92,5 @@ class SchemaDirectory:
         """Verified questions with queries that the principal may see and run. Raises likewise."""
         if self._examples is None:
             return ()
-        visible = await self._visibility.visible_catalog(database, principal)
-        if isinstance(visible, Violation):
-            return ()
+        visible = await read_visible(self._visibility, database, principal)
         return await self._examples.list_latest(database, principal, visible, _MOST_EXAMPLES)

@@ -15,7 +15,7 @@ from typing import Literal
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.concurrency import gather_all
 from nl2sql.protocols import ColumnVisibility, Executor, Guard
-from nl2sql.types import Definition, Principal, Violation
+from nl2sql.types import Definition, Principal
 from quorumsql.contract.schema import (
     ColumnDetailsResponse,
     KeyResponse,
@@ -25,7 +25,7 @@ from quorumsql.contract.schema import (
     TablesResponse,
 )
 from retrieval.glosses import IndexedGlossary
-from retrieval.per_catalog import PerCatalog
+from retrieval.per_catalog import PerCatalog, read_visible
 from retrieval.search.keys import find_table
 from retrieval.search.modules import find_modules
 from retrieval.search.table_search import TableSearch
@@ -73,7 +73,7 @@ class IndexedTables:
     """The tables of all databases, in the form of the contract.
 
     All methods raise IndexUnavailable if the database was never indexed, PolicyError if its policy
-    does not fit it; they return a violation if the principal may see nothing of it.
+    does not fit it, Forbidden if the principal may see nothing of it.
     """
 
     def __init__(
@@ -98,14 +98,12 @@ class IndexedTables:
 
     async def find_tables(
         self, database: str, search: str, principal: Principal, after: str, most: int
-    ) -> TablesResponse | Violation:
+    ) -> TablesResponse:
         """At most ``most`` tables that match the search, those after the cursor ``after``.
 
         Raises InvalidRequest for a cursor of another origin, too.
         """
-        visible = await self._visibility.visible_catalog(database, principal)
-        if isinstance(visible, Violation):
-            return visible
+        visible = await read_visible(self._visibility, database, principal)
         view = await self._views.load(visible)
         found = await asyncio.to_thread(view.search.find, search, after, most)
         tables = (visible.tables[at] for at in found.positions)
@@ -128,11 +126,9 @@ class IndexedTables:
 
     async def describe_table(
         self, database: str, name: str, principal: Principal
-    ) -> TableDetailsResponse | Violation | None:
+    ) -> TableDetailsResponse | None:
         """One table; None if the principal sees none of that name."""
-        visible = await self._visibility.visible_catalog(database, principal)
-        if isinstance(visible, Violation):
-            return visible
+        visible = await read_visible(self._visibility, database, principal)
         table = find_table(visible, name)
         if table is None:
             return None
@@ -184,13 +180,11 @@ class IndexedTables:
             neighbours_total=len(neighbours),
         )
 
-    async def list_definitions(
-        self, database: str, principal: Principal
-    ) -> tuple[Definition, ...] | Violation:
+    async def list_definitions(self, database: str, principal: Principal) -> tuple[Definition, ...]:
         """The definitions of which the principal may see all that they read."""
-        visible = await self._visibility.visible_catalog(database, principal)
-        if isinstance(visible, Violation) or self._definitions is None:
-            return visible if isinstance(visible, Violation) else ()
+        visible = await read_visible(self._visibility, database, principal)
+        if self._definitions is None:
+            return ()
         return await self._definitions.list_visible(database, visible)
 
     def _build_view(self, visible: Catalog) -> _View:

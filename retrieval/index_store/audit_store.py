@@ -19,8 +19,8 @@ class AuditEntry:
 
     ``sql`` is the guarded query whose rows were returned, with the ``predicates`` injected into it
     and the ``tables`` that it reads; ``executed`` are the guarded queries that ran for the vote, it
-    included. ``row_count`` is None where no rows were returned. ``outcome`` is that of the answer,
-    or ``error``, or ``cancelled``; ``code`` is that of a refusal, or the name of the error.
+    included. ``row_count`` is None where no rows were returned. ``outcome`` is that of the answer
+    or of the error; ``code`` is that of a refusal, or the name of the error.
     """
 
     asked_at: datetime

@@ -33,6 +33,7 @@ from nl2sql.errors import (
     Unavailable,
     UnknownDatabase,
 )
+from nl2sql.types import NOT_PERMITTED
 from quorumsql.wire import BUSY
 from serve_app.http.disconnection import ClientGone
 from serve_app.http.responses import AnyTextJSONResponse
@@ -86,7 +87,8 @@ def render_error(error: Exception) -> JSONResponse:
         case InvalidRequest():
             return _render_field(422, "Invalid request", error)
         case Forbidden():
-            return render_problem(403, "Not permitted", str(error))
+            members = {"code": NOT_PERMITTED}
+            return render_problem(403, "Not permitted", str(error), members=members)
         case PromptTooLong():
             return render_problem(422, "Prompt too long", str(error))
         case Unauthenticated():

@@ -12,11 +12,9 @@ from pydantic import BaseModel
 from nl2sql.answers import Answered
 from nl2sql.errors import Unauthenticated
 from nl2sql.sql.threads import run_in_results_thread
-from nl2sql.types import NOT_PERMITTED, Principal
+from nl2sql.types import Principal
 from serve_app.http.formats import Format, choose_media_type, describe_answer, export_answer
-from serve_app.http.problems import render_problem
 from serve_app.http.responses import AnyTextJSONResponse, PartsResponse
-from serve_app.service.accounting import Refusal
 
 
 def read_principal(request: Request) -> Principal:
@@ -61,19 +59,9 @@ def describe_responses(
     return responses
 
 
-def render_model(model: BaseModel | Refusal, *, status: int = 200) -> JSONResponse:
-    """The model as JSON, whatever its texts hold; a refusal as a problem."""
-    if isinstance(model, Refusal):
-        return render_refusal(model)
-    return AnyTextJSONResponse(model.model_dump(), status_code=status)
-
-
-def render_refusal(refusal: Refusal) -> JSONResponse:
-    """A problem with the refusal's code: 403 for what is withheld from the principal."""
-    members = {"code": refusal.code}
-    if refusal.code == NOT_PERMITTED:
-        return render_problem(403, "Not permitted", refusal.reason, members=members)
-    return render_problem(422, "Refused", refusal.reason, members=members)
+def render_model(model: BaseModel) -> JSONResponse:
+    """The model as JSON, whatever its texts hold."""
+    return AnyTextJSONResponse(model.model_dump())
 
 
 def choose_response_type(request: Request, served: Sequence[str]) -> str:

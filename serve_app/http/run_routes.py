@@ -46,10 +46,9 @@ def build_run_router(tools: ToolService) -> APIRouter:
         running = tools.run(body.database, body.sql, principal, body.max_rows)
         answer = await run_while_connected(request.receive, running)
         if not isinstance(answer, Answered):
-            refusal = find_refusal(answer)
+            code, reason = find_refusal(answer)
             title = "Query refused" if isinstance(answer, Refused) else "Query failed"
-            members = {"code": refusal.code}
-            return render_problem(422, title, refusal.reason, members=members)
+            return render_problem(422, title, reason, members={"code": code})
         if format_ is None:
             return await run_in_results_thread(_render, answer)
         return await export_rows(answer, format_, spreadsheet_safe=body.spreadsheet_safe)

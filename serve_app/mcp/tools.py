@@ -17,7 +17,7 @@ from mcp_types import (
 )
 
 from execution.results.exports import escape_markdown
-from nl2sql.answers import Answer
+from nl2sql.answers import Answer, Answered
 from nl2sql.progress import describe_stage
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal, Progress
@@ -39,10 +39,9 @@ from serve_app.mcp.documents import (
     build_tables,
     write_json,
 )
-from serve_app.service.accounting import Refusal
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.services import Services
-from serve_app.service.tools import MOST_TABLES
+from serve_app.service.tools import MOST_TABLES, find_refusal
 
 _SILENCE_S = 5.0
 _T = TypeVar("_T")
@@ -91,15 +90,16 @@ async def translate(call: ToolCall, arguments: TranslateArguments) -> CallToolRe
 
 async def run_sql(call: ToolCall, arguments: RunSqlArguments) -> CallToolResult:
     """The rows of a query."""
-    result = await call.services.tools.run_sql(
+    answer = await call.services.tools.run(
         arguments.database or None,
         arguments.sql,
         call.principal,
         _limit_rows(call, arguments),
     )
-    if isinstance(result, Refusal):
-        return render_error(result.reason, told=f"The query was not run ({result.code}): ")
-    return await _render(build_result, result)
+    if not isinstance(answer, Answered):
+        code, reason = find_refusal(answer)
+        return render_error(reason, told=f"The query was not run ({code}): ")
+    return await _render(build_result, answer.result)
 
 
 async def list_databases(call: ToolCall, arguments: NoArguments) -> CallToolResult:
@@ -116,8 +116,6 @@ async def describe_tables(call: ToolCall, arguments: DescribeTablesArguments) ->
     found = await call.services.tools.describe_tables(
         arguments.database or None, arguments.tables, call.principal, MOST_TABLES
     )
-    if isinstance(found, Refusal):
-        return render_error(found.reason)
     document = await run_in_results_thread(build_tables, found, whole=bool(arguments.tables))
     if arguments.tables and not found.tables:
         return render_error(" ".join(document["notes"]))
@@ -129,8 +127,6 @@ async def search_schema(call: ToolCall, arguments: SearchSchemaArguments) -> Cal
     found = await call.services.tools.search_schema(
         arguments.database or None, arguments.text, call.principal
     )
-    if isinstance(found, Refusal):
-        return render_error(found.reason)
     return await _render(build_context, found)
 
 

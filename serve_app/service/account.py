@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 
-from nl2sql.answers import Answer, Answered, Clarify
+from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
+from nl2sql.errors import (
+    DeadlineExceeded,
+    Forbidden,
+    InvalidRequest,
+    LimitReached,
+    Unavailable,
+)
 from nl2sql.protocols import Observer
 from nl2sql.types import Question, QuestionEvent, Ranking, RowsFetched, VoteCounted
+
+_ERRORS: tuple[tuple[type[BaseException], str], ...] = (
+    (InvalidRequest, "invalid"),
+    (Forbidden, "forbidden"),
+    (LimitReached, "limited"),
+    (Unavailable, "unavailable"),
+    (DeadlineExceeded, "timeout"),
+    (asyncio.CancelledError, "cancelled"),
+)
 
 
 class Account:
@@ -58,3 +75,18 @@ class Account:
         elif isinstance(answer, Clarify):
             shown = [each.result for each in answer.interpretations if each.result is not None]
             self.rows = sum(len(result.rows) for result in shown) if shown else None
+
+
+def name_outcome(outcome: Answer | BaseException | None) -> tuple[str, str]:
+    """(outcome, code) of a question: the code of a refusal, or the class of an error."""
+    match outcome:
+        case Answered():
+            return "answered", ""
+        case Refused(code=code):
+            return "refused", code
+        case Clarify():
+            return "clarify", ""
+        case Failed():
+            return "failed", ""
+    name = next((name for kind, name in _ERRORS if isinstance(outcome, kind)), "error")
+    return name, type(outcome).__name__

@@ -4,37 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
-from dataclasses import dataclass
-from typing import TypeVar
 
-from nl2sql.answers import Answer, Answered, Refused, Trace
+from nl2sql.answers import Answer, Answered, Trace
 from nl2sql.errors import Unavailable
 from nl2sql.protocols import Observer
 from nl2sql.types import Principal, Question, ResultSet
 from quorumsql.contract import QueryRequest
+from retrieval.index_store.audit_store import AuditStore
 from serve_app.service.account import Account
-from serve_app.service.audit import AuditLog, build_entry
+from serve_app.service.audit import build_entry
 from serve_app.service.usage import UsageMeter
 
 _LOG = logging.getLogger("quorumsql")
 _NO_ROWS = ResultSet((), (), (), truncated=False, ms=0.0)
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why nothing was done. ``code`` is a violation's code, an SQLSTATE or ``not_permitted``."""
-
-    code: str
-    reason: str
 
 
 class Accounting:
     """Applies the limits of principals to questions, and records questions."""
 
-    def __init__(self, meter: UsageMeter | None = None, log: AuditLog | None = None) -> None:
+    def __init__(self, meter: UsageMeter | None = None, log: AuditStore | None = None) -> None:
         """Without ``meter`` nothing is limited, without ``log`` nothing recorded."""
         self._meter = meter
         self._log = log
@@ -56,33 +46,22 @@ class Accounting:
             async with limits:
                 yield account
         except BaseException as error:
-            await self._record_error(account, error)
+            await self._write_error(account, error)
             raise
-        await self._record(account, account.answer)
+        await self._write(account, account.answer)
 
-    async def run(
-        self,
-        text: str,
-        database: str,
-        principal: Principal,
-        work: Callable[[], Awaitable[_T]],
-        *,
-        is_limited: bool = True,
-    ) -> _T:
-        """The result of ``work``, which is counted and recorded like a question with this text.
+    @asynccontextmanager
+    async def record(
+        self, text: str, database: str, principal: Principal, *, is_limited: bool = True
+    ) -> AsyncIterator[None]:
+        """Counts and records the block like a question with this text.
 
-        ``database`` is empty for what concerns none, or several. Raises what ``work`` raises;
-        LimitReached, Unavailable.
+        ``database`` is empty for what concerns none, or several. Raises LimitReached, Unavailable.
         """
         question = Question(text, database, principal, k=1, seed=0, max_rows=1)
         async with self.open(question, is_limited=is_limited) as account:
-            result = await work()
-            trace = Trace(account.question)
-            if isinstance(result, Refusal):
-                account.finish(Refused(result.code, result.reason, trace))
-            else:
-                account.finish(Answered("", _NO_ROWS, 1.0, False, trace))
-        return result
+            yield
+            account.finish(Answered("", _NO_ROWS, 1.0, False, Trace(account.question)))
 
     async def record_invalid(
         self, request: QueryRequest, principal: Principal, error: Exception
@@ -97,17 +76,17 @@ class Accounting:
             max_rows=1,
             session=request.session or "",
         )
-        await self._record_error(Account(question), error)
+        await self._write_error(Account(question), error)
 
-    async def _record_error(self, account: Account, error: BaseException) -> None:
-        """As ``_record``, but does not hide the error that is being raised."""
+    async def _write_error(self, account: Account, error: BaseException) -> None:
+        """As ``_write``, but does not hide the error that is being raised."""
         try:
             # In a task, because a cancelled question is recorded too.
-            await asyncio.shield(asyncio.create_task(self._record(account, error)))
+            await asyncio.shield(asyncio.create_task(self._write(account, error)))
         except Unavailable as problem:
             name = account.question.principal.name
             _LOG.error("a question of %s was not recorded: %s", name, problem)
 
-    async def _record(self, account: Account, outcome: Answer | BaseException) -> None:
+    async def _write(self, account: Account, outcome: Answer | BaseException) -> None:
         if self._log is not None:
             await self._log.add(build_entry(account, outcome))

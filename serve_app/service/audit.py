@@ -7,25 +7,12 @@ not recorded. Literals in a query are: the question and the model wrote them.
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime
-from typing import Protocol
 
-from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
-from nl2sql.types import (
-    Assessment,
-    GuardedQuery,
-)
+from nl2sql.answers import Answer
+from nl2sql.types import Assessment, GuardedQuery
 from retrieval.index_store.audit_store import AuditEntry
-from serve_app.service.account import Account
-
-
-class AuditLog(Protocol):
-    """Where entries are written."""
-
-    async def add(self, entry: AuditEntry) -> None:
-        """Writes an entry. Raises Unavailable."""
-        ...
+from serve_app.service.account import Account, name_outcome
 
 
 def build_entry(account: Account, outcome: Answer | BaseException) -> AuditEntry:
@@ -37,7 +24,7 @@ def build_entry(account: Account, outcome: Answer | BaseException) -> AuditEntry
         if isinstance(assessment.verdict, GuardedQuery) and _has_run(assessment)
     ]
     chosen = [guarded for assessment, guarded in ran if assessment.candidate.sql == account.sql]
-    name, code = _name_outcome(outcome)
+    name, code = name_outcome(outcome)
     return AuditEntry(
         asked_at=account.started,
         principal=question.principal.name,
@@ -60,19 +47,3 @@ def _has_run(assessment: Assessment) -> bool:
     """Whether the database began to execute the query, instead of only planning it."""
     is_planned = assessment.explained is not None
     return assessment.result is not None or (is_planned and assessment.diagnostic is not None)
-
-
-def _name_outcome(outcome: Answer | BaseException) -> tuple[str, str]:
-    match outcome:
-        case Answered():
-            return "answered", ""
-        case Clarify():
-            return "clarify", ""
-        case Refused(code=code):
-            return "refused", code
-        case Failed():
-            return "failed", ""
-        case asyncio.CancelledError():
-            return "cancelled", ""
-        case _:
-            return "error", type(outcome).__name__

@@ -5,6 +5,7 @@ A reviewer is shown only feedback whose queries it may run itself. Knows nothing
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Literal
 
@@ -132,31 +133,17 @@ class ReviewService:
         if database:
             names = (self._settings.database_name(database, principal),)
 
-        async def find() -> tuple[list[FeedbackNote], str]:
-            shown: list[FeedbackNote] = []
-            before, read = read_time_cursor(after), 0
-            while read < _MOST_READ:
-                found = await self._store.list_latest(
-                    names,
-                    is_right=verdict == "right",
-                    is_done=state == "done",
-                    before=before,
-                    most=most,
-                )
-                read += len(found)
-                for entry, passes in zip(found, await self._judge(found, principal), strict=True):
-                    before = (entry.given_at, entry.id)
-                    if passes:
-                        shown.append(entry)
-                    if len(shown) == most:
-                        return shown, _write(entry)
-                if len(found) < most:
-                    return shown, ""
-            return shown, _write(found[-1])
-
-        entries, following = await self._accounting.run(
-            "list_feedback", database or "", principal, find, is_limited=False
-        )
+        async with self._accounting.record(
+            "list_feedback", database or "", principal, is_limited=False
+        ):
+            entries, following = await self._find(
+                names,
+                principal,
+                is_right=verdict == "right",
+                is_done=state == "done",
+                after=after,
+                most=most,
+            )
         return ReviewResponse(
             entries=[_render_entry(entry) for entry in entries], next=following or None
         )
@@ -168,38 +155,62 @@ class ReviewService:
         """
         self._check_right(principal)
 
-        async def close() -> bool:
+        async with self._record(f"close_feedback: {id_}", principal):
             if not await self._is_shown(id_, principal):
-                return False
+                raise _build_missing()
             await self._store.close(id_, principal.name)
-            return True
-
-        text = f"close_feedback: {id_}"
-        if not await self._accounting.run(text, "", principal, close, is_limited=False):
-            raise NotFound("There is no such feedback.", field="id")
 
     async def withdraw(self, id_: str, principal: Principal) -> None:
         """Takes back feedback that the principal gave, or is shown as a reviewer.
 
         Raises NotFound for any other.
         """
-
-        async def withdraw() -> bool:
+        async with self._record(f"withdraw_feedback: {id_}", principal):
             note = await self._withdrawal.find(id_) if _is_id(id_) else None
             if note is None:
-                return False
+                raise _build_missing()
             # A name alone is not a person: somebody with other rights may bear it later.
             given = (note.given_by, note.access) == (principal.name, build_access_key(principal))
             if not given:
                 is_reviewer = may_review(self._settings, principal)
                 if not is_reviewer or not await self._is_shown(id_, principal):
-                    return False
+                    raise _build_missing()
             await self._withdrawal.withdraw(note)
-            return True
 
-        text = f"withdraw_feedback: {id_}"
-        if not await self._accounting.run(text, "", principal, withdraw, is_limited=False):
-            raise NotFound("There is no such feedback.", field="id")
+    def _record(self, text: str, principal: Principal) -> AbstractAsyncContextManager[None]:
+        return self._accounting.record(text, "", principal, is_limited=False)
+
+    async def _find(
+        self,
+        names: tuple[str, ...],
+        principal: Principal,
+        *,
+        is_right: bool,
+        is_done: bool,
+        after: str,
+        most: int,
+    ) -> tuple[list[FeedbackNote], str]:
+        """The entries of a page, and the cursor of the next one."""
+        shown: list[FeedbackNote] = []
+        before, read = read_time_cursor(after), 0
+        while read < _MOST_READ:
+            found = await self._store.list_latest(
+                names,
+                is_right=is_right,
+                is_done=is_done,
+                before=before,
+                most=most,
+            )
+            read += len(found)
+            for entry, passes in zip(found, await self._judge(found, principal), strict=True):
+                before = (entry.given_at, entry.id)
+                if passes:
+                    shown.append(entry)
+                if len(shown) == most:
+                    return shown, _write(entry)
+            if len(found) < most:
+                return shown, ""
+        return shown, _write(found[-1])
 
     async def _is_shown(self, id_: str, reviewer: Principal) -> bool:
         """Whether there is such an entry and the reviewer may run its queries."""
@@ -228,6 +239,10 @@ class ReviewService:
             and (entry.database, entry.correction) not in refused
             for entry in entries
         ]
+
+
+def _build_missing() -> NotFound:
+    return NotFound("There is no such feedback.", field="id")
 
 
 def _is_id(id_: str) -> bool:

@@ -5,9 +5,8 @@ Knows nothing of FastAPI. A conversation's id is the session of its questions.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
-from typing import TypeVar
 
 from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
@@ -19,13 +18,12 @@ from quorumsql.contract.history import (
     ConversationTurnResponse,
     DeletedResponse,
 )
-from retrieval.conversations import GuardedConversations, WholeConversation
+from retrieval.conversations import GuardedConversations
 from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
 from serve_app.service.accounting import Accounting
 from serve_app.service.request_checks import NotFound, check_session, check_text
 
 _LONGEST_SEARCH = 200
-_T = TypeVar("_T")
 
 
 class HistoryService:
@@ -47,13 +45,10 @@ class HistoryService:
         """A page of conversations, the latest first. Raises InvalidRequest."""
         search = check_text("search", search, _LONGEST_SEARCH)
         databases = self._settings.database_names(principal)
-
-        async def find() -> tuple[list[KeptConversation], str]:
-            return await self._conversations.list_latest(
+        async with self._record("list_conversations", principal):
+            page, following = await self._conversations.list_latest(
                 principal, databases, search=search, after=after, most=most
             )
-
-        page, following = await self._run("list_conversations", principal, find)
         return ConversationsResponse(
             conversations=[ConversationEntryResponse(**_describe(each)) for each in page],
             next=following or None,
@@ -63,12 +58,10 @@ class HistoryService:
         """One conversation. Raises InvalidRequest, NotFound, PolicyError."""
         session = check_session(id_)
         databases = self._settings.database_names(principal)
-
-        async def load() -> WholeConversation:
-            found = await self._conversations.load(principal, databases, session)
-            return _require(found)
-
-        whole = await self._run(f"conversation: {session}", principal, load)
+        async with self._record(f"conversation: {session}", principal):
+            whole = await self._conversations.load(principal, databases, session)
+            if whole is None:
+                raise NotFound("There is no such conversation.", field="id")
         return ConversationResponse(
             **_describe(whole.conversation),
             turns=[
@@ -82,27 +75,17 @@ class HistoryService:
         Those of databases that it may not ask any more are deleted too. Raises InvalidRequest.
         """
         session = check_session(id_) if id_ else ""
-
-        async def delete() -> tuple[int, int]:
-            return await self._conversations.delete(principal, session)
-
-        text = f"delete_conversations: {session or 'all'}"
-        conversations, questions = await self._run(text, principal, delete)
+        async with self._record(f"delete_conversations: {session or 'all'}", principal):
+            conversations, questions = await self._conversations.delete(principal, session)
         return DeletedResponse(conversations=conversations, questions=questions)
 
-    async def _run(self, text: str, principal: Principal, work: Callable[[], Awaitable[_T]]) -> _T:
-        return await self._accounting.run(text, "", principal, work, is_limited=False)
+    def _record(self, text: str, principal: Principal) -> AbstractAsyncContextManager[None]:
+        return self._accounting.record(text, "", principal, is_limited=False)
 
 
 def render_time(moment: datetime) -> str:
     """The time in UTC, to the millisecond."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
-
-
-def _require(found: _T | None) -> _T:
-    if found is None:
-        raise NotFound("There is no such conversation.", field="id")
-    return found
 
 
 def _describe(kept: KeptConversation) -> dict[str, object]:

@@ -44,7 +44,7 @@ class ProfileService:
         self._meter = meter
 
     async def describe(self, principal: Principal, identified: Identified) -> PrincipalResponse:
-        """The principal, by what it was identified. Raises Unavailable, PolicyError."""
+        """The principal, by what it was identified. Raises Forbidden, Unavailable, PolicyError."""
         databases = await self._queries.list_databases(principal)
         described = await gather_all(
             self._schemas.describe_tables(name, (), principal, _MOST_TABLES) for name in databases
@@ -61,7 +61,6 @@ class ProfileService:
             hidden=[
                 hidden
                 for name, tables in zip(databases, described, strict=True)
-                if isinstance(tables, TableDescriptions)
                 for hidden in _list_hidden(name, tables)
             ],
         )

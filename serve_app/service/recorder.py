@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Protocol
 
-from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused
-from nl2sql.errors import (
-    DeadlineExceeded,
-    Forbidden,
-    InvalidRequest,
-    LimitReached,
-    Unavailable,
-    UnknownDatabase,
-)
+from nl2sql.answers import Answer, Answered, Clarify
+from nl2sql.errors import UnknownDatabase
 from nl2sql.progress import traced_by
 from nl2sql.protocols import Tracer
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from quorumsql.contract import QueryRequest
+from serve_app.service.account import name_outcome
 from serve_app.service.metrics import (
     ONGOING,
     QUEUE,
@@ -31,15 +24,6 @@ from serve_app.service.metrics import (
     measure_question,
 )
 from serve_app.service.question_log import TRACE_ID, log_question, make_trace_id
-
-_ERRORS: tuple[tuple[type[BaseException], str], ...] = (
-    (InvalidRequest, "invalid"),
-    (Forbidden, "forbidden"),
-    (LimitReached, "limited"),
-    (Unavailable, "unavailable"),
-    (DeadlineExceeded, "timeout"),
-    (asyncio.CancelledError, "cancelled"),
-)
 
 
 class ServiceTracer(Tracer, Protocol):
@@ -99,7 +83,7 @@ class QuestionRecorder:
         self, finish: Finish, request: QueryRequest, principal: Principal, seconds: float
     ) -> None:
         answer = finish.answer
-        outcome, code = name_outcome(finish)
+        outcome, code = name_outcome(answer or finish.error)
         database = self._name_database(request)
         ms = round(seconds * 1000, 1)
         for change in measure_question(outcome, database, seconds):
@@ -135,19 +119,3 @@ class QuestionRecorder:
             return self._settings.database_name(request.database)
         except UnknownDatabase:
             return ""
-
-
-def name_outcome(finish: Finish) -> tuple[str, str]:
-    """(outcome, code): the code of a refusal, or the class of an error."""
-    match finish.answer:
-        case Answered():
-            return "answered", ""
-        case Refused(code=code):
-            return "refused", code
-        case Clarify():
-            return "clarify", ""
-        case Failed():
-            return "failed", ""
-    error = finish.error
-    outcome = next((name for kind, name in _ERRORS if isinstance(error, kind)), "error")
-    return outcome, type(error).__name__

@@ -12,12 +12,10 @@ from nl2sql.concurrency import gather_all
 from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import (
-    Definition,
     Principal,
     RetrievedTable,
     SchemaContext,
     TableDescriptions,
-    Violation,
 )
 from quorumsql.contract.schema import (
     DatabaseResponse,
@@ -30,7 +28,7 @@ from quorumsql.contract.schema import (
 )
 from retrieval.schema_directory import SchemaDirectory
 from retrieval.table_browser import IndexedTables
-from serve_app.service.accounting import Accounting, Refusal
+from serve_app.service.accounting import Accounting
 from serve_app.service.query_service import QueryService
 from serve_app.service.request_checks import NotFound, check_filled, check_text
 
@@ -43,7 +41,10 @@ _MOST_READ = 200
 
 
 class SchemaService:
-    """Answers ``GET /databases/…``."""
+    """Answers ``GET /databases/…``.
+
+    All methods raise UnknownDatabase, Forbidden, LimitReached, Unavailable, PolicyError.
+    """
 
     def __init__(
         self,
@@ -60,7 +61,7 @@ class SchemaService:
         self._accounting = accounting
 
     async def list_databases(self, principal: Principal) -> DatabasesResponse:
-        """The databases that the principal may ask. Raises Unavailable, PolicyError."""
+        """The databases that the principal may ask."""
         names = await self._queries.list_databases(principal)
         found = await gather_all(
             self._schemas.describe_tables(name, (), principal, 0) for name in names
@@ -76,86 +77,52 @@ class SchemaService:
                     tables=described.total,
                 )
                 for name, described in zip(names, found, strict=True)
-                if isinstance(described, TableDescriptions)
             ]
         )
 
     async def find_tables(
         self, database: str, search: str, principal: Principal, after: str, most: int
-    ) -> TablesResponse | Refusal:
-        """A page of the tables that match. Raises InvalidRequest, LimitReached, Unavailable."""
+    ) -> TablesResponse:
+        """A page of the tables that match. Raises also InvalidRequest."""
         search = check_text("search", search, _LONGEST_SEARCH)
         database = self._settings.database_name(database, principal)
-
-        async def find() -> TablesResponse | Refusal:
-            found = await self._tables.find_tables(database, search, principal, after, most)
-            return _refuse(found) if isinstance(found, Violation) else found
-
-        return await self._accounting.run(f"find_tables: {search}", database, principal, find)
+        async with self._accounting.record(f"find_tables: {search}", database, principal):
+            return await self._tables.find_tables(database, search, principal, after, most)
 
     async def describe_table(
         self, database: str, name: str, principal: Principal
-    ) -> TableDetailsResponse | Refusal:
-        """One table. Raises NotFound, InvalidRequest, LimitReached, Unavailable, PolicyError."""
+    ) -> TableDetailsResponse:
+        """One table. Raises also NotFound, InvalidRequest."""
         name = check_filled("table", name, _LONGEST_NAME)
         database = self._settings.database_name(database, principal)
-
-        async def describe() -> TableDetailsResponse | Refusal | None:
+        async with self._accounting.record(f"describe_table: {name}", database, principal):
             found = await self._tables.describe_table(database, name, principal)
-            return _refuse(found) if isinstance(found, Violation) else found
-
-        found = await self._accounting.run(f"describe_table: {name}", database, principal, describe)
         if found is None:
             raise NotFound(f"There is no table {name!r} in {database}.", field="table")
         return found
 
-    async def list_definitions(
-        self, database: str, principal: Principal
-    ) -> DefinitionsResponse | Refusal:
-        """The semantic layer. Raises UnknownDatabase, LimitReached, Unavailable, PolicyError."""
+    async def list_definitions(self, database: str, principal: Principal) -> DefinitionsResponse:
+        """The semantic layer."""
         database = self._settings.database_name(database, principal)
-
-        async def list_them() -> tuple[Definition, ...] | Refusal:
+        async with self._accounting.record("list_definitions", database, principal):
             found = await self._tables.list_definitions(database, principal)
-            return _refuse(found) if isinstance(found, Violation) else found
-
-        found = await self._accounting.run("list_definitions", database, principal, list_them)
-        if isinstance(found, Refusal):
-            return found
         measures, dimensions, filters = (
             [copy_fields(SemanticDefinitionResponse, each) for each in found if each.kind == kind]
             for kind in ("measure", "dimension", "filter")
         )
         return DefinitionsResponse(measures=measures, dimensions=dimensions, filters=filters)
 
-    async def suggest(self, database: str, principal: Principal) -> SuggestionsResponse | Refusal:
-        """Questions that can be asked: examples, then some of definitions and tables.
-
-        Raises UnknownDatabase, LimitReached, Unavailable, PolicyError.
-        """
+    async def suggest(self, database: str, principal: Principal) -> SuggestionsResponse:
+        """Questions that can be asked: examples, then some of definitions and tables."""
         name = self._settings.database_name(database, principal)
-
-        async def suggest() -> tuple[str, ...] | Refusal:
+        async with self._accounting.record("suggest", name, principal):
             described = await self._schemas.describe_tables(name, (), principal, _MOST_READ)
-            if isinstance(described, Violation):
-                return _refuse(described)
             examples = await self._schemas.list_examples(name, principal)
             definitions = await self._tables.list_definitions(name, principal)
-            if isinstance(definitions, Violation):
-                return _refuse(definitions)
-            context = replace(_build_context(described), definitions=definitions)
-            made = suggest_questions(context, MOST_SUGGESTIONS)
-            known = dict.fromkeys((*(example.question for example in examples), *made))
-            return tuple(known)[:MOST_SUGGESTIONS]
-
-        found = await self._accounting.run("suggest", name, principal, suggest)
-        if isinstance(found, Refusal):
-            return found
-        return SuggestionsResponse(questions=list(found))
-
-
-def _refuse(violation: Violation) -> Refusal:
-    return Refusal(violation.code, violation.message)
+        context = replace(_build_context(described), definitions=definitions)
+        made = suggest_questions(context, MOST_SUGGESTIONS)
+        known = dict.fromkeys((*(example.question for example in examples), *made))
+        return SuggestionsResponse(questions=list(known)[:MOST_SUGGESTIONS])
 
 
 def _build_context(described: TableDescriptions) -> SchemaContext:

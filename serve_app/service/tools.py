@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from nl2sql.answers import Answer, Answered, Failed, Refused, Trace
 from nl2sql.deadline import ending_in
+from nl2sql.errors import Forbidden
 from nl2sql.protocols import Executor, Guard, Retriever
 from nl2sql.settings import Settings
 from nl2sql.sql.threads import run_in_parser_thread
@@ -19,14 +20,13 @@ from nl2sql.types import (
     Principal,
     Question,
     Ranking,
-    ResultSet,
     SchemaContext,
     TableDescriptions,
     Violation,
 )
 from ranking.query_words import describe_apart
 from retrieval.schema_directory import SchemaDirectory
-from serve_app.service.accounting import Accounting, Refusal
+from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
 from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, choose_in_range
 
@@ -58,13 +58,6 @@ class ToolService:
         self._retriever = retriever
         self._schemas = schemas
         self._accounting = accounting or Accounting()
-
-    async def run_sql(
-        self, database: str | None, sql: str, principal: Principal, max_rows: int | None = None
-    ) -> ResultSet | Refusal:
-        """The rows of ``run``, or why there are none. Raises as it does."""
-        answer = await self.run(database, sql, principal, max_rows)
-        return answer.result if isinstance(answer, Answered) else find_refusal(answer)
 
     async def run(
         self, database: str | None, sql: str, principal: Principal, max_rows: int | None = None
@@ -112,53 +105,43 @@ class ToolService:
         names: Sequence[str],
         principal: Principal,
         most: int = MOST_TABLES,
-    ) -> TableDescriptions | Refusal:
+    ) -> TableDescriptions:
         """The tables of these names, all if there are none; at most ``most``.
 
-        Counted and recorded like a question.
-        Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
+        Counted and recorded like a question. Raises InvalidRequest, UnknownDatabase, Forbidden,
+        LimitReached, Unavailable, PolicyError.
         """
         wanted = tuple(
             check_filled("tables", table, MOST_QUESTION_CHARS) for table in names[:MOST_TABLES]
         )
         text = f"describe_tables: {', '.join(wanted)}" if wanted else "describe_tables"
         name = self._settings.database_name(database, principal)
-
-        async def describe() -> TableDescriptions | Refusal:
-            found = await self._schemas.describe_tables(name, wanted, principal, most)
-            if isinstance(found, Violation):
-                return Refusal(found.code, found.message)
-            return found
-
-        return await self._accounting.run(text, name, principal, describe)
+        async with self._accounting.record(text, name, principal):
+            return await self._schemas.describe_tables(name, wanted, principal, most)
 
     async def search_schema(
         self, database: str | None, text: str, principal: Principal
-    ) -> SchemaContext | Refusal:
+    ) -> SchemaContext:
         """The tables that a text is about, most relevant first, with values and examples.
 
-        Counted and recorded like a question.
-        Raises InvalidRequest, UnknownDatabase, LimitReached, Unavailable, PolicyError.
+        Counted and recorded like a question. Raises as ``describe_tables`` does.
         """
         text = check_filled("text", text, MOST_QUESTION_CHARS)
         name = self._settings.database_name(database, principal)
         searched = Question(text, name, principal, k=1, seed=0, max_rows=1)
-
-        async def search() -> SchemaContext | Refusal:
+        async with self._accounting.record(f"search_schema: {text}", name, principal):
             async with self._admission.take(principal.name):
                 _, context = await self._retriever.retrieve(searched)
             if context.refusal:
-                return Refusal("not_permitted", context.refusal)
-            return context
-
-        return await self._accounting.run(f"search_schema: {text}", name, principal, search)
+                raise Forbidden(context.refusal)
+        return context
 
 
-def find_refusal(answer: Answer) -> Refusal:
-    """Why ``ToolService.run`` has no rows: the guard's reason, or the database's error."""
+def find_refusal(answer: Answer) -> tuple[str, str]:
+    """Why ``ToolService.run`` has no rows: (code, reason) of the guard or of the database."""
     if isinstance(answer, Refused):
-        return Refusal(answer.code, answer.reason)
+        return answer.code, answer.reason
     ranking = answer.trace.ranking
     failed = ranking.assessments[0].diagnostic if ranking else None
     reason = answer.reason if isinstance(answer, Failed) else ""
-    return Refusal(failed.sqlstate if failed else "failed", reason)
+    return failed.sqlstate if failed else "failed", reason

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nl2sql.catalog import Catalog
-from nl2sql.errors import IndexUnavailable, PolicyError
+from nl2sql.errors import Forbidden, IndexUnavailable, PolicyError
 from nl2sql.types import (
     Principal,
     TableDescriptions,
@@ -98,4 +98,5 @@ async def test_without_names_all_tables_are_described_up_to_a_limit() -> None:
 
 async def test_nothing_is_described_to_who_may_see_nothing() -> None:
     directory = SchemaDirectory(Visible(shop=REFUSED))
-    assert await directory.describe_tables("shop", (), MIA, 10) == REFUSED
+    with pytest.raises(Forbidden):
+        await directory.describe_tables("shop", (), MIA, 10)

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from nl2sql.catalog import Catalog
-from nl2sql.errors import DatabaseUnavailable
+from nl2sql.errors import DatabaseUnavailable, Forbidden
 from nl2sql.types import Definition, Principal, Violation
 from quorumsql.contract.schema import (
     ColumnDetailsResponse,
@@ -202,11 +202,14 @@ async def test_a_masked_column_is_marked_and_shows_no_value() -> None:
 
 
 async def test_who_may_see_nothing_is_told_so() -> None:
-    refusal = build_violation("not_permitted")
-    tables = build(refusal=refusal)
-    assert await tables.find_tables("shop", "", MIA, "", 5) == refusal
-    assert await tables.describe_table("shop", "sales.orders", MIA) == refusal
-    assert await tables.list_definitions("shop", MIA) == refusal
+    tables = build(refusal=build_violation("not_permitted"))
+    for asking in (
+        tables.find_tables("shop", "", MIA, "", 5),
+        tables.describe_table("shop", "sales.orders", MIA),
+        tables.list_definitions("shop", MIA),
+    ):
+        with pytest.raises(Forbidden):
+            await asking
 
 
 SEMANTICS = parse_semantics(

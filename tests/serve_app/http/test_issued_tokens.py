@@ -119,7 +119,7 @@ async def test_a_database_that_is_not_allowed_is_unknown(
         assert response.status_code == 404
 
 
-@pytest.mark.parametrize("operation", ["run_sql", "describe_tables", "search_schema"])
+@pytest.mark.parametrize("operation", ["run", "describe_tables", "search_schema"])
 async def test_a_database_that_is_not_allowed_is_unknown_to_tools(
     settings: Settings, operation: str
 ) -> None:
@@ -134,7 +134,7 @@ async def test_a_database_that_is_not_allowed_is_unknown_to_tools(
         schemas=never,
     )
     calls: dict[str, Callable[[], Awaitable[Any]]] = {
-        "run_sql": lambda: tools.run_sql("shop", "SELECT 1", bob),
+        "run": lambda: tools.run("shop", "SELECT 1", bob),
         "describe_tables": lambda: tools.describe_tables("shop", (), bob),
         "search_schema": lambda: tools.search_schema("shop", "Q?", bob),
     }

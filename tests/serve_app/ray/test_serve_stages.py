@@ -96,7 +96,7 @@ def test_each_stage_in_a_deployment_of_its_own_answers_the_same(url: str, wiring
         (key_id, "answered", 1),
         (key_id, "failed", None),
         (key_id, "answered", 1),
-        (key_id, "error", None),
+        (key_id, "invalid", None),
     ]
     assert entries[0].sql == answer["trace"]["candidates"][0]["guarded_sql"]
     assert list(entries[0].tables) == ["hr.employees"]

@@ -22,7 +22,7 @@ from nl2sql.types import (
     VoteCounted,
 )
 from quorumsql.contract import QueryRequest
-from retrieval.index_store.audit_store import AuditEntry
+from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from serve_app.service.accounting import Accounting
 from tests.fakes import build_assessment, build_diagnostic, build_question, build_result
 
@@ -49,7 +49,7 @@ TRACE = Trace(QUESTION, ranking=RANKING)
 ANSWERED = Answered("SELECT name FROM people", build_result((SECRET,), (SECRET,)), 0.9, True, TRACE)
 
 
-class Sink:
+class Sink(AuditStore):
     """Keeps the entries, or raises."""
 
     def __init__(self, error: Exception | None = None) -> None:
@@ -107,10 +107,10 @@ async def test_an_answer_is_recorded_with_its_guarded_query() -> None:
         (Refused("not_permitted", f"no {SECRET}", TRACE), ("refused", "not_permitted")),
         (Failed(f"no {SECRET}", TRACE), ("failed", "")),
         (Clarify(f"no {SECRET}", 0.1, (), TRACE), ("clarify", "")),
-        (Unavailable(f"no {SECRET}"), ("error", "Unavailable")),
-        (DeadlineExceeded("late"), ("error", "DeadlineExceeded")),
+        (Unavailable(f"no {SECRET}"), ("unavailable", "Unavailable")),
+        (DeadlineExceeded("late"), ("timeout", "DeadlineExceeded")),
         (RuntimeError(SECRET), ("error", "RuntimeError")),
-        (asyncio.CancelledError(), ("cancelled", "")),
+        (asyncio.CancelledError(), ("cancelled", "CancelledError")),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -143,7 +143,7 @@ async def test_a_request_about_a_hidden_database_is_recorded() -> None:
     error = UnknownDatabase("hidden", ("shop",))
     await Accounting(log=sink).record_invalid(request, ANN, error)
     [entry] = sink.entries
-    assert (entry.database, entry.outcome, entry.code) == ("hidden", "error", "UnknownDatabase")
+    assert (entry.database, entry.outcome, entry.code) == ("hidden", "invalid", "UnknownDatabase")
 
 
 async def test_an_answer_that_cannot_be_recorded_is_not_given() -> None:

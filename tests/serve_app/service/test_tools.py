@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from execution.guard.guard import SqlGuard
-from nl2sql.errors import LimitReached, Unavailable
-from nl2sql.types import Principal, ResultSet, SchemaContext
-from retrieval.index_store.audit_store import AuditEntry
+from nl2sql.answers import Answer, Answered, Refused
+from nl2sql.errors import Forbidden, LimitReached, Unavailable
+from nl2sql.types import Principal, SchemaContext
+from retrieval.index_store.audit_store import AuditEntry, AuditStore
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.account import Account
-from serve_app.service.accounting import Accounting, Refusal
+from serve_app.service.accounting import Accounting
 from serve_app.service.admission import AdmissionController
-from serve_app.service.tools import ToolService
+from serve_app.service.tools import ToolService, find_refusal
 from serve_app.service.usage import UsageMeter
 from tests.fakes import (
     SHOP,
@@ -34,7 +35,7 @@ MIA = Principal("mia")
 SEARCH = "search_schema: late orders"
 
 
-class Sink:
+class Sink(AuditStore):
     """Keeps the entries."""
 
     def __init__(self) -> None:
@@ -58,10 +59,10 @@ def build_tools(sink: Sink, meter: UsageMeter | None = None, **stages: Any) -> T
     )
 
 
-async def run(sql: str, *results: Any) -> tuple[ResultSet | Refusal, AuditEntry]:
+async def run(sql: str, *results: Any) -> tuple[Answer, AuditEntry]:
     sink = Sink()
     tools = build_tools(sink, executor=FakeExecutor({sql: results}))
-    outcome = await tools.run_sql("shop", sql, MIA)
+    outcome = await tools.run("shop", sql, MIA)
     (entry,) = sink.entries
     assert (entry.principal, entry.database, entry.question) == ("mia", "shop", sql)
     return outcome, entry
@@ -69,20 +70,20 @@ async def run(sql: str, *results: Any) -> tuple[ResultSet | Refusal, AuditEntry]
 
 async def test_a_query_that_ran_is_recorded_with_its_rows() -> None:
     outcome, entry = await run("SELECT 1", build_result((1,), (2,)))
-    assert isinstance(outcome, ResultSet)
+    assert isinstance(outcome, Answered)
     assert entry.outcome == "answered"
     assert (entry.sql, entry.executed, entry.row_count) == ("SELECT 1", ["SELECT 1"], 2)
 
 
 async def test_a_refused_query_is_recorded_with_the_reason() -> None:
     outcome, entry = await run("SELECT secret")
-    assert isinstance(outcome, Refusal)
+    assert isinstance(outcome, Refused)
     assert (entry.outcome, entry.code, entry.executed) == ("refused", "not_permitted", [])
 
 
 async def test_a_query_that_failed_is_recorded() -> None:
     outcome, entry = await run("SELECT 1", build_diagnostic("division by zero", sqlstate="22012"))
-    assert outcome == Refusal("22012", "division by zero")
+    assert find_refusal(outcome) == ("22012", "division by zero")
     assert entry.outcome == "failed"
 
 
@@ -106,12 +107,12 @@ async def test_a_search_that_is_refused_or_breaks_is_recorded() -> None:
     sink = Sink()
     nothing = SchemaContext((), (), (), refusal="Nothing for you.")
     tools = build_tools(sink, retriever=FakeRetriever(nothing, Unavailable("Away.")))
-    assert isinstance(await tools.search_schema("shop", "late orders", MIA), Refusal)
-    with pytest.raises(Unavailable):
-        await tools.search_schema("shop", "late orders", MIA)
+    for error in (Forbidden, Unavailable):
+        with pytest.raises(error):
+            await tools.search_schema("shop", "late orders", MIA)
     assert [(entry.outcome, entry.question) for entry in sink.entries] == [
-        ("refused", SEARCH),
-        ("error", SEARCH),
+        ("forbidden", SEARCH),
+        ("unavailable", SEARCH),
     ]
 
 
@@ -144,4 +145,4 @@ async def test_limits_apply_to_all_operations(name: str) -> None:
     assert meter.tokens_and_rows == [(0, 0)]
     with pytest.raises(LimitReached):
         await calls[name]()
-    assert [entry.outcome for entry in sink.entries] == ["answered", "error"]
+    assert [entry.outcome for entry in sink.entries] == ["answered", "limited"]
