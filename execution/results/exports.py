@@ -1,16 +1,18 @@
-"""Renders a result as text for other programs: CSV, a Markdown table.
+"""Renders a result for other programs: CSV, a Markdown table, a workbook of Excel.
 
 Values are written as ``nl2sql.results.json_values`` writes them for JSON, except that numbers keep
-every digit. Does not cover Parquet (``arrow_tables.py``) and XLSX (``spreadsheets.py``). The caller
-must say elsewhere that rows were left out.
+every digit. The caller must say elsewhere that rows were left out.
 """
 
 from __future__ import annotations
 
+import datetime as dt
+import io
 import json
 import re
 from collections.abc import Sequence
 from decimal import Decimal
+from typing import Any
 
 from nl2sql.results.json_values import to_json_value
 from nl2sql.types import ResultSet
@@ -28,6 +30,8 @@ _UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 _LINKS = (("](", "]\\("), ("://", ":\\//"))
 _NUMBERS = (int, float, Decimal)
 _PIECE_CHARS = 10_000
+# What Excel holds whole.
+_MOST_DIGITS, _FIRST_YEAR = 15, 1900
 
 
 def render_csv(result: ResultSet, *, spreadsheet_safe: bool = False) -> str:
@@ -68,25 +72,6 @@ def render_markdown(result: ResultSet) -> str:
     if result.cut:
         lines += ["", f"Cells too long to show whole: {len(result.cut)}."]
     return "\n".join(lines) + "\n"
-
-
-def name_columns(columns: Sequence[str]) -> list[str]:
-    """Makes the names unique with suffixes; the first of equal names stays as it is.
-
-    >>> name_columns(["a", "a", "a_2", "a"])
-    ['a', 'a_3', 'a_2', 'a_4']
-    """
-    taken = set(columns)
-    seen: set[str] = set()
-    names = []
-    for name in columns:
-        number, unique = 2, name
-        while unique in seen or (unique != name and unique in taken):
-            unique = f"{name}_{number}"
-            number += 1
-        seen.add(unique)
-        names.append(unique)
-    return names
 
 
 def render_text(value: object) -> str:
@@ -144,3 +129,61 @@ def _is_numeric(result: ResultSet, column: int) -> bool:
     return bool(values) and all(
         isinstance(value, _NUMBERS) and not isinstance(value, bool) for value in values
     )
+
+
+def render_xlsx(result: ResultSet) -> bytes:
+    """A workbook of Excel with one sheet: the names of the columns, then the rows, by XlsxWriter.
+
+    NULL is an empty cell. Text is text: no cell is a formula or a link, and ``00123`` keeps its
+    zeros. A number, date or time is one where Excel can hold it whole; all others are text: numbers
+    of more than 15 digits, dates before 1900, times with a zone or with microseconds. Excel cuts a
+    text after 32,767 characters.
+    """
+    import xlsxwriter
+
+    output = io.BytesIO()
+    # Each row goes to a temporary file: an object for each cell would stop the event loop whenever
+    # Python looks for garbage.
+    book = xlsxwriter.Workbook(output, {"constant_memory": True})
+    sheet = book.add_worksheet("rows")
+    date = book.add_format({"num_format": "yyyy-mm-dd"})
+    moment = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+    for at, name in enumerate(result.columns):
+        sheet.write_string(0, at, _clean(name))
+    for number, row in enumerate(result.rows, 1):
+        for at, value in enumerate(row):
+            if isinstance(value, bool):
+                sheet.write_boolean(number, at, value)
+            elif _is_whole_number(value):
+                sheet.write_number(number, at, value)
+            elif _is_whole_time(value):
+                form = moment if isinstance(value, dt.datetime) else date
+                sheet.write_datetime(number, at, value, form)
+            elif value is not None:
+                sheet.write_string(number, at, _clean(render_text(value)))
+    sheet.freeze_panes(1, 0)
+    book.close()
+    return output.getvalue()
+
+
+def _is_whole_number(value: Any) -> bool:
+    """Whether Excel shows every digit of it.
+
+    >>> list(map(_is_whole_number, (5, -12.5, 2**60, float("nan"), Decimal("0.1234567890123456"))))
+    [True, True, False, False, False]
+    """
+    if not isinstance(value, int | float | Decimal):
+        return False
+    number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    return number.is_finite() and len(number.normalize().as_tuple().digits) <= _MOST_DIGITS
+
+
+def _is_whole_time(value: Any) -> bool:
+    if not isinstance(value, dt.date) or value.year < _FIRST_YEAR:
+        return False
+    return not isinstance(value, dt.datetime) or (value.tzinfo is None and not value.microsecond)
+
+
+def _clean(text: str) -> str:
+    """The text without lone surrogates, which no file can hold."""
+    return text.encode(errors="replace").decode()

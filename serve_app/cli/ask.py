@@ -49,7 +49,6 @@ class RowFormat(StrEnum):
     CSV = "csv"
     MARKDOWN = "markdown"
     XLSX = "xlsx"
-    PARQUET = "parquet"
 
 
 @prints

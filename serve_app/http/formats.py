@@ -1,17 +1,15 @@
 """The formats of an answer's rows: names for the command line, media types for HTTP.
 
-JSON is not among them: it contains the whole answer, these only the rows and their metadata.
+JSON is not among them: it contains the whole answer, these only the rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from execution.results.arrow_tables import render_parquet
-from execution.results.exports import render_csv, render_markdown
-from execution.results.spreadsheets import render_xlsx
+from execution.results.exports import render_csv, render_markdown, render_xlsx
 from nl2sql.answers import Answered
 from nl2sql.types import ResultSet
 
@@ -24,13 +22,13 @@ _PART_CHARS = 2**20
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """``render`` takes the result, metadata for Parquet, and ``spreadsheet_safe``."""
+    """``render`` takes the result and ``spreadsheet_safe``."""
 
     name: str
     media_type: str
     suffix: str
     is_binary: bool
-    render: Callable[[ResultSet, Mapping[str, str], bool], bytes]
+    render: Callable[[ResultSet, bool], bytes]
 
     @property
     def disposition(self) -> str:
@@ -44,25 +42,18 @@ def _encode(text: str) -> bytes:
     return b"".join(text[start : start + _PART_CHARS].encode() for start in starts)
 
 
-def _render_csv(result: ResultSet, _: Mapping[str, str], spreadsheet_safe: bool) -> bytes:
+def _render_csv(result: ResultSet, spreadsheet_safe: bool) -> bytes:
     return _encode(render_csv(result, spreadsheet_safe=spreadsheet_safe))
 
 
-def _render_markdown(result: ResultSet, _: Mapping[str, str], __: bool) -> bytes:
+def _render_markdown(result: ResultSet, _: bool) -> bytes:
     return _encode(render_markdown(result))
 
 
 FORMATS = (
     Format("csv", "text/csv", "csv", False, _render_csv),
     Format("markdown", "text/markdown", "md", False, _render_markdown),
-    Format("xlsx", XLSX, "xlsx", True, lambda result, _, __: render_xlsx(result)),
-    Format(
-        "parquet",
-        "application/vnd.apache.parquet",
-        "parquet",
-        True,
-        lambda result, metadata, _: render_parquet(result, metadata),
-    ),
+    Format("xlsx", XLSX, "xlsx", True, lambda result, _: render_xlsx(result)),
 )
 MEDIA_TYPES = (JSON, *(format_.media_type for format_ in FORMATS))
 
@@ -76,12 +67,7 @@ def find_format(name: str) -> Format | None:
 
 def export_answer(answer: Answered, format_: Format, *, spreadsheet_safe: bool = False) -> bytes:
     """The answer's rows in that format."""
-    metadata = {
-        "quorumsql.sql": answer.sql,
-        "quorumsql.database": answer.trace.question.database,
-        "quorumsql.confidence": str(answer.confidence),
-    }
-    return format_.render(answer.result, metadata, spreadsheet_safe)
+    return format_.render(answer.result, spreadsheet_safe)
 
 
 def describe_answer(answer: Answered) -> dict[str, str]:

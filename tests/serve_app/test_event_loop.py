@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-import pyarrow.parquet  # noqa: F401 - its first import takes a tenth of a second
 import pytest
+import xlsxwriter  # noqa: F401 - its first import takes long
 from starlette.types import ASGIApp, Message
 
 from nl2sql.types import Completions, SamplingRequest

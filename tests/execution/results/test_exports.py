@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from execution.results.exports import name_columns, render_csv, render_markdown
+from execution.results.exports import render_csv, render_markdown
 from nl2sql.results.json_values import Interval
 from nl2sql.types import ResultSet
 
@@ -120,17 +120,3 @@ def test_markdown_cells_hold_no_markup(text: str, cell: str) -> None:
 def test_markdown_tells_what_is_left_out() -> None:
     text = render_markdown(build(("x",), truncated=True, cut=((0, 0),)))
     assert text.endswith("| x |\n\nThere are more rows.\n\nCells too long to show whole: 1.\n")
-
-
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        ([], []),
-        (["a", "b"], ["a", "b"]),
-        (["a", "a", "a"], ["a", "a_2", "a_3"]),
-        (["a", "a", "a_2"], ["a", "a_3", "a_2"]),
-        (["", ""], ["", "_2"]),
-    ],
-)
-def test_every_column_has_a_name_of_its_own(names: list[str], expected: list[str]) -> None:
-    assert name_columns(names) == expected

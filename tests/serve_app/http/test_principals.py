@@ -14,6 +14,7 @@ import pytest
 
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
+from serve_app.http.formats import XLSX
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.page_service import PageService, open_page_service
 
@@ -75,7 +76,7 @@ async def test_a_picked_query_over_what_is_withheld_is_refused_and_says_nothing(
         assert "rows" not in answer
         assert not [each["rows"] for each in answer["trace"]["candidates"] if each["rows"]]
     body = {"question": "What?", "chosen_sql": sql}
-    for accept in ("text/csv", "application/vnd.apache.parquet"):
+    for accept in ("text/csv", XLSX):
         headers = {"accept": accept}
         response = await service.send("mia", "POST", "/query", json=body, headers=headers)
         assert response.status_code == 422

@@ -213,7 +213,7 @@ class FakeService:
         body = await request.json()
         accept = request.headers.get("accept", "")
         answer = self.answer("all orders" if body.get("max_rows", 0) > 5000 else "product line")
-        if "csv" in accept or "parquet" in accept:
+        if "csv" in accept or "spreadsheetml" in accept:
             return Response(
                 b"product_line,earned\r\nTrekking bikes,1284310.50\r\n", media_type=accept
             )

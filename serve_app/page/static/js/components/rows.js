@@ -48,7 +48,7 @@ export function Rows({ answer, label = "Rows of the answer", note = "" }) {
   </section>`;
 }
 
-const FILES = [["csv", "CSV", "for spreadsheets"], ["xlsx", "Excel", "with numbers and dates as such"], ["parquet", "Parquet", "for data tools"], ["json", "JSON", "for programs"]];
+const FILES = [["csv", "CSV", "for spreadsheets"], ["xlsx", "Excel", "with numbers and dates as such"], ["json", "JSON", "for programs"]];
 
 function TableTools({ table, answer }) {
   const { columns, names, filter, setFilter, hidden, toggle } = table;

@@ -63,7 +63,6 @@ export function saveBlob(blob, question, ending) {
 const TYPES = {
   csv: "text/csv",
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-  parquet: "application/vnd.apache.parquet",
   json: "application/json",
 };
 /** The most rows that the principal may ask for. */
@@ -84,7 +83,7 @@ export function buildRun(answer) {
  * Downloads an answer. The service runs its query again and writes the file, with as many rows as the
  * reader may ask for, CSV for spreadsheets; JSON holds the rows that are shown if those are all, or
  * the query cannot be run again.
- * @param {"csv"|"xlsx"|"parquet"|"json"} kind @param {object} answer
+ * @param {"csv"|"xlsx"|"json"} kind @param {object} answer
  */
 export async function download(kind, answer) {
   const run = buildRun(answer);

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from execution.results.spreadsheets import render_xlsx
+from execution.results.exports import render_xlsx
 from nl2sql.results.json_values import Interval
 from nl2sql.types import ResultSet
 
