@@ -1,19 +1,18 @@
 """Clients that are answered in this process, without a network.
 
 The service's own HTTP application runs here, and the client of ``quorumsql`` talks to it as it does
-over a network: the same requests, streams and errors. Its front (hosts, tokens) is left out; the
+over a network: the same requests, events and errors. Its front (hosts, tokens) is left out; the
 principal is the one that the caller names.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
 import httpx
-from starlette.types import ASGIApp, Message, Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nl2sql.settings import Settings, load_settings
 from nl2sql.types import Principal
@@ -75,107 +74,20 @@ async def open_services(
     return build_services(wiring, engine, stages, store, prepares_prompts=False)
 
 
-class AppTransport(httpx.AsyncBaseTransport):
-    """Hands requests to an ASGI application, as ``principal``; responses stream.
-
-    httpx's own ASGITransport collects a response before it returns it.
-    """
+class AppTransport(httpx.ASGITransport):
+    """Hands requests to an ASGI application, as ``principal``. A response comes as a whole."""
 
     def __init__(
         self, app: ASGIApp, principal: Principal, stack: AsyncExitStack | None = None
     ) -> None:
         """``stack`` holds what is released when the transport is closed."""
-        self._app = app
-        self._principal = principal
-        self._stack = stack or AsyncExitStack()
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Returns when the response begins."""
-        call = _Call(await request.aread())
-        call.task = asyncio.create_task(self._run(request, call))
-        start = await call.begin()
-        return httpx.Response(start["status"], headers=start["headers"], stream=_Stream(call))
+        async def ask_as_principal(scope: Scope, receive: Receive, send: Send) -> None:
+            await app({**scope, "state": {"principal": principal}}, receive, send)
+
+        super().__init__(ask_as_principal)
+        self._stack = stack or AsyncExitStack()
 
     async def aclose(self) -> None:
         """Releases what was opened."""
         await self._stack.aclose()
-
-    async def _run(self, request: httpx.Request, call: _Call) -> None:
-        await self._app(self._build_scope(request), call.receive, call.send)
-
-    def _build_scope(self, request: httpx.Request) -> Scope:
-        return {
-            "type": "http",
-            "asgi": {"version": "3.0"},
-            "http_version": "1.1",
-            "method": request.method,
-            "scheme": request.url.scheme,
-            "path": request.url.path,
-            "raw_path": request.url.raw_path,
-            "query_string": request.url.query,
-            "root_path": "",
-            "headers": [(name.lower(), value) for name, value in request.headers.raw],
-            "server": (request.url.host, 80),
-            "client": ("in-process", 1),
-            "state": {"principal": self._principal},
-        }
-
-
-class _Call:
-    """One request under way."""
-
-    task: asyncio.Task[None]
-
-    def __init__(self, body: bytes) -> None:
-        self._body: bytes | None = body
-        self._messages: asyncio.Queue[Message | None] = asyncio.Queue()
-        self._left = asyncio.Event()
-
-    async def receive(self) -> Message:
-        """The body, then nothing until the client leaves."""
-        if self._body is not None:
-            body, self._body = self._body, None
-            return {"type": "http.request", "body": body, "more_body": False}
-        await self._left.wait()
-        return {"type": "http.disconnect"}
-
-    async def send(self, message: Message) -> None:
-        """What the application sends."""
-        await self._messages.put(message)
-        if message["type"] == "http.response.body" and not message.get("more_body", False):
-            await self._messages.put(None)
-
-    async def begin(self) -> Message:
-        """The start of the response. Raises what the application raises before it."""
-        waiting = asyncio.create_task(self._messages.get())
-        await asyncio.wait({waiting, self.task}, return_when=asyncio.FIRST_COMPLETED)
-        if not waiting.done():
-            waiting.cancel()
-            self.task.result()
-            raise httpx.RemoteProtocolError("The application sent no response.")
-        message = waiting.result()
-        assert message is not None
-        return message
-
-    async def read(self) -> AsyncIterator[bytes]:
-        """The body, piece by piece."""
-        while (message := await self._messages.get()) is not None:
-            if body := message.get("body", b""):
-                yield body
-
-    async def leave(self) -> None:
-        """The client is gone; returns when the application has noticed."""
-        self._left.set()
-        self.task.cancel()
-        await asyncio.wait({self.task})
-
-
-class _Stream(httpx.AsyncByteStream):
-    def __init__(self, call: _Call) -> None:
-        self._call = call
-
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._call.read()
-
-    async def aclose(self) -> None:
-        await self._call.leave()

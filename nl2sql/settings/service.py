@@ -107,17 +107,6 @@ class AuditSettings(Section):
     keep_days: int = Field(90, ge=1, description="Days after which a record is deleted.")
 
 
-class BatchSettings(Section):
-    """Jobs of `quorumsql batch`."""
-
-    act_for: dict[str, tuple[str, ...]] = Field(
-        {},
-        description="Principals as which the questions of a job may be asked, by the principal "
-        "that runs the job: {reports: [mia, max]}, or * for all. Without an entry a job asks only "
-        "as the principal that runs it.",
-    )
-
-
 class PageSettings(Section):
     """The page at ``/``. The lists of roles count only where HTTP requests need a token."""
 

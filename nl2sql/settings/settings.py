@@ -29,7 +29,6 @@ from nl2sql.settings.pipeline import (
 from nl2sql.settings.section import Section
 from nl2sql.settings.service import (
     AuditSettings,
-    BatchSettings,
     ObservabilitySettings,
     PageSettings,
     ServeSettings,
@@ -61,7 +60,6 @@ class Settings(Section):
     flags: FlagSettings = FlagSettings()
     serve: ServeSettings = ServeSettings()
     page: PageSettings = PageSettings()
-    batch: BatchSettings = BatchSettings()
     observability: ObservabilitySettings = ObservabilitySettings()
 
     @model_validator(mode="after")

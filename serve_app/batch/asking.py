@@ -16,9 +16,10 @@ import numpy as np
 from nl2sql.errors import Busy, LimitReached, Unavailable
 from nl2sql.settings import Settings
 from quorumsql import wire
+from quorumsql.contract import QueryRequest
 from quorumsql.loopback import is_on_loopback
 from serve_app.batch.job import Job, JobSpec
-from serve_app.batch.questions import BatchQuestion, build_request
+from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.results import Row, build_error_row, build_row
 
 _TRY_AGAIN = (429, 503)
@@ -70,7 +71,7 @@ class RetryPolicy:
 class Asker:
     """The service that ``http`` reaches, asked after the questions of people.
 
-    ``environ`` holds the tokens of principals.
+    ``environ`` holds the token of the principal.
     """
 
     spec: JobSpec
@@ -82,12 +83,18 @@ class Asker:
     async def ask(self, question: BatchQuestion) -> Row:
         """The row of a question. Raises nothing: an error is a row too."""
         spec = self.spec
-        name = question.principal or spec.submitter
         start = time.perf_counter()
         try:
-            token = self.settings.identity.read_token(name, self.environ)
-            max_rows = spec.max_rows or self.settings.limits.rows
-            request = build_request(question, k=spec.k, seed=spec.seed, max_rows=max_rows)
+            token = self.settings.identity.read_token(spec.principal, self.environ)
+            request = QueryRequest(
+                question=question.question,
+                evidence=question.evidence,
+                database=question.database or None,
+                k=spec.k,
+                seed=spec.seed,
+                max_rows=spec.max_rows or self.settings.limits.rows,
+                trace=True,
+            )
             headers = wire.build_headers(token)
 
             async def attempt() -> httpx.Response:
@@ -106,13 +113,12 @@ class Asker:
             answered = await self.retries.run(attempt)
             return build_row(
                 question,
-                name,
                 wire.read_answer(wire.read_json(answered)),
                 seconds=time.perf_counter() - start,
                 kept_rows=spec.kept_rows,
             )
         except Exception as error:  # one question must not end the job
-            return build_error_row(question, name, error, seconds=time.perf_counter() - start)
+            return build_error_row(question, error, seconds=time.perf_counter() - start)
 
 
 @dataclass(frozen=True, slots=True)

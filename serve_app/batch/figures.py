@@ -6,7 +6,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from serve_app.batch.job import Job
 
@@ -23,7 +23,6 @@ class BatchProgress:
     outcomes: Mapping[str, int]
     rate: float | None
     remaining_s: float | None
-    latest: datetime | None
 
     @property
     def is_complete(self) -> bool:
@@ -36,22 +35,9 @@ class BatchProgress:
         if self.rate is not None and not self.is_complete:
             parts.append(f"{self.rate:.2f} a second")
         if self.remaining_s is not None:
-            parts.append(f"{render_duration(self.remaining_s)} left")
+            parts.append(f"{timedelta(seconds=round(self.remaining_s))} left")
         counts = ", ".join(f"{count:,} {name}" for name, count in sorted(self.outcomes.items()))
         return " · ".join([*parts, *([counts] if counts else [])])
-
-
-def render_duration(seconds: float) -> str:
-    """Hours, minutes and seconds.
-
-    >>> render_duration(59), render_duration(150), render_duration(7300)
-    ('59 s', '2 min 30 s', '2 h 1 min')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 class ProgressReader:
@@ -77,8 +63,7 @@ class ProgressReader:
             now or datetime.now(UTC),
         )
         left = (total - done) / rate if rate and done < total else None
-        latest = max((time for time, _ in self._read.values()), default=None)
-        return BatchProgress(total, done, dict(outcomes), rate, left, latest)
+        return BatchProgress(total, done, dict(outcomes), rate, left)
 
 
 def _measure_rate(files: Sequence[tuple[datetime, int]], now: datetime) -> float | None:

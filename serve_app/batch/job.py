@@ -3,7 +3,7 @@
 ::
 
     OUTPUT/
-    ├── 000017.parquet              the results of block 17; or .jsonl
+    ├── 000017.parquet              the results of block 17
     └── _batch/
         ├── job.json                what the job is; written once its questions are stored
         └── questions.parquet       the questions with their ids; each block is a row group
@@ -27,32 +27,29 @@ import pyarrow as pa
 from pyarrow import parquet
 from pydantic import BaseModel, ConfigDict
 
-from nl2sql.errors import Forbidden, SettingsError
-from nl2sql.settings import Settings
+from nl2sql.errors import SettingsError
 from serve_app.batch.questions import BatchQuestion, build_questions_table, complete_ids
-from serve_app.batch.results import ResultFormat, Row, read_table, render_rows
+from serve_app.batch.results import Row, render_rows
 from serve_app.batch.storage import Folder
 
 _FILE = "job.json"
 _QUESTIONS = "questions.parquet"
-_RESULTS = re.compile(r"([0-9]{6,})\.(parquet|jsonl)")
+_RESULTS = re.compile(r"([0-9]{6,})\.parquet")
 # Of Python objects at a time, while questions are stored.
 _CHUNK_ROWS = 50_000
-ANYBODY = "*"
 
 
 class JobSpec(BaseModel):
     """What a job is. The same command continues a job if all of this is equal.
 
-    ``files`` describes the files of the input; ``submitter`` is the principal that runs the job.
+    ``files`` describes the files of the input; ``principal`` is who asks.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     input: str
     files: list[list[Any]] = []
-    result_format: ResultFormat = ResultFormat.PARQUET
-    submitter: str = ""
+    principal: str = ""
     database: str = ""
     k: int | None = None
     seed: int | None = None
@@ -68,8 +65,6 @@ class StoredJob(BaseModel):
     spec: JobSpec
     total: int
     blocks: int
-    principals: list[str]
-    databases: list[str]
     created_at: str
 
 
@@ -99,8 +94,7 @@ class Job:
 
     def write_results(self, block: int, rows: Sequence[Row]) -> None:
         """Writes the rows of a block as a whole; a second attempt replaces the first."""
-        form = self.spec.result_format
-        self.output.write(f"{block:06}.{form}", render_rows(rows, form))
+        self.output.write(f"{block:06}.parquet", render_rows(rows))
 
     def list_results(self) -> list[Any]:
         """The files of results, as ``pyarrow.fs.FileInfo``."""
@@ -109,7 +103,8 @@ class Job:
     def read_results(self, info: Any, columns: Iterable[str]) -> list[Row]:
         """These columns of a file of results."""
         with self.output.filesystem.open_input_file(info.path) as file:
-            return read_table(file, self.spec.result_format, tuple(columns))
+            rows: list[Row] = parquet.read_table(file, columns=list(columns)).to_pylist()
+            return rows
 
 
 def open_job(output: Folder) -> Job:
@@ -136,29 +131,6 @@ def check_same(job: Job, spec: JobSpec) -> None:
         )
 
 
-def check_principals(settings: Settings, job: Job) -> None:
-    """Raises Forbidden if the submitter may not act for a principal that a question names.
-
-    Checked at each start, so that a job does not go on with rights that were withdrawn. Raises
-    SettingsError for an unknown principal.
-    """
-    identity, submitter = settings.identity, job.spec.submitter
-    identity.principal(submitter)
-    allowed = settings.batch.act_for.get(submitter, ())
-    for name in job.stored.principals:
-        if not name or name == submitter:
-            continue
-        if ANYBODY not in allowed and name not in allowed:
-            raise Forbidden(
-                f"{submitter} may not ask as {name}.",
-                hint=f"List it under batch.act_for.{submitter} in the settings.",
-            )
-        try:
-            identity.principal(name)
-        except SettingsError as error:
-            raise SettingsError(f"A question names {name!r}. {error.message}") from error
-
-
 def create_job(
     output: Folder,
     spec: JobSpec,
@@ -181,7 +153,7 @@ def create_job(
         raise SettingsError(f"{spec.input} holds no questions.")
     table = pa.concat_tables(chunks)
     # Caches of a database, and the engine's of its prompts, serve the questions that follow.
-    table = table.sort_by([("database", "ascending"), ("principal", "ascending")])
+    table = table.sort_by("database")
     block_rows = choose_block_rows(len(table))
     buffer = pa.BufferOutputStream()
     parquet.write_table(table, buffer, row_group_size=block_rows)
@@ -189,8 +161,6 @@ def create_job(
         spec=spec,
         total=len(table),
         blocks=-(-len(table) // block_rows),
-        principals=table["principal"].unique().to_pylist(),
-        databases=table["database"].unique().to_pylist(),
         created_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     folder = output / "_batch"

@@ -16,7 +16,6 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from nl2sql.errors import SettingsError
-from quorumsql.contract import QueryRequest
 from serve_app.batch.storage import find_files, translate_errors
 
 _ID_DIGITS = 20
@@ -25,22 +24,15 @@ Rows = Iterator[tuple[str, Mapping[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class BatchQuestion:
-    """One question of a job; ``k`` is None if the job's is used."""
+    """One question of a job."""
 
     id: str
     question: str
     database: str = ""
     evidence: str = ""
-    principal: str = ""
-    k: int | None = None
 
 
-_SCHEMA = pa.schema(
-    [
-        pa.field(field.name, pa.int32() if field.name == "k" else pa.string())
-        for field in fields(BatchQuestion)
-    ]
-)
+_COLUMNS = tuple(field.name for field in fields(BatchQuestion))
 
 
 def read_question(row: Mapping[str, Any], where: str) -> BatchQuestion:
@@ -48,40 +40,10 @@ def read_question(row: Mapping[str, Any], where: str) -> BatchQuestion:
     if "question" not in row:
         raise SettingsError(
             f"{where} has no column 'question'.",
-            hint=f"It has {', '.join(map(str, row))}. Read are {', '.join(_SCHEMA.names)}.",
+            hint=f"It has {', '.join(map(str, row))}. Read are {', '.join(_COLUMNS)}.",
         )
-    values = {
-        name: "" if row.get(name) is None else str(row[name])
-        for name in _SCHEMA.names
-        if name != "k"
-    }
-    k = row.get("k")
-    return BatchQuestion(**values, k=None if k in (None, "") else _read_k(str(k), where))
-
-
-def _read_k(text: str, where: str) -> int:
-    # A column of numbers with gaps arrives as 3.0.
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.5
-    if not number.is_integer() or abs(number) >= 2**31:
-        raise SettingsError(f"{where}: k is {text!r}, not a whole number.")
-    return int(number)
-
-
-def build_request(
-    question: BatchQuestion, *, k: int | None, seed: int | None, max_rows: int
-) -> QueryRequest:
-    """The request for a question. Raises InvalidRequest."""
-    return QueryRequest(
-        question=question.question,
-        evidence=question.evidence,
-        database=question.database or None,
-        k=k if question.k is None else question.k,
-        seed=seed,
-        max_rows=max_rows,
-        trace=True,
+    return BatchQuestion(
+        **{name: "" if row.get(name) is None else str(row[name]) for name in _COLUMNS}
     )
 
 
@@ -112,16 +74,11 @@ def build_questions_table(questions: Sequence[BatchQuestion]) -> pa.Table:
     """The questions as a table, a column for each of their fields."""
     return pa.table(
         {
-            name: pa.array([_clean(getattr(question, name)) for question in questions], kind)
-            for name, kind in zip(_SCHEMA.names, _SCHEMA.types, strict=True)
-        },
-        schema=_SCHEMA,
+            # Arrow cannot hold lone surrogates.
+            name: [getattr(one, name).encode(errors="replace").decode() for one in questions]
+            for name in _COLUMNS
+        }
     )
-
-
-def _clean(value: Any) -> Any:
-    # Arrow cannot hold lone surrogates.
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
 
 def _hash(question: BatchQuestion) -> str:
@@ -189,7 +146,6 @@ def _read_parquet(file: Any, name: str) -> Rows:
 
 _READERS: Mapping[str, Callable[[Any, str], Rows]] = {
     ".jsonl": _read_lines,
-    ".ndjson": _read_lines,
     ".csv": _read_csv,
     ".parquet": _read_parquet,
 }

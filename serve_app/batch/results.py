@@ -1,11 +1,9 @@
-"""The row of a question, and the rows of a job as Parquet or JSON lines."""
+"""The row of a question, and the rows of a job as Parquet."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any
 
 import pyarrow as pa
@@ -17,14 +15,6 @@ from quorumsql.contract.trace import TraceResponse
 from serve_app.batch.questions import BatchQuestion
 from serve_app.http.problems import describe_error
 
-
-class ResultFormat(StrEnum):
-    """How the rows are written."""
-
-    PARQUET = "parquet"
-    JSONL = "jsonl"
-
-
 ERROR = "error"
 
 # ``rows`` holds JSON, because each question has columns of its own.
@@ -33,7 +23,6 @@ SCHEMA = pa.schema(
         ("id", pa.string()),
         ("question", pa.string()),
         ("database", pa.string()),
-        ("principal", pa.string()),
         ("outcome", pa.string()),
         ("sql", pa.string()),
         ("reason", pa.string()),
@@ -42,7 +31,6 @@ SCHEMA = pa.schema(
         ("rows", pa.string()),
         ("row_count", pa.int64()),
         ("truncated", pa.bool_()),
-        ("rows_sha256", pa.string()),
         ("confidence", pa.float64()),
         ("quorum", pa.bool_()),
         ("samples", pa.int32()),
@@ -57,7 +45,6 @@ Row = dict[str, Any]
 
 def build_row(
     question: BatchQuestion,
-    principal: str,
     response: QueryResponse,
     *,
     seconds: float,
@@ -65,7 +52,7 @@ def build_row(
 ) -> Row:
     """The row of an answer of any kind; it has at most ``kept_rows`` of the answer's rows."""
     row = {
-        **_describe(question, principal, seconds),
+        **_describe(question, seconds),
         "database": response.database,
         "outcome": response.outcome,
     }
@@ -74,10 +61,9 @@ def build_row(
             row |= {
                 "sql": response.sql,
                 "columns": [column.name for column in response.columns],
-                "rows": _to_json(response.rows[:kept_rows]) if kept_rows else None,
+                "rows": _render_cells(response.rows[:kept_rows]) if kept_rows else None,
                 "row_count": len(response.rows),
                 "truncated": response.truncated,
-                "rows_sha256": fingerprint(response.rows),
                 "confidence": response.confidence,
                 "quorum": response.quorum,
             }
@@ -91,14 +77,12 @@ def build_row(
     return row | (_describe_trace(response.trace) if response.trace else {})
 
 
-def build_error_row(
-    question: BatchQuestion, principal: str, error: Exception, *, seconds: float
-) -> Row:
+def build_error_row(question: BatchQuestion, error: Exception, *, seconds: float) -> Row:
     """The row of a question that could not be answered."""
     # An unexpected error may quote rows, so only its kind is kept.
     reason = str(error) if isinstance(error, QuorumError) else describe_error(error)[1]["detail"]
     return {
-        **_describe(question, principal, seconds),
+        **_describe(question, seconds),
         "database": question.database,
         "outcome": ERROR,
         "reason": reason,
@@ -106,18 +90,8 @@ def build_error_row(
     }
 
 
-def fingerprint(rows: Sequence[Sequence[Any]]) -> str:
-    """A hash of the rows, whatever their order.
-
-    >>> fingerprint([[1, "a"], [2, "b"]]) == fingerprint([[2, "b"], [1, "a"]])
-    True
-    """
-    lines = sorted(map(_to_json, rows))
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def render_rows(rows: Sequence[Row], format_: ResultFormat) -> bytes:
-    """The rows as the content of a file."""
+def render_rows(rows: Sequence[Row]) -> bytes:
+    """The rows as the content of a Parquet file."""
     table = pa.table(
         {
             field.name: pa.array([_clean(row.get(field.name)) for row in rows], field.type)
@@ -125,34 +99,14 @@ def render_rows(rows: Sequence[Row], format_: ResultFormat) -> bytes:
         },
         schema=SCHEMA,
     )
-    if format_ == ResultFormat.PARQUET:
-        buffer = pa.BufferOutputStream()
-        parquet.write_table(table, buffer)
-        content: bytes = buffer.getvalue().to_pybytes()
-        return content
-    lines = []
-    for row in table.to_pylist(maps_as_pydicts="strict"):
-        kept = row["rows"]
-        lines.append(_to_json({**row, "rows": None if kept is None else json.loads(kept)}))
-    return "".join(f"{line}\n" for line in lines).encode()
+    buffer = pa.BufferOutputStream()
+    parquet.write_table(table, buffer)
+    content: bytes = buffer.getvalue().to_pybytes()
+    return content
 
 
-def read_table(file: Any, format_: ResultFormat, columns: Sequence[str]) -> list[Row]:
-    """These columns of the rows in an open file."""
-    if format_ == ResultFormat.PARQUET:
-        rows: list[Row] = parquet.read_table(file, columns=list(columns)).to_pylist()
-        return rows
-    found = map(json.loads, file.read().splitlines())
-    return [{column: row[column] for column in columns} for row in found]
-
-
-def _describe(question: BatchQuestion, principal: str, seconds: float) -> Row:
-    return {
-        "id": question.id,
-        "question": question.question,
-        "principal": principal,
-        "seconds": round(seconds, 3),
-    }
+def _describe(question: BatchQuestion, seconds: float) -> Row:
+    return {"id": question.id, "question": question.question, "seconds": round(seconds, 3)}
 
 
 def _describe_trace(trace: TraceResponse) -> Row:
@@ -164,8 +118,8 @@ def _describe_trace(trace: TraceResponse) -> Row:
     }
 
 
-def _to_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+def _render_cells(rows: Sequence[Sequence[Any]]) -> str:
+    return json.dumps(rows, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def _clean(value: Any) -> Any:

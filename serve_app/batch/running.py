@@ -24,7 +24,7 @@ from nl2sql.errors import QuorumError, SettingsError, Unavailable
 from nl2sql.settings import Settings
 from serve_app.batch.asking import AnswerQuestions, WorkerPlan
 from serve_app.batch.figures import BatchProgress, ProgressReader
-from serve_app.batch.job import Job, check_principals
+from serve_app.batch.job import Job
 from serve_app.ray.starting import LOCAL, connect_ray, find_address
 
 # Logical CPUs, for placement only: a worker waits for the service.
@@ -43,23 +43,21 @@ _MOST_BLOCKS = 2000
 class Sizes:
     """The sizes of a job's parts, which may differ when it is continued.
 
-    Each of the ``workers`` asks ``questions_at_once``; ``block_rows`` are the most questions that
-    are written, and repeated after an interruption, together, in a new job.
+    Each of the ``workers`` asks ``questions_at_once``.
     """
 
     workers: int = 1
     questions_at_once: int = 16
-    block_rows: int | None = None
 
     def choose_block_rows(self, total: int) -> int:
-        """The questions of a block: so many that there are not too many files.
+        """The questions of a block, which are written together: not too many files.
 
         Fewer where some workers would get none otherwise.
 
         >>> [Sizes(workers=2).choose_block_rows(total) for total in (20, 5000, 10**6)]
         [3, 32, 500]
         """
-        wanted = self.block_rows or max(_BLOCK_ROWS, math.ceil(total / _MOST_BLOCKS))
+        wanted = max(_BLOCK_ROWS, math.ceil(total / _MOST_BLOCKS))
         return min(wanted, math.ceil(total / (self.workers * _LEAST_BLOCKS)))
 
 
@@ -77,10 +75,9 @@ def run_job(
 ) -> BatchProgress:
     """Has the service at ``url`` answer the questions that have no row; returns the progress.
 
-    ``follow`` is called with the progress every ``interval_s``. Raises Forbidden, SettingsError;
-    Unavailable if Ray fails, and then the job can be continued.
+    ``follow`` is called with the progress every ``interval_s``. Raises SettingsError; Unavailable
+    if Ray fails, and then the job can be continued.
     """
-    check_principals(settings, job)
     reader = ProgressReader(job)
     with _lock(job):
         if job.list_open_blocks():

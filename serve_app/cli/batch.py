@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
 from nl2sql.errors import Unavailable
-from nl2sql.settings import Settings
-from serve_app.batch.figures import BatchProgress, ProgressReader, render_duration
-from serve_app.batch.job import (
-    Job,
-    JobSpec,
-    check_principals,
-    check_same,
-    create_job,
-    find_job,
-    open_job,
-)
+from serve_app.batch.figures import BatchProgress, ProgressReader
+from serve_app.batch.job import Job, JobSpec, check_same, create_job, find_job, open_job
 from serve_app.batch.questions import BatchQuestion, describe_files, read_files
-from serve_app.batch.results import ResultFormat
 from serve_app.batch.running import Sizes, run_job
 from serve_app.batch.storage import Folder, open_folder
 from serve_app.cli.context import CliContext
@@ -53,18 +42,13 @@ def run(
     output: Annotated[
         str, typer.Argument(metavar="OUTPUT", help="The job's folder, as a path or a URI.")
     ],
-    results: Annotated[
-        ResultFormat, typer.Option(help="The format of the results.")
-    ] = ResultFormat.PARQUET,
     database: Annotated[str, typer.Option(help="The database of questions that name none.")] = "",
-    k: Annotated[
-        int | None, typer.Option(help="Candidates of questions that name no number.")
-    ] = None,
+    k: Annotated[int | None, typer.Option(help="How many candidates to sample.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; the same seed repeats a run.")] = None,
     max_rows: Annotated[int | None, typer.Option(help="Most rows of an answer.")] = None,
     rows: Annotated[
         int,
-        typer.Option(help="Rows of each answer to keep; 0: only their fingerprint.", min=0),
+        typer.Option(help="Rows of each answer to keep; 0: only how many there are.", min=0),
     ] = 0,
     as_: PrincipalOption = "",
     url: UrlOption = "",
@@ -74,15 +58,6 @@ def run(
     questions_at_once: Annotated[
         int, typer.Option(help="Questions in flight in each worker.", min=1, max=1024)
     ] = 16,
-    block_rows: Annotated[
-        int | None,
-        typer.Option(
-            help="Most questions of a new job that are written, and repeated after an "
-            "interruption, together; default: 32, more in a job of more than 64,000.",
-            min=1,
-            max=100_000,
-        ),
-    ] = None,
 ) -> Output:
     """Have the service answer all questions of INPUT, after those of people.
 
@@ -92,22 +67,20 @@ def run(
     """
     cli: CliContext = context.obj
     settings = cli.settings
-    submitter = settings.identity.principal(as_).name
     spec = JobSpec(
         input=input_,
         files=describe_files(input_),
-        result_format=results,
-        submitter=submitter,
+        principal=settings.identity.principal(as_).name,
         database=database,
         k=k,
         seed=seed,
         max_rows=max_rows,
         kept_rows=rows,
     )
-    sizes = Sizes(workers, questions_at_once, block_rows)
+    sizes = Sizes(workers, questions_at_once)
     where = url or service_url(settings)
     try:
-        job = _prepare(settings, spec, sizes, open_folder(output), where)
+        job = _prepare(spec, sizes, open_folder(output), where)
         progress = run_job(
             job, settings, sizes, where, follow=_show_progress, interval_s=_INTERVAL_S
         )
@@ -122,7 +95,7 @@ def _print_end(output: str, progress: BatchProgress) -> None:
     CONSOLE.print(f"Results: {output}", highlight=False, soft_wrap=True, markup=False)
 
 
-def _prepare(settings: Settings, spec: JobSpec, sizes: Sizes, output: Folder, url: str) -> Job:
+def _prepare(spec: JobSpec, sizes: Sizes, output: Folder, url: str) -> Job:
     """The job, with its questions stored. Raises Unavailable if no service can answer them."""
     job = find_job(output)
     if job is not None:
@@ -131,7 +104,6 @@ def _prepare(settings: Settings, spec: JobSpec, sizes: Sizes, output: Folder, ur
         job = create_job(
             output, spec, _complete(read_files(spec.input), spec), sizes.choose_block_rows
         )
-    check_principals(settings, job)
     CONSOLE.print(f"{job.stored.total:,} questions.", highlight=False)
     if job.list_open_blocks() and not is_ready(url):
         raise Unavailable(
@@ -169,6 +141,3 @@ def status(
 def _print_progress(progress: BatchProgress) -> None:
     mark = "[green]✓[/] complete:" if progress.is_complete else "[yellow]…[/]"
     CONSOLE.print(f"{mark} {escape(progress.render())}", highlight=False, soft_wrap=True)
-    if progress.latest is not None and not progress.is_complete:
-        age = (datetime.now(UTC) - progress.latest).total_seconds()
-        say(f"Latest results: {render_duration(max(age, 0))} ago.")

@@ -90,30 +90,20 @@ def test_a_stream_ends_with_the_answer(way: Way) -> None:
     assert {"stage", "candidate", "vote", "rows"} <= {*kinds[:-1]}
 
 
-@every_way
-def test_the_state_of_the_service(way: Way) -> None:
-    with way() as client:
-        state = client.status()
-    assert state.ready
-
-
-@every_way
-def test_rows_in_another_format(way: Way) -> None:
-    with way() as client:
+def test_rows_in_another_format() -> None:
+    with in_process() as client:
+        assert client.status().ready
         exported = client.export(QUESTION, "text/csv")
     assert isinstance(exported, Export)
     assert exported.content.splitlines()[-1] == b"1"
     assert exported.headers["QuorumSQL-Database"] == "shop"
 
 
-@every_way
 @pytest.mark.parametrize(
     ("options", "field"), [({"k": 1000}, "k"), ({"kk": 1}, "kk"), ({"k": "many"}, "k")]
 )
-def test_what_is_wrong_with_a_request_is_named(
-    way: Way, options: dict[str, Any], field: str
-) -> None:
-    with way() as client, pytest.raises(InvalidRequest) as caught:
+def test_what_is_wrong_with_a_request_is_named(options: dict[str, Any], field: str) -> None:
+    with in_process() as client, pytest.raises(InvalidRequest) as caught:
         client.ask(QUESTION, **options)
     assert caught.value.field == field
 
@@ -125,7 +115,7 @@ def test_a_request_can_be_given_whole() -> None:
 
 
 def test_a_stream_that_is_left_ends_its_question() -> None:
-    with in_process() as client:
+    with over_http() as client:
         for _ in client.stream(QUESTION):
             break
         assert client.ask(QUESTION).outcome == "answered"

@@ -18,7 +18,7 @@ def build_job(
     folder: Path | str, *questions: BatchQuestion, block_rows: int = 8, **spec: Any
 ) -> Job:
     """A new job in a folder."""
-    values = {"input": "a test", "submitter": "local", **spec}
+    values = {"input": "a test", "principal": "local", **spec}
     return create_job(
         open_folder(str(folder)), JobSpec(**values), questions, lambda total: block_rows
     )

@@ -7,18 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from nl2sql.errors import Forbidden, SettingsError
+from nl2sql.errors import SettingsError
 from serve_app.batch.figures import ProgressReader
 from serve_app.batch.job import (
     Job,
-    check_principals,
     check_same,
     find_job,
     open_job,
 )
 from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.storage import open_folder
-from tests.fakes import build_settings
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
 
 
@@ -52,7 +50,6 @@ def test_questions_of_a_database_are_asked_together(tmp_path: Path) -> None:
     questions = [BatchQuestion(name, "Q?", database=name[0]) for name in ("b1", "a1", "b2", "a2")]
     job = build_job(tmp_path, *questions, block_rows=3)
     assert [one.id for one in job.read_questions(0)] == ["a1", "a2", "b1"]
-    assert sorted(job.stored.databases) == ["a", "b"]
 
 
 def test_another_job_needs_another_folder(job: Job) -> None:
@@ -89,41 +86,3 @@ def test_progress(job: Job) -> None:
     assert progress.remaining_s is not None
     assert progress.rate * progress.remaining_s == pytest.approx(2)
     assert not progress.is_complete
-
-
-ACT_FOR = {"act_for": {"reports": ["mia"], "admin": ["*"]}}
-PRINCIPALS: dict[str, dict[str, dict[str, str]]] = {
-    "principals": {name: {} for name in ("reports", "admin", "mia", "max")}
-}
-
-
-@pytest.mark.parametrize(
-    ("submitter", "named", "allowed"),
-    [
-        ("local", "", True),
-        ("local", "local", True),
-        ("mia", "mia", True),
-        ("reports", "mia", True),
-        ("admin", "max", True),
-        ("local", "mia", False),
-        ("mia", "max", False),
-        ("reports", "max", False),
-        ("mia", "local", False),
-    ],
-)
-def test_who_may_ask_as_whom(tmp_path: Path, submitter: str, named: str, allowed: bool) -> None:
-    settings = build_settings(identity=PRINCIPALS, batch=ACT_FOR)
-    question = BatchQuestion("a", "Q?", principal=named)
-    job = build_job(tmp_path, question, submitter=submitter)
-    if allowed:
-        check_principals(settings, job)
-        return
-    with pytest.raises(Forbidden, match=f"{submitter} may not ask as {named}"):
-        check_principals(settings, job)
-
-
-def test_an_unknown_principal_is_named(tmp_path: Path) -> None:
-    settings = build_settings(identity=PRINCIPALS, batch=ACT_FOR)
-    job = build_job(tmp_path, BatchQuestion("a", "Q?", principal="nobody"), submitter="admin")
-    with pytest.raises(SettingsError, match="names 'nobody'"):
-        check_principals(settings, job)

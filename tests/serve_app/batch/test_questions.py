@@ -15,11 +15,11 @@ from nl2sql.errors import SettingsError
 from serve_app.batch.questions import BatchQuestion, complete_ids, describe_files, read_files
 
 ROWS: list[dict[str, Any]] = [
-    {"id": "a", "question": "How many?", "database": "shop", "k": 3},
-    {"id": "b", "question": 'Größe, "x"\nor 5?', "database": None, "k": None},
+    {"id": "a", "question": "How many?", "database": "shop", "other": 3},
+    {"id": "b", "question": 'Größe, "x"\nor 5?', "database": None, "other": None},
 ]
 EXPECTED = [
-    BatchQuestion("a", "How many?", "shop", k=3),
+    BatchQuestion("a", "How many?", "shop"),
     BatchQuestion("b", 'Größe, "x"\nor 5?'),
 ]
 
@@ -35,7 +35,7 @@ def write_lines(path: Path, *rows: object) -> Path:
 
 def write_csv(path: Path) -> None:
     path.write_text(
-        '\ufeffid,question,database,k\na,How many?,shop,3.0\nb,"Größe, ""x""\nor 5?",,\n',
+        '\ufeffid,question,database,other\na,How many?,shop,3.0\nb,"Größe, ""x""\nor 5?",,\n',
         encoding="utf-8",
         newline="",
     )
@@ -87,7 +87,6 @@ def test_an_id_twice_is_refused() -> None:
         ("in.jsonl", b'{"question": "Q?"}\nnot JSON\n', "line 2, is not JSON"),
         ("in.jsonl", b"[1]\n", "line 1, is not a JSON object"),
         ("in.jsonl", b'{"question": "\xff"}\n', "cannot be read"),
-        ("in.jsonl", b'{"question": "Q?", "k": 2.5}\n', "k is '2.5'"),
         ("in.csv", b"text\nQ?\n", "row 1, has no column 'question'"),
         ("in.parquet", b"no Parquet", "is not Parquet"),
         ("in.txt", b"Q?", "does not tell its format"),

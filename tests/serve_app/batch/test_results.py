@@ -1,25 +1,21 @@
-"""The row of each kind of answer, and rows in each format."""
+"""The row of each kind of answer, and rows as a file."""
 
 from __future__ import annotations
 
 import io
-import json
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
 from nl2sql.errors import DeadlineExceeded
 from quorumsql.contract import AnsweredResponse, ClarifyResponse, FailedResponse, RefusedResponse
 from quorumsql.contract.answers import AttemptResponse, ResultColumn
 from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.results import (
-    SCHEMA,
-    ResultFormat,
     Row,
     build_error_row,
     build_row,
-    fingerprint,
-    read_table,
     render_rows,
 )
 
@@ -40,13 +36,7 @@ ANSWERED = AnsweredResponse(
 
 
 def make_row(response: Any, kept_rows: int = 2) -> Row:
-    return build_row(
-        QUESTION,
-        "mia",
-        response,
-        seconds=0.5,
-        kept_rows=kept_rows,
-    )
+    return build_row(QUESTION, response, seconds=0.5, kept_rows=kept_rows)
 
 
 def test_an_answer() -> None:
@@ -55,14 +45,12 @@ def test_an_answer() -> None:
         "id": "a",
         "question": "How many?",
         "database": "shop",
-        "principal": "mia",
         "outcome": "answered",
         "sql": "SELECT 1",
         "columns": ["n"],
         "rows": "[[3],[1]]",
         "row_count": 3,
         "truncated": True,
-        "rows_sha256": fingerprint([[1], [2], [3]]),
         "confidence": 0.75,
         "quorum": True,
         "seconds": 0.5,
@@ -99,10 +87,10 @@ def test_what_is_no_answer_has_its_reason(response: Any, error_class: str | None
 
 
 def test_errors_name_their_class_but_unexpected_ones_do_not_quote() -> None:
-    known = build_error_row(QUESTION, "mia", DeadlineExceeded("Too slow."), seconds=1)
+    known = build_error_row(QUESTION, DeadlineExceeded("Too slow."), seconds=1)
     assert (known["outcome"], known["error_class"]) == ("error", "DeadlineExceeded")
     assert known["reason"] == "Too slow."
-    unexpected = build_error_row(QUESTION, "mia", KeyError("a secret cell"), seconds=1)
+    unexpected = build_error_row(QUESTION, KeyError("a secret cell"), seconds=1)
     assert unexpected["error_class"] == "KeyError"
     assert "secret" not in unexpected["reason"]
 
@@ -121,11 +109,10 @@ ROWS: list[Row] = [
 ]
 
 
-@pytest.mark.parametrize("format_", list(ResultFormat))
-def test_rows_survive_each_format(format_: ResultFormat) -> None:
-    content = io.BytesIO(render_rows(ROWS, format_))
-    read = read_table(content, format_, ["id", "question", "outcome", "confidence", "reason"])
-    assert read == [
+def test_rows_are_a_parquet_file() -> None:
+    names = ["id", "question", "outcome", "confidence", "reason"]
+    table = parquet.read_table(io.BytesIO(render_rows(ROWS)), columns=names)
+    assert table.to_pylist() == [
         {
             "id": "a",
             "question": "Größe ??",
@@ -135,11 +122,3 @@ def test_rows_survive_each_format(format_: ResultFormat) -> None:
         },
         {"id": "b", "question": None, "outcome": "error", "confidence": None, "reason": "R"},
     ]
-
-
-def test_json_lines_hold_rows_and_times_as_json() -> None:
-    first, second = map(json.loads, render_rows(ROWS, ResultFormat.JSONL).splitlines())
-    assert list(first) == SCHEMA.names
-    assert first["rows"] == [[1, "ä"]]
-    assert first["stages_ms"] == {"plan": 1.5}
-    assert second["rows"] is None
