@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import httpx
 import numpy as np
 
 from nl2sql.errors import Busy, LimitReached, Unavailable
 from nl2sql.settings import Settings
-from quorumsql import wire
-from quorumsql.contract import QueryRequest
-from quorumsql.loopback import is_on_loopback
+from quorumsql.async_client import AsyncClient
+from quorumsql.contract import QueryResponse
 from serve_app.batch.job import Job, JobSpec
 from serve_app.batch.questions import BatchQuestion
 from serve_app.batch.results import Row, build_error_row, build_row
 
-_TRY_AGAIN = (429, 503)
 # Five minutes in all: enough for a database or the service to be restarted.
 PAUSES_S = (1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 80.0)
 # A service that is busy says when to come again. Nobody waits for the limits of a day.
@@ -69,54 +65,34 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """The service that ``http`` reaches, asked after the questions of people.
-
-    ``environ`` holds the token of the principal.
-    """
+    """Asks the questions of a job through ``client``."""
 
     spec: JobSpec
-    settings: Settings
-    http: httpx.AsyncClient
+    client: AsyncClient
     retries: RetryPolicy
-    environ: Mapping[str, str]
 
     async def ask(self, question: BatchQuestion) -> Row:
         """The row of a question. Raises nothing: an error is a row too."""
         spec = self.spec
         start = time.perf_counter()
-        try:
-            token = self.settings.identity.read_token(spec.principal, self.environ)
-            request = QueryRequest(
-                question=question.question,
+
+        async def attempt() -> QueryResponse:
+            nonlocal start
+            start = time.perf_counter()  # excludes waiting for an outage
+            return await self.client.ask(
+                question.question,
                 evidence=question.evidence,
                 database=question.database or None,
                 k=spec.k,
                 seed=spec.seed,
-                max_rows=spec.max_rows or self.settings.limits.rows,
+                max_rows=spec.max_rows,
                 trace=True,
             )
-            headers = wire.build_headers(token)
 
-            async def attempt() -> httpx.Response:
-                nonlocal start
-                start = time.perf_counter()  # excludes waiting for an outage
-                try:
-                    response = await self.http.post(
-                        "/query", json=request.model_dump(), headers=headers
-                    )
-                except httpx.HTTPError as error:
-                    raise wire.build_unreachable(str(self.http.base_url), error) from error
-                if response.status_code in _TRY_AGAIN:
-                    raise wire.translate(response)
-                return response
-
-            answered = await self.retries.run(attempt)
-            return build_row(
-                question,
-                wire.read_answer(wire.read_json(answered)),
-                seconds=time.perf_counter() - start,
-                kept_rows=spec.kept_rows,
-            )
+        try:
+            answer = await self.retries.run(attempt)
+            seconds = time.perf_counter() - start
+            return build_row(question, answer, seconds=seconds, kept_rows=spec.kept_rows)
         except Exception as error:  # one question must not end the job
             return build_error_row(question, error, seconds=time.perf_counter() - start)
 
@@ -164,12 +140,6 @@ class AnswerQuestions:
 
 async def _open(plan: WorkerPlan) -> tuple[Asker, asyncio.Semaphore]:
     """Both belong to the event loop. The client lives as long as the worker's process."""
-    most = plan.questions_at_once
-    client = httpx.AsyncClient(
-        base_url=plan.url,
-        timeout=wire.ENDLESS_TIMEOUT,
-        limits=httpx.Limits(max_connections=most),
-        trust_env=not is_on_loopback(plan.url),
-    )
-    asker = Asker(plan.job.spec, plan.settings, client, RetryPolicy(), os.environ)
-    return asker, asyncio.Semaphore(most)
+    spec = plan.job.spec
+    client = AsyncClient(plan.url, plan.settings.identity.read_token(spec.principal))
+    return Asker(spec, client, RetryPolicy()), asyncio.Semaphore(plan.questions_at_once)

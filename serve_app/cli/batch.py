@@ -56,10 +56,10 @@ def run(
         int, typer.Option(help="Processes that ask the service.", min=1, max=1000)
     ] = 1,
     questions_at_once: Annotated[
-        int, typer.Option(help="Questions in flight in each worker.", min=1, max=1024)
+        int, typer.Option(help="Questions in flight in each worker.", min=1, max=100)
     ] = 16,
 ) -> Output:
-    """Have the service answer all questions of INPUT, after those of people.
+    """Have the service answer all questions of INPUT.
 
     The same command again continues where it stopped.
 
@@ -67,10 +67,12 @@ def run(
     """
     cli: CliContext = context.obj
     settings = cli.settings
+    principal = settings.identity.principal(as_).name
+    settings.identity.read_token(principal)  # the workers read it too
     spec = JobSpec(
         input=input_,
         files=describe_files(input_),
-        principal=settings.identity.principal(as_).name,
+        principal=principal,
         database=database,
         k=k,
         seed=seed,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
 
 import httpx
 import pytest
 
 from nl2sql.errors import LimitReached, Unavailable
 from nl2sql.settings import Settings
+from quorumsql.async_client import AsyncClient
 from serve_app.batch.asking import Asker, RetryPolicy
 from serve_app.batch.job import JobSpec
 from serve_app.batch.questions import BatchQuestion
+from serve_app.batch.results import Row
 from tests.fakes import (
     FakeGenerator,
     build_candidate,
@@ -24,10 +25,7 @@ from tests.serve_app.served import build_app
 
 SQL = "SELECT 1"
 PAUSES_S = (0.0, 0.0)
-SETTINGS = build_settings(
-    identity={"principals": {"mia": {"token_env": "MIA_TOKEN"}, "max": {"token_env": "MAX_TOKEN"}}}
-)
-ENVIRON = {"MIA_TOKEN": "mia's", "MAX_TOKEN": "max's"}
+SETTINGS = build_settings(identity={"principals": {"mia": {"token_env": "MIA_TOKEN"}}})
 
 
 class Calls:
@@ -100,45 +98,27 @@ class BusyTransport(httpx.AsyncBaseTransport):
         return await self._service.handle_async_request(request)
 
 
-@asynccontextmanager
-async def asking(transport: BusyTransport, principal: str = "mia") -> AsyncIterator[Asker]:
-    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-        spec = JobSpec(input="x", principal=principal, kept_rows=1)
-        yield Asker(spec, SETTINGS, client, RetryPolicy(PAUSES_S), ENVIRON)
+def ask_all(transport: BusyTransport, *questions: BatchQuestion) -> list[Row]:
+    async def run() -> list[Row]:
+        async with AsyncClient("http://localhost", "mia's", transport=transport) as client:
+            asker = Asker(JobSpec(input="x", kept_rows=1), client, RetryPolicy(PAUSES_S))
+            return [await asker.ask(question) for question in questions]
+
+    return asyncio.run(run())
 
 
 @pytest.mark.parametrize("status", [429, 503])
-async def test_a_busy_service_is_asked_again_after_people(
-    monkeypatch: pytest.MonkeyPatch, status: int
-) -> None:
+def test_a_busy_service_is_asked_again(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     monkeypatch.setenv("MIA_TOKEN", "mia's")
     transport = BusyTransport(SETTINGS, 2, status)
-    async with asking(transport) as asker:
-        row = await asker.ask(BatchQuestion("a", "Q?"))
+    (row,) = ask_all(transport, BatchQuestion("a", "Q?"))
     assert (row["outcome"], row["sql"], row["rows"]) == ("answered", SQL, "[[3]]")
     assert row["row_count"] == 2
     assert len(transport.requests) == 3
 
 
-async def test_a_service_that_stays_unavailable_is_the_questions_error() -> None:
+def test_a_service_that_stays_unavailable_is_the_questions_error() -> None:
     transport = BusyTransport(SETTINGS, 99, 503, title="Temporarily unavailable")
-    async with asking(transport) as asker:
-        row = await asker.ask(BatchQuestion("a", "Q?"))
+    (row,) = ask_all(transport, BatchQuestion("a", "Q?"))
     assert (row["outcome"], row["reason"]) == ("error", "Too many questions.")
     assert len(transport.requests) == 3
-
-
-async def test_a_principal_asks_with_its_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, token in ENVIRON.items():
-        monkeypatch.setenv(name, token)
-    transport = BusyTransport(SETTINGS, 0, 503)
-    rows = []
-    for name in ("mia", "max", "no"):
-        async with asking(transport, name) as asker:
-            rows.append(await asker.ask(BatchQuestion(name, "Q?")))
-    assert [row["outcome"] for row in rows] == ["answered", "answered", "error"]
-    assert [request.headers["authorization"] for request in transport.requests] == [
-        "Bearer mia's",
-        "Bearer max's",
-    ]
-    assert "There is no principal 'no'" in rows[-1]["reason"]

@@ -27,7 +27,7 @@ def config(tmp_path: Path) -> Path:
         "home": "home",
         "databases": {"shop": {"reader": connection, "indexer": connection}},
         "index": {"connection": connection},
-        "identity": {"principals": {"mia": {}}},
+        "identity": {"principals": {"mia": {"token_env": "MIA_TOKEN"}}},
     }
     path.write_text(yaml.safe_dump(settings))
     return path
@@ -56,7 +56,10 @@ def complete(job: Job, count: int = 2) -> None:
         write_results(job, number, database="shop", confidence=0.5, quorum=True)
 
 
-def test_questions_are_stored_before_anything_is_asked(config: Path) -> None:
+def test_questions_are_stored_before_anything_is_asked(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MIA_TOKEN", "mia's")
     result, job = start(config, "--database", "shop", "--k", "3", "--as", "mia", "--rows", "5")
     assert isinstance(result.exception, Unavailable)
     assert "quorumsql serve" in str(result.exception)
@@ -69,6 +72,7 @@ def test_questions_are_stored_before_anything_is_asked(config: Path) -> None:
     [
         (["none.jsonl", "out"], "none.jsonl"),
         (["in.jsonl", "out", "--as", "nobody"], "There is no principal 'nobody'"),
+        (["in.jsonl", "out", "--as", "mia"], "MIA_TOKEN"),
     ],
 )
 def test_what_is_wrong_is_said(
