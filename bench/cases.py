@@ -416,9 +416,6 @@ class ScriptedEngine:
         """A quarter of the letters of each."""
         return tuple(len(text) // 4 + 1 for text in texts)
 
-    async def speed(self) -> None:
-        """Unknown."""
-
 
 async def run_questions(
     settings: Settings, case: str, chinook: Path, entries: Sequence[Mapping[str, str]]

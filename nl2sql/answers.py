@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nl2sql.speed import UNKNOWN_PACE, Pace
 from nl2sql.types import (
     Intent,
     Interpretation,
@@ -51,8 +50,7 @@ class Trace:
     not fit into the prompt. ``prompts`` pairs each sampled variant with its prompt; ``prompt`` is
     the first. ``question`` is the one that was answered; ``asked`` is the original text if it was
     rewritten. ``notes`` report what was unavailable. ``wanted`` counts the completions requested;
-    ``ended_early`` is true if the deadline or a failure of the engine ended sampling. ``pace``
-    holds the model's speed and the sampling time limit.
+    ``ended_early`` is true if the deadline or a failure of the engine ended sampling.
     ``shows_policy`` if the principal may read the policy: then the queries are shown as they ran.
     """
 
@@ -71,7 +69,6 @@ class Trace:
     rewriting: Rewriting = AS_ASKED
     asked: str = ""
     notes: tuple[str, ...] = ()
-    pace: Pace = UNKNOWN_PACE
     wanted: int = 0
     ended_early: bool = False
     shows_policy: bool = False

@@ -12,7 +12,6 @@ from typing import Protocol, runtime_checkable
 from nl2sql.answers import Answer
 from nl2sql.catalog import Catalog
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import (
     AnswerText,
     Assessment,
@@ -129,22 +128,12 @@ class Engine(Protocol):
         """The number of tokens of each text in the model's tokenizer. Raise EngineUnavailable."""
         ...
 
-    async def speed(self) -> EngineSpeed | None:
-        """The speed measured when the engine started; None for a remote server.
-
-        Raise EngineUnavailable."""
-        ...
-
 
 class Generator(Protocol):
     """The gate, and generation: the candidates; also everything else the model writes."""
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Whether the question is about the database. Does not raise if no model is available."""
-        ...
-
-    async def pace(self) -> Pace:
-        """The model's speed and the sampling time limit. Does not raise without a model."""
         ...
 
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:

@@ -9,7 +9,6 @@ from typing import Any, Literal, TypeVar
 from nl2sql.answers import Answer, Answered, Clarify, Failed, Refused, Trace
 from nl2sql.results.headings import name_columns
 from nl2sql.results.json_values import to_json_value
-from nl2sql.speed import Pace
 from nl2sql.types import (
     Assessment,
     CandidateAssessed,
@@ -54,7 +53,6 @@ from quorumsql.contract.trace import (
     CandidateResponse,
     DefinitionResponse,
     ModuleResponse,
-    PaceResponse,
     ScoreResponse,
     StageResponse,
     TableResponse,
@@ -206,7 +204,6 @@ def build_trace(trace: Trace) -> TraceResponse:
         trace,
         k=trace.question.k,
         samples=ranking.samples,
-        pace=build_pace(trace.pace),
         seed=trace.question.seed,
         principal=trace.question.principal.name,
         gate=trace.intent.method,
@@ -250,18 +247,6 @@ def _build_table(hit: RetrievedTable) -> TableResponse:
 
 def _build_definition(definition: Definition, used: Sequence[str]) -> DefinitionResponse:
     return copy_fields(DefinitionResponse, definition, used=definition.name in used)
-
-
-def build_pace(pace: Pace) -> PaceResponse:
-    """How fast the model is, and when sampling ends."""
-    speed, timeout_s = pace.speed, pace.sampling_timeout_s
-    return PaceResponse(
-        prompt_tokens_per_s=speed.prompt_tokens_per_s if speed else None,
-        answer_tokens_per_s=speed.answer_tokens_per_s if speed else None,
-        sampling_timeout_ms=None if timeout_s is None else round(timeout_s * 1000),
-        model=pace.model,
-        model_choice=pace.choice,
-    )
 
 
 def list_predicates(query: GuardedQuery) -> list[str]:

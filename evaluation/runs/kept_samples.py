@@ -23,7 +23,6 @@ from typing import Any
 
 from evaluation.runs.journal_files import append_line, drop_torn_line, hold_lock, read_lines
 from nl2sql.protocols import Engine, Probe
-from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, SamplingRequest
 
 
@@ -82,10 +81,6 @@ class KeptSamples:
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """The probe of the model, if it was opened and has one."""
         return await self._engine.probe() if isinstance(self._engine, Probe) else ()
-
-    async def speed(self) -> EngineSpeed | None:
-        """Unknown: replayed samples take no time."""
-        return None
 
     async def _find_engine(self) -> Engine:
         async with self._opening:

@@ -10,7 +10,6 @@ from generation.engines import OpenEngine
 from generation.engines.server import estimate_tokens
 from nl2sql.errors import PromptWithheld
 from nl2sql.prompts.contents import may_send
-from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Contents, SamplingRequest
 
 
@@ -40,10 +39,6 @@ class CheckedEngine:
         if self._allowed == "schema":
             return tuple(map(estimate_tokens, texts))
         return await self._engine.count_tokens(texts)
-
-    async def speed(self) -> EngineSpeed | None:
-        """See ``Engine.speed``."""
-        return await self._engine.speed()
 
     async def requests_in_flight(self) -> int:
         """See ``OpenEngine.requests_in_flight``."""

@@ -1,22 +1,39 @@
-"""Chooses engine, number format and properties for this machine's GPU and processor."""
+"""Chooses engine, model, number format and properties for this machine's GPU and processor."""
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import psutil
+
+from generation.models.registry import ModelEntry, default_gpu_model, load_registry
+from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
 
 _CPU_INFO = Path("/proc/cpuinfo")
+_CONTAINER = Path("/sys/fs/cgroup")
 # The devices of NVIDIA's and AMD's drivers.
 _GPU_DEVICES = (Path("/dev/nvidia0"), Path("/dev/kfd"))
 # NVIDIA's driver lists the GPUs here.
 _GPU_INFO = Path("/proc/driver/nvidia/gpus")
 _BFLOAT16_FLAGS = frozenset({"avx512_bf16", "amx_bf16"})
+# The longest time of the usual question, in seconds: 450 tokens of the prompt that are not in the
+# cache, and 75 steps of eight answers at a time. Medians of the demo's questions.
+_MOST_SECONDS = 10.0
+# What it takes for a billion parameters, in seconds of one core, with the best of these
+# instructions, or with AVX2 alone (docs/measurements.md#engines).
+_CORE_SECONDS = (("avx512_bf16", 8.0), ("amx_bf16", 8.0), ("avx512_vnni", 20.0))
+_AVX2_CORE_SECONDS = 33.0
+# Of the machine's memory, the share that weights may take: the rest is for the key-value cache, the
+# databases and whatever else runs.
+_MEMORY_SHARE = 0.25
+_BYTES_A_BILLION = 1.3e9
 
 INSTALL_VLLM = "pip install 'quorumsql[vllm]'; in a checkout on a CPU: make install-vllm."
 """The hint for a missing vLLM."""
@@ -37,6 +54,50 @@ def choose_engine(settings: ModelSettings, *, on_gpu: bool | None = None) -> str
     return "vllm" if on_gpu and find_spec("vllm") is not None else "openvino"
 
 
+def resolve_model(settings: ModelSettings, *, on_gpu: bool) -> ModelSettings:
+    """The settings with ``auto`` replaced by an engine and a model.
+
+    Resolved once and passed on, so that all stages use the same model. Raises EngineUnavailable if
+    there is no GPU and OpenVINO cannot run here.
+    """
+    if settings.is_remote:
+        return settings
+    engine, name = choose_engine(settings, on_gpu=on_gpu), settings.name
+    if name == "auto" and engine == "vllm" and on_gpu:
+        name = default_gpu_model()
+    elif name == "auto":
+        flags = read_cpu_flags()
+        check_processor(flags)
+        entries = load_registry().values()
+        name = choose_cpu_model(entries, flags, count_cores(), measure_memory())
+    return settings.model_copy(update={"engine": engine, "name": name})
+
+
+def choose_cpu_model(
+    entries: Iterable[ModelEntry], flags: frozenset[str], cores: int, memory_bytes: int
+) -> str:
+    """The largest model that answers in time and fits the memory; the smallest where none does."""
+    known = (seconds for flag, seconds in _CORE_SECONDS if flag in flags)
+    core_s = next(known, _AVX2_CORE_SECONDS)
+    sized = sorted((entry.billions, entry.name) for entry in entries if entry.billions)
+    suitable = [
+        name
+        for billions, name in sized
+        if billions * core_s / cores <= _MOST_SECONDS
+        and billions * _BYTES_A_BILLION <= memory_bytes * _MEMORY_SHARE
+    ]
+    return suitable[-1] if suitable else sized[0][1]
+
+
+def check_processor(flags: frozenset[str]) -> None:
+    """Raises EngineUnavailable if the processor is too old for OpenVINO's fast kernels."""
+    if flags and "avx2" not in flags:
+        raise EngineUnavailable(
+            "This processor has no AVX2, without which OpenVINO has no fast kernels.",
+            hint="Set model.engine to openai, with the address of a server on another machine.",
+        )
+
+
 def has_gpu() -> bool:
     """Whether this machine has a GPU; does not import a library, which would take seconds."""
     return any(device.exists() for device in _GPU_DEVICES)
@@ -47,6 +108,25 @@ def read_gpu_names(gpu_info: Path = _GPU_INFO) -> tuple[str, ...]:
     texts = (file.read_text() for file in sorted(gpu_info.glob("*/information")))
     lines = (line.partition(":") for text in texts for line in text.splitlines())
     return tuple(name.strip() for key, _, name in lines if key == "Model")
+
+
+def count_cores(container: Path = _CONTAINER) -> int:
+    """The cores that this process may use, within the limits of machine and cgroup."""
+    cores = len(os.sched_getaffinity(0))
+    try:
+        quota, period = map(int, (container / "cpu.max").read_text().split())
+    except (OSError, ValueError):  # no such file, or the word "max"
+        return cores
+    return max(1, min(cores, quota // period))
+
+
+def measure_memory(container: Path = _CONTAINER) -> int:
+    """The bytes of memory of this machine, or of its cgroup."""
+    total: int = psutil.virtual_memory().total
+    try:
+        return min(total, int((container / "memory.max").read_text()))
+    except (OSError, ValueError):  # no such file, or the word "max"
+        return total
 
 
 @cache

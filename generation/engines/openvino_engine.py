@@ -10,7 +10,6 @@ nothing of SQL.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from generation.engines.chat_encoder import ChatEncoder
+from generation.engines.choice import count_cores
 from generation.engines.openvino_model import OpenVinoTokenizer, count_cache_tokens
 from generation.engines.openvino_server import (
     EngineDied,
@@ -28,12 +28,10 @@ from generation.engines.openvino_server import (
 )
 from generation.engines.openvino_supervisor import OpenVinoSupervisor
 from generation.engines.server import build_too_long
-from generation.engines.speed import MeasuredSpeed
 from generation.engines.time_limit import TimeLimit
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.settings import ModelSettings
-from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Progress, SamplingRequest
 
 # Concurrent completions; more wait for their turn.
@@ -121,12 +119,11 @@ class OpenVinoEngine:
             folder,
             cache_tokens=count_cache_tokens(folder, settings),
             slots=_SLOTS,
-            threads=len(os.sched_getaffinity(0)),
+            threads=count_cores(),
         )
         self._supervisor = OpenVinoSupervisor(partial(start, arguments))
         self._tokenizer = load_tokenizer(folder)
         self._chat = ChatEncoder(self._tokenizer)
-        self._speed = MeasuredSpeed(self.sample)
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions, or those that are finished at the time limit.
@@ -167,10 +164,6 @@ class OpenVinoEngine:
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """The number of tokens of each text, without special tokens."""
         return tuple(map(self._chat.count, texts))
-
-    async def speed(self) -> EngineSpeed:
-        """The speed, measured at the first call. Raises EngineUnavailable."""
-        return await self._speed.read()
 
     async def requests_in_flight(self) -> int:
         """The number of completions in progress, without those of cancelled requests."""

@@ -106,15 +106,6 @@ def check_no_adapter(adapter: Path | None) -> None:
         )
 
 
-def measure_memory(container: Path = _CONTAINER) -> int:
-    """The bytes of memory of this machine, or of its cgroup."""
-    total: int = psutil.virtual_memory().total
-    try:
-        return min(total, int((container / "memory.max").read_text()))
-    except (OSError, ValueError):  # no such file, or the word "max"
-        return total
-
-
 def measure_free_memory(container: Path = _CONTAINER) -> int:
     """The bytes that this process can allocate, within the limits of machine and cgroup."""
     free: int = psutil.virtual_memory().available

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 import psutil
 
-from generation.engines.choice import choose_properties, read_cpu_flags
+from generation.engines.choice import check_processor, choose_properties, read_cpu_flags
 from nl2sql.errors import EngineUnavailable
 
 _PROGRAM = Path(__file__).with_name("openvino_process.py")
@@ -259,13 +259,4 @@ def check_package() -> None:
         raise EngineUnavailable(
             "OpenVINO GenAI is not installed.",
             hint="Install the package openvino-genai, or set model.engine.",
-        )
-
-
-def check_processor(flags: frozenset[str]) -> None:
-    """Raises EngineUnavailable if the processor is too old for OpenVINO's fast kernels."""
-    if flags and "avx2" not in flags:
-        raise EngineUnavailable(
-            "This processor has no AVX2, without which OpenVINO has no fast kernels.",
-            hint="Set model.engine to openai, with the address of a server on another machine.",
         )

@@ -284,9 +284,6 @@ class ServerEngine:
         """An upper bound for each text, since a request for each would take too long."""
         return tuple(map(estimate_tokens, texts))
 
-    async def speed(self) -> None:
-        """Unknown: measuring a remote server may cost money."""
-
     async def requests_in_flight(self) -> int:
         """The number of HTTP requests that wait for an answer."""
         return self._in_flight

@@ -21,14 +21,12 @@ from generation.engines.chat_encoder import ChatEncoder
 from generation.engines.choice import INSTALL_VLLM, choose_cpu_dtype, read_cpu_flags
 from generation.engines.engine_watch import find_children, watch_processes
 from generation.engines.server import build_too_long
-from generation.engines.speed import MeasuredSpeed
 from generation.engines.time_limit import TimeLimit
 from generation.models.adapters import PURPOSES, read_adapter_rank
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import report_sampling
 from nl2sql.settings import ModelSettings
-from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Progress, SamplingRequest
 
 # Most tokens of a step: enough for a prompt of several thousand in addition to running requests.
@@ -93,7 +91,6 @@ class VllmEngine:
             self._adapter = LoRARequest("adapter", 1, str(adapter.resolve()))
         self._max_model_len = settings.max_model_len
         self._chat = ChatEncoder(self._engine.get_tokenizer())
-        self._speed = MeasuredSpeed(self.sample)
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """``request.k`` completions, or those that are finished at the time limit.
@@ -160,10 +157,6 @@ class VllmEngine:
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """The number of tokens of each text, without special tokens."""
         return tuple(map(self._chat.count, texts))
-
-    async def speed(self) -> EngineSpeed | None:
-        """The speed, measured at the first call. Raises EngineUnavailable."""
-        return await self._speed.read()
 
     async def requests_in_flight(self) -> int:
         """The number of unfinished requests, without cancelled ones."""

@@ -15,7 +15,7 @@ or the registry's 7B model) has no registered SHA-256: its files are compared wi
 the hub publishes, so it is as trustworthy as the hub and the connection to it. The commit and all
 hashes go into the manifest.
 
-Not covered: several revisions of a model; ``engines/model_choice.py`` chooses one for a machine.
+Not covered: several revisions of a model.
 """
 
 from __future__ import annotations

@@ -8,20 +8,17 @@ from functools import partial
 from generation.conversation.answer_writer import AnswerWriter
 from generation.conversation.follow_up import FollowUps
 from generation.conversation.intent_gate import check_intent
-from generation.engines.model_choice import describe_choice
 from generation.prompts.hints import render_hints
 from generation.prompts.prompt_builder import PROMPTS, PromptBuilder, read_texts
 from generation.sampling.allocation import count_round, deal_samples
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.errors import EngineUnavailable
 from nl2sql.pipeline.candidates import add_samples
 from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
 from nl2sql.schema_text import SchemaWriter, TokenCounts
 from nl2sql.settings import Settings
-from nl2sql.speed import EngineSpeed, Pace, choose_sampling_timeout_s
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.normal_form import normal_form
 from nl2sql.sql.threads import run_in_parser_thread
@@ -46,44 +43,12 @@ from nl2sql.types import (
 _DRAFT_TOKENS = 128
 
 
-class EnginePace:
-    """The speed of one engine, measured once, and the time limit of sampling."""
-
-    def __init__(self, engine: Engine, settings: Settings) -> None:
-        self._engine = engine
-        self._timeout_ms = settings.limits.sampling_timeout_ms
-        self._model = settings.model.name
-        self._folder = settings.models_folder
-        self._known: Pace | None = None
-
-    async def read(self) -> Pace:
-        """The pace; while the engine does not answer, its speed is unknown."""
-        if self._known is not None:
-            return self._known
-        try:
-            speed = await self._engine.speed()
-        except EngineUnavailable:
-            return self._build(None)
-        self._known = self._build(speed)
-        return self._known
-
-    def _build(self, speed: EngineSpeed | None) -> Pace:
-        choice = describe_choice(self._folder, self._model)
-        return Pace(speed, self._choose_timeout_s(speed), self._model, choice)
-
-    def _choose_timeout_s(self, speed: EngineSpeed | None) -> float | None:
-        if self._timeout_ms is None:
-            return choose_sampling_timeout_s(speed)
-        return self._timeout_ms / 1000 if self._timeout_ms else None
-
-
 class CandidateGenerator:
     """Generates candidates for a question and its schema; merges equal ones."""
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
-        self._pace = EnginePace(engine, settings)
         self._follow_ups = FollowUps(engine, settings)
         self._answers = AnswerWriter(engine, settings)
         tokens = TokenCounts(engine)
@@ -93,10 +58,6 @@ class CandidateGenerator:
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Whether the question is about this database and not a command to change data."""
         return check_intent(question, context, self._settings.flags)
-
-    async def pace(self) -> Pace:
-        """The model's speed, and the time limit of sampling."""
-        return await self._pace.read()
 
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
         """The follow-up as a complete question, or the interpretation that it chooses."""

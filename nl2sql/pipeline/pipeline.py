@@ -56,7 +56,9 @@ class Pipeline:
         derives: bool = True,
         model_repair: bool = True,
         pre_sql: bool = False,
+        sampling_timeout_s: float | None = None,
     ) -> None:
+        """``sampling_timeout_s``: seconds until sampling ends; None: no limit."""
         self._stages = stages
         self._start_repairs = partial(
             RepairLoop,
@@ -65,6 +67,7 @@ class Pipeline:
         )
         self._derives = derives
         self._pre_sql = pre_sql
+        self._sampling_timeout_s = sampling_timeout_s
 
     async def answer(self, question: Question) -> Answer:
         """The answer, with the trace of everything that led to it."""
@@ -74,9 +77,8 @@ class Pipeline:
             chosen = Candidate("c1", question.chosen_sql, origin="chosen")
             return await self._run_given(chosen, Trace(question), _NO_CONTEXT, clock)
 
-        pace = await stages.generator.pace()
-        deadline = Deadline.after(pace.sampling_timeout_s)
-        trace = Trace(question, pace=pace)
+        deadline = Deadline.after(self._sampling_timeout_s)
+        trace = Trace(question)
         async with clock.time("retrieve"):
             route, context = await stages.retriever.retrieve(question)
         trace = replace(trace, route=route, context=context)
@@ -177,7 +179,7 @@ class Pipeline:
         )
         ended_early = ranking.samples < wanted or (generated.more and not ranking.settled)
         if is_broken or (deadline.has_passed and ended_early):
-            note = _describe_end(ranking, trace, is_broken=is_broken)
+            note = self._describe_end(ranking, wanted, is_broken=is_broken)
             trace = replace(trace, ended_early=True, notes=(*trace.notes, note))
         async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
@@ -247,11 +249,10 @@ class Pipeline:
                     )
         return draft.sql, route, context
 
-
-def _describe_end(ranking: Ranking, trace: Trace, *, is_broken: bool) -> str:
-    if is_broken:
-        return f"The engine failed. Sampling ended with {ranking.samples} candidates."
-    return (
-        f"Sampling ended after {trace.pace.sampling_timeout_s:.0f} s with {ranking.samples} of "
-        f"{trace.wanted} candidates."
-    )
+    def _describe_end(self, ranking: Ranking, wanted: int, *, is_broken: bool) -> str:
+        if is_broken:
+            return f"The engine failed. Sampling ended with {ranking.samples} candidates."
+        return (
+            f"Sampling ended after {self._sampling_timeout_s:.0f} s with {ranking.samples} of "
+            f"{wanted} candidates."
+        )

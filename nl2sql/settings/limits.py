@@ -23,13 +23,12 @@ class LimitSettings(Section):
     statement_timeout_ms: Milliseconds = Field(
         10_000, description="Time limit of one execution, or one EXPLAIN."
     )
-    sampling_timeout_ms: int | None = Field(
-        None,
+    sampling_timeout_ms: int = Field(
+        60_000,
         ge=0,
         lt=2**31,
         description="Time limit from a question's start to the end of sampling: the candidates "
-        "finished by then are voted on, or the first that finishes. 0: no limit; unset: twice the "
-        "time of a long question at the engine's measured speed, from 20 to 120 seconds.",
+        "finished by then are voted on, or the first that finishes. 0: no limit.",
     )
     request_timeout_ms: int = Field(
         1_800_000,

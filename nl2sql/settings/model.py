@@ -20,7 +20,7 @@ class ModelSettings(Section):
     name: str = Field(
         "auto",
         description="A registered name, a folder or a hub id; auto: the largest that is fast "
-        "enough on this machine, by its measured speed. With openai and anthropic, the model's "
+        "enough for the processor of this machine. With openai and anthropic, the model's "
         "name at the server.",
     )
     max_model_len: int = Field(6144, ge=512, description="Context window in tokens.")

@@ -93,7 +93,7 @@ class Settings(Section):
 
     @property
     def models_folder(self) -> Path:
-        """Where weights, and the measured speed of the machine, are kept."""
+        """Where weights are kept."""
         return self.home / "models"
 
     @property

@@ -42,7 +42,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
     "status": CommandPlace(
         "service",
         "status",
-        "Show whether the service is ready, its parts, and the speed of the model.",
+        "Show whether the service is ready, its parts, and its model.",
     ),
     "mcp": CommandPlace(
         "service",

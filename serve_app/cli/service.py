@@ -168,7 +168,7 @@ def status(
     url: UrlOption = "",
     as_: PrincipalOption = "",
 ) -> Output:
-    """Show whether the service is ready, its parts, and the speed of the model."""
+    """Show whether the service is ready, its parts, and its model."""
     cli: CliContext = context.obj
     token = cli.settings.identity.read_token(as_) if as_ else ""
     with Client(url or service_url(cli.settings), token) as client:

@@ -10,8 +10,13 @@ from pathlib import Path
 from generation.engines import OpenEngine
 from generation.engines.anthropic_engine import AnthropicEngine
 from generation.engines.checked_engine import CheckedEngine
-from generation.engines.choice import choose_engine, has_gpu, read_cpu_flags
-from generation.engines.model_choice import resolve_model
+from generation.engines.choice import (
+    check_processor,
+    choose_engine,
+    has_gpu,
+    read_cpu_flags,
+    resolve_model,
+)
 from generation.engines.openai_engine import OpenAiEngine
 from generation.engines.openvino_engine import OpenVinoEngine
 from generation.engines.openvino_model import (
@@ -19,7 +24,6 @@ from generation.engines.openvino_model import (
     check_no_adapter,
     measure_free_memory,
 )
-from generation.engines.openvino_server import check_processor
 from generation.engines.vllm_engine import VllmEngine
 from generation.models.adapters import check_adapter, hash_adapter
 from generation.models.forms import EMBEDDER, OPENVINO, SAFETENSORS, Form
@@ -132,8 +136,8 @@ class Models:
         return choose_engine(self.settings.model) == "openvino"
 
     def resolve(self, *, on_gpu: bool) -> ModelSettings:
-        """The settings of the model with ``auto`` replaced, which may measure the machine."""
-        return resolve_model(self.settings.model, self.settings.models_folder, on_gpu=on_gpu)
+        """The settings of the model with ``auto`` replaced."""
+        return resolve_model(self.settings.model, on_gpu=on_gpu)
 
     def model_name(self) -> str:
         """The configured model; ``auto`` is the one that suits this machine."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from generation.sampling.generator import EnginePace
 from nl2sql.protocols import Engine, Probe
 from retrieval.examples.feedback import FeedbackWithdrawal
 from retrieval.index_store.feedback_store import FeedbackStore
@@ -53,7 +52,6 @@ def build_services(
         settings,
         pipeline,
         probes,
-        EnginePace(engine, settings).read,
         wiring.build_prompt_preparation(engine, stages.retriever) if prepares_prompts else None,
         access=stages.directory,
         accounting=access.accounting,

@@ -18,7 +18,6 @@ from fastapi.security import HTTPBearer
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from nl2sql.rendering import build_pace
 from nl2sql.types import Principal
 from quorumsql.contract.status import StatusResponse
 from serve_app.http.history_routes import (
@@ -125,11 +124,10 @@ def _build_probe_router(service: QueryService) -> APIRouter:
         principal: Principal | None = request.state.principal
         # The parts name all databases.
         if principal is not None and not principal.access.databases:
-            pace = await service.pace()
             body = StatusResponse(
                 ready=ready,
                 parts={name: problem or "ok" for name, problem in parts.items()},
-                pace=build_pace(pace) if pace else None,
+                model=service.model,
                 preparing=service.preparing,
             ).model_dump()
         headers = None if ready else {"Retry-After": RETRY_AFTER_S}

@@ -169,11 +169,9 @@ def _open_run(benchmark: Benchmark, variant: Variant, options: MeasureOptions) -
 
 
 def _build_system(parts: LocalParts, variant: Variant) -> Ask:
-    # The prompt of a measured question must not contain its own answer.
-    changes = ["retrieval.same_question=false"]
-    if variant.settings.limits.sampling_timeout_ms is None:
-        # Figures must not depend on the speed of the machine.
-        changes.append("limits.sampling_timeout_ms=0")
+    # The prompt of a measured question must not contain its own answer, and figures must not depend
+    # on the speed of the machine.
+    changes = ("retrieval.same_question=false", "limits.sampling_timeout_ms=0")
     settings = override(variant.settings, changes)
     pipeline = (
         parts.build_baseline(settings) if variant.baseline else parts.build_pipeline(settings)

@@ -25,7 +25,6 @@ from ray.serve.handle import DeploymentHandle
 from nl2sql.deadline import read_left_s
 from nl2sql.errors import QuorumError, Unavailable
 from nl2sql.progress import is_observed, report_sampling
-from nl2sql.speed import EngineSpeed
 from nl2sql.types import Completions, Progress, SamplingRequest
 from serve_app.ray.call_batcher import BatchedCall, CallBatcher
 
@@ -105,11 +104,6 @@ class RemoteEngine(RemoteStage):
         """See ``Engine.count_tokens``."""
         counts: tuple[int, ...] = await self._call("count_tokens", texts)
         return counts
-
-    async def speed(self) -> EngineSpeed | None:
-        """See ``Engine.speed``."""
-        speed: EngineSpeed | None = await self._call("speed")
-        return speed
 
 
 @contextmanager

@@ -9,7 +9,6 @@ import asyncio
 import gc
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from ray.serve.handle import DeploymentHandle
@@ -17,7 +16,6 @@ from starlette.types import ASGIApp
 
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import ending_in
-from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import observed_by
 from nl2sql.protocols import Probe
 from nl2sql.types import Completions, Progress, SamplingRequest
@@ -89,9 +87,6 @@ class EngineReplica(StageReplica):
     async def __init__(self, wiring: Wiring) -> None:  # type: ignore[misc]
         super().__init__(lambda wiring: (wiring.models.open_engine(),), wiring)
         (self._engine,) = self._parts
-        # Measured now, because a question at the same time would distort it.
-        with suppress(EngineUnavailable):
-            await self.speed()
 
     async def sample_observed(
         self, request: SamplingRequest, left_s: float | None = None

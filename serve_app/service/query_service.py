@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Mapping
+from collections.abc import Callable, Coroutine, Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,6 @@ from nl2sql.progress import enter_stage, observed_by
 from nl2sql.protocols import Answerer, Observer, Probe
 from nl2sql.settings import Settings
 from nl2sql.settings.pipeline import MOST_K, SamplingSettings
-from nl2sql.speed import Pace
 from nl2sql.types import Principal, Question, Turn
 from quorumsql.contract import QueryRequest
 from retrieval.schema_directory import SchemaDirectory
@@ -52,13 +51,12 @@ class QueryService:
         settings: Settings,
         pipeline: Answerer,
         probes: Mapping[str, Probe],
-        pace: Callable[[], Awaitable[Pace]] | None = None,
         preparation: PromptPreparation | None = None,
         access: SchemaDirectory | None = None,
         accounting: Accounting | None = None,
         recorder: QuestionRecorder | None = None,
     ) -> None:
-        """``pace`` measures the language model's speed; ``preparation`` prepares prompts.
+        """``preparation`` prepares prompts.
 
         ``access`` knows which databases a principal may ask; ``accounting`` applies the limits
         of principals and keeps the audit log; ``recorder`` measures questions.
@@ -68,7 +66,6 @@ class QueryService:
         self._timeout_s = settings.limits.request_timeout_ms / 1000
         self._pipeline = pipeline
         self._probes = dict(probes)
-        self._pace = pace
         self._probing: asyncio.Task[Mapping[str, str]] | None = None
         self._probed = 0.0
         self._preparation = preparation
@@ -167,15 +164,10 @@ class QueryService:
                 if deadline.has_passed:
                     raise
 
-    async def pace(self) -> Pace | None:
-        """The speed of the language model and the deadline of sampling; None if unknown."""
-        if self._pace is None:
-            return None
-        try:
-            async with asyncio.timeout(_PROBE_TIMEOUT_S):
-                return await self._pace()
-        except (TimeoutError, QuorumError):
-            return None
+    @property
+    def model(self) -> str:
+        """The name of the language model."""
+        return self._settings.model.name
 
     @property
     def preparing(self) -> str:

@@ -20,9 +20,6 @@ class StubEngine:
         """Raises AssertionError."""
         raise AssertionError("no model may be asked here")
 
-    async def speed(self) -> None:
-        """Unknown."""
-
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """A token for every four letters begun."""
         return count_fake_tokens(texts)

@@ -9,7 +9,6 @@ from nl2sql.answers import Answer, Answered
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import Guard, Ranker, Repairer
-from nl2sql.speed import UNKNOWN_PACE, Pace
 from nl2sql.types import (
     AnswerText,
     Assessment,
@@ -87,13 +86,11 @@ class FakeGenerator:
         reason: str = "",
         draft: str | Exception = "",
         rewritings: Mapping[str, Rewriting] = MappingProxyType({}),
-        pace: Pace = UNKNOWN_PACE,
     ) -> None:
         self._queue = Queue("FakeGenerator", answers)
         self._reason = reason
         self._draft = draft
         self._rewritings = rewritings
-        self._pace = pace
         self.recalled: list[tuple[Turn, ...]] = []
         self.prepared: list[SchemaContext] = []
         self.questions: list[Question] = []
@@ -103,10 +100,6 @@ class FakeGenerator:
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Off topic, if there is a reason to refuse."""
         return Intent("off_topic" if self._reason else "", self._reason)
-
-    async def pace(self) -> Pace:
-        """The given pace."""
-        return self._pace
 
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
         """The given rewriting of the question; else the question is unchanged."""

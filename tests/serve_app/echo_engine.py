@@ -35,9 +35,6 @@ class EchoEngine:
                 raise
         return Completions((question,) * request.k, prompt_tokens=1, completion_tokens=1)
 
-    async def speed(self) -> None:
-        """Unknown."""
-
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """As every fake model counts."""
         return count_fake_tokens(texts)

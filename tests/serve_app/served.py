@@ -30,7 +30,6 @@ from nl2sql.protocols import (
     Repairer,
 )
 from nl2sql.settings import Settings
-from nl2sql.speed import Pace
 from nl2sql.types import Generated, Question, ResultSet
 from ranking.ranker import CandidateRanker
 from retrieval.schema_directory import SchemaDirectory
@@ -77,14 +76,13 @@ def build_app(
     probe: Probe | None = None,
     taker: Any = None,
     sessions: Conversations | None = None,
-    pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
     access: IdentityParts | None = None,
 ) -> ASGIApp:
     """The service whose database answers with ``results``, by query, or is the ``executor``.
 
-    With a ``taker`` it takes feedback, with ``sessions`` it has conversations, with a ``pace`` it
-    tells that, with ``schemas`` it serves MCP.
+    With a ``taker`` it takes feedback, with ``sessions`` it has conversations, with ``schemas`` it
+    serves MCP.
     """
     settings = settings or build_settings()
     services = build_services(
@@ -96,7 +94,6 @@ def build_app(
         repairer=repairer,
         probe=probe,
         sessions=sessions,
-        pace=pace,
         schemas=schemas,
         access=access,
     )
@@ -120,7 +117,6 @@ def build_services(
     repairer: Repairer | None = None,
     probe: Probe | None = None,
     sessions: Conversations | None = None,
-    pace: Pace | None = None,
     schemas: SchemaDirectory | None = None,
     access: IdentityParts | None = None,
 ) -> Services:
@@ -136,16 +132,11 @@ def build_services(
     if sessions:
         answerer = Dialogue(answerer, generator, sessions)
 
-    async def tell_pace() -> Pace:
-        assert pace is not None
-        return pace
-
     probes = {"parts": probe} if probe else {}
     service = QueryService(
         settings,
         answerer,
         probes,
-        tell_pace if pace else None,
         access=schemas,
         accounting=access.accounting if access else None,
     )

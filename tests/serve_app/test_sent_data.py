@@ -93,9 +93,6 @@ class RecordingEngine:
         self.counted += texts
         return count_fake_tokens(texts)
 
-    async def speed(self) -> None:
-        pass
-
     async def requests_in_flight(self) -> int:
         return 0
 

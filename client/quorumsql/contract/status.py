@@ -5,15 +5,14 @@ from __future__ import annotations
 from pydantic import Field
 
 from quorumsql.contract.model import ResponseModel, Text
-from quorumsql.contract.trace import PaceResponse
 
 
 class StatusResponse(ResponseModel):
-    """Whether questions can be answered, and how fast the model is."""
+    """Whether questions can be answered, and by which model."""
 
     ready: bool
     parts: dict[str, Text] = Field(description="Part → `ok`, or its problem.")
-    pace: PaceResponse | None
+    model: Text = Field(description="The name of the language model.")
     preparing: Text = Field(
         "",
         description="The database whose prompts the idle model reads in advance; empty if it reads "

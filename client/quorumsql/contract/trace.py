@@ -9,19 +9,6 @@ from pydantic import Field
 from quorumsql.contract.model import PREDICATES, ResponseModel, Text
 
 
-class PaceResponse(ResponseModel):
-    """The model's speed in tokens a second (null: unknown) and the time limit of sampling.
-
-    ``model_choice`` says how the model suits the machine, empty where that was not measured.
-    """
-
-    prompt_tokens_per_s: float | None
-    answer_tokens_per_s: float | None
-    sampling_timeout_ms: int | None
-    model: Text = ""
-    model_choice: Text = ""
-
-
 class ModuleResponse(ResponseModel):
     """A module that the question was routed to."""
 
@@ -198,7 +185,6 @@ class TraceResponse(ResponseModel):
     samples: int
     wanted: int
     ended_early: bool
-    pace: PaceResponse
     seed: int
     principal: Text
     gate: Text

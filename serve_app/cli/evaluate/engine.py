@@ -64,8 +64,6 @@ async def _measure(
     wiring = Wiring(settings)
     checks, measured, profile = [], [], None
     async with open_engine(wiring, reporter) as opened:
-        # The first requests compile and fill caches.
-        await opened.speed()
         async for check in check_behaviour(opened):
             say(f"{'✓' if check.passed else '✗'} {check.name}: {check.seen}")
             checks.append(check)

@@ -9,7 +9,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from generation.engines.choice import INSTALL_VLLM
-from generation.engines.model_choice import describe_choice
 from nl2sql.settings import ModelSettings, Settings
 from nl2sql.types import Contents
 from quorumsql.loopback import is_on_loopback
@@ -86,14 +85,8 @@ def check_weights(settings: Settings) -> Check:
         return Check("weights", "warning", f"{name} is not downloaded", remedy)
     if not is_ready(service_url(settings)):  # a running service uses the memory it would need
         wiring.models.check_weights(folder)
-    choice = describe_choice(settings.models_folder, name)
     adapter = wiring.models.adapter
-    told = [
-        str(folder),
-        *([f"with adapter {adapter}"] if adapter else ()),
-        *filter(None, (choice,)),
-    ]
-    return Check("weights", "ok", "; ".join(told))
+    return Check("weights", "ok", f"{folder}; with adapter {adapter}" if adapter else str(folder))
 
 
 def check_embedder(settings: Settings) -> Check:

@@ -122,9 +122,6 @@ class ObeyingEngine:
             text = self._injection.first or text
         return Completions((text,) * request.k, prompt_tokens=100, completion_tokens=10)
 
-    async def speed(self) -> None:
-        """Unknown."""
-
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """As every fake model counts."""
         return count_fake_tokens(texts)

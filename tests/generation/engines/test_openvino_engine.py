@@ -12,13 +12,8 @@ from typing import Any
 
 import pytest
 
-from generation.engines.choice import choose_properties, read_cpu_flags
 from generation.engines.openvino_engine import OpenVinoEngine
-from generation.engines.openvino_server import (
-    OpenVinoArguments,
-    check_processor,
-    start_server,
-)
+from generation.engines.openvino_server import OpenVinoArguments, start_server
 from generation.models.forms import OPENVINO
 from generation.models.store import ModelStore
 from nl2sql.errors import EngineUnavailable, PromptTooLong
@@ -157,46 +152,6 @@ async def test_an_observer_is_told_how_far_it_is(folder: Path) -> None:
     ]
 
 
-async def test_the_speed_is_measured_once(folder: Path) -> None:
-    server = FakeServer()
-    engine = build_engine(folder, server, max_model_len=2048)
-    speed, again = await asyncio.gather(engine.speed(), engine.speed())
-    assert speed is again
-    assert len(server.history) == 3
-
-
-def test_the_processor_decides_whether_and_how_openvino_computes() -> None:
-    check_processor(frozenset({"sse4_2", "avx2"}))
-    check_processor(frozenset())
-    with pytest.raises(EngineUnavailable, match="AVX2"):
-        check_processor(frozenset({"sse4_2"}))
-    wide = frozenset({"avx2", "avx512f", "avx512_vnni", "avx512_bf16"})
-    narrow = choose_properties(frozenset({"avx2"}), 2)
-    assert narrow["INFERENCE_PRECISION_HINT"] == "f32"
-    assert narrow["DYNAMIC_QUANTIZATION_GROUP_SIZE"] == 0
-    assert set(choose_properties(wide - {"avx512_bf16"}, 2)) == {
-        "INFERENCE_NUM_THREADS",
-        "INFERENCE_PRECISION_HINT",
-    }
-    assert choose_properties(wide, 2) == {"INFERENCE_NUM_THREADS": 2}
-
-
-def test_instructions_that_onednn_may_not_use_are_not_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    info = tmp_path / "cpuinfo"
-    info.write_text("flags : avx2 avx512f avx512_bf16\n")
-    for limit, left in (
-        ("AVX2", {"avx2"}),
-        ("AVX512_CORE_VNNI", {"avx2", "avx512f"}),
-        ("", {"avx2", "avx512f", "avx512_bf16"}),
-    ):
-        monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", limit)
-        read_cpu_flags.cache_clear()
-        assert read_cpu_flags(info) - {"flags", ":"} == left
-    read_cpu_flags.cache_clear()
-
-
 @pytest.fixture(scope="module")
 def weights() -> Path:
     found = ModelStore(ROOT / ".quorumsql" / "models", OPENVINO).find("qwen2.5-coder-0.5b-instruct")
@@ -220,8 +175,6 @@ async def test_the_real_model_answers_repeats_itself_and_survives_its_death(weig
         short, mark, long = await engine.count_tokens(("a b c", "<|im_start|>", "x y" * 30_000))
         assert (short, long) == (3, 60_000)
         assert mark > 1
-        speed = await engine.speed()
-        assert min(speed.prompt_tokens_per_s, speed.answer_tokens_per_s) > 0
         # Nobody's completion is worked on: the next one does not wait for 2,000 tokens.
         left = asyncio.ensure_future(engine.sample(SamplingRequest(prompt, 4, 7, 0.8, 2000)))
         async with asyncio.timeout(60):

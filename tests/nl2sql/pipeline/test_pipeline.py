@@ -14,7 +14,6 @@ from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.pipeline import Pipeline
 from nl2sql.pipeline.stages import Stages
 from nl2sql.protocols import Generator, Ranker, Repairer, Retriever
-from nl2sql.speed import EngineSpeed, Pace
 from nl2sql.types import (
     Assessment,
     Candidate,
@@ -52,6 +51,7 @@ def build_pipeline(
     *,
     retriever: Retriever | None = None,
     pre_sql: bool = False,
+    sampling_timeout_s: float | None = None,
 ) -> Pipeline:
     stages = Stages(
         retriever=retriever or FakeRetriever(),
@@ -61,7 +61,7 @@ def build_pipeline(
         ranker=ranker,
         repairer=repairer or FakeRepairer(),
     )
-    return Pipeline(stages, pre_sql=pre_sql)
+    return Pipeline(stages, pre_sql=pre_sql, sampling_timeout_s=sampling_timeout_s)
 
 
 def generate(*assessments: Assessment) -> FakeGenerator:
@@ -210,14 +210,15 @@ async def test_without_a_winner_the_engines_failure_is_raised() -> None:
 
 
 async def test_no_round_follows_the_deadline_and_the_answer_says_so() -> None:
-    pace = Pace(EngineSpeed(10, 5), 0.0)
     first = replace(build_generated(GOOD.candidate), samples=1, wanted=4, more=True)
-    generator = FakeGenerator(first, pace=pace)
+    generator = FakeGenerator(first)
     ranker = FakeRanker(known(GOOD), rank(GOOD, samples=1))
-    answer = await build_pipeline(generator, ranker).answer(build_question(k=0))
+    answer = await build_pipeline(generator, ranker, sampling_timeout_s=0.0).answer(
+        build_question(k=0)
+    )
     assert isinstance(answer, Answered)
     trace = answer.trace
-    assert (trace.pace, trace.wanted, trace.ended_early) == (pace, 4, True)
+    assert (trace.wanted, trace.ended_early) == (4, True)
     assert trace.notes == ("Sampling ended after 0 s with 1 of 4 candidates.",)
 
 

@@ -9,13 +9,11 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nl2sql.errors import Unauthenticated, Unavailable
-from nl2sql.speed import EngineSpeed, Pace
 from serve_app.cli.app import app
 from tests.fakes import build_settings
 from tests.serve_app.http.test_app import FakeProbe
 from tests.serve_app.served import build_app, serve
 
-PACE = Pace(EngineSpeed(90.0, 36.0), 67.0)
 TOKENS = {"principals": {"mia": {"token_env": "MIA_TOKEN"}}}
 
 
@@ -32,13 +30,13 @@ def run_status(config: Path, url: str, *options: str) -> Result:
 
 
 @pytest.mark.parametrize(("problem", "code", "ready"), [("", 0, "yes"), ("[down]", 1, "no")])
-def test_it_shows_the_parts_and_the_pace(config: Path, problem: str, code: int, ready: str) -> None:
-    with serve(build_app(probe=FakeProbe(("index", problem)), pace=PACE)) as url:
+def test_it_shows_parts_and_model(config: Path, problem: str, code: int, ready: str) -> None:
+    with serve(build_app(probe=FakeProbe(("index", problem)))) as url:
         result = run_status(config, url)
     assert result.exit_code == code
     lines = result.output.splitlines()
     assert lines[:2] == [f"ready: {ready}", f"index: {problem or 'ok'}"]
-    assert "prompt_tokens_per_s 90" in result.output
+    assert "qwen2.5-coder-0.5b-instruct" in result.output
 
 
 def test_a_token_is_needed_where_principals_have_tokens(

@@ -38,9 +38,6 @@ class EchoModel:
         text = request.prompt.messages[-1].content.rpartition("Question: ")[2]
         return Completions((text,) * request.k, prompt_tokens=5, completion_tokens=3)
 
-    async def speed(self) -> None:
-        """Unknown."""
-
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """As every fake model counts."""
         return count_fake_tokens(texts)
