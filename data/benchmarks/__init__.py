@@ -1,1 +1,1 @@
-"""Reads benchmarks in their published formats: a module for each format; ``load`` chooses it."""
+"""Reads benchmarks in their published formats."""

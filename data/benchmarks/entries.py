@@ -1,6 +1,6 @@
 """Reads questions files entry by entry, with errors that name file, position and field.
 
-Shared by the modules of the formats. Files are JSON lists, JSON lines or CSV, in UTF-8 with or
+Files are JSON lists, JSON lines or CSV, in UTF-8 with or
 without a byte order mark.
 """
 
@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from data.benchmarks.types import Benchmark, Example, Source
 from nl2sql.errors import SettingsError
 
 _TRAILING = re.compile(r"[\s;]+\Z")
+# The names of one field in the formats.
+_QUERIES = ("query", "SQL", "sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +56,12 @@ class Entry:
             raise self.error(field, f"is not a plain name: {name!r}")
         return name
 
-    def query(self, field: str) -> str:
-        """The field as a query without semicolons at its end. Raises SettingsError."""
-        query = strip_query(self.text(field))
-        if not query:
-            raise self.error(field, "contains no query")
-        return query
-
-    def golds(self, field: str) -> tuple[str, ...]:
-        """The queries of a field that holds one or a list of them; a result of any is right.
+    def golds(self) -> tuple[str, ...]:
+        """The query, or a list of them: a result of any is right.
 
         With ``notation: sql-eval`` each is expanded by ``expand_gold``. Raises SettingsError.
         """
+        field = next((name for name in _QUERIES if name in self.values), _QUERIES[0])
         notation = self.optional_text("notation")
         if notation not in ("", "sql-eval"):
             raise self.error("notation", f"is {notation!r}; only 'sql-eval' is known")
@@ -97,11 +93,6 @@ def fold_name(name: str) -> str:
     True
     """
     return name.lower().replace("_", "").replace(" ", "")
-
-
-def drop_unanswerable(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    """The entries with a gold: without those whose ``unanswerable`` says why there is none."""
-    return tuple(entry for entry in entries if not entry.optional_text("unanswerable"))
 
 
 def strip_query(query: str) -> str:
@@ -189,37 +180,58 @@ def read_json(path: Path) -> object:
 
 def build_benchmark(
     questions: Path,
+    entries: Iterable[Entry],
     *,
     name: str,
     dialect: str,
-    examples: Iterable[Example],
-    databases: Mapping[str, Source],
-    missing: Mapping[str, str],
-    descriptions: Mapping[str, Mapping[str, str]],
+    locate: Callable[[Entry], tuple[str, Source | str]],
+    describe: Callable[[Entry], Mapping[str, str]] = lambda entry: {},
 ) -> Benchmark:
-    """Checks the examples and builds the benchmark.
+    """The benchmark of these entries, without those that say why they are ``unanswerable``.
 
-    Raises SettingsError if there is no question or an id occurs twice.
+    ``locate`` returns the name of an entry's database with its source, or why it is missing;
+    ``describe`` the texts for ``table`` or ``table.column`` of a database. Raises SettingsError if
+    there is no question or an id occurs twice.
     """
-    examples = tuple(examples)
-    if not examples:
-        raise SettingsError(f"{questions} contains no questions.")
-    seen: set[str] = set()
-    for example in examples:
-        if example.id in seen:
+    examples: dict[str, Example] = {}
+    databases: dict[str, Source] = {}
+    missing: dict[str, str] = {}
+    descriptions: dict[str, Mapping[str, str]] = {}
+    for entry in entries:
+        if entry.optional_text("unanswerable"):
+            continue
+        database, source = locate(entry)
+        if isinstance(source, str):
+            missing[database] = source
+        elif database not in databases:
+            databases[database] = source
+            if texts := describe(entry):
+                descriptions[database] = texts
+        number = entry.optional_text("question_id") or f"{entry.number:04d}"
+        id_ = entry.optional_text("id") or f"{questions.stem}-{number}"
+        if id_ in examples:
             raise SettingsError(
-                f"{questions}: the id {example.id!r} occurs twice.",
+                f"{questions}: the id {id_!r} occurs twice.",
                 hint="Ids identify questions in results, so every question needs its own.",
             )
-        seen.add(example.id)
+        examples[id_] = Example(
+            id=id_,
+            database=database,
+            question=entry.text("question"),
+            golds=entry.golds(),
+            evidence=entry.optional_text("evidence") or entry.optional_text("instructions"),
+            difficulty=entry.optional_text("difficulty") or entry.optional_text("query_category"),
+        )
+    if not examples:
+        raise SettingsError(f"{questions} contains no questions.")
     return Benchmark(
         name=name,
         dialect=dialect,
-        examples=examples,
+        examples=tuple(examples.values()),
         databases=databases,
         sha256=hashlib.sha256(questions.read_bytes()).hexdigest(),
         missing=missing,
-        descriptions={name: texts for name, texts in descriptions.items() if texts},
+        descriptions=descriptions,
     )
 
 

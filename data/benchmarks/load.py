@@ -1,19 +1,18 @@
 """Loads a benchmark by name: one of the demo's, or a path whose format is recognised.
 
-Each format has a module in this folder and an entry in ``FORMATS``. Reading a benchmark does not
-open a database.
+Reading a benchmark does not open a database.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Collection
+from dataclasses import replace
 from importlib.resources import as_file
 from pathlib import Path
 
 import data.demo_erp
-from data.benchmarks import bird, defog, files, jsonl, spider
 from data.benchmarks.entries import read_json_line_entries
+from data.benchmarks.formats import FORMATS, load_lines
 from data.benchmarks.types import Benchmark
 from nl2sql.errors import SettingsError
 from nl2sql.languages import LANGUAGES
@@ -29,35 +28,6 @@ TRANSLATED = {f"demo_erp_{language}": language for language in LANGUAGES if lang
 """Twenty of the demo's questions in another language, by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class BenchmarkFormat:
-    """One format: its prefix, a description of its files, and functions to find and load it.
-
-    ``load`` also gets the names of the databases in the settings file.
-    """
-
-    name: str
-    layout: str
-    find: Callable[[Path], Path | None]
-    load: Callable[[Path, Collection[str]], Benchmark]
-
-
-FORMATS: tuple[BenchmarkFormat, ...] = (
-    BenchmarkFormat(
-        "spider", spider.LAYOUT, spider.find_spider, lambda path, _: spider.load_spider(path)
-    ),
-    BenchmarkFormat("bird", bird.LAYOUT, bird.find_bird, lambda path, _: bird.load_bird(path)),
-    BenchmarkFormat(
-        "defog", defog.LAYOUT, defog.find_defog, lambda path, _: defog.load_defog(path)
-    ),
-    BenchmarkFormat(
-        "files", files.LAYOUT, files.find_files, lambda path, _: files.load_files(path)
-    ),
-    BenchmarkFormat("jsonl", jsonl.LAYOUT, jsonl.find_jsonl, jsonl.load_jsonl),
-)
-"""In the order in which they are tried."""
-
-
 def load_benchmark(name: str, *, configured: Collection[str]) -> Benchmark:
     """The benchmark of one of ``DEMOS``, or the one at a path.
 
@@ -67,7 +37,7 @@ def load_benchmark(name: str, *, configured: Collection[str]) -> Benchmark:
     """
     if name in DEMOS:
         with as_file(DEMOS[name]) as path:
-            return replace(jsonl.load_jsonl(path, configured), name=name)
+            return replace(load_lines(path, configured), name=name)
     if name in TRANSLATED:
         return _load_translated(name, configured)
     prefix, colon, rest = name.partition(":")

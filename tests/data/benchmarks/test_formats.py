@@ -10,21 +10,18 @@ from typing import Any
 
 import pytest
 
-from data.benchmarks.bird import find_bird, load_bird
-from data.benchmarks.defog import find_defog, load_defog
 from data.benchmarks.entries import (
     Entry,
-    build_benchmark,
     peek_fields,
     read_csv_entries,
     read_json_entries,
     read_json_line_entries,
 )
-from data.benchmarks.files import find_files, load_files
-from data.benchmarks.jsonl import find_jsonl, load_jsonl
-from data.benchmarks.spider import find_spider, load_spider
+from data.benchmarks.formats import FORMATS
 from data.benchmarks.types import Configured, Example, LocalFile, PostgresFile
 from nl2sql.errors import SettingsError
+
+spider, bird, defog, files, jsonl = FORMATS
 
 SPIDER = [
     {"db_id": "pets_1", "question": "How many?", "query": "SELECT count(*) FROM Pets;"},
@@ -106,7 +103,7 @@ def lay_out_jsonl(folder: Path, *lines: dict[str, object]) -> Path:
 
 def test_spider(tmp_path: Path) -> None:
     questions = lay_out_spider(tmp_path)
-    benchmark = load_spider(questions)
+    benchmark = spider.load(questions, ())
     assert (benchmark.name, benchmark.dialect) == ("spider dev", "sqlite")
     assert benchmark.examples == (
         Example("dev-0001", "spider_pets_1", "How many?", ("SELECT count(*) FROM Pets",)),
@@ -121,12 +118,12 @@ def test_spider(tmp_path: Path) -> None:
     assert benchmark.descriptions == {
         "spider_pets_1": {"Stu": "student", "Pets.p_age": "pet age", "Stu.StuID": "student id"}
     }
-    assert find_spider(tmp_path) == find_spider(questions) == questions
+    assert spider.find(tmp_path) == spider.find(questions) == questions
     below = write(tmp_path / "variants" / "dev_syn.json", SPIDER)
-    assert find_spider(below) == below
-    assert load_spider(below).examples[0].id == "dev_syn-0001"
+    assert spider.find(below) == below
+    assert spider.load(below, ()).examples[0].id == "dev_syn-0001"
     (tmp_path / "tables.json").unlink()
-    assert find_spider(questions) is None
+    assert spider.find(questions) is None
 
 
 def test_bird(tmp_path: Path) -> None:
@@ -143,14 +140,14 @@ def test_bird(tmp_path: Path) -> None:
     describe(tmp_path, "frpm", "\n".join(rows).encode("utf-8-sig"))
     describe(tmp_path, "cafés", f"{HEADER}\nname,name,5 €,text,\n".encode("cp1252"))
     describe(tmp_path, ".DS", b"\xff")
-    benchmark = load_bird(questions)
+    benchmark = bird.load(questions, ())
     assert (benchmark.name, benchmark.dialect) == ("bird dev", "sqlite")
     query = "SELECT a / b FROM t"
     assert benchmark.examples == (
         Example(
             "dev-1471", "bird_school", "What is the ratio?", (query,), "ratio = a / b", "simple"
         ),
-        Example("dev-2", "bird_gone", "And?", ("SELECT 1",)),
+        Example("dev-0002", "bird_gone", "And?", ("SELECT 1",)),
     )
     file = tmp_path / "dev_databases" / "school" / "school.sqlite"
     assert benchmark.databases == {"bird_school": LocalFile(file)}
@@ -163,13 +160,13 @@ def test_bird(tmp_path: Path) -> None:
             "cafés.name": "5 €",
         }
     }
-    assert find_bird(tmp_path) == find_bird(questions) == questions
-    assert find_bird(write(tmp_path / "spider.json", SPIDER)) is None
+    assert bird.find(tmp_path) == bird.find(questions) == questions
+    assert bird.find(write(tmp_path / "spider.json", SPIDER)) is None
 
 
 def test_defog(tmp_path: Path) -> None:
     questions = lay_out_defog(tmp_path)
-    benchmark = load_defog(questions)
+    benchmark = defog.load(questions, ())
     assert (benchmark.name, benchmark.dialect) == ("defog instruct_postgres", "postgres")
     assert benchmark.examples == (
         Example(
@@ -188,10 +185,10 @@ def test_defog(tmp_path: Path) -> None:
     assert benchmark.missing == {"defog_gone": f"There is no file {tmp_path / 'gone.sql'}."}
     assert benchmark.descriptions == {"defog_shop": {"t.id": "the key"}}
     (tmp_path / "shop.json").unlink()
-    assert load_defog(questions).descriptions == {}
+    assert defog.load(questions, ()).descriptions == {}
     write(tmp_path / "other.csv", "a,b\n1,2\n")
-    assert find_defog(tmp_path) == find_defog(questions) == questions
-    assert find_defog(tmp_path / "other.csv") is None
+    assert defog.find(tmp_path) == defog.find(questions) == questions
+    assert defog.find(tmp_path / "other.csv") is None
 
 
 def test_a_dump_with_questions_beside_it(tmp_path: Path) -> None:
@@ -204,22 +201,22 @@ def test_a_dump_with_questions_beside_it(tmp_path: Path) -> None:
         "template": "tenure",
     }
     questions = lay_out_files(tmp_path, whole, {"question": "Who?", "query": "SELECT 2"})
-    benchmark = load_files(questions)
+    benchmark = files.load(questions, ())
     assert (benchmark.name, benchmark.dialect) == ("erp", "postgres")
     assert benchmark.examples == (
         Example("Q13", "files_erp", "How long?", ("SELECT 1",), "in years", "simple"),
-        Example("erp-0002", "files_erp", "Who?", ("SELECT 2",)),
+        Example("questions-0002", "files_erp", "Who?", ("SELECT 2",)),
     )
     assert benchmark.databases == {"files_erp": PostgresFile(tmp_path / "erp.dump")}
-    assert find_files(tmp_path) == find_files(questions) == questions
+    assert files.find(tmp_path) == files.find(questions) == questions
     # A file of another name names the benchmark; a query may stand for several.
     entry = {"question": "a", "query": ["SELECT 1;", "SELECT {2, 3}"], "notation": "sql-eval"}
     path = write(tmp_path / "others.json", [entry, {"question": "b", "unanswerable": "no table"}])
-    assert find_files(path) == path
-    other = load_files(path)
+    assert files.find(path) == path
+    other = files.load(path, ())
     assert other.name == "erp others"
     golds = ("SELECT 1", "SELECT 2, 3", "SELECT 2", "SELECT 3")
-    assert other.examples == (Example("erp-0001", "files_erp", "a", golds),)
+    assert other.examples == (Example("others-0001", "files_erp", "a", golds),)
 
 
 def test_questions_name_one_of_the_databases_beside_them(tmp_path: Path) -> None:
@@ -233,7 +230,7 @@ def test_questions_name_one_of_the_databases_beside_them(tmp_path: Path) -> None
         {"db": "gone.sqlite", "question": "d", "sql": "SELECT 4"},
     ]
     questions = write(folder / "questions.json", entries)
-    benchmark = load_files(questions)
+    benchmark = files.load(questions, ())
     assert (benchmark.name, benchmark.dialect) == ("public", "duckdb, postgres, sqlite")
     assert benchmark.databases == {
         "files_music": LocalFile(folder / "music.sqlite"),
@@ -251,10 +248,10 @@ def test_questions_name_one_of_the_databases_beside_them(tmp_path: Path) -> None
     ]
     write(questions, [{"question": "a", "query": "SELECT 1"}])
     with pytest.raises(SettingsError, match="entry 1: 'db' is missing"):
-        load_files(questions)
+        files.load(questions, ())
     write(folder / "erp.dump", "")
     with pytest.raises(SettingsError, match="databases of one name"):
-        find_files(folder)
+        files.find(folder)
 
 
 def test_a_schema_of_a_dump_is_a_database(tmp_path: Path) -> None:
@@ -262,13 +259,11 @@ def test_a_schema_of_a_dump_is_a_database(tmp_path: Path) -> None:
         tmp_path,
         {"schema": "div_06", "question": "a", "query": "SELECT 1"},
         {"db_id": "Doc_Mgt", "question": "b", "query": "SELECT 1"},
-        {"db_id": '"Doc ""x"""', "question": "c", "query": "SELECT 1"},
     )
     file = tmp_path / "erp.dump"
-    assert load_files(questions).databases == {
+    assert files.load(questions, ()).databases == {
         "files_erp_div_06": PostgresFile(file, ("div_06",)),
         "files_erp_doc_mgt": PostgresFile(file, ("doc_mgt",)),
-        'files_erp_Doc "x"': PostgresFile(file, ('Doc "x"',)),
     }
 
 
@@ -283,54 +278,48 @@ def test_json_lines_about_databases_of_the_settings(tmp_path: Path) -> None:
     }
     sad = {"id": 9, "database": "shop", "question": "Who is sad?", "unanswerable": "no moods"}
     path = lay_out_jsonl(tmp_path, LINE, hard, sad)
-    benchmark = load_jsonl(path, {"shop"})
+    benchmark = jsonl.load(path, {"shop"})
     assert benchmark.name == "mine"
     assert benchmark.examples == (
         Example("7", "shop", "How many?", ("SELECT 1",)),
         Example("h", "shop", "How many?", ("SELECT 1", "SELECT 2"), "a hint", "hard"),
     )
     assert benchmark.databases == {"shop": Configured()}
-    assert find_jsonl(tmp_path) == find_jsonl(path) == path
-    other = load_jsonl(path, {"other"})
+    assert jsonl.find(tmp_path) == jsonl.find(path) == path
+    other = jsonl.load(path, {"other"})
     assert other.databases == {}
     assert other.missing == {"shop": "The settings file has no database 'shop'; it has other."}
     path.with_name("second.jsonl").write_text(path.read_text())
     with pytest.raises(SettingsError, match="second"):
-        find_jsonl(tmp_path)
+        jsonl.find(tmp_path)
 
 
 def test_braces_are_the_databases_own_without_the_notation(tmp_path: Path) -> None:
     # DuckDB writes structs with them.
     path = lay_out_jsonl(tmp_path, {**LINE, "query": "SELECT {'a': 1}"})
-    assert load_jsonl(path, {"shop"}).examples[0].golds == ("SELECT {'a': 1}",)
+    assert jsonl.load(path, {"shop"}).examples[0].golds == ("SELECT {'a': 1}",)
 
 
 NO_QUERIES: list[object] = [[], [3], [";"], "", None, {}]
 
 
 def with_line(**change: object) -> Callable[[Path], object]:
-    return lambda folder: load_jsonl(
+    return lambda folder: jsonl.load(
         lay_out_jsonl(folder, LINE, {**LINE, "id": 8, **change}), {"shop"}
     )
 
 
 def with_tables(**change: object) -> Callable[[Path], object]:
-    return lambda folder: load_spider(lay_out_spider(folder, TABLES | change))
+    return lambda folder: spider.load(lay_out_spider(folder, TABLES | change), ())
 
 
 def with_row(row: str) -> Callable[[Path], object]:
     header = DEFOG.splitlines()[0]
-    return lambda folder: load_defog(lay_out_defog(folder, f"{header}\n{row}\n"))
+    return lambda folder: defog.load(lay_out_defog(folder, f"{header}\n{row}\n"), ())
 
 
 def with_metadata(metadata: object) -> Callable[[Path], object]:
-    return lambda folder: load_defog(lay_out_defog(folder, metadata=metadata))
-
-
-def with_headless_description(folder: Path) -> object:
-    questions = lay_out_bird(folder)
-    describe(folder, "frpm", b"a,b\n1,2\n")
-    return load_bird(questions)
+    return lambda folder: defog.load(lay_out_defog(folder, metadata=metadata), ())
 
 
 @pytest.mark.parametrize(
@@ -339,31 +328,27 @@ def with_headless_description(folder: Path) -> object:
         *((with_line(query=query), r"mine\.jsonl, line 3: 'query'") for query in NO_QUERIES),
         (with_line(query="SELECT {a", notation="sql-eval"), r"mine\.jsonl, line 3: 'query'"),
         (with_line(notation="own"), r"mine\.jsonl, line 3: 'notation'"),
-        (
-            with_tables(table_names=None),
-            r"tables\.json, entry 1: 'table_names' and table_names_original must be lists",
-        ),
-        (with_tables(table_names=["pets"]), "'table_names' has 1 names, table_names_original 2"),
-        (with_tables(table_names=["pets", 3]), "'table_names' has an entry that is not a name"),
-        (with_tables(column_names_original=[[9, "x"]] * 5), "'column_names' has an invalid entry"),
+        (with_tables(table_names=None), r"tables\.json, pets_1: is not as in Spider's"),
+        (with_tables(table_names=["pets"]), "argument 2 is shorter"),
+        (with_tables(column_names_original=[[9, "x"]] * 5), "is not as in Spider's"),
         (with_row("shop,c,q,,SELECT {a,"), r"csv, row 1: 'query' has a { without its }"),
-        (with_row("shop,c"), r"instruct_postgres\.csv, row 1: 'query' is missing"),
-        (with_metadata({}), r"shop\.json.*no object 'table_metadata'"),
+        (with_row("shop,c,q"), r"instruct_postgres\.csv, row 1: 'query' is missing"),
+        (with_metadata({}), r"shop\.json.*'table_metadata'"),
+        (with_metadata({"table_metadata": {"t": [{}]}}), r"shop\.json.*'column_description'"),
         (
-            with_metadata({"table_metadata": {"t": [{"column_name": "id"}]}}),
-            r"shop\.json.*table t: a column has no",
-        ),
-        (
-            lambda folder: load_defog(lay_out_defog(folder).rename(folder / "instruct_sqlite.csv")),
+            lambda folder: defog.load(
+                lay_out_defog(folder).rename(folder / "instruct_sqlite.csv"), ()
+            ),
             "queries for sqlite",
         ),
-        (with_headless_description, r"frpm\.csv has no column original_column_name"),
         (
-            lambda folder: load_bird(lay_out_bird(folder, "dev.json", BIRD, {**BIRD, "SQL": None})),
+            lambda folder: bird.load(
+                lay_out_bird(folder, "dev.json", BIRD, {**BIRD, "question_id": 2, "SQL": None}), ()
+            ),
             r"dev\.json, entry 2: 'SQL' is missing",
         ),
         (
-            lambda folder: load_bird(lay_out_bird(folder, "mini_dev_postgresql.json")),
+            lambda folder: bird.load(lay_out_bird(folder, "mini_dev_postgresql.json"), ()),
             "queries for another database than SQLite",
         ),
     ],
@@ -416,17 +401,11 @@ def test_a_name_does_not_lead_out_of_its_folder(name: str) -> None:
         Entry(Path("q.json"), 1, {"db_id": name}).file_name("db_id")
 
 
-@pytest.mark.parametrize(("ids", "complaint"), [([], "no questions"), (["a", "a"], "'a' occurs")])
+@pytest.mark.parametrize(
+    ("lines", "complaint"), [((), "no questions"), ((LINE, LINE), "'7' occurs")]
+)
 def test_every_benchmark_has_questions_with_ids_of_their_own(
-    tmp_path: Path, ids: list[str], complaint: str
+    tmp_path: Path, lines: tuple[dict[str, object], ...], complaint: str
 ) -> None:
     with pytest.raises(SettingsError, match=complaint):
-        build_benchmark(
-            write(tmp_path / "q.json", "[]"),
-            name="x",
-            dialect="postgres",
-            examples=[Example(id_, "d", "q", ("SELECT 1",)) for id_ in ids],
-            databases={},
-            missing={},
-            descriptions={},
-        )
+        jsonl.load(lay_out_jsonl(tmp_path, *lines), {"shop"})

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from data.benchmarks.formats import FORMATS
 from data.benchmarks.halves import HALVES, name_half, take_half
-from data.benchmarks.load import FORMATS, TRANSLATED, load_benchmark
+from data.benchmarks.load import TRANSLATED, load_benchmark
 from data.benchmarks.types import Benchmark, Configured, LocalFile
 from nl2sql.errors import SettingsError
 from nl2sql.languages.detection import find_language
