@@ -31,6 +31,10 @@ _REMEDIES: Final[Mapping[str, str]] = {
     "TO the role.",
     r"pg_hba\.conf": "The server's pg_hba.conf does not let this role in from this machine: add a "
     "line for it and reload the server.",
+    "root certificate file|certificate verify failed": "Name the authority that signed the "
+    "server's certificate in the URL: sslrootcert=FILE, or sslrootcert=system for those that this "
+    "machine trusts.",
+    "does not match host name": "Name the host in the URL as the server's certificate does.",
     "connection refused": "Start the server, or correct host and port in the URL.",
     "resolve host|translate host name": "Correct the name of the host in the URL.",
     "no such file or directory|permission denied": "Start the server, or correct the folder of "
@@ -46,6 +50,8 @@ _REMEDIES: Final[Mapping[str, str]] = {
     "timeout|timed out|no route to host|unreachable": "Check host and port in the URL, and whether "
     "a firewall is in between.",
 }
+# In the options of a server: -c NAME=VALUE, -cNAME=VALUE or --NAME=VALUE.
+_SEARCH_PATH = re.compile(r"(?:-c\s*|--)search[_-]path=((?:\\.|\S)*)")
 _OTHER = "Check host, port, database, role and password."
 
 
@@ -76,3 +82,14 @@ def find_login(url: str) -> str:
     """
     parts = urlsplit(url)
     return unquote(parts.username or "") or parse_qs(parts.query).get("user", [""])[-1]
+
+
+def find_search_path(url: str) -> str:
+    """The search path that a URL of PostgreSQL sets by ``?options=``; empty: none.
+
+    >>> find_search_path("postgresql://ann@db/shop?options=-csearch_path%3Dsales%2Cpublic")
+    'sales,public'
+    """
+    options = parse_qs(urlsplit(url).query).get("options", [""])[-1]
+    found = _SEARCH_PATH.findall(options)
+    return re.sub(r"\\(.)", r"\1", found[-1]) if found else ""

@@ -61,15 +61,16 @@ class Relay:
 
 
 @asynccontextmanager
-async def relaying(url: str) -> AsyncIterator[tuple[Relay, str]]:
+async def relaying(url: str, host: str = "127.0.0.1") -> AsyncIterator[tuple[Relay, str]]:
     """The relay in front of the server of ``url``, which names a socket folder; and its own URL."""
     named = conninfo_to_dict(url)
     relay = Relay(f"{named['host']}/.s.PGSQL.{named.get('port', 5432)}")
-    server = await asyncio.start_server(relay.serve, "127.0.0.1", 0)
+    server = await asyncio.start_server(relay.serve, host, 0)
     port = server.sockets[0].getsockname()[1]
+    at = f"[{host}]" if ":" in host else host
     rest = urlencode({"sslmode": "disable", "gssencmode": "disable"})
     try:
-        yield relay, f"postgresql://{named['user']}@127.0.0.1:{port}/{named['dbname']}?{rest}"
+        yield relay, f"postgresql://{named['user']}@{at}:{port}/{named['dbname']}?{rest}"
     finally:
         relay.speak()
         server.close()

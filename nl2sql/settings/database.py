@@ -24,6 +24,10 @@ Milliseconds = Annotated[int, Field(ge=1, le=600_000)]
 _SQLITE = "sqlite:///"
 _DUCKDB = "duckdb:///"
 _EMBEDDED = "embedded"
+_UNREADABLE_URL = (
+    "url must look like postgresql://role@host:5432/database: percent-encode the signs @ : / ? # "
+    "in names, and leave the password out; password_env names the variable that holds it"
+)
 
 
 class ConnectionSettings(Section):
@@ -44,6 +48,8 @@ class ConnectionSettings(Section):
                 raise ValueError("a file has no password; leave password_env out")
         elif not self.is_embedded:
             parts = _split(self.url)
+            if "@" in parts.path:
+                raise ValueError(_UNREADABLE_URL)
             if parts.scheme not in ("postgresql", "postgres"):
                 raise ValueError(
                     "url must start with postgresql://, sqlite:/// or duckdb:///, or be the word "
@@ -102,7 +108,7 @@ def _split(url: str) -> SplitResult:
         if "," not in parts.netloc:  # several hosts, each with its port
             _ = parts.port
     except ValueError:
-        raise ValueError("url must look like postgresql://role@host:5432/database") from None
+        raise ValueError(_UNREADABLE_URL) from None
     return parts
 
 

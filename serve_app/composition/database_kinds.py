@@ -13,7 +13,7 @@ from execution.policies.row_level_security.apply import find_index_role
 from execution.policies.row_level_security.blocks import name_index_role
 from execution.postgres.database import PostgresDatabase
 from execution.sqlite.database import SqliteDatabase
-from nl2sql.connection_failures import find_login
+from nl2sql.connection_failures import find_login, find_search_path
 from nl2sql.settings import Settings
 from nl2sql.settings.database import DatabaseSettings
 from retrieval.introspection.duckdb_file import DuckDbSource
@@ -94,6 +94,7 @@ def _build_postgres_source(connections: Connections, name: str) -> SourceDatabas
         name,
         connections.indexer_url(name),
         reader_role=find_login(connections.reader_url(name)),
+        search_path=find_search_path(connections.reader_url(name)),
         index_role=name_index_role(name) if database.policy else "",
         schemas=database.schemas,
         find_values_login=find_values_login,

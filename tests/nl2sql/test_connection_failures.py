@@ -20,7 +20,12 @@ SERVER = 'connection failed: connection to server at "10.0.0.7", port 5432 faile
         (f'{SERVER}FATAL:  permission denied for database "shop"', "GRANT CONNECT"),
         (f'{SERVER}FATAL:  no pg_hba.conf entry for host "10.0.0.8"', "pg_hba.conf does not let"),
         (f"{SERVER}server does not support SSL, but SSL was required", "Switch SSL on"),
-        (f"{SERVER}SSL error: certificate verify failed", "sslrootcert"),
+        (f"{SERVER}SSL error: certificate verify failed", "sslrootcert=FILE"),
+        (f'{SERVER}root certificate file "/x/root.crt" does not exist', "sslrootcert=system"),
+        (
+            f'{SERVER}server certificate for "db" does not match host name "10.0.0.7"',
+            "Name the host",
+        ),
         (f"{SERVER}FATAL:  sorry, too many clients already", "max_connections"),
         (f"{SERVER}FATAL:  remaining connection slots are reserved", "max_connections"),
         (f"{SERVER}FATAL:  unsupported startup parameter: options", "pooler"),

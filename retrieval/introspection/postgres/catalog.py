@@ -115,9 +115,10 @@ SELECT k.conname AS name, sn.nspname AS schema, s.relname AS "table",
 
 _ROLES = "SELECT oid, rolname FROM pg_roles WHERE rolname = ANY (%s)"
 
-# The reader's own search path here, else the server's usual one, with its name for "$user".
+# The search path of the reader's URL, else its own here, else the server's usual one, with its name
+# for "$user".
 _SEARCH_PATH = """
-SELECT set_config('search_path', replace(coalesce(
+SELECT set_config('search_path', replace(coalesce(nullif(%(path)s, ''),
   (SELECT split_part(setting, '=', 2)
      FROM pg_db_role_setting s CROSS JOIN unnest(s.setconfig) AS setting
     WHERE setting LIKE 'search_path=%%' AND s.setrole IN (0, %(reader)s)
@@ -151,15 +152,17 @@ def read_postgres_catalog(
     *,
     database: str,
     reader_role: str,
+    search_path: str = "",
     index_role: str = "",
     schemas: tuple[str, ...] = (),
 ) -> Catalog:
     """The catalog of the database at ``url``, limited to what ``reader_role`` may SELECT.
 
     Includes what ``index_role``, if it exists, may SELECT: with row-level security the reader
-    itself may SELECT nothing. The search path is ``schemas``, or that of ``reader_role`` and then
-    all other schemas: so a name that several schemas have means what it does there. Raises
-    DatabaseUnavailable if the server does not answer or the reader's role does not exist.
+    itself may SELECT nothing. The search path is ``schemas``, or that of ``reader_role``
+    (``search_path``, if its URL sets one) and then all other schemas: so a name that several
+    schemas have means what it does there. Raises DatabaseUnavailable if the server does not answer
+    or the reader's role does not exist.
     """
     parameters: dict[str, Any] = {
         "schemas": list(schemas),
@@ -178,7 +181,8 @@ def read_postgres_catalog(
                 )
             parameters["readers"] = [role["oid"] for role in roles]
             reader = next(role["oid"] for role in roles if role["rolname"] == reader_role)
-            connection.execute(_SEARCH_PATH, {"reader": reader, "name": reader_role})
+            own = {"reader": reader, "name": reader_role, "path": search_path}
+            connection.execute(_SEARCH_PATH, own)
             row = connection.execute("SELECT current_schemas(false)::text[] AS path").fetchone()
             path = row["path"] if row else []
             connection.execute("SET LOCAL search_path = ''")

@@ -73,6 +73,7 @@ SELECT schemaname, tablename, attname, n_distinct, avg_width
 class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
     """The database at ``indexer_url``, limited to what ``reader_role`` may SELECT.
 
+    ``search_path`` is the one that the reader's URL sets, if it does.
     ``index_role`` is the role that reads for the index if row-level security is applied;
     ``find_values_login`` returns the URL and the role for reading values, by default those of the
     indexer; an empty role is that of the login.
@@ -86,6 +87,7 @@ class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
         indexer_url: str,
         *,
         reader_role: str = "",
+        search_path: str = "",
         index_role: str = "",
         schemas: tuple[str, ...] = (),
         find_values_login: Callable[[], tuple[str, str]] | None = None,
@@ -93,6 +95,7 @@ class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
         super().__init__(database)
         self._indexer_url = indexer_url
         self._reader_role = reader_role
+        self._search_path = search_path
         self._index_role = index_role
         self._schemas = schemas
         self._find_values_login = find_values_login or (lambda: (indexer_url, ""))
@@ -104,6 +107,7 @@ class PostgresSource(SourceDatabase[psycopg.Connection[Any]]):
             self._indexer_url,
             database=self._database,
             reader_role=self._reader_role,
+            search_path=self._search_path,
             index_role=self._index_role,
             schemas=self._schemas,
         )

@@ -14,11 +14,13 @@ import pytest
 from execution.executor import Database
 from execution.postgres.database import PostgresDatabase
 from nl2sql.errors import DatabaseUnavailable, UnknownDatabase
+from nl2sql.settings import LimitSettings
 from nl2sql.types import Diagnostic, Explained, GuardedQuery, ResultSet
 from serve_app.composition.database_kinds import open_database
 from serve_app.composition.wiring import Wiring
 from tests.execution.expecting import expect
 from tests.execution.trusted import trust
+from tests.silent_relay import relaying
 
 
 def query(sql: str, database: str = "demo_erp") -> GuardedQuery:
@@ -117,3 +119,12 @@ async def test_the_executor_keeps_databases_apart(wiring: Wiring) -> None:
         assert dict(await executor.probe()) == {"database demo_erp": "", "database second": ""}
     finally:
         await executor.close()
+
+
+async def test_a_host_may_be_an_address_of_ipv6(wiring: Wiring) -> None:
+    async with relaying(wiring.reader_url("demo_erp"), "::1") as (_, url):
+        assert "@[::1]:" in url
+        database = PostgresDatabase("demo_erp", url, LimitSettings())
+        assert await database.probe() == ""
+        assert (await run(database, "SELECT 1")).rows == ((1,),)
+        await database.close()

@@ -100,6 +100,10 @@ def test_a_name_of_several_schemas_means_what_it_means_to_the_reader(
             f"SELECT '{catalog.search_path[0]}.tree'::regclass::oid".encode()
         ).fetchone()
     assert row == found
+    aimed = read_postgres_catalog(
+        odd_database, database="odd", reader_role=READER, search_path='archive,"$user",public'
+    )
+    assert aimed.search_path == ("archive", "public", "sales")
     named = read_postgres_catalog(
         odd_database, database="odd", reader_role=READER, schemas=("archive", "public")
     )
