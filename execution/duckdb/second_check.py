@@ -42,7 +42,7 @@ _ARGUMENTS = frozenset(
     "has_ignore_nulls having identifier ignore_nulls input is_implicit is_operator join_type key "
     "kind left lhs limit limit_type literal lower materialized modifiers name nearest_count "
     "nearest_order_type node null_order offset order_bys orders partitions path qualified_name "
-    "qualify query_node ref_type relation_name replace_list right schema schema_name select_list "
+    "qualify query_node ref_type relation_name right schema schema_name select_list "
     "setop_all setop_type start start_expr subquery subquery_type syntax_type table_name text "
     "then_expr try_cast type type_expr type_name union_all upper using_columns value values "
     "when_expr where_clause with_ordinality".split()

@@ -31,7 +31,7 @@ from execution.guard.growing_calls import (
     read_number,
 )
 from execution.guard_dialects import quote_fragment
-from execution.name_resolution.nodes import find_star, list_replacements
+from execution.name_resolution.nodes import find_star
 from execution.name_resolution.scopes import Resolution, Source, Unresolved
 from execution.parsing.plain_dialect import InfixOperator
 from nl2sql.sql.parsing import MOST_CHARS
@@ -182,13 +182,11 @@ class _Measurer:
     def _measure_select(self, query: exp.Select) -> _Sizes:
         sizes: list[Size] = []
         for output in query.expressions:
-            if (star := find_star(output)) is None:
+            if find_star(output) is None:
                 sizes.append(self._measure(output.unalias(), query))
                 continue
             for source in self._found.selects.get(id(query), ()):
                 sizes += [self._measure_column(source, name) for name in source.columns]
-            # More than there are columns, so that each may be the one that is meant.
-            sizes += [self._measure(item.this, query) for item in list_replacements(star)]
         if any(query.args.get(key) for key in ("group", "distinct", "limit", "offset")):
             # No planner puts such a query in the place of its name.
             sizes = [Size(1.0, size.bytes) for size in sizes]

@@ -1,9 +1,8 @@
 """Checks of single nodes: their allowed arguments, the names of their columns, stars.
 
-Stars with exceptions, ``* EXCLUDE (a)`` and ``* REPLACE (f(b) AS b)``, are DuckDB's. The columns
-that they name must be among the star's, so that the result's names and order are known. Does not
-cover qualified columns (``EXCLUDE (t.a)``), ``RENAME``, and ``REPLACE`` of a name that two columns
-have, of which DuckDB drops one.
+Stars with exceptions, ``* EXCLUDE (a)``, are DuckDB's. The columns that they name must be among the
+star's, so that the result's names and order are known. Does not cover qualified columns
+(``EXCLUDE (t.a)``), ``RENAME`` and ``REPLACE``.
 
 Each database has its own rule for the columns of a function in FROM, and an alias changes the
 names. On PostgreSQL a wrong name would be dangerous: ``alias.name`` without such a column calls the
@@ -128,15 +127,6 @@ def find_star(output: exp.Expr) -> exp.Star | None:
     return star if isinstance(star, exp.Star) else None
 
 
-def list_replacements(star: exp.Star) -> list[exp.Alias]:
-    """The expressions after REPLACE, aliased with their columns' names. Raises Unresolved."""
-    replaced = star.args.get("replace") or []
-    for item in replaced:
-        if not (isinstance(item, exp.Alias) and isinstance(item.args["alias"], exp.Identifier)):
-            raise Unresolved("node_not_allowed", quote_fragment(item), "REPLACE takes x AS name.")
-    return list(replaced)
-
-
 def list_excluded(star: exp.Star) -> list[exp.Column]:
     """The columns after EXCLUDE. Raises Unresolved for anything but plain names."""
     excluded = star.args.get("except_") or []
@@ -156,32 +146,24 @@ def apply_exceptions(
     """
     if not any(star.args.values()):
         return columns
-    if resolver.dialect != "duckdb" or star.args.get("rename"):
-        raise Unresolved("node_not_allowed", quote_fragment(star), "A star with exceptions.")
+    if resolver.dialect != "duckdb" or star.args.get("rename") or star.args.get("replace"):
+        raise Unresolved(
+            "node_not_allowed", quote_fragment(star), "A star with exceptions: name the columns."
+        )
     excluded = {resolver.fold(column.this): column for column in list_excluded(star)}
-    replaced = {
-        resolver.fold(replacement.args["alias"]): replacement
-        for replacement in list_replacements(star)
-    }
-    for name, node in (excluded | replaced).items():
+    for name, node in excluded.items():
         if name not in columns:
             raise _refuse(name, node, sources, resolver)
-    for name, node in replaced.items():
-        if columns.count(name) > 1:
-            raise Unresolved(
-                "node_not_allowed", quote_fragment(node), f"There are two columns {name} here."
-            )
     return tuple(name for name in columns if name not in excluded)
 
 
 def _refuse(
-    name: str, node: exp.Expr, sources: Sequence[Source], resolver: NameResolver
+    name: str, node: exp.Column, sources: Sequence[Source], resolver: NameResolver
 ) -> Unresolved:
     """The error for a name that the star does not have; it says if the column is hidden."""
-    written = node.args["alias"] if isinstance(node, exp.Alias) else node
-    refusal = resolver.refuse_column(None, name, quote_fragment(written))
+    refusal = resolver.refuse_column(None, name, quote_fragment(node))
     for table in _list_tables(sources):
-        refusal = resolver.refuse_column(table, name, quote_fragment(written))
+        refusal = resolver.refuse_column(table, name, quote_fragment(node))
         if refusal.violation.code == NOT_PERMITTED:
             break
     return refusal

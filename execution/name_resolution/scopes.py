@@ -75,11 +75,10 @@ Ctes = dict[str, Cte]
 
 @dataclass(eq=False, slots=True)
 class Group:
-    """A SELECT with a GROUP BY, its sources by folded name, and the sources of all column nodes."""
+    """A SELECT with a GROUP BY, and its sources by folded name."""
 
     select: exp.Select
     sources: dict[str, Source]
-    origins: dict[int, Source]
 
 
 @dataclass(eq=False, slots=True)

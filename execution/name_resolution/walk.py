@@ -24,7 +24,6 @@ from execution.name_resolution.nodes import (
     check_outputs,
     check_star,
     find_star,
-    list_replacements,
     name_values,
     rename_columns,
 )
@@ -205,7 +204,7 @@ class _ScopeWalk:
         for key in ("distinct", "group", "order"):
             self._resolve_order(node.args.get(key), scope, ctes)
         if node.args.get("group") is not None:
-            self.found.groups.append(Group(node, scope.sources, self.found.origins))
+            self.found.groups.append(Group(node, scope.sources))
         return columns
 
     def _list_headings(self, query: exp.Expr) -> frozenset[str]:
@@ -244,13 +243,10 @@ class _ScopeWalk:
                 self.resolve_within(part, scope, ctes)
         elif isinstance(node, exp.Column):
             self._columns.resolve_column(node, scope, with_outputs)
-            if (star := find_star(node)) is not None:
-                self.resolve_within(list_replacements(star), scope, ctes)
         elif isinstance(node, exp.Query):
             self.resolve_query(node, scope, ctes)
         elif isinstance(node, exp.Star):
             check_star(node)
-            self.resolve_within(list_replacements(node), scope, ctes)
         elif isinstance(node, exp.Expr):
             for child in node.iter_expressions():
                 self.resolve_within(child, scope, ctes, with_outputs=with_outputs)

@@ -2,35 +2,29 @@
 
 Checks of functions (``growing_calls.py``, ``growth.py``, names of columns) look at sqlglot's nodes,
 and sqlglot makes the node of a known function only if its name is unqualified: it reads
-``pg_catalog.repeat('x', 9)`` as a field of a schema, and DuckDB's ``'x'.repeat(9)`` as a field of a
-text. Both become ``repeat('x', 9)``. A call under any other schema stays as it is: the second
-check knows it by its full name.
+``pg_catalog.repeat('x', 9)`` as a field of a schema, which becomes ``repeat('x', 9)``. A call under
+any other schema stays as it is: the second check knows it by its full name. DuckDB's
+``'x'.repeat(9)`` is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlglot import exp
+from sqlglot.errors import ParseError
 from sqlglot.parser import Parser
 
 from nl2sql.sql.nodes import find_all
 
 _POSTGRES_SCHEMA = "pg_catalog"
-# DuckDB reads a name before a dot as one of these schemas, or else as the first argument.
-_DUCKDB_SCHEMAS = frozenset({"main", "pg_catalog", "system", "temp", "information_schema"})
 
 # Nodes that may enclose a call after a dot.
 _AROUND = (exp.Filter, exp.Window, exp.WithinGroup)
-# The parts of a column's name, the last one first.
-_PARTS = ("this", "table", "db", "catalog")
-_MOST_BEFORE_CALL = 2
 # The parts of nodes in which an identifier is not a value.
 _HOLDERS: dict[type[exp.Expr], tuple[str, ...]] = {
     exp.Alias: ("alias",),
     exp.Anonymous: ("this",),
     exp.Collate: ("expression",),
-    exp.Column: _PARTS,
+    exp.Column: ("this", "table", "db", "catalog"),
     exp.DataType: ("kind",),
     exp.Dot: ("expression",),
     exp.Join: ("using",),
@@ -46,17 +40,17 @@ _HOLDERS: dict[type[exp.Expr], tuple[str, ...]] = {
 def spell_calls(tree: exp.Expr, dialect: str, parser: type[Parser]) -> None:
     """Rewrites the calls of a statement into their plain spelling, in place.
 
-    ``parser`` knows which functions have node types of their own.
+    ``parser`` knows which functions have node types of their own. Raises ParseError for a call
+    behind a dot on DuckDB.
     """
     if dialect == "postgres":
         for table in find_all(tree, exp.Table):
             if isinstance(table.this, exp.Func) and _is_postgres_schema(table.args.get("db")):
                 table.set("db", None)
-    # The inner ones first: methods can be chained.
-    for dot in reversed(list(find_all(tree, exp.Dot))):
-        if dialect == "duckdb":
-            _take_first_argument(dot)
-        elif dialect == "postgres" and _is_postgres_schema(dot.this):
+    for dot in list(find_all(tree, exp.Dot)):
+        if dialect == "duckdb" and isinstance(dot.expression, (exp.Func, *_AROUND)):
+            raise ParseError("A call behind a dot: write f(x) for x.f() and for s.f(x).")
+        if dialect == "postgres" and _is_postgres_schema(dot.this):
             dot.replace(dot.expression)
     for call in list(find_all(tree, exp.Anonymous)):
         if isinstance(call.this, exp.Identifier) and _is_plain(call.this, dialect):
@@ -88,40 +82,3 @@ def _is_postgres_schema(node: object) -> bool:
     if not isinstance(node, exp.Identifier):
         return False
     return (node.name if node.args.get("quoted") else node.name.lower()) == _POSTGRES_SCHEMA
-
-
-def _take_first_argument(dot: exp.Dot) -> None:
-    """Rewrites ``x.f(y)`` as ``f(x, y)``, unless ``x`` is a schema."""
-    call = dot.expression
-    while isinstance(call, _AROUND):
-        call = call.this
-    if not isinstance(call, exp.Anonymous):
-        return
-    names = list(dot.this.flatten()) if isinstance(dot.this, exp.Dot) else [dot.this]
-    if all(isinstance(name, exp.Identifier) for name in names):
-        # Of more names before a call, DuckDB 2.0 leaves out those in the middle.
-        if names[0].name.lower() in _DUCKDB_SCHEMAS or len(names) > _MOST_BEFORE_CALL:
-            return
-        subject: exp.Expr = _build_column(names)
-    else:
-        subject = dot.this
-        _restore_columns(subject)
-    call.set("expressions", [subject, *call.expressions])
-    dot.replace(dot.expression)
-
-
-def _restore_columns(subject: exp.Expr) -> None:
-    """Makes names columns again: sqlglot reads those before ``.f()`` as parts of its name."""
-    for dot in list(subject.find_all(exp.Dot)):
-        names = list(dot.flatten())
-        is_whole = dot is subject or not isinstance(dot.parent, exp.Dot)
-        are_names = all(isinstance(name, exp.Identifier) for name in names)
-        if is_whole and are_names and len(names) <= len(_PARTS):
-            dot.replace(_build_column(names))
-    for name in list(subject.find_all(exp.Identifier)):
-        if is_bare_identifier(name):
-            name.replace(_build_column([name.copy()]))
-
-
-def _build_column(names: Sequence[exp.Expr]) -> exp.Column:
-    return exp.Column(**dict(zip(_PARTS, reversed(names), strict=False)))

@@ -67,10 +67,7 @@ def test_operators_are_grouped_as_they_were(outputs: str) -> None:
 )
 def test_one_spelling_for_each_call(dialect: str, written: str, spelled: str) -> None:
     """What stays another call is refused."""
-    # A column that is called like a schema: where that is one, no column is meant.
-    names = ("a", "main", "system", "temp", "pg_catalog", "information_schema")
-    columns = tuple(Column(name, "text") for name in names if dialect == "duckdb" or name == "a")
-    catalog = Catalog("shop", (Table("main", "t", columns),), dialect=dialect)
+    catalog = Catalog("shop", (Table("main", "t", (Column("a", "text"),)),), dialect=dialect)
     verdict = guard_query(f"SELECT {written} AS x FROM main.t", open_access(catalog))
     if isinstance(verdict, Violation):
         assert verdict.code == spelled

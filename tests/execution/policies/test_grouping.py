@@ -33,17 +33,11 @@ def test_what_cannot_be_grouped_by_is_not() -> None:
     compiled = compile_shop(
         replace(SHOP, tables=(*SHOP.tables, table)), shared=["stock.products", "stock.sheets"]
     )
-    for sql, grouped in (
-        ("SELECT id, name, more, count(data) FROM sheets GROUP BY id", ("name", "more")),
-        # Nor can a row that has such a column.
-        ("SELECT id, json_agg(s) FROM sheets AS s GROUP BY id", ("name", "more")),
-    ):
-        access = find_access("clerk", compiled=compiled)
-        clause = expect(GuardedQuery, guard_query(sql, access)).sql.rpartition(" GROUP BY ")[2]
-        assert {part.rpartition(".")[2].strip('"') for part in clause.split(", ")} == {
-            "id",
-            *grouped,
-        }
+    access = find_access("clerk", compiled=compiled)
+    sql = "SELECT id, name, more, count(data) FROM sheets GROUP BY id"
+    verdict = expect(GuardedQuery, guard_query(sql, access))
+    clause = verdict.sql.rpartition(" GROUP BY ")[2]
+    assert clause == 'id, "sheets"."more", "sheets"."name"'
 
 
 MASKED = ["sales.customers.id", "sales.orders.total"]
