@@ -52,17 +52,18 @@ class Deadline:
         is_enough: Callable[[_T], bool],
         *,
         has_enough: bool = False,
+        grace_s: float = _GRACE_S,
     ) -> list[_T | None]:
         """Runs all concurrently and returns their results in order; None for one without a result.
 
-        After the deadline, those still running are cancelled as soon as one result ``is_enough``,
-        or at once if ``has_enough``. A QuorumError of one does not lose the results of the others,
-        which may have cost money: the first is raised only if there is no result and not
-        ``has_enough``. Any other exception is raised and cancels the others.
+        ``grace_s`` after the deadline, those still running are cancelled as soon as one result
+        ``is_enough``, or at once if ``has_enough``. A QuorumError of one does not lose the results
+        of the others, which may have cost money: the first is raised only if there is no result and
+        not ``has_enough``. Any other exception is raised and cancels the others.
         """
         tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
         running = set(tasks)
-        given_up_s = None if self.at_s is None else self.at_s + _GRACE_S
+        given_up_s = None if self.at_s is None else self.at_s + grace_s
         results: dict[asyncio.Future[_T], _T] = {}
         errors: list[QuorumError] = []
         has_any = has_enough

@@ -154,6 +154,7 @@ class OpenAiEngine(ServerEngine):
             ],
             lambda _: True,
             has_enough=bool(drawn),
+            grace_s=0.0,
         )
         replies += [other for other in others if other is not None]
         return self._join(request, replies)

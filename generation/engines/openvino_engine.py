@@ -3,8 +3,8 @@
 The model runs in a separate process (``openvino_process.py``). The K answers to a question start
 after the first has read the prompt, so that it is computed once. Prompts of earlier questions are
 cached, runs with the same seed are repeatable, and a call that is cancelled or reaches its time
-limit frees its places. If the process dies, it is restarted and requests are repeated once. Knows
-nothing of SQL.
+limit frees its places. If the process dies, the next request or probe restarts it, and the requests
+that it had are repeated once. Knows nothing of SQL.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from generation.engines.openvino_server import (
     OpenVinoServer,
     start_server,
 )
-from generation.engines.openvino_supervisor import OpenVinoSupervisor
 from generation.engines.server import build_too_long
-from generation.engines.time_limit import TimeLimit
+from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import is_observed, report_sampling
 from nl2sql.settings import ModelSettings
@@ -121,7 +120,9 @@ class OpenVinoEngine:
             slots=_SLOTS,
             threads=count_cores(),
         )
-        self._supervisor = OpenVinoSupervisor(partial(start, arguments))
+        self._start = partial(start, arguments)
+        self._server = self._start()
+        self._restarting: asyncio.Task[None] | None = None
         self._tokenizer = load_tokenizer(folder)
         self._chat = ChatEncoder(self._tokenizer)
 
@@ -130,7 +131,7 @@ class OpenVinoEngine:
 
         Raises PromptTooLong, and EngineUnavailable if the process died.
         """
-        limit = TimeLimit(request.time_limit_s)
+        deadline = Deadline.after(request.time_limit_s)
         ids = self._chat.encode(request.prompt, request.answer_start)
         room = self._max_model_len - len(ids)
         if room < 1:
@@ -147,8 +148,7 @@ class OpenVinoEngine:
             "max_tokens": min(request.max_tokens, room),
             "stop": list(request.stop),
         }
-        async with limit.hold():
-            await self._call(partial(_fill, body=body, draw=draw, limit=limit))
+        await self._call(partial(_fill, body=body, draw=draw, deadline=deadline))
         finished = draw.finished
         return Completions(
             texts=tuple(
@@ -171,24 +171,36 @@ class OpenVinoEngine:
 
     async def probe(self) -> tuple[tuple[str, str], ...]:
         """``(("engine", problem),)``, empty if all is well."""
-        return (("engine", self._supervisor.describe_problem()),)
+        if self._server.is_running:
+            return (("engine", ""),)
+        failure = None
+        if self._restarting is not None and self._restarting.done():
+            failure = self._restarting.exception()
+        self._restart()
+        return (("engine", str(failure or "The engine has died and is restarted.")),)
 
     @property
     def pid(self) -> int:
         """The id of the process that runs the model."""
-        return self._supervisor.server.pid
+        return self._server.pid
 
     def check_health(self) -> None:
         """For Ray Serve; never raises, because the engine restarts its process itself."""
 
     async def close(self) -> None:
-        """Ends the process."""
-        await self._supervisor.close()
+        """Ends the process, also one that is starting."""
+        if self._restarting is not None:
+            await asyncio.wait((self._restarting,))
+        await self._server.disconnect()
+        await asyncio.to_thread(self._server.stop)
 
     async def _call(self, ask: Callable[[OpenVinoServer], Awaitable[_Answer]]) -> _Answer:
         """The process's answer; the request is repeated once if the process died."""
         for _ in range(_ATTEMPTS):
-            server = await self._supervisor.find()
+            if not self._server.is_running:
+                # The start goes on if whoever waits for it leaves.
+                await asyncio.shield(self._restart())
+            server = self._server
             try:
                 return await ask(server)
             except (EngineDied, OSError):
@@ -198,20 +210,35 @@ class OpenVinoEngine:
             hint="It is restarted; ask something else, or the same later.",
         )
 
+    def _restart(self) -> asyncio.Task[None]:
+        """One start at a time, for all who wait."""
+        if self._restarting is None or self._restarting.done():
+            self._restarting = asyncio.create_task(self._replace())
+        return self._restarting
+
+    async def _replace(self) -> None:
+        await self._server.disconnect()
+        try:
+            await asyncio.to_thread(self._server.stop)
+            self._server = await asyncio.to_thread(self._start)
+        except OSError as error:
+            # Such as no memory for a process or no room for its log, which may pass.
+            raise EngineUnavailable(f"The engine does not start: {error}.") from error
+
 
 async def _fill(
-    server: OpenVinoServer, body: Mapping[str, Any], draw: _Sampling, limit: TimeLimit
+    server: OpenVinoServer, body: Mapping[str, Any], draw: _Sampling, deadline: Deadline
 ) -> None:
-    """Fills the outputs of ``draw``, in order of seeds."""
+    """Fills the outputs of ``draw``, in order of seeds; after the deadline until one is finished.
+
+    The process writes after each of its steps.
+    """
     draw.begin()
-    limit.arm(if_any=False)
     async with aclosing(server.sample(body)) as messages:
         async for message in messages:
             draw.add(message)
             draw.report()
-            if draw.finished:
-                limit.arm()
-            if _are_too_long(draw.outputs):
+            if (draw.finished and deadline.has_passed) or _are_too_long(draw.outputs):
                 return
 
 

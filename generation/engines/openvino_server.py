@@ -1,4 +1,4 @@
-"""Starts, observes and ends the process that runs OpenVINO GenAI, and talks to it.
+"""Starts and ends the process that runs OpenVINO GenAI, and talks to it.
 
 The two share a socket pair that no other process can reach. The process ends when this one does
 (see ``openvino_process.py``).
@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
-
-import psutil
 
 from generation.engines.choice import check_processor, choose_properties, read_cpu_flags
 from nl2sql.errors import EngineUnavailable
@@ -85,15 +83,6 @@ class OpenVinoServer:
         """The id of the process."""
         return self._process.pid
 
-    @property
-    def cpu_s(self) -> float:
-        """Its processor time so far, in seconds; 0 if the process has ended."""
-        try:
-            times = psutil.Process(self.pid).cpu_times()
-        except psutil.Error:
-            return 0.0
-        return float(times.user + times.system)
-
     async def sample(self, body: Mapping[str, Any]) -> AsyncGenerator[dict[str, Any]]:
         """The messages for a request, until its ``k`` sequences end; cancelled when left early.
 
@@ -128,11 +117,6 @@ class OpenVinoServer:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(_DEATH_S)
 
-    def kill(self) -> None:
-        """Kills the process and waits for its end."""
-        self._process.kill()
-        self._process.wait()
-
     async def disconnect(self) -> None:
         """Closes the socket, whereupon the process ends."""
         if self._reading is not None:
@@ -149,7 +133,8 @@ class OpenVinoServer:
         try:
             self._process.wait(_END_S)
         except subprocess.TimeoutExpired:
-            self.kill()
+            self._process.kill()
+            self._process.wait()
         self._log.close()
 
     @contextmanager

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,8 @@ from generation.engines.chat_encoder import ChatEncoder
 from generation.engines.choice import INSTALL_VLLM, choose_cpu_dtype, read_cpu_flags
 from generation.engines.engine_watch import find_children, watch_processes
 from generation.engines.server import build_too_long
-from generation.engines.time_limit import TimeLimit
 from generation.models.adapters import PURPOSES, read_adapter_rank
-from nl2sql.concurrency import gather_all
+from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable
 from nl2sql.progress import report_sampling
 from nl2sql.settings import ModelSettings
@@ -105,23 +104,24 @@ class VllmEngine:
             raise build_too_long(
                 f"The prompt has {len(token_ids)} tokens, the model takes {self._max_model_len}."
             )
-        finished: dict[int, Any] = {}
+        finished: list[Any] = []
         name = uuid.uuid4().hex
-        limit = TimeLimit(request.time_limit_s)
 
-        async def draw(index: int) -> None:
-            finished[index] = await self._draw(request, token_ids, room, name, index)
+        async def draw(index: int) -> Any:
+            output = await self._draw(request, token_ids, room, name, index)
+            finished.append(output)
             report_sampling(name, _describe(request, len(token_ids), finished))
-            limit.arm()
+            return output
 
         try:
-            async with limit.hold():
-                await gather_all(draw(index) for index in range(request.k))
+            drawn = await Deadline.after(request.time_limit_s).gather(
+                [draw(index) for index in range(request.k)], lambda _: True, grace_s=0.0
+            )
         except EngineDeadError as error:
             raise EngineUnavailable(
                 "The language model's engine has died.", hint="It is restarted; try again later."
             ) from error
-        outputs = [finished[index] for index in sorted(finished)]
+        outputs = [output for output in drawn if output is not None]
         return Completions(
             texts=tuple(output.text for output in outputs),
             prompt_tokens=len(token_ids),
@@ -183,16 +183,14 @@ class VllmEngine:
         self._watcher.communicate()
 
 
-def _describe(
-    request: SamplingRequest, prompt_tokens: int, finished: Mapping[int, Any]
-) -> Progress:
+def _describe(request: SamplingRequest, prompt_tokens: int, finished: Sequence[Any]) -> Progress:
     return Progress(
         "",
         done=len(finished),
         total=request.k,
         prompt_tokens_read=prompt_tokens,
         prompt_tokens=prompt_tokens,
-        answer_tokens=sum(len(output.token_ids) for output in finished.values()),
+        answer_tokens=sum(len(output.token_ids) for output in finished),
     )
 
 

@@ -33,24 +33,13 @@ Step = tuple[int, int, bool] | None
 
 
 class FakeServer:
-    """Stands for the process; ``dies`` in the middle of its first request.
-
-    It answers unless it ``hangs``, and uses processor time while it ``works``.
-    """
+    """Stands for the process; ``dies`` in the middle of its first request."""
 
     def __init__(self, script: Sequence[Step] = (), *, dies: bool = False, error: str = "") -> None:
         self._script, self._dies, self._error = script, dies, error
         self.is_running = True
-        self.hangs = False
-        self.works = False
-        self.worked_s = 0.0
         self.history: list[Mapping[str, Any]] = []
         self.stopped = False
-
-    @property
-    def cpu_s(self) -> float:
-        self.worked_s += self.works
-        return self.worked_s
 
     async def sample(self, body: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
         self.history.append(body)
@@ -70,15 +59,10 @@ class FakeServer:
                 raise EngineDied
 
     async def count_running(self) -> int:
-        if self.hangs:
-            raise TimeoutError
         return 0
 
     def wait_for_death(self) -> None:
         """It is dead at once."""
-
-    def kill(self) -> None:
-        self.is_running = False
 
     async def disconnect(self) -> None:
         """Nothing is connected."""

@@ -190,7 +190,6 @@ async def test_at_the_time_limit_single_requests_that_are_answered_stand_for_all
     ) as server:
         found = await build_engine(server).sample(build_request(k=3, time_limit_s=0.0))
         assert found.texts == ("SELECT 1",)
-        assert await asyncio.to_thread(server.gone.wait, 10)
         never.set()
 
 

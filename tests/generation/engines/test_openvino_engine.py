@@ -85,10 +85,37 @@ async def test_what_a_dead_server_was_asked_is_asked_again(folder: Path) -> None
     assert found.completion_tokens == 10
 
 
+async def test_a_probe_restarts_a_dead_server_and_tells_why_it_does_not_start(folder: Path) -> None:
+    first, second = FakeServer(), FakeServer()
+    engine = build_engine(folder, first, OSError("no memory"), second)
+    assert await engine.probe() == (("engine", ""),)
+    first.is_running = False
+    for told in ("has died and is restarted", "no memory"):
+        assert told in dict(await engine.probe())["engine"]
+        await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})
+    assert await engine.probe() == (("engine", ""),)
+    assert (await engine.sample(build_request())).texts == ("xxx",)
+    await engine.close()
+    assert (first.stopped, second.stopped) == (True, True)
+
+
+async def test_many_who_ask_start_one_which_goes_on_if_one_of_them_leaves(folder: Path) -> None:
+    dead, server = FakeServer(), FakeServer()
+    engine = build_engine(folder, dead, server)
+    dead.is_running = False
+    leaving = asyncio.create_task(engine.sample(build_request()))
+    await asyncio.sleep(0)
+    leaving.cancel()
+    found = await asyncio.gather(*(engine.sample(build_request()) for _ in range(8)))
+    assert {drawn.texts for drawn in found} == {("xxx",)}
+    assert len(server.history) == 8
+
+
 async def test_what_fails_for_good_is_told(folder: Path) -> None:
     for servers, told in (
         ((FakeServer(dies=True), FakeServer(dies=True), FakeServer()), "died twice"),
         ((FakeServer(dies=True), EngineUnavailable("It does not start.")), "does not start"),
+        ((FakeServer(dies=True), OSError("no memory")), "does not start: no memory"),
         ((FakeServer(error="no room"),), "no room"),
     ):
         engine = build_engine(folder, *servers)
@@ -103,9 +130,10 @@ async def test_what_fails_for_good_is_told(folder: Path) -> None:
     ("script", "seconds", "texts", "tokens"),
     [
         # What was begun is counted: it was paid for.
-        (((0, 1, False), (2, 2, True), (0, 1, True), (1, 1, False), None), 0.1, ("xx", "xx"), 5),
+        (((0, 1, False), (2, 2, True), (0, 1, True), (1, 1, False)), 0.0, ("xx",), 3),
         # There is at least one completion.
         (((0, 1, False), (1, 1, False), (1, 1, True), None), 0.0, ("xx",), 3),
+        (((0, 1, True), (1, 1, True), (2, 1, True)), 60.0, ("x", "x", "x"), 3),
     ],
 )
 async def test_at_the_time_limit_there_are_the_completions_that_are_finished(
