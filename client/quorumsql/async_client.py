@@ -146,10 +146,6 @@ class AsyncClient:
             verdict=verdict,
             correction=correction,
         )
-        return await self.feedback(request)
-
-    async def feedback(self, request: FeedbackRequest) -> FeedbackResponse:
-        """Sends feedback; what came of it."""
         return await self._call(FeedbackResponse, "POST", "/feedback", request.model_dump())
 
     async def withdraw_feedback(self, id_: str) -> None:
@@ -179,11 +175,6 @@ class AsyncClient:
     async def finish_review(self, id_: str) -> None:
         """Marks feedback as done."""
         wire.read_json(await self._send("POST", f"/feedback/{_quote(id_)}/done"))
-
-    async def forget(self, session: str) -> int:
-        """Deletes a conversation; how many questions of it were kept."""
-        response = await self._send("DELETE", f"/conversations/{_quote(session)}")
-        return int(wire.read_json(response)["questions"])
 
     async def status(self) -> StatusResponse:
         """Whether the service is ready, part by part; also if it is not ready."""
@@ -228,25 +219,6 @@ class AsyncClient:
         """The rows of a query."""
         body = {"sql": sql, "database": database, "max_rows": max_rows}
         return await self._call(RunResponse, "POST", "/run", body)
-
-    async def export_run(
-        self,
-        sql: str,
-        *,
-        media_type: str = "text/csv",
-        database: str | None = None,
-        max_rows: int | None = None,
-        spreadsheet_safe: bool = False,
-    ) -> wire.Export:
-        """The rows of ``run`` as ``media_type``; the formats are those of ``export``."""
-        body = {
-            "sql": sql,
-            "database": database,
-            "max_rows": max_rows,
-            "spreadsheet_safe": spreadsheet_safe,
-        }
-        headers = {"Accept": media_type}
-        return wire.read_run_export(await self._send("POST", "/run", json=body, headers=headers))
 
     async def conversations(
         self,

@@ -162,11 +162,6 @@ def read_export(response: httpx.Response) -> Export | NoRows:
     problem = {} if response.is_success else _read_problem(response)
     if "outcome" in problem:
         return NoRows(problem["outcome"], str(problem["detail"]))
-    return read_run_export(response)
-
-
-def read_run_export(response: httpx.Response) -> Export:
-    """The rows of a query that the caller wrote. Raises what the problem document says."""
     if response.is_success:
         return Export(response.content, response.headers)
     raise translate(response)

@@ -1,32 +1,24 @@
 """``quorumsql ask``: asks one question of the running service or in this process.
 
-Prints a table and the reasons on the terminal. With ``--format`` it writes only the rows to a file
-or to standard output, for other programs, and the rest to standard error.
+Prints a table and the reasons on the terminal. With ``--output`` it writes the rows to a file.
 """
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Mapping
-from enum import StrEnum
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import unquote
 
 import typer
-from rich.markup import escape
 
+from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest
-from quorumsql.wire import Export, NoRows
+from quorumsql.wire import NoRows
 from serve_app.cli.answers import print_answer
 from serve_app.cli.context import CliContext, split_list
-from serve_app.cli.output import (
-    Output,
-    prints,
-    wants_only_json,
-    write_text,
-)
+from serve_app.cli.output import Output, prints
 from serve_app.cli.service_or_process import (
     AnswerTextOption,
     DatabaseOption,
@@ -36,19 +28,10 @@ from serve_app.cli.service_or_process import (
     ask_showing_progress,
     open_client,
 )
-from serve_app.cli.terminal import ERRORS
-from serve_app.http.formats import Format, find_format
+from serve_app.http.formats import FORMATS, Format
 
 # The exit code if there is no answer with rows.
 _NO_ROWS = 2
-
-
-class RowFormat(StrEnum):
-    """The names of ``formats.FORMATS``."""
-
-    CSV = "csv"
-    MARKDOWN = "markdown"
-    XLSX = "xlsx"
 
 
 @prints
@@ -81,22 +64,15 @@ def ask(
         typer.Option(help="The conversation: an id that you choose, or new."),
     ] = None,
     answer_text: AnswerTextOption = None,
-    row_format: Annotated[
-        RowFormat | None,
-        typer.Option("--format", help="Write only the rows, in this format."),
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Write the rows to this file, whose ending is .csv, .md or .xlsx."),
     ] = None,
-    output: Annotated[Path | None, typer.Option(help="The file for the rows.")] = None,
-    spreadsheet_safe: Annotated[
-        bool,
-        typer.Option(
-            "--spreadsheet-safe",
-            help="CSV for Excel: a byte order mark, an apostrophe before possible formulas.",
-        ),
-    ] = False,
 ) -> Output:
     """Ask a question and see the SQL, why it won, and the rows."""
     cli: CliContext = context.obj
-    format_ = _choose_format(row_format, output)
+    if output is not None:
+        _choose_format(output)  # reports a wrong name before anything is asked
     request = QueryRequest(
         question=question,
         evidence=evidence,
@@ -108,19 +84,13 @@ def ask(
         session=session,
         chosen_sql=pick,
         answer_text=answer_text.value if answer_text else None,
-        trace=format_ is None,
-        spreadsheet_safe=spreadsheet_safe,
+        trace=output is None,
     )
     with open_client(
-        cli,
-        request.database,
-        url=url,
-        principal=as_,
-        in_process=in_process,
-        quiet=format_ is not None,
+        cli, request.database, url=url, principal=as_, in_process=in_process
     ) as client:
-        if format_ is not None:
-            return _export(client.export(request, format_.media_type), output)
+        if output is not None:
+            return _export(client, request, output)
         start = time.perf_counter()
         answer = ask_showing_progress(client, request)
     seconds = time.perf_counter() - start
@@ -128,55 +98,29 @@ def ask(
     return Output(answer, lambda: print_answer(answer, seconds=seconds), code)
 
 
-def _choose_format(name: RowFormat | None, output: Path | None) -> Format | None:
-    """The format of the rows; None for the whole answer. Raises BadParameter."""
-    if name is None:
-        if output is not None:
-            raise typer.BadParameter("--output needs a --format: it is the file for the rows.")
-        return None
-    if wants_only_json():
-        raise typer.BadParameter("--json is the whole answer, --format only its rows: give one.")
-    format_ = find_format(name)
-    assert format_ is not None  # RowFormat names those there are
-    if format_.is_binary and output is None and sys.stdout.isatty():
-        raise typer.BadParameter(f"{name} is not for the terminal: name a file with --output.")
-    return format_
+def _choose_format(output: Path) -> Format:
+    """The format that the ending of a file names. Raises BadParameter."""
+    for format_ in FORMATS:
+        if output.suffix == f".{format_.suffix}":
+            return format_
+    endings = ", ".join(f".{format_.suffix}" for format_ in FORMATS)
+    raise typer.BadParameter(f"--output {output}: its ending names the format: {endings}.")
 
 
-def _export(exported: Export | NoRows, output: Path | None) -> Output:
-    """Writes the rows to ``output`` or standard output, all else to standard error."""
+def _export(client: Client, request: QueryRequest, output: Path) -> Output:
+    """Writes the rows to ``output``, and prints what is known of them."""
+    exported = client.export(request, _choose_format(output).media_type)
     if isinstance(exported, NoRows):
-        return Output(None, lambda: _print_reason(exported), _NO_ROWS)
-    if output is None:
-        _write_rows(exported.content)
-    else:
-        output.write_bytes(exported.content)
-    return Output(None, lambda: _print_headers(exported.headers))
-
-
-def _write_rows(content: bytes) -> None:
-    """Writes rows to standard output: as they are, but to a terminal no unsafe characters."""
-    if sys.stdout.isatty():
-        write_text(content.decode())
-    else:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-
-
-def _print_reason(exported: NoRows) -> None:
-    ERRORS.print(f"[bold yellow]{exported.outcome}[/]: {escape(exported.reason)}", highlight=False)
-
-
-def _print_headers(headers: Mapping[str, str]) -> None:
-    if rewritten := headers.get("QuorumSQL-Rewritten"):
-        ERRORS.print(f"Understood as: {unquote(rewritten)}", highlight=False, markup=False)
-    if notes := headers.get("QuorumSQL-Notes"):
-        ERRORS.print(f"! {unquote(notes)}", highlight=False, markup=False)
-    if sql := headers.get("QuorumSQL-SQL"):
-        ERRORS.print(unquote(sql), highlight=False, markup=False)
-    quorum = "a quorum" if headers["QuorumSQL-Quorum"] == "true" else "no quorum"
-    ERRORS.print(f"confidence {headers['QuorumSQL-Confidence']}, {quorum}", highlight=False)
-    if headers["QuorumSQL-Truncated"] == "true":
-        ERRORS.print("[yellow]There are more rows than these.[/]")
-    if headers["QuorumSQL-Cut-Cells"] != "0":
-        ERRORS.print(f"[yellow]{headers['QuorumSQL-Cut-Cells']} cells are cut short.[/]")
+        return Output(asdict(exported), exit_code=_NO_ROWS)
+    output.write_bytes(exported.content)
+    headers = exported.headers
+    document = {
+        "file": output,
+        "sql": unquote(headers.get("QuorumSQL-SQL", "")),
+        "confidence": float(headers["QuorumSQL-Confidence"]),
+        "quorum": headers["QuorumSQL-Quorum"] == "true",
+        "truncated": headers["QuorumSQL-Truncated"] == "true",
+        "cut_cells": int(headers["QuorumSQL-Cut-Cells"]),
+        "notes": unquote(headers.get("QuorumSQL-Notes", "")),
+    }
+    return Output(document)

@@ -12,6 +12,7 @@ import typer
 
 from nl2sql.errors import QuorumError
 from quorumsql.contract import AnsweredResponse, QueryRequest, QueryResponse
+from quorumsql.contract.history import DeletedResponse
 from serve_app.cli.answers import build_rows, print_brief_answer, print_reasons
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import say
@@ -65,7 +66,7 @@ def chat(
     )
     with open_client(cli, database, url=url, principal=as_, in_process=in_process) as client:
         ask = partial(ask_showing_progress, client)
-        Conversation(ask, client.forget, first, _listen).run()
+        Conversation(ask, client.delete_conversation, first, _listen).run()
 
 
 def _listen() -> str:
@@ -80,13 +81,13 @@ class Conversation:
     def __init__(
         self,
         ask: Callable[[QueryRequest], QueryResponse],
-        forget: Callable[[str], int],
+        forget: Callable[[str], DeletedResponse],
         first: QueryRequest,
         listen: Listen,
     ) -> None:
         """``first`` is the template of every request except its question.
 
-        ``forget`` deletes a session and returns how many questions of it were stored.
+        ``forget`` deletes a session.
         """
         self._answer = ask
         self._delete = forget
@@ -175,7 +176,7 @@ class Conversation:
 
     def _forget(self) -> None:
         forgotten = self._delete(self._session)
-        say(f"Deleted {forgotten} questions.")
+        say(f"Deleted {forgotten.questions} questions.")
         self._renew()
 
 

@@ -14,7 +14,6 @@ from quorumsql.contract import QueryRequest, QueryResponse
 from serve_app.cli.context import CliContext
 from serve_app.cli.terminal import TerminalReporter, show_progress
 from serve_app.operations.background import service_url
-from serve_app.reporting import Reporter, SilentReporter
 
 
 class AnswerTextSource(StrEnum):
@@ -47,19 +46,18 @@ def open_client(
     url: str,
     principal: str,
     in_process: bool,
-    quiet: bool = False,
 ) -> Iterator[Client]:
     """Answers questions about ``database`` until the block ends.
 
-    With ``quiet``, preparation is not reported. Raises SettingsError, ModelError, Unavailable.
+    Raises SettingsError, ModelError, Unavailable.
     """
     name = cli.settings.database_name(database)
     if in_process:
         # Imported here, because it takes seconds and a client of the service does not need it.
         from serve_app.in_process import open_async_client
 
-        reporter: Reporter = SilentReporter() if quiet else TerminalReporter()
-        client = Client.open(open_async_client(cli.settings, principal, [name], reporter))
+        opening = open_async_client(cli.settings, principal, [name], TerminalReporter())
+        client = Client.open(opening)
     else:
         token = cli.settings.identity.read_token(principal) if principal else ""
         client = Client(url or service_url(cli.settings), token)

@@ -1,4 +1,4 @@
-"""The formats of an answer's rows: names for the command line, media types for HTTP.
+"""The formats of an answer's rows: endings of files for the command line, media types for HTTP.
 
 JSON is not among them: it contains the whole answer, these only the rows.
 """
@@ -24,10 +24,8 @@ _PART_CHARS = 2**20
 class Format:
     """``render`` takes the result and ``spreadsheet_safe``."""
 
-    name: str
     media_type: str
     suffix: str
-    is_binary: bool
     render: Callable[[ResultSet, bool], bytes]
 
     @property
@@ -51,18 +49,16 @@ def _render_markdown(result: ResultSet, _: bool) -> bytes:
 
 
 FORMATS = (
-    Format("csv", "text/csv", "csv", False, _render_csv),
-    Format("markdown", "text/markdown", "md", False, _render_markdown),
-    Format("xlsx", XLSX, "xlsx", True, lambda result, _: render_xlsx(result)),
+    Format("text/csv", "csv", _render_csv),
+    Format("text/markdown", "md", _render_markdown),
+    Format(XLSX, "xlsx", lambda result, _: render_xlsx(result)),
 )
 MEDIA_TYPES = (JSON, *(format_.media_type for format_ in FORMATS))
 
 
-def find_format(name: str) -> Format | None:
-    """The format of that name or media type."""
-    return next(
-        (format_ for format_ in FORMATS if name in (format_.name, format_.media_type)), None
-    )
+def find_format(media_type: str) -> Format | None:
+    """The format of that media type; None for JSON."""
+    return next((format_ for format_ in FORMATS if format_.media_type == media_type), None)
 
 
 def export_answer(answer: Answered, format_: Format, *, spreadsheet_safe: bool = False) -> bytes:

@@ -11,16 +11,16 @@ import pytest
 from quorumsql.async_client import AsyncClient
 from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse
-from quorumsql.errors import Forbidden, InvalidRequest, QuorumError
+from quorumsql.errors import Forbidden, InvalidRequest
 from serve_app.composition.wiring import Wiring
 from tests.serve_app.interfaces import build_token
 from tests.serve_app.page_service import PageService, open_page_service
 
 COUNT = "SELECT count(*) FROM employees"
-NAMES = {"database": "a/b", "name": "crm.orders", "id_": "a/b", "session": "a/b"}
+NAMES = {"database": "a/b", "name": "crm.orders", "id_": "a/b"}
 METHODS = (
     "tables table definitions suggestions conversation delete_conversation "
-    "withdraw_feedback finish_review forget"
+    "withdraw_feedback finish_review"
 ).split()
 
 
@@ -73,7 +73,7 @@ async def test_history(service: PageService) -> None:
             await client.conversation("a")
 
 
-async def test_exports_and_ratings(service: PageService) -> None:
+async def test_ratings(service: PageService) -> None:
     async with connect(service, "mia") as client:
         answer = await client.ask(COUNT, k=1)
         assert isinstance(answer, AnsweredResponse)
@@ -82,12 +82,6 @@ async def test_exports_and_ratings(service: PageService) -> None:
         await client.withdraw_feedback(rated.id)
         with pytest.raises(InvalidRequest):
             await client.withdraw_feedback(rated.id)
-        async with connect(service, "ada") as other:
-            exported = await other.export_run(COUNT, database="demo_erp")
-            assert exported.headers["content-type"].startswith("text/csv")
-            assert exported.content.decode().splitlines()[1:]
-            with pytest.raises(QuorumError, match="Only a query may run"):
-                await other.export_run("DROP TABLE employees")
 
 
 async def test_review(service: PageService) -> None:

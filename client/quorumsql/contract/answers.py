@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.config import JsonDict
 
-from quorumsql import tables
 from quorumsql.contract.model import Listed, ResponseModel, Rows, Text
 from quorumsql.contract.trace import TraceResponse
+from quorumsql.tables import to_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
-    import pyarrow as pa
 
 
 class Response(ResponseModel):
@@ -91,16 +90,9 @@ class AnsweredResponse(Listed, Response):
         "was sampled, and `confidence` is 1.",
     )
 
-    def to_arrow(self) -> pa.Table:
-        """The rows as an Arrow table. Raises ImportError without pyarrow."""
-        return tables.to_arrow(self)
-
     def to_pandas(self) -> pd.DataFrame:
         """The rows as a data frame. Raises ImportError without pandas."""
-        return tables.to_pandas(self)
-
-    def _repr_html_(self) -> str:
-        return tables.render_answer(self)
+        return to_pandas(self)
 
 
 class RefusedResponse(Response):

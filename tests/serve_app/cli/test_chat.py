@@ -14,6 +14,7 @@ from quorumsql.contract import (
     RefusedResponse,
 )
 from quorumsql.contract.answers import ResultColumn, VerifiedResponse
+from quorumsql.contract.history import DeletedResponse
 from serve_app.cli.chat import Conversation
 from tests.conftest import ROOT
 from tests.serve_app.cli.conftest import Call
@@ -55,9 +56,9 @@ class Talk:
             notes=["Alone."],
         )
 
-    def forget(self, session: str) -> int:
+    def forget(self, session: str) -> DeletedResponse:
         self.forgotten.append(session)
-        return 3
+        return DeletedResponse(conversations=1, questions=3)
 
     def run(self) -> None:
         first = QueryRequest(question="", session="s", answer_text="rule")

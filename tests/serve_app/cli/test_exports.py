@@ -1,9 +1,8 @@
-"""``quorumsql ask``: a table, or the rows to a file or to standard output, the rest beside them."""
+"""``quorumsql ask``: a table, or the rows to a file."""
 
 from __future__ import annotations
 
-import csv
-import io
+import json
 from pathlib import Path
 
 import pytest
@@ -33,48 +32,43 @@ def ask(config: Path, url: str, *options: str) -> tuple[int, bytes, str]:
     return result.exit_code, result.stdout_bytes, result.stderr
 
 
-def test_the_rows_go_to_standard_output_and_the_rest_beside_them(config: Path) -> None:
-    with serve(answer_one()) as url:
-        code, output, said = ask(config, url, "--format", "csv", "--spreadsheet-safe")
-    assert code == 0, said
-    rows = list(csv.reader(io.StringIO(output.decode("utf-8-sig"), newline="")))
-    assert rows == [["id", "name"], ["1", "'=é"], ["2", ""]]
-    for told in (
-        "SELECT id, name\nFROM customers",
-        "confidence 0.2065, no quorum",
-        "There are more rows",
-        "1 cells are cut short",
-    ):
-        assert told in said
-
-
 def test_the_rows_go_to_a_file(config: Path, tmp_path: Path) -> None:
-    path = tmp_path / "rows"
+    path = tmp_path / "rows.csv"
     with serve(answer_one()) as url:
-        code, output, said = ask(config, url, "--format", "markdown", "--output", str(path))
-    assert (code, output) == (0, b""), said
-    assert "| 2 | NULL |" in path.read_text()
+        code, output, said = ask(config, url, "--output", str(path), "--json")
+    assert code == 0, said
+    assert path.read_text().splitlines() == ["id,name", "1,=é", "2,"]
+    assert json.loads(output) == {
+        "file": str(path),
+        "sql": "SELECT id, name\nFROM customers",
+        "confidence": 0.2065,
+        "quorum": False,
+        "truncated": True,
+        "cut_cells": 1,
+        "notes": "",
+    }
 
 
-def test_the_table_tells_what_is_cut_and_is_for_the_terminal(config: Path, tmp_path: Path) -> None:
+def test_the_table_tells_what_is_cut(config: Path) -> None:
     with serve(answer_one()) as url:
         code, output, _ = ask(config, url)
-        assert code == 0
-        assert "(there are more) (1 cells cut short)" in " ".join(output.decode().split())
-        code, _, said = ask(config, url, "--output", str(tmp_path / "rows"))
-    assert (code, "--format" in said) == (2, True)
-    assert not (tmp_path / "rows").exists()
+    assert code == 0
+    assert "(there are more) (1 cells cut short)" in " ".join(output.decode().split())
 
 
-def test_a_question_without_rows_has_an_exit_code_and_a_reason(
-    config: Path, tmp_path: Path
-) -> None:
+def test_without_rows_there_is_a_reason_and_no_file(config: Path, tmp_path: Path) -> None:
     rows = tmp_path / "rows.csv"
     with serve(answer_one("Not about this database.")) as url:
-        code, output, said = ask(config, url, "--format", "csv", "--output", str(rows))
-    assert (code, output) == (2, b"")
-    assert said.strip() == "refused: Not about this database."
+        code, output, _ = ask(config, url, "--output", str(rows))
+    assert code == 2
+    assert "reason: Not about this database." in output.decode()
     assert not rows.exists()
+
+
+def test_an_ending_that_is_no_format_is_refused(config: Path) -> None:
+    code, _, said = ask(config, "http://127.0.0.1:9", "--output", "rows.txt")
+    assert code == 2
+    assert ".xlsx" in said
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])

@@ -80,7 +80,6 @@ def test_standard_output_is_one_document(
         (["keys", "list", "--nonsense"], 2, "--nonsense"),
         (["forget"], 2, "--yes"),
         (["ask", "Why?", "--database", "none"], 1, "'none'"),
-        (["ask", "Why?", "--format", "csv"], 2, "give one"),
     ],
 )
 def test_an_error_leaves_standard_output_empty(
