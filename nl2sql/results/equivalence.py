@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain, groupby, islice, permutations, product
 
-from nl2sql.results.cell_values import normalize_rows
+from nl2sql.results.cell_values import normalize_value
 
 Row = Sequence[object]
 
@@ -49,8 +49,7 @@ def are_equivalent(left: Sequence[Row], right: Sequence[Row], *, ordered: bool =
     if not left:
         return True
     if ordered:
-        ours, theirs = (Counter(zip(*normalize_rows(rows), strict=True)) for rows in (left, right))
-        return ours == theirs
+        return Counter(_normalize_columns(left)) == Counter(_normalize_columns(right))
     return ComparedRows(left).is_equivalent_to(ComparedRows(right))
 
 
@@ -62,7 +61,9 @@ class ComparedRows:
     """
 
     def __init__(self, rows: Sequence[Row]) -> None:
-        self._rows = normalize_rows(rows)
+        self._size = len(rows)
+        # Each column once: an attempt zips them in another order.
+        self._columns = _normalize_columns(rows)
 
     def is_equivalent_to(self, other: ComparedRows) -> bool:
         """See ``are_equivalent``."""
@@ -77,13 +78,11 @@ class ComparedRows:
 
         Different ones may share a profile. It is valid in this process only.
         """
-        return len(self._rows), len(self._hashes), tuple(sorted(self._hashes))
+        return self._size, len(self._hashes), tuple(sorted(self._hashes))
 
     @cached_property
     def _hashes(self) -> list[int]:
-        return [
-            hash(frozenset(Counter(column).items())) for column in zip(*self._rows, strict=True)
-        ]
+        return [hash(frozenset(Counter(column).items())) for column in self._columns]
 
     @cached_property
     def _counted(self) -> Counter[Row]:
@@ -100,4 +99,8 @@ class ComparedRows:
 
     def _count(self, order: Sequence[int]) -> Counter[Row]:
         """The rows with their columns in that order, and how often each occurs."""
-        return Counter(tuple(row[at] for at in order) for row in self._rows)
+        return Counter(zip(*map(self._columns.__getitem__, order), strict=True))
+
+
+def _normalize_columns(rows: Sequence[Row]) -> list[tuple[object, ...]]:
+    return [tuple(map(normalize_value, column)) for column in zip(*rows, strict=True)]
