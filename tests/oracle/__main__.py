@@ -2,8 +2,7 @@
 
     python -m tests.oracle corpus                          the demo ERP, every query as everybody
     python -m tests.oracle fuzz --minutes 60               random statements, made from the corpus
-    python -m tests.oracle fuzz --engine grammar           made by a grammar (see grammar/)
-    python -m tests.oracle fuzz --database sqlite          the grammar on SQLite, or on duckdb
+    python -m tests.oracle fuzz --database sqlite          the same on SQLite, or on duckdb
     python -m tests.oracle meaning --statements 100000     what runs means what was written
 
 Prints a table of verdicts, what was refused though harmless, and every mismatch whole. The exit
@@ -27,7 +26,7 @@ from tests.oracle import demo
 from tests.oracle.fuzz import FuzzReport
 from tests.oracle.meaning import judge_meaning
 from tests.oracle.postgres_copies import quiet_server
-from tests.oracle.postgres_fuzz import ENGINES, PostgresFuzzer, aim_engine
+from tests.oracle.postgres_fuzz import PostgresFuzzer, aim_mutations
 from tests.oracle.shop import fuzz_shop
 from tests.oracle.tally import Tally, judge_corpus
 
@@ -56,7 +55,6 @@ def _build_parser() -> argparse.ArgumentParser:
     corpus.add_argument("--most", type=int, help="queries for each principal")
     fuzz = commands.add_parser("fuzz", help="random statements")
     fuzz.add_argument("--minutes", type=float, default=60.0)
-    fuzz.add_argument("--engine", choices=ENGINES, default="corpus")
     meaning = commands.add_parser("meaning", help="what original and rewritten text give")
     meaning.add_argument("--statements", type=int, default=50_000)
     for command in (fuzz, meaning):
@@ -93,8 +91,7 @@ def _run_fuzz(options: argparse.Namespace, rng: random.Random) -> Report:
             closing(demo.open_demo(server)) as stage,
             closing(PostgresFuzzer(server, stage, demo.PRINCIPALS)) as fuzzer,
         ):
-            aimed = aim_engine(options.engine, fuzzer, rng)
-            report = fuzzer.run(aimed, seconds=seconds, progress=tell)
+            report = fuzzer.run(aim_mutations(fuzzer, rng), seconds=seconds, progress=tell)
     return report.render(), bool(report.troubles)
 
 

@@ -9,7 +9,6 @@ after.
 
 from __future__ import annotations
 
-import random
 import re
 import time
 import traceback
@@ -17,11 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nl2sql.catalog import Catalog
 from nl2sql.types import GuardedQuery, Violation
 from tests.oracle.corpus import Query
-from tests.oracle.grammar.dialect import load_dialect
-from tests.oracle.grammar.queries import QueryGrammar
 from tests.oracle.marked_database import has_mark
 from tests.oracle.outcomes import Outcome
 from tests.oracle.tally import Finding, Tally
@@ -78,37 +74,6 @@ class Target:
 
 Aimed = Iterator[tuple[Sequence[Target], str, str]]
 """(targets, kind, statement)."""
-
-
-def aim_grammar(
-    catalog: Catalog,
-    targets: Sequence[Target],
-    list_visible: Callable[[str], set[str]],
-    rng: random.Random,
-) -> Aimed:
-    """Statements by the grammar over what one target sees, for it and for another at random.
-
-    At first those that nobody may evaluate. The other one mostly sees other rows.
-    ``list_visible`` gives the qualified names of what a principal of that name sees. The grammar
-    is calibrated with the first target's guard.
-    """
-
-    def accepts(statement: str) -> bool:
-        return not isinstance(targets[0].guard(statement), Violation)
-
-    dialect = load_dialect(catalog.dialect)
-    grammars = [QueryGrammar(dialect, catalog, rng, list_visible(who.name)) for who in targets]
-    rare = grammars[0].find_rare(accepts)
-    streams = []
-    for grammar in grammars:
-        grammar.set_rare(rare)
-        streams.append(grammar.iterate())
-    for trap in dialect.traps:
-        yield targets, "trap", f"SELECT {trap} AS x"
-    while True:
-        at = rng.randrange(len(targets))
-        kind, statement = next(streams[at])
-        yield list(dict.fromkeys((targets[at], rng.choice(targets)))), kind, statement
 
 
 def aim_at_all(targets: Sequence[Target], statements: Statements) -> Aimed:

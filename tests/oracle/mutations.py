@@ -7,16 +7,34 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.sql.parsing import parse_one
-from tests.oracle.grammar.dialect import load_dialect
 
 _TOKEN = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*\n|/\*.*?\*/|\w+|\s+|.""", re.DOTALL)
 
+# Names of functions and tables that none may reach, which become names of sources and columns.
+DANGEROUS: Mapping[str, tuple[str, ...]] = {
+    "postgres": tuple(
+        "pg_typeof pg_column_size num_nulls record_out ts_stat pg_sleep lo_create regclass "
+        "pg_advisory_lock pg_terminate_backend pg_cancel_backend pg_ls_dir pg_read_file nextval "
+        "current_setting set_config query_to_xml version pg_notify lastval pg_backend_pid "
+        "to_json row_to_json lower upper text unnest count generate_series name int4 json".split()
+    ),
+    "sqlite": tuple(
+        "rowid oid _rowid_ load_extension readfile writefile randomblob zeroblob sqlite_master "
+        "sqlite_version changes last_insert_rowid count lower upper text main temp secrets "
+        "pragma_table_info json_each fts3_tokenizer".split()
+    ),
+    "duckdb": tuple(
+        "rowid read_csv read_text glob getvariable current_setting nextval with_tax query "
+        "query_table pg_typeof duckdb_tables duckdb_settings sqlite_master secrets error count "
+        "lower upper text main unnest range getenv stats numbers struct_extract".split()
+    ),
+}
 # Lower case: words of SQL are mostly in upper case.
 _NAME = re.compile(r"\b[a-z_][a-z0-9_]+\b")
 _DANGEROUS = 0.5
@@ -109,8 +127,9 @@ def swap_names(query: str, other: str, rng: random.Random, dialect: str) -> str:
     names = _NAME.findall(query)
     if not names:
         return ""
-    dangerous = load_dialect(dialect).dangerous
-    new = rng.choice(dangerous if rng.random() < _DANGEROUS else [*names, *_NAME.findall(other)])
+    new = rng.choice(
+        DANGEROUS[dialect] if rng.random() < _DANGEROUS else [*names, *_NAME.findall(other)]
+    )
     return re.sub(rf"\b{rng.choice(names)}\b", new, query)
 
 
@@ -119,7 +138,7 @@ def qualify_names(query: str, other: str, rng: random.Random, dialect: str) -> s
     names = _NAME.findall(query)
     if not names:
         return ""
-    name, added = rng.choice(names), rng.choice((*names, *load_dialect(dialect).dangerous))
+    name, added = rng.choice(names), rng.choice((*names, *DANGEROUS[dialect]))
     qualified = f"{name}.{added}" if rng.random() < 0.5 else f"{added}.{name}"
     return re.sub(rf"\b{name}\b", qualified, query, count=1)
 

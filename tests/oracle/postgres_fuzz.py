@@ -19,7 +19,6 @@ from tests.oracle.fuzz import (
     FuzzReport,
     Target,
     aim_at_all,
-    aim_grammar,
     throw_statements,
 )
 from tests.oracle.marked_database import build_marked
@@ -27,9 +26,6 @@ from tests.oracle.mutations import iterate_mutations
 from tests.oracle.postgres_copies import list_relations, open_superuser
 from tests.oracle.stage import PostgresStage, build_guarding, build_rereading
 from tests.oracle.tally import cut_catalog
-
-ENGINES = ("corpus", "grammar")
-"""Where statements come from."""
 
 _TIMEOUT_MS = 1000
 _OBJECTS = """
@@ -131,18 +127,16 @@ class PostgresFuzzer:
         return str(row)
 
 
-def aim_engine(engine: str, fuzzer: PostgresFuzzer, rng: random.Random) -> Aimed:
-    """The statements of one of ``ENGINES``, over what the fuzzer's principals see, without end.
+def aim_mutations(fuzzer: PostgresFuzzer, rng: random.Random) -> Aimed:
+    """Changed queries over what the fuzzer's principals see, without end.
 
-    ``corpus`` are the corpus of what each of them sees, so that not nearly all are refused for a
-    table that nobody may read, and the seeds, changed at random.
+    They are made of the corpus of what each of them sees, so that not nearly all are refused for a
+    table that nobody may read, and of the seeds.
     """
     subject = fuzzer.stage.subject
-    visible = {who.name: fuzzer.stage.list_visible(who) for who in fuzzer.principals}
-    if engine == "grammar":
-        return aim_grammar(subject.catalog, fuzzer.targets, visible.__getitem__, rng)
     streams = [iterate_mutations(load_seeds(), rng)]
-    for tables in visible.values():
-        queries = list_queries(cut_catalog(subject.catalog, tables), subject.golds)
+    for who in fuzzer.principals:
+        visible = cut_catalog(subject.catalog, fuzzer.stage.list_visible(who))
+        queries = list_queries(visible, subject.golds)
         streams.append(iterate_mutations([query.sql for query in queries], rng))
     return aim_at_all(fuzzer.targets, (next(rng.choice(streams)) for _ in repeat(None)))

@@ -1,8 +1,4 @@
-"""The shop of the tests as a file of SQLite or DuckDB: its policies, who asks, and fuzzing it.
-
-The grammar's statements are drawn for all of the shop's tables; what a principal may not see is
-refused, or leaks.
-"""
+"""The shop of the tests as a file of SQLite or DuckDB: its policies, who asks, and fuzzing it."""
 
 from __future__ import annotations
 
@@ -14,9 +10,11 @@ from pathlib import Path
 from tests.execution.duckdb import shop as duckdb_shop
 from tests.execution.sqlite import shop as sqlite_shop
 from tests.golden import load_pairs
+from tests.oracle.corpus import Query, list_queries
 from tests.oracle.file_stage import FileStage
-from tests.oracle.fuzz import FuzzReport, aim_grammar, throw_statements
+from tests.oracle.fuzz import FuzzReport, aim_at_all, throw_statements
 from tests.oracle.grants import read_policy, read_principals
+from tests.oracle.mutations import iterate_mutations
 from tests.oracle.stage import Subject
 
 BUILD = {"sqlite": sqlite_shop.build_shop, "duckdb": duckdb_shop.build_shop}
@@ -51,6 +49,21 @@ def open_shop_file(dialect: str, folder: Path) -> Iterator[FileStage]:
         stage.close()
 
 
+# A column that is masked has to compare as it did: as what it was declared.
+_AFFINITIES = [
+    ("text_with_number", "SELECT id FROM orders WHERE placed_at > 2023"),
+    ("number_with_text", "SELECT id FROM orders WHERE total > '7'"),
+    ("text_is_number", "SELECT id, placed_at < 3000 AS x, total = '20' AS y FROM orders"),
+]
+
+
+def list_shop_queries(subject: Subject) -> list[Query]:
+    """The corpus over the shop; on DuckDB, for which it has no templates, the golds."""
+    if subject.catalog.dialect == "duckdb":
+        return [Query(title, "gold", sql) for title, sql in subject.golds]
+    return list_queries(subject.catalog, [*subject.golds, *_AFFINITIES])
+
+
 def fuzz_shop(
     dialect: str,
     folder: Path,
@@ -59,13 +72,9 @@ def fuzz_shop(
     seconds: float,
     progress: Callable[[FuzzReport], None] = lambda report: None,
 ) -> FuzzReport:
-    """Throws the grammar's statements at the shop.
-
-    Raises PolicyError, sqlite3.Error, duckdb.Error.
-    """
+    """Throws changed queries at the shop. Raises PolicyError, sqlite3.Error, duckdb.Error."""
     with open_shop_file(dialect, folder) as stage:
-        catalog = stage.subject.catalog
         targets = [stage.build_target(principal) for principal in PRINCIPALS[dialect]]
-        tables = {table.qualified for table in catalog.tables}
-        aimed = aim_grammar(catalog, targets, lambda _: tables, rng)
+        queries = [query.sql for query in list_shop_queries(stage.subject)]
+        aimed = aim_at_all(targets, iterate_mutations(queries, rng, dialect=dialect))
         return throw_statements(aimed, seconds=seconds, describe=stage.describe, progress=progress)

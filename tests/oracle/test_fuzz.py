@@ -6,56 +6,39 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from execution.allowlists import load_allowlist
 from execution.postgres.embedded import EmbeddedServer
 from nl2sql.types import GuardedQuery
-from tests.attacks.attack import ENGINES as DIALECTS
 from tests.oracle.demo import PRINCIPALS
 from tests.oracle.fuzz import aim_at_all, throw_statements
-from tests.oracle.grammar.dialect import GRAMMARS
-from tests.oracle.mutations import iterate_mutations
-from tests.oracle.postgres_fuzz import ENGINES, PostgresFuzzer, aim_engine
+from tests.oracle.postgres_fuzz import PostgresFuzzer, aim_mutations
 from tests.oracle.shop import PRINCIPALS as SHOP_PRINCIPALS
 from tests.oracle.shop import fuzz_shop, open_shop_file
 from tests.oracle.stage import PostgresStage
-from tests.oracle.test_oracle import list_shop_queries
 from tests.oracle.verdicts import Guarding
 
 CHOSEN = [who for who in PRINCIPALS if who.name in ("support", "overseas", "public")]
 SECONDS = 10
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 def test_random_statements_do_no_harm(
-    engine: str, embedded_server: EmbeddedServer, stage: PostgresStage
+    embedded_server: EmbeddedServer, stage: PostgresStage
 ) -> None:
     with closing(PostgresFuzzer(embedded_server, stage, CHOSEN)) as fuzzer:
-        report = fuzzer.run(aim_engine(engine, fuzzer, random.Random(7)), seconds=2 * SECONDS)
+        report = fuzzer.run(aim_mutations(fuzzer, random.Random(7)), seconds=3 * SECONDS)
     assert not report.troubles, report.render()
     # Some come through and find rows, or this would show nothing.
     assert report.rows >= 10, report.render()
 
 
 @pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
-def test_statements_of_the_grammar_do_no_harm_to_files(dialect: str, tmp_path: Path) -> None:
+def test_random_statements_do_no_harm_to_files(dialect: str, tmp_path: Path) -> None:
     report = fuzz_shop(dialect, tmp_path, random.Random(7), seconds=SECONDS)
-    assert not report.troubles, report.render()
-    assert report.rows >= 5, report.render()
-
-
-def test_changed_queries_do_no_harm_to_a_file(tmp_path: Path) -> None:
-    with open_shop_file("sqlite", tmp_path) as shop:
-        targets = [shop.build_target(principal) for principal in SHOP_PRINCIPALS["sqlite"]]
-        queries = [query.sql for query in list_shop_queries(shop.subject)]
-        aimed = aim_at_all(targets, iterate_mutations(queries, random.Random(7), dialect="sqlite"))
-        report = throw_statements(aimed, seconds=SECONDS, describe=shop.describe)
     assert not report.troubles, report.render()
     assert report.rows >= 20, report.render()
 
@@ -139,33 +122,3 @@ def test_harm_to_a_file_would_be_found(statement: str, trouble: str, tmp_path: P
         aimed = aim_at_all([target], iter([("made", statement)]))
         report = throw_statements(aimed, seconds=60, describe=shop.describe)
     assert any(trouble in text for text in report.troubles), report.render()
-
-
-# -- the grammar -----------------------------------------------------------------------------------
-
-
-# Of extensions that the demo has not, some of whose types are in the texts of ``meaning.py``.
-_OF_EXTENSIONS = (
-    "akeys avals cosine_distance hamming_distance inner_product jaccard_distance l1_distance "
-    "l2_distance l2_norm l2_normalize lca nlevel similarity strict_word_similarity subltree "
-    "subpath vector_dims vector_norm word_similarity citext halfvec hstore lquery ltree ltxtquery "
-    "sparsevec vector"
-).split()
-# What has a spelling of its own, such as LIKE … ESCAPE, or is not in the files.
-_SPELLED_OTHERWISE = (
-    "like_escape not_like_escape ilike_escape not_ilike_escape similar_to_escape coalesce nullif "
-    "greatest least count_star"
-).split()
-
-
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_grammar_has_the_functions_and_types_that_the_guard_admits(dialect: str) -> None:
-    """What is never generated is never judged."""
-    text = (GRAMMARS / f"{dialect}.yaml").read_text(encoding="utf-8").lower()
-    allowlist = load_allowlist(dialect)
-    admitted = {
-        name.rpartition(".")[2].lower() for name in (*allowlist.functions, *allowlist.types)
-    }
-    missing = {name for name in admitted if name.isidentifier()} - set(re.findall(r"\w+", text))
-    missing -= {*_OF_EXTENSIONS, *_SPELLED_OTHERWISE}
-    assert not missing

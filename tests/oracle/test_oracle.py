@@ -18,7 +18,6 @@ from tests.oracle.corpus import (
     PROBES,
     TREE_PROBES,
     WRAPPERS,
-    Query,
     build_gold_queries,
     build_table_queries,
     list_queries,
@@ -26,22 +25,15 @@ from tests.oracle.corpus import (
 )
 from tests.oracle.demo import PRINCIPALS
 from tests.oracle.shop import PRINCIPALS as SHOP_PRINCIPALS
-from tests.oracle.shop import open_shop_file
+from tests.oracle.shop import list_shop_queries, open_shop_file
 from tests.oracle.spellings import RULES
-from tests.oracle.stage import PostgresStage, Subject
+from tests.oracle.stage import PostgresStage
 from tests.oracle.tally import Tally, judge_corpus, judge_queries
 from tests.oracle.verdicts import Guarding, Judge, Kind
 
 LOGISTICS = PRINCIPALS[0]
 # Queries for each principal: of the corpus over the demo, some 17,000, the golds always among them.
 _FEW, _MANY = 100, 250
-
-# A column that is masked has to compare as it did: as what it was declared.
-AFFINITIES = [
-    ("text_with_number", "SELECT id FROM orders WHERE placed_at > 2023"),
-    ("number_with_text", "SELECT id FROM orders WHERE total > '7'"),
-    ("text_is_number", "SELECT id, placed_at < 3000 AS x, total = '20' AS y FROM orders"),
-]
 
 
 def check(tally: Tally, *, least_telling: int) -> None:
@@ -92,13 +84,6 @@ def test_the_corpus_over_the_shop(
     check(tally, least_telling=most // 5)
     # DuckDB reads whatever the guard reads.
     assert dialect == "sqlite" or not tally.count(Kind.LENIENT), tally.render()
-
-
-def list_shop_queries(subject: Subject) -> list[Query]:
-    """The golds on DuckDB, whose grammar writes what the fuzzers judge there; else the corpus."""
-    if subject.catalog.dialect == "duckdb":
-        return [Query(title, "gold", sql) for title, sql in subject.golds]
-    return list_queries(subject.catalog, [*subject.golds, *AFFINITIES])
 
 
 def test_nothing_is_seen_without_a_role(stage: PostgresStage) -> None:
