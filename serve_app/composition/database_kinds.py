@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -39,12 +38,29 @@ class Connections(Protocol):
 
 def open_database(connections: Connections, name: str) -> Database:
     """The connections on which guarded queries run. Raises SettingsError."""
-    return _DATABASES[connections.settings.databases[name].dialect](connections, name)
+    database, limits = connections.settings.databases[name], connections.settings.limits
+    match database.dialect:
+        case "sqlite":
+            return SqliteDatabase(name, _find_file(database), limits)
+        case "duckdb":
+            return DuckDbDatabase(name, _find_file(database), limits, read_allowlist(database))
+        case _:
+            url, allowlist = connections.reader_url(name), read_allowlist(database)
+            return PostgresDatabase(
+                name, url, limits, search_path=database.schemas, allowlist=allowlist
+            )
 
 
 def build_source(connections: Connections, name: str) -> SourceDatabase[Any]:
     """The source that indexing reads. Raises SettingsError."""
-    return _SOURCES[connections.settings.databases[name].dialect](connections, name)
+    database = connections.settings.databases[name]
+    match database.dialect:
+        case "sqlite":
+            return SqliteSource(name, _find_file(database))
+        case "duckdb":
+            return DuckDbSource(name, _find_file(database), database.schemas)
+        case _:
+            return _build_postgres_source(connections, name)
 
 
 def read_allowlist(database: DatabaseSettings) -> Allowlist | None:
@@ -52,27 +68,6 @@ def read_allowlist(database: DatabaseSettings) -> Allowlist | None:
     if database.allowlist is None:
         return None
     return extend_allowlist(database.dialect, database.allowlist)
-
-
-def _open_postgres(connections: Connections, name: str) -> Database:
-    database = connections.settings.databases[name]
-    return PostgresDatabase(
-        name,
-        connections.reader_url(name),
-        connections.settings.limits,
-        search_path=database.schemas,
-        allowlist=read_allowlist(database),
-    )
-
-
-def _open_sqlite(connections: Connections, name: str) -> Database:
-    return SqliteDatabase(name, _find_file(connections, name), connections.settings.limits)
-
-
-def _open_duckdb(connections: Connections, name: str) -> Database:
-    database = connections.settings.databases[name]
-    file = _find_file(connections, name)
-    return DuckDbDatabase(name, file, connections.settings.limits, read_allowlist(database))
 
 
 def _build_postgres_source(connections: Connections, name: str) -> SourceDatabase[Any]:
@@ -101,28 +96,7 @@ def _build_postgres_source(connections: Connections, name: str) -> SourceDatabas
     )
 
 
-def _build_sqlite_source(connections: Connections, name: str) -> SourceDatabase[Any]:
-    return SqliteSource(name, _find_file(connections, name))
-
-
-def _build_duckdb_source(connections: Connections, name: str) -> SourceDatabase[Any]:
-    schemas = connections.settings.databases[name].schemas
-    return DuckDbSource(name, _find_file(connections, name), schemas)
-
-
-def _find_file(connections: Connections, name: str) -> Path:
-    file = connections.settings.databases[name].reader.file_path
+def _find_file(database: DatabaseSettings) -> Path:
+    file = database.reader.file_path
     assert file is not None, "databases of this dialect are files"
     return file
-
-
-_DATABASES: Mapping[str, Callable[[Connections, str], Database]] = {
-    "postgres": _open_postgres,
-    "sqlite": _open_sqlite,
-    "duckdb": _open_duckdb,
-}
-_SOURCES: Mapping[str, Callable[[Connections, str], SourceDatabase[Any]]] = {
-    "postgres": _build_postgres_source,
-    "sqlite": _build_sqlite_source,
-    "duckdb": _build_duckdb_source,
-}

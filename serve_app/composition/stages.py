@@ -29,35 +29,6 @@ from serve_app.composition.wiring import Wiring
 
 
 @dataclass(frozen=True, slots=True)
-class RetrievalParts:
-    """All that uses the index and the embedder."""
-
-    retriever: HybridRetriever
-    directory: SchemaDirectory
-    tables: IndexedTables
-    feedback: FeedbackRecorder
-    conversations: GuardedConversations
-
-    @classmethod
-    def build(
-        cls, wiring: Wiring, store: IndexStore, guard: SqlGuard, executor: Executor
-    ) -> RetrievalParts:
-        """The parts over one index; loads the embedder. Raises SettingsError, PolicyError."""
-        embedder = wiring.models.build_embedder()
-        # Loaded now, so that the first question need not wait for it.
-        embedder.load()
-        memory = wiring.build_value_memory(store)
-        definitions = wiring.build_semantic_layer(IndexedCatalogs(store))
-        return cls(
-            wiring.build_retriever(store, embedder, guard, executor, memory, definitions),
-            wiring.build_schema_directory(store, embedder, guard),
-            wiring.build_table_browser(guard, executor, memory, definitions),
-            wiring.build_feedback_recorder(store, embedder, guard, executor),
-            wiring.build_conversations(store, guard),
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class CpuStages:
     """The stages that need no GPU, in this process or behind handles.
 
@@ -85,17 +56,32 @@ class CpuStages:
         Raises SettingsError, PolicyError.
         """
         guard = wiring.build_guard(IndexedCatalogs(store))
-        parts = RetrievalParts.build(wiring, store, guard, executor)
+        retrieval = build_retrieval(wiring, store, guard, executor)
         return cls(
-            parts.retriever,
-            parts.directory,
-            parts.tables,
-            parts.feedback,
-            parts.conversations,
+            *retrieval,
             wiring.build_planner(engine),
             guard,
             executor,
             wiring.build_ranker(guard, executor),
             wiring.build_repairer(engine),
-            {"index": parts.retriever, "databases": executor, "policies": guard},
+            {"index": retrieval[0], "databases": executor, "policies": guard},
         )
+
+
+def build_retrieval(
+    wiring: Wiring, store: IndexStore, guard: SqlGuard, executor: Executor
+) -> tuple[HybridRetriever, SchemaDirectory, IndexedTables, FeedbackRecorder, GuardedConversations]:
+    """All that uses the index and the embedder. Raises SettingsError, PolicyError."""
+    embedder = wiring.models.build_embedder()
+    # Loaded now, so that the first question need not wait for it.
+    embedder.load()
+    memory = wiring.build_value_memory(store)
+    definitions = wiring.build_semantic_layer(IndexedCatalogs(store))
+    glossary, modules = wiring.build_glossary(memory, guard), wiring.module_patterns()
+    return (
+        wiring.build_retriever(store, embedder, guard, executor, memory, definitions),
+        SchemaDirectory(guard, wiring.build_example_search(store, embedder, guard)),
+        IndexedTables(guard, guard, executor, glossary, memory, definitions, modules),
+        wiring.build_feedback_recorder(store, embedder, guard, executor),
+        wiring.build_conversations(store, guard),
+    )

@@ -47,10 +47,8 @@ from retrieval.index_store.value_store import ValueStore
 from retrieval.introspection.source_database import SourceDatabase
 from retrieval.planner import SchemaPlanner
 from retrieval.retriever import HybridRetriever
-from retrieval.schema_directory import SchemaDirectory
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import load_semantics
-from retrieval.table_browser import IndexedTables
 from retrieval.values.dictionary import ValueMemory
 from retrieval.values.search import IndexedValueSearch
 from retrieval.vocabulary.terms import NO_SYNONYMS, Synonyms, check_synonyms, load_synonyms
@@ -177,30 +175,6 @@ class Wiring:
     ) -> ExampleSelector:
         """The search for examples, over the shared index."""
         return ExampleSelector(store, embedder, guard, guard, self.settings.retrieval)
-
-    def build_schema_directory(
-        self, store: IndexStore, embedder: Embedder, guard: SqlGuard
-    ) -> SchemaDirectory:
-        """What principals may know of databases without a question, over the shared index."""
-        return SchemaDirectory(guard, self.build_example_search(store, embedder, guard))
-
-    def build_table_browser(
-        self,
-        guard: SqlGuard,
-        executor: Executor,
-        memory: ValueMemory,
-        definitions: SemanticLayer | None,
-    ) -> IndexedTables:
-        """The tables as people browse them. Raises SettingsError."""
-        return IndexedTables(
-            guard,
-            guard,
-            executor,
-            self.build_glossary(memory, guard),
-            memory,
-            definitions,
-            self.module_patterns(),
-        )
 
     def build_feedback_recorder(
         self, store: IndexStore, embedder: Embedder, guard: SqlGuard, executor: Executor

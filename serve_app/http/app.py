@@ -39,10 +39,6 @@ from serve_app.service.identity.identifier import Identifier
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
 
-# Unfinished bodies beside as many requests as are admitted and wait. Our middleware in Ray's proxy
-# collects bodies first; but on a busy machine it takes a while to fetch many of them from there.
-_SPARE_BODIES = 128
-
 _READINESS_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Questions about at least one database can be answered; `parts` says which "
@@ -56,11 +52,9 @@ _READINESS_RESPONSES: dict[int | str, dict[str, Any]] = {
 def build_http_app(services: Services) -> ASGIApp:
     """The routes behind their front: hosts, origins, tokens, limits, bodies."""
     settings, access = services.settings, services.access
-    serve = settings.serve
     return add_middleware(
         TraceIds(build_routes(services), services.queries.recorder.trace_id),
         pick_middleware_settings(settings),
-        most_open_bodies=serve.max_ongoing_requests + serve.max_waiting_requests + _SPARE_BODIES,
         identifier=access.identifier if access else Identifier(settings.identity),
         meter=access.meter if access else None,
     )

@@ -1,17 +1,15 @@
 """Reads the whole body of a request before its route is called, with limits on size and time.
 
-The number of unfinished bodies is limited too. At the limit, the oldest is refused in favour of a
-new one, so that clients that never finish displace only one another: an honest client sends its
-body with the headers or soon after.
+Of those that everybody may send, the number of unfinished ones is limited too. At the limit, the
+oldest is refused in favour of a new one, so that clients that never finish displace only one
+another: an honest client sends its body with the headers or soon after.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from types import MappingProxyType
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,45 +19,45 @@ from serve_app.http.problems import render_problem
 
 # No route with these methods reads a body.
 _BODILESS = ("GET", "HEAD", "OPTIONS", "DELETE")
-
-
-@dataclass(frozen=True, slots=True)
-class BodyLimit:
-    """The most bytes of a body, and the most unfinished bodies at a time."""
-
-    most_bytes: int
-    most_open: int
-    open: dict[asyncio.Timeout, None] = field(default_factory=dict)  # the oldest first
+# From the headers of a request to the end of its body.
+_TIMEOUT_S = 10.0
+# The most bytes of a body that everybody may send, and the most unfinished ones.
+_OPEN_BYTES, _MOST_OPEN = 32_768, 32
 
 
 class BoundedBodies:
     """Answers 413 to a body with too many bytes, whatever its headers declare.
 
-    Answers 408 if it is not complete after ``timeout_s``, or is the oldest of too many. ``limits``
-    are those of some paths, which displace only one another.
+    Answers 408 if it is not complete in time. Everybody may send bodies to the ``open_paths``.
     """
 
     def __init__(
         self,
         app: ASGIApp,
-        limit: BodyLimit,
+        most_bytes: int,
         *,
-        timeout_s: float,
-        limits: Mapping[str, BodyLimit] = MappingProxyType({}),
+        open_paths: Collection[str] = (),
+        timeout_s: float = _TIMEOUT_S,
     ) -> None:
         self._app = app
-        self._limit = limit
-        self._limits = limits
+        self._most_bytes = most_bytes
+        self._open_paths = open_paths
         self._timeout_s = timeout_s
+        self._open: dict[asyncio.Timeout, None] = {}  # the oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] in _BODILESS:
             await self._app(scope, receive, send)
             return
-        limit = self._limits.get(scope["path"], self._limit)
+        is_open = scope["path"] in self._open_paths
+        most_bytes = min(self._most_bytes, _OPEN_BYTES) if is_open else self._most_bytes
         try:
-            async with self._take_place(limit):
-                body = await _read(scope, receive, limit.most_bytes)
+            async with asyncio.timeout(self._timeout_s) as deadline:
+                if is_open:
+                    async with self._take_place(deadline):
+                        body = await _read(scope, receive, most_bytes)
+                else:
+                    body = await _read(scope, receive, most_bytes)
         except ClientGone:
             return
         except TimeoutError:
@@ -68,7 +66,7 @@ class BoundedBodies:
             await refusal(scope, receive, send)
             return
         if body is None:
-            await _refuse_large(limit.most_bytes)(scope, receive, send)
+            await _refuse_large(most_bytes)(scope, receive, send)
             return
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
@@ -78,18 +76,17 @@ class BoundedBodies:
         await self._app(scope, replay, send)
 
     @asynccontextmanager
-    async def _take_place(self, limit: BodyLimit) -> AsyncIterator[None]:
-        async with asyncio.timeout(self._timeout_s) as deadline:
-            if len(limit.open) >= limit.most_open:
-                oldest = next(iter(limit.open))
-                del limit.open[oldest]
-                if not oldest.expired():
-                    oldest.reschedule(asyncio.get_running_loop().time())
-            limit.open[deadline] = None
-            try:
-                yield
-            finally:
-                limit.open.pop(deadline, None)
+    async def _take_place(self, deadline: asyncio.Timeout) -> AsyncIterator[None]:
+        if len(self._open) >= _MOST_OPEN:
+            oldest = next(iter(self._open))
+            del self._open[oldest]
+            if not oldest.expired():
+                oldest.reschedule(asyncio.get_running_loop().time())
+        self._open[deadline] = None
+        try:
+            yield
+        finally:
+            self._open.pop(deadline, None)
 
 
 async def _read(scope: Scope, receive: Receive, most_bytes: int) -> bytes | None:

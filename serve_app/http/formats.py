@@ -5,8 +5,10 @@ JSON is not among them: it contains the whole answer, these only the rows.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from urllib.parse import quote
 
 from execution.results.exports import render_csv, render_markdown, render_xlsx
@@ -18,6 +20,7 @@ XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 # Some proxies and clients refuse longer headers.
 _LONGEST_HEADER = 4000
 _PART_CHARS = 2**20
+_QUALITY = re.compile(r"q=(0(\.\d*)?|1(\.0*)?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,43 +102,26 @@ def _quote(text: str, safe: str) -> str:
 
 
 def choose_media_type(accept: str, offered: Sequence[str]) -> str | None:
-    """The offered type that ``accept`` prefers (RFC 9110, section 12.5.1), the first of equals.
+    """The offered type that ``accept`` rates best (RFC 9110, section 12.5.1); None if none.
 
-    None if it accepts none. Ignores parameters of media types except ``q``.
-
-    An empty header accepts everything. A q that is not a number from 0 to 1 counts as 1.
+    An empty header accepts everything. A q that is no number from 0 to 1 counts as 1.
 
     >>> offered = ("application/json", "text/csv")
-    >>> choose_media_type("text/*;q=0.5, application/json;q=0.1", offered)
+    >>> choose_media_type("text/*, application/json;q=0.1", offered)
     'text/csv'
     >>> choose_media_type("*/*", offered), choose_media_type("image/png", offered)
     ('application/json', None)
     """
-    ranges = [_read_range(text) for text in accept.split(",") if text.strip()]
-    if not ranges:
-        return offered[0]
-    best = max(offered, key=lambda media_type: _rate(media_type, ranges))
-    return best if _rate(best, ranges) > 0 else None
+    ranges = [_read_range(text) for text in accept.split(",") if text.strip()] or [("*/*", 1.0)]
+    left = [each for each in offered if (each, 0.0) not in ranges]
+    for wanted, quality in sorted(ranges, key=lambda each: (-each[1], each[0].count("*"))):
+        found = [each for each in left if quality and fnmatchcase(each, wanted)]
+        if found:
+            return found[0]
+    return None
 
 
 def _read_range(text: str) -> tuple[str, float]:
     name, *parameters = (part.strip().lower() for part in text.split(";"))
-    quality = 1.0
-    for parameter in parameters:
-        key, _, value = parameter.partition("=")
-        if key.strip() == "q":
-            try:
-                quality = float(value)
-            except ValueError:
-                quality = 1.0
-    return name, quality if 0 <= quality <= 1 else 1.0
-
-
-def _rate(media_type: str, ranges: Sequence[tuple[str, float]]) -> float:
-    """The q of the most specific range that matches; 0 if none does."""
-    family = f"{media_type.partition('/')[0]}/*"
-    for wanted in (media_type, family, "*/*"):
-        found = [quality for name, quality in ranges if name == wanted]
-        if found:
-            return max(found)
-    return 0.0
+    found = [each[2:] for each in parameters if _QUALITY.fullmatch(each)]
+    return name, float(found[0]) if found else 1.0

@@ -19,7 +19,7 @@ from nl2sql.settings import LimitSettings, Settings
 from nl2sql.settings.identity import IdentitySettings
 from nl2sql.settings.service import PageSettings, ServeSettings
 from nl2sql.yaml_file import read_yaml
-from serve_app.http.bodies import BodyLimit, BoundedBodies
+from serve_app.http.bodies import BoundedBodies
 from serve_app.http.identification import (
     SIGN_IN,
     SIGN_OUT,
@@ -41,10 +41,6 @@ _EXPOSED = [
     for name in "SQL Database Confidence Quorum Truncated Cut-Cells Session Rewritten Notes "
     "Trace-Id".split()
 ] + ["Retry-After", "WWW-Authenticate"]
-# From the headers of a request to the end of its body.
-_BODY_TIMEOUT_S = 10.0
-# The most bytes of a sign-in, and the most unfinished ones.
-_SIGN_IN_BYTES, _MOST_SIGN_INS = 32_768, 32
 # The request headers of MCP clients.
 _MCP_HEADERS = ("MCP-Protocol-Version", "Mcp-Method", "Mcp-Name")
 
@@ -83,7 +79,6 @@ def add_middleware(
     app: ASGIApp,
     settings: MiddlewareSettings,
     *,
-    most_open_bodies: int,
     identifier: RequestIdentifier | None = None,
     meter: UsageMeter | None = None,
 ) -> ASGIApp:
@@ -92,15 +87,8 @@ def add_middleware(
     Without ``identifier`` only what the settings alone can decide is checked; without ``meter``
     requests are not counted.
     """
-    limits, serve = settings.limits, settings.serve
-    # Everybody may sign in and out, so these bodies must not displace those of principals.
-    signing = BodyLimit(min(limits.body_bytes, _SIGN_IN_BYTES), _MOST_SIGN_INS)
-    app = BoundedBodies(
-        app,
-        BodyLimit(limits.body_bytes, most_open_bodies),
-        timeout_s=_BODY_TIMEOUT_S,
-        limits={SIGN_IN: signing, SIGN_OUT: signing},
-    )
+    serve = settings.serve
+    app = BoundedBodies(app, settings.limits.body_bytes, open_paths=(SIGN_IN, SIGN_OUT))
     if meter is not None:
         app = RequestLimit(app, meter)
     app = Identification(app, identifier or ProxyIdentifier(settings.identity))

@@ -18,7 +18,6 @@ from starlette.middleware import Middleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.config import HTTP_PROTOCOLS
 
-from serve_app.http.connections import count_connections
 from serve_app.http.middleware import MiddlewareSettings, add_middleware, read_middleware_settings
 from serve_app.http.problems import CLIENT_GONE, render_problem
 
@@ -65,8 +64,7 @@ def build_middlewares() -> list[Middleware]:
         # The first is the innermost.
         Middleware(ReplicaFailures),
         Middleware(PlainHeaders),
-        # In the proxy an unfinished body costs only its connection and its bytes.
-        Middleware(add_middleware, settings=settings, most_open_bodies=count_connections()),
+        Middleware(add_middleware, settings=settings),
     ]
 
 

@@ -20,8 +20,9 @@ from nl2sql.progress import observed_by
 from nl2sql.protocols import Probe
 from nl2sql.types import Completions, Progress, SamplingRequest
 from retrieval.catalogs import IndexedCatalogs
+from serve_app.composition import stages
 from serve_app.composition.services import build_services
-from serve_app.composition.stages import CpuStages, RetrievalParts
+from serve_app.composition.stages import CpuStages
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
 from serve_app.ray.call_batcher import BatchedCall
@@ -121,8 +122,7 @@ def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[ob
     """The retriever, feedback, sessions and the descriptions of databases."""
     store = wiring.build_index_store()
     guard = wiring.build_guard(IndexedCatalogs(store))
-    parts = RetrievalParts.build(wiring, store, guard, _reach("executor", executor))
-    return (parts.retriever, parts.directory, parts.tables, parts.feedback, parts.conversations)
+    return stages.build_retrieval(wiring, store, guard, _reach("executor", executor))
 
 
 def build_planner(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[object, ...]:
@@ -187,15 +187,15 @@ class Ingress:
         model = RemoteEngine(engine)
         store = wiring.build_index_store()
         if handles:
-            stages = reach_stages(handles)
+            cpu_stages = reach_stages(handles)
         else:
             executor = wiring.build_executor()
-            stages = CpuStages.build_here(wiring, model, store, executor)
+            cpu_stages = CpuStages.build_here(wiring, model, store, executor)
         configure_logging()
         self._services = build_services(
             wiring,
             model,
-            stages,
+            cpu_stages,
             store,
             recorder=QuestionRecorder(wiring.settings, RayMeter(), find_tracer()),
         )

@@ -26,6 +26,7 @@ from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
 from retrieval.indexing import run_job
+from retrieval.schema_directory import SchemaDirectory
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
@@ -302,7 +303,8 @@ def describe_principal(principal: Principal) -> dict[str, Any]:
 
 def build_interfaces(settings: Settings, parts: LocalParts) -> Interfaces:
     """All interfaces over shared parts."""
-    directory = parts.wiring.build_schema_directory(parts.store, parts.embedder, parts.guard)
+    examples = parts.wiring.build_example_search(parts.store, parts.embedder, parts.guard)
+    directory = SchemaDirectory(parts.guard, examples)
     queries = QueryService(settings, parts.build_pipeline(settings), {}, access=directory)
     tools = ToolService(
         settings,

@@ -15,7 +15,7 @@ from nl2sql.deadline import NEVER, Deadline
 from nl2sql.settings import Settings
 from nl2sql.types import Generated, Plan, Question, ResultSet, SchemaContext
 from retrieval.index_store.store import IndexStore
-from serve_app.composition.identity import build_identity
+from serve_app.composition.services import build_identity
 from tests.fakes import FakeGenerator, build_candidate, build_generated, build_result
 from tests.serve_app.served import build_app, connect
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
 from nl2sql.errors import InvalidRequest
@@ -105,27 +104,22 @@ def _find_title(prompt: str) -> str:
 
 
 def find_queries(answer: str) -> tuple[str, ...]:
-    """The queries in the fences of an answer, in time in proportion to its length.
+    """The queries in the fences of an answer; one that does not end holds none.
 
     >>> find_queries("```sql\\nSELECT 1\\n```\\nor\\n````sql\\nSELECT '```'\\n````\\n```sql\\n")
     ('SELECT 1', "SELECT '```'")
     """
-    lines = answer.split("\n")
-    closings: dict[str, list[int]] = {}
-    for at, line in enumerate(lines):
-        if line and not line.strip("`"):
-            closings.setdefault(line, []).append(at)
     queries: list[str] = []
-    end = -1
-    for at, line in enumerate(lines):
-        opening = _OPENING.fullmatch(line) if at > end else None
-        if opening is None:
-            continue
-        ends = closings.get(opening[1], [])
-        # A query has at least one line.
-        if (place := bisect_left(ends, at + 2)) < len(ends):
-            end = ends[place]
-            queries.append("\n".join(lines[at + 1 : end]))
+    fence, inside = "", list[str]()
+    for line in answer.split("\n"):
+        if not fence:
+            opening = _OPENING.fullmatch(line)
+            fence = opening[1] if opening else ""
+        elif line != fence or not inside:
+            inside.append(line)
+        else:
+            queries.append("\n".join(inside))
+            fence, inside = "", []
     return tuple(queries)
 
 

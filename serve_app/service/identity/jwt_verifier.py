@@ -10,7 +10,7 @@ import jwt
 from nl2sql.errors import Unauthenticated
 from nl2sql.settings.identity import LOCAL, JwtSettings
 from nl2sql.types import AttributeValue, Entitlement, Principal
-from serve_app.service.identity.public_keys import ALGORITHMS, PublicKeys, build_reader
+from serve_app.service.identity.public_keys import PublicKeys, build_reader
 
 LEEWAY_S = 30
 """The tolerated difference of the clocks."""
@@ -51,16 +51,15 @@ class JwtVerifier:
         """
         if len(token) > _MOST_TOKEN_CHARS:
             raise _refuse("it is too long")
-        algorithm, key_id = self._read_header(token)
-        key = await self._keys.find(key_id)
-        if key is None or algorithm not in key.algorithms:
+        key = await self._keys.find(_read_key_id(token))
+        if key is None:
             raise _refuse("its signature key is unknown")
         try:
             claims = jwt.decode(
                 token,
-                key.key,
-                # Never the algorithm that the token names alone: it must be accepted too.
-                algorithms=[algorithm],
+                key,
+                # The key's own, and never the one that the token names.
+                algorithms=[key.algorithm_name],
                 audience=audience or self._settings.audience,
                 issuer=self._settings.issuer,
                 leeway=LEEWAY_S,
@@ -71,20 +70,7 @@ class JwtVerifier:
         except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
             raise _refuse("it is malformed") from error
         principal = self._read_principal(claims)
-        return SignedToken(principal, claims, algorithm, float(claims["exp"]))
-
-    def _read_header(self, token: str) -> tuple[str, str]:
-        """The algorithm, one of the accepted ones, and the id of the key."""
-        try:
-            header = jwt.get_unverified_header(token)
-        except (jwt.PyJWTError, ValueError, RecursionError) as error:
-            raise _refuse("it is malformed") from error
-        algorithm, key_id = header.get("alg"), header.get("kid", "")
-        if algorithm not in ALGORITHMS:
-            raise _refuse("its signature algorithm is not accepted")
-        if "crit" in header or not isinstance(key_id, str):
-            raise _refuse("its header is not understood")
-        return str(algorithm), key_id
+        return SignedToken(principal, claims, key.algorithm_name, float(claims["exp"]))
 
     def _read_principal(self, claims: dict[str, Any]) -> Principal:
         named = self._settings.claims
@@ -104,6 +90,17 @@ class JwtVerifier:
             for attribute, claim in named.attributes.items()
         )
         return Principal(name, roles, attributes, Entitlement(databases=databases))
+
+
+def _read_key_id(token: str) -> str:
+    try:
+        header = jwt.get_unverified_header(token)
+    except (jwt.PyJWTError, ValueError, RecursionError) as error:
+        raise _refuse("it is malformed") from error
+    key_id = header.get("kid", "")
+    if "crit" in header or not isinstance(key_id, str):
+        raise _refuse("its header is not understood")
+    return key_id
 
 
 def _find(claims: dict[str, Any], name: str) -> Any:
@@ -145,6 +142,8 @@ def _describe(error: jwt.PyJWTError) -> str:
             return "it is of another issuer"
         case jwt.MissingRequiredClaimError(claim=claim):
             return f"it has no claim {claim}"
+        case jwt.InvalidAlgorithmError():
+            return "its signature algorithm is not that of its key"
         case jwt.InvalidSignatureError():
             return "its signature is wrong"
         case _:

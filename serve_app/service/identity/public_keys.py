@@ -11,7 +11,7 @@ import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +31,11 @@ _MOST_AGE_S = 3600.0
 
 # Only algorithms with a public key. With a shared secret (HS256), whoever can check a token could
 # also sign one.
-_RSA = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"})
-ALGORITHMS = _RSA | {"ES256", "ES384", "ES512", "EdDSA"}
-"""Those that are accepted; the type of a key permits some of them."""
+_ALGORITHMS = frozenset(
+    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
+)
 
 ReadKeys = Callable[[], Awaitable[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class PublicKey:
-    """A key, and the algorithms that its type and its own declaration permit."""
-
-    key: Any
-    algorithms: frozenset[str]
 
 
 class PublicKeys:
@@ -60,12 +52,12 @@ class PublicKeys:
         self._read = read
         self._refresh_s = refresh_s
         self._clock = clock
-        self._keys: Mapping[str, PublicKey] = {}
+        self._keys: Mapping[str, jwt.PyJWK] = {}
         self._read_at = -float("inf")
         self._tried_at = -float("inf")
         self._reading = asyncio.Lock()
 
-    async def find(self, key_id: str) -> PublicKey | None:
+    async def find(self, key_id: str) -> jwt.PyJWK | None:
         """The key of that id; an empty id finds the only key. Raises Unavailable."""
         if self._age() >= self._refresh_s or self._pick(key_id) is None:
             async with self._reading:
@@ -77,7 +69,7 @@ class PublicKeys:
     def _age(self) -> float:
         return self._clock() - self._read_at
 
-    def _pick(self, key_id: str) -> PublicKey | None:
+    def _pick(self, key_id: str) -> jwt.PyJWK | None:
         if not key_id and len(self._keys) == 1:
             return next(iter(self._keys.values()))
         return self._keys.get(key_id)
@@ -115,44 +107,24 @@ def build_reader(
     return read
 
 
-def parse_keys(document: Any) -> dict[str, PublicKey]:
+def parse_keys(document: Any) -> dict[str, jwt.PyJWK]:
     """Key id → key, for the signature keys of a JWKS document. Raises Unavailable.
 
-    Leaves out keys of unknown types, secret keys (``oct``) and keys for encryption.
+    A key is for one algorithm: its own, or by its type RS256, ES256, ES384, ES512 or EdDSA. Leaves
+    out keys of unknown types, secret keys (``oct``) and keys for encryption.
     """
     entries = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(entries, list):
         raise Unavailable("The identity provider's document holds no public keys.")
-    found: dict[str, PublicKey] = {}
+    found: dict[str, jwt.PyJWK] = {}
     for entry in entries:
-        if not isinstance(entry, dict) or entry.get("use", "sig") != "sig":
+        if not isinstance(entry, dict) or entry.get("use", "sig") != "sig" or "d" in entry:
             continue
-        algorithms = _find_algorithms(entry)
-        if algorithms and "d" not in entry:
-            try:
-                key = jwt.PyJWK(entry, algorithm=min(algorithms)).key
-            except (jwt.PyJWTError, ValueError):
-                continue
-            found[str(entry.get("kid", ""))] = PublicKey(key, algorithms)
+        with suppress(jwt.PyJWTError, ValueError, NotImplementedError):
+            key = jwt.PyJWK(entry)
+            if key.algorithm_name in _ALGORITHMS:
+                found[str(entry.get("kid", ""))] = key
     return found
-
-
-def _find_algorithms(entry: Mapping[str, Any]) -> frozenset[str]:
-    match entry.get("kty"), entry.get("crv"):
-        case "RSA", _:
-            possible = _RSA
-        case "EC", "P-256":
-            possible = frozenset({"ES256"})
-        case "EC", "P-384":
-            possible = frozenset({"ES384"})
-        case "EC", "P-521":
-            possible = frozenset({"ES512"})
-        case "OKP", "Ed25519" | "Ed448":
-            possible = frozenset({"EdDSA"})
-        case _:
-            possible = frozenset()
-    declared = entry.get("alg")
-    return possible if declared is None else possible & {declared}
 
 
 def _read_file(path: Path) -> Any:

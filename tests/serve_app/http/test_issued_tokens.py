@@ -146,7 +146,7 @@ async def test_the_proxy_refuses_only_what_the_replica_would_refuse_too(
     settings: Settings, replicas: Replicas, keys: ApiKeyStore
 ) -> None:
     """It has no index, so it lets every bearer token pass."""
-    proxy = add_middleware(replicas.apps[0], pick_middleware_settings(settings), most_open_bodies=9)
+    proxy = add_middleware(replicas.apps[0], pick_middleware_settings(settings))
     _, key = await keys.create(BOB, valid_days=None)
 
     async def send(*headers: tuple[bytes, bytes]) -> int:
@@ -188,7 +188,6 @@ async def test_routes_answer_nobody_whom_the_replica_did_not_identify(
     app = add_middleware(
         build_routes(Services(settings, service, NO_TOOLS)),
         pick_middleware_settings(settings),
-        most_open_bodies=9,
     )
     async with connect(app) as client:
         headers = {"Authorization": "Bearer anything"}

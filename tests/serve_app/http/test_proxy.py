@@ -137,7 +137,6 @@ async def test_passing_twice_is_passing_once() -> None:
     twice = add_middleware(
         build_app(settings, generator=FakeGenerator(reason="No.")),
         pick_middleware_settings(settings),
-        most_open_bodies=9,
     )
     requests = [
         ("POST", "/query", [b'{"question": "Q?"}'], (HOST, JSON)),

@@ -61,7 +61,7 @@ def build(settings: Settings) -> Any:
 def build_proxy(settings: Settings) -> Any:
     """The checks in Ray's proxy, before an application that is never reached."""
     never: Any = None
-    return add_middleware(never, pick_middleware_settings(settings), most_open_bodies=1)
+    return add_middleware(never, pick_middleware_settings(settings))
 
 
 @pytest.mark.parametrize("build", [build, build_proxy])
