@@ -20,10 +20,7 @@ from sqlglot.errors import SqlglotError
 from nl2sql.catalog import Table
 from repair.limits import MOST_CHARS, MOST_TOKENS
 from repair.normalize.calls import calls
-from repair.normalize.clauses import (
-    alias_references,
-    distinct_order,
-)
+from repair.normalize.clauses import alias_references, distinct_order
 from repair.normalize.dates import date_formats, date_parts, date_shifts, date_spans
 from repair.normalize.facts import Facts
 from repair.normalize.readers import read_foreign, read_query, write_query

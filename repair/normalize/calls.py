@@ -25,7 +25,6 @@ def _but(target: str, template: str) -> dict[str, str]:
     return {name: text for name, text in _all(template).items() if name != target}
 
 
-_NOW = _all("CURRENT_TIMESTAMP")
 _FIND = {_P: "STRPOS({y}, {x})", _S: "INSTR({y}, {x})", _D: "STRPOS({y}, {x})"}
 # By the name and the number of arguments; a target that is left out has the function itself.
 _TEMPLATES: dict[tuple[str, int], dict[str, str]] = {
@@ -33,61 +32,29 @@ _TEMPLATES: dict[tuple[str, int], dict[str, str]] = {
     ("IFNULL", 2): {_P: "COALESCE({x}, {y})"},
     ("NVL", 2): _all("COALESCE({x}, {y})"),
     ("ISNULL", 2): _all("COALESCE({x}, {y})"),
-    ("ISNULL", 1): _all("({x} IS NULL)"),
     ("IIF", 3): _but(_S, "CASE WHEN {x:bare} THEN {y} ELSE {z} END"),
-    ("COUNTIF", 1): _but(_D, "COUNT(CASE WHEN {x:bare} THEN 1 END)"),
     # The current time.
     ("CURDATE", 0): _all("CURRENT_DATE"),
     ("CURRENT_DATE", 0): {_P: "CURRENT_DATE", _S: "CURRENT_DATE"},
-    ("TODAY", 0): {_P: "CURRENT_DATE", _S: "CURRENT_DATE"},
     ("NOW", 0): {_S: "CURRENT_TIMESTAMP"},
-    ("GETDATE", 0): _NOW,
-    ("SYSDATE", 0): _NOW,
-    ("CURRENT_TIMESTAMP", 0): _NOW,
-    # Dates, beside those of ``dates.py``.
-    ("MONTHNAME", 1): {_P: "TO_CHAR({x:time}, 'FMMonth')"},
-    ("DAYNAME", 1): {_P: "TO_CHAR({x:time}, 'FMDay')"},
-    ("LAST_DAY", 1): {
-        _P: "CAST(DATE_TRUNC('month', {x:time}) + INTERVAL '1 MONTH' - INTERVAL '1 DAY' AS DATE)",
-        _S: "DATE({x:bare}, 'start of month', '+1 month', '-1 day')",
-    },
+    ("GETDATE", 0): _all("CURRENT_TIMESTAMP"),
     # Text.
     ("CONCAT", 2): {_S: "({x} || {y})"},
     ("CONCAT", 3): {_S: "({x} || {y} || {z})"},
     ("LEN", 1): {_P: "LENGTH({x})", _S: "LENGTH({x})"},
-    ("CHAR_LENGTH", 1): {_S: "LENGTH({x})"},
-    ("UCASE", 1): {_P: "UPPER({x})", _S: "UPPER({x})"},
-    ("LCASE", 1): {_P: "LOWER({x})", _S: "LOWER({x})"},
-    ("MID", 3): _all("SUBSTR({x}, {y}, {z})"),
     ("LEFT", 2): {_S: "SUBSTR({x}, 1, {y})"},
     ("RIGHT", 2): {_S: "SUBSTR({x}, -{y})"},
     ("INSTR", 2): {_P: "STRPOS({x}, {y})"},
     ("STRPOS", 2): {_S: "INSTR({x}, {y})"},
     ("CHARINDEX", 2): _FIND,
     ("LOCATE", 2): _FIND,
-    ("CONTAINS", 2): {_P: "(STRPOS({x}, {y}) > 0)", _S: "(INSTR({x}, {y}) > 0)"},
-    ("STARTS_WITH", 2): {_S: "(SUBSTR({x}, 1, LENGTH({y})) = {y})"},
-    ("REGEXP_LIKE", 2): {_P: "({x} ~ {y})", _D: "REGEXP_MATCHES({x}, {y})"},
     ("STRING_AGG", 2): {_S: "GROUP_CONCAT({x}, {y})"},
     # Numbers.
-    ("AVERAGE", 1): _all("AVG({x})"),
-    ("MEAN", 1): {_P: "AVG({x})", _S: "AVG({x})"},
-    ("STDEV", 1): {_P: "STDDEV({x})", _D: "STDDEV({x})"},
-    ("MEDIAN", 1): {_P: "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY {x})"},
-    ("TOTAL", 1): _but(_S, "COALESCE(SUM({x}), 0)"),
     ("GREATEST", 2): {_S: "MAX({x}, {y})"},
     ("LEAST", 2): {_S: "MIN({x}, {y})"},
-    ("MAX", 2): {_P: "GREATEST({x}, {y})"},
-    ("MIN", 2): {_P: "LEAST({x}, {y})"},
     # Casts.
     ("DATETIME", 1): _but(_S, "CAST({x} AS TIMESTAMP)"),
-    ("TIMESTAMP", 1): {**_all("CAST({x} AS TIMESTAMP)"), _S: "DATETIME({x})"},
     ("TO_DATE", 1): {**_all("CAST({x} AS DATE)"), _S: "DATE({x})"},
-    ("FROM_UNIXTIME", 1): {**_all("TO_TIMESTAMP({x})"), _S: "DATETIME({x}, 'unixepoch')"},
-    ("UNIX_TIMESTAMP", 1): {
-        **_all("EXTRACT(EPOCH FROM {x:time})"),
-        _S: "CAST(STRFTIME('%s', {x}) AS INTEGER)",
-    },
     # Days since another day than SQLite's, which is the same in differences.
     ("JULIANDAY", 1): _but(_S, "(EXTRACT(EPOCH FROM {x:time}) / 86400.0)"),
 }

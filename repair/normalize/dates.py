@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from sqlglot import exp
+from sqlglot.dialects import Dialect, MySQL, Postgres
+from sqlglot.time import format_time
 
 from nl2sql.sql.column_kinds import kind_of
-from nl2sql.sql.nodes import find_all
 from repair.normalize.calls import (
     list_inner_first,
     read_number,
@@ -105,18 +106,11 @@ def _needs_cast(value: exp.Expr, facts: Facts) -> bool:
     return facts.kind_of(value) in NUMERIC | {"text"}
 
 
-# ``strftime``'s signs in the notation of ``to_char``.
-_POSTGRES = {
-    "Y": "YYYY", "y": "YY", "m": "MM", "d": "DD", "H": "HH24", "I": "HH12", "M": "MI", "S": "SS",
-    "B": "FMMonth", "b": "Mon", "A": "FMDay", "a": "Dy", "j": "DDD",
-}  # fmt: skip
-_FROM_POSTGRES = {text.upper(): sign for sign, text in _POSTGRES.items()} | {"MONTH": "B"}
-_FROM_MYSQL = {"i": "M", "s": "S", "M": "B", "W": "A", "h": "I"}
-_SQLITE_SIGNS = frozenset("YmdHMSjw")
-_PERCENT = re.compile(r"%(.)|([^%]+)", re.DOTALL)
-_LETTERS = re.compile("|".join(sorted(_FROM_POSTGRES, key=len, reverse=True)) + r"|[^A-Z]+")
-_FORMATS = {"DATE_FORMAT": "mysql", "STRFTIME": "c", "TO_CHAR": "postgres", "FORMAT_DATE": "c"}
+# The dialect in whose notation a function's format is; None for that of ``strftime``.
+_NOTATIONS = {"DATE_FORMAT": MySQL, "TO_CHAR": Postgres, "STRFTIME": None}
 _OWN_FORMAT = {"postgres": "TO_CHAR", "sqlite": "STRFTIME", "duckdb": "STRFTIME"}
+_SIGN = re.compile("%(.)")
+_SQLITE_SIGNS = frozenset("YmdHMSjw")
 
 
 def date_formats(tree: exp.Expr, facts: Facts) -> bool:
@@ -129,7 +123,7 @@ def date_formats(tree: exp.Expr, facts: Facts) -> bool:
         name, args = call.name.upper(), call.expressions
         if len(args) != 2:
             return None
-        first = 0 if name in ("STRFTIME", "FORMAT_DATE") and read_text(args[0]) else 1
+        first = 0 if name == "STRFTIME" and read_text(args[0]) else 1
         text, value = read_text(args[first]), args[1 - first]
         is_placed = name != "STRFTIME" or (first == 0) == (facts.target == "sqlite")
         is_date = facts.target == "sqlite" or facts.kind_of(value) != "text"
@@ -137,7 +131,7 @@ def date_formats(tree: exp.Expr, facts: Facts) -> bool:
             return None
         if facts.target != "sqlite" and text and (read_text(value) or "").lower() == "now":
             value = write("CURRENT_TIMESTAMP", facts)
-        written = _translate(text, _FORMATS[name], facts.target)
+        written = _translate(text, _NOTATIONS[name], facts.target)
         literal = exp.Literal.string(written)
         template = {
             "postgres": "TO_CHAR({x:time}, {f})",
@@ -146,35 +140,28 @@ def date_formats(tree: exp.Expr, facts: Facts) -> bool:
         }[facts.target]
         return write(template, facts, x=value, f=literal) if written else None
 
-    return replace_calls(tree, _FORMATS, build)
+    return replace_calls(tree, _NOTATIONS, build)
 
 
-def _translate(text: str, notation: str, target: str) -> str:
+def _translate(text: str, notation: type[Dialect] | None, target: str) -> str:
     """The format in the target's notation; empty if one of both cannot express it.
 
-    >>> _translate("%Y-%m", "c", "postgres"), _translate("YYYY/MM", "postgres", "duckdb")
+    >>> _translate("%Y-%m", None, "postgres"), _translate("YYYY/MM", Postgres, "duckdb")
     ('YYYY-MM', '%Y/%m')
-    >>> _translate("%M", "mysql", "sqlite")
+    >>> _translate("%M", MySQL, "sqlite")
     ''
     """
-    if notation == "postgres":
-        found = _LETTERS.findall(text.upper())
-        if "".join(found) != text.upper():
-            return ""
-        parts = [(_FROM_POSTGRES.get(part, ""), part) for part in found]
-    else:
-        parts = _PERCENT.findall(text.replace("%F", "%Y-%m-%d").replace("%T", "%H:%M:%S"))
-        if notation == "mysql":
-            parts = [(_FROM_MYSQL.get(sign, sign), plain) for sign, plain in parts]
-    known = _SQLITE_SIGNS if target == "sqlite" else frozenset(_POSTGRES)
-    if any(sign and sign not in known for sign, _ in parts):
+    plain: str = text
+    if notation is not None:
+        plain = format_time(text, notation.TIME_MAPPING, notation.TIME_TRIE) or ""
+    # Letters that are left are words, or signs that sqlglot does not know.
+    if any(sign.isalpha() for sign in _SIGN.sub("", plain)):
         return ""
-    if target != "postgres":
-        return "".join(f"%{sign}" if sign else plain for sign, plain in parts)
-    return "".join(
-        _POSTGRES[sign] if sign else f'"{plain}"' if re.search("[A-Za-z]", plain) else plain
-        for sign, plain in parts
-    )
+    if target == "postgres":
+        written = format_time(plain, Postgres.INVERSE_TIME_MAPPING, Postgres.INVERSE_TIME_TRIE)
+        return "" if not written or "%" in written else written
+    is_known = target != "sqlite" or _SQLITE_SIGNS.issuperset(_SIGN.findall(plain))
+    return plain if is_known else ""
 
 
 _DAYS = frozenset({"day", "week", "month", "quarter", "year"})
@@ -325,8 +312,7 @@ _WHOLE = {
     },
     "duckdb": {unit: f"DATE_SUB('{unit}', {{a:time}}, {{b:time}})" for unit in (*_DAYS, *_SIGNS)},
 }
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600}
-for _unit, _size in _SECONDS.items():
+for _unit, _size in {"second": 1, "minute": 60, "hour": 3600}.items():
     _SPANS["postgres"][_unit] = f"TRUNC(EXTRACT(EPOCH FROM ({{b:time}} - {{a:time}})) / {_size})"
     _SPANS["sqlite"][_unit] = f"((STRFTIME('%s', {{b}}) - STRFTIME('%s', {{a}})) / {_size})"
 
@@ -335,7 +321,7 @@ def date_spans(tree: exp.Expr, facts: Facts) -> bool:
     """Translates ``DATEDIFF(b, a)``, ``DATEDIFF(day, a, b)``, ``TIMESTAMPDIFF(YEAR, a, b)``.
 
     Two arguments are MySQL's form: days from the second to the first. On SQLite also
-    ``DATE_TRUNC`` and the years of an ``AGE``.
+    ``DATE_TRUNC``.
     """
 
     def build(call: exp.Anonymous) -> exp.Expr | None:
@@ -352,16 +338,7 @@ def date_spans(tree: exp.Expr, facts: Facts) -> bool:
             return None
         return _subtract(args[1], args[2], unit, facts, whole=name == "TIMESTAMPDIFF")
 
-    changed = False
-    for node in list(find_all(tree, exp.Extract)) if facts.target == "sqlite" else ():
-        age, unit = node.expression, _UNITS.get(read_word(node.this), "")
-        if isinstance(age, exp.Anonymous) and age.name.upper() == "AGE" and unit == "year":
-            end, start = [*[write("CURRENT_DATE", facts)], *age.expressions][-2:]
-            if (new := _subtract(start, end, unit, facts, whole=True)) is not None:
-                node.replace(new)
-                changed = True
-    names = ("DATEDIFF", "DATE_DIFF", "TIMESTAMPDIFF", "DATE_TRUNC")
-    return replace_calls(tree, names, build) or changed
+    return replace_calls(tree, ("DATEDIFF", "DATE_DIFF", "TIMESTAMPDIFF", "DATE_TRUNC"), build)
 
 
 def _subtract(

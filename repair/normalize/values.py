@@ -65,16 +65,12 @@ _TEXT_NODES = (exp.Substring, exp.Trim, exp.StrPosition, exp.Like, exp.ILike)
 def texts(tree: exp.Expr, facts: Facts) -> bool:
     """``SUBSTR(day, 1, 4)`` becomes ``SUBSTR(CAST(day AS TEXT), 1, 4)``; SQLite casts by itself.
 
-    So do ``day LIKE '2024%'`` and, on PostgreSQL, ``GROUP_CONCAT(day)``.
+    So does ``day LIKE '2024%'``.
     """
     if facts.target == "sqlite":
         return False
     values = [call.expressions[0] for call in list_calls(tree, _TEXT_CALLS) if call.expressions]
     values += [node.this for node in find_all(tree, *_TEXT_NODES)]
-    if facts.target == "postgres":
-        for group in find_all(tree, exp.GroupConcat):
-            part = group.this.this if isinstance(group.this, exp.Order) else group.this
-            values.append(part.expressions[0] if isinstance(part, exp.Distinct) else part)
     changed = False
     for value in values:
         if facts.kind_of(value) in NUMERIC | TEMPORAL | {"boolean"}:
@@ -111,8 +107,7 @@ def numbers(tree: exp.Expr, facts: Facts) -> bool:
 def booleans(tree: exp.Expr, facts: Facts) -> bool:
     """On PostgreSQL, ``active = 1`` becomes ``active = TRUE`` if the column is a boolean.
 
-    ``flag = TRUE`` becomes ``flag = 1`` if it is a number, and a number as a condition is compared
-    with 0.
+    ``flag = TRUE`` becomes ``flag = 1`` if it is a number.
     """
     if facts.target != "postgres":
         return False
@@ -126,22 +121,7 @@ def booleans(tree: exp.Expr, facts: Facts) -> bool:
             literal = exp.Literal.number(int(node.right.this))
             node.replace(exp.EQ(this=node.left, expression=literal))
             changed = True
-    for condition in _list_conditions(tree):
-        if facts.kind_of(condition) in NUMERIC and isinstance(condition, exp.Column | exp.Literal):
-            condition.replace(write("{x} <> 0", facts, x=condition))
-            changed = True
     return changed
-
-
-def _list_conditions(tree: exp.Expr) -> list[exp.Expr]:
-    """The expressions that are used as conditions."""
-    found = [node.this for node in find_all(tree, exp.Where, exp.Having, exp.Not)]
-    for node in find_all(tree, exp.And, exp.Or):
-        found += [node.left, node.right]
-    for case in find_all(tree, exp.Case):
-        if case.this is None:
-            found += [branch.this for branch in case.args["ifs"]]
-    return found
 
 
 _NOTHING = frozenset({"null", "none", "nan", ""})
@@ -193,8 +173,6 @@ def text_numbers(tree: exp.Expr, facts: Facts) -> bool:
         if facts.kind_of(within.this) == "text" and isinstance(within.this, exp.Column):
             for value in within.expressions:
                 changed |= _quote(value)
-        if isinstance(query := within.args.get("query"), exp.Subquery):
-            changed |= _adapt_query(within.this, query.this, facts)
     for between in list(find_all(tree, exp.Between)):
         if facts.kind_of(between.args["low"]) in NUMERIC:
             changed |= _cast(between.this, facts)
@@ -207,19 +185,6 @@ def _adapt(text: exp.Expr, number: exp.Expr, facts: Facts, ordered: bool) -> boo
         return _cast(text, facts)
     if not _quote(number):
         number.replace(write("CAST({x} AS TEXT)", facts, x=number))
-    return True
-
-
-def _adapt_query(value: exp.Expr, query: exp.Expr, facts: Facts) -> bool:
-    """Makes a value and the output of a subquery comparable, as text."""
-    if not isinstance(query, exp.Select) or len(query.expressions) != 1:
-        return False
-    output = query.expressions[0].unalias()
-    kinds = (facts.kind_of(value), facts.kind_of(output))
-    if "text" not in kinds or not set(kinds) & NUMERIC:
-        return False
-    number = output if kinds[0] == "text" else value
-    number.replace(write("CAST({x} AS TEXT)", facts, x=number))
     return True
 
 
