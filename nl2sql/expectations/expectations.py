@@ -47,11 +47,6 @@ _NEGATED = re.compile(
     r"|\b(?:never|without|except|excluding)\b|\b(?:have|has|had|with) no\b",
     re.IGNORECASE,
 )
-_AVERAGE = re.compile(r"\b(?:average|mean|avg)\b", re.IGNORECASE)
-_EXTREMES = (
-    ("max", re.compile(r"\bmax(?:imum)?\b", re.IGNORECASE)),
-    ("min", re.compile(r"\bmin(?:imum)?\b", re.IGNORECASE)),
-)
 _DOWN = re.compile(r"\b(?:descending|decreasing)\b", re.IGNORECASE)
 _UP = re.compile(
     r"\b(?:ascending|increasing|alphabetical(?:ly)?|lexicographic(?:al|ally)?)\b", re.IGNORECASE
@@ -111,7 +106,7 @@ class Expectations:
     ``columns``: the numbers of columns that fit. ``rows``: the maximal number of rows.
     ``one_number``: one row with one number. ``best``: one or few rows at one end of an order;
     ``highest`` says at which end, ``oldest`` at which end of a time or an age; ``descending`` is
-    the direction of a requested order. ``extremes``: ``max`` and ``min`` if they are named.
+    the direction of a requested order.
     ``comparisons``: the comparisons with figures; ``comparisons_either_way``: those of a negated
     question, and their opposites. ``decimals``: figures should be rounded to so many.
     """
@@ -119,7 +114,6 @@ class Expectations:
     columns: tuple[int, ...] = ()
     rows: int | None = None
     one_number: bool = False
-    average: bool = False
     grouped: bool = False
     best: bool = False
     distinct: bool = False
@@ -127,7 +121,6 @@ class Expectations:
     descending: bool | None = None
     highest: bool | None = None
     oldest: bool | None = None
-    extremes: tuple[str, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     comparisons_either_way: tuple[Comparison, ...] = ()
     decimals: int | None = None
@@ -164,7 +157,6 @@ def read_expectations(question: str) -> Expectations:
         columns=columns,
         rows=rows,
         one_number=text.lower().startswith(("how many", "count ")) and columns == (1,),
-        average=_AVERAGE.search(text) is not None,
         grouped=grouped and _FIGURE.search(text) is not None,
         best=best,
         distinct=_DISTINCT.search(text) is not None,
@@ -172,7 +164,6 @@ def read_expectations(question: str) -> Expectations:
         descending=_find_direction(text, is_down=is_down, is_up=is_up),
         highest=_find_end(text),
         oldest=_choose(text, _OLD, _YOUNG),
-        extremes=tuple(name for name, pattern in _EXTREMES if pattern.search(text)),
         # "Not more than 3" inverts the comparison, but a negation may also concern something else.
         comparisons=() if negated else compared,
         comparisons_either_way=tuple(map(add_opposite, compared)) if negated else (),

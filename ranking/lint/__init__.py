@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterable
 from nl2sql.types import Finding
 from ranking.definition_use import DefinitionUse
 from ranking.lint.comparisons import (
-    contradiction,
-    null_comparison,
     number_compared_with_text,
     unlisted_code,
 )
@@ -24,7 +22,6 @@ from ranking.lint.joins import (
     cartesian_join,
     join_off_keys,
     outer_column,
-    self_comparison,
     unused_join,
 )
 from ranking.lint.outputs import (
@@ -37,12 +34,9 @@ from ranking.query import Query
 RULES: tuple[Callable[[Query], Finding | None], ...] = (
     # Errors.
     cartesian_join,
-    self_comparison,
     join_off_keys,
     outer_column,
     number_compared_with_text,
-    null_comparison,
-    contradiction,
     aggregate_without_group,
     unlisted_code,
     # Warnings.

@@ -1,4 +1,4 @@
-"""Measures the conditions of a query: operators, directions, literals, flags, keys.
+"""Measures the conditions of a query: operators, directions, literals.
 
 Each measure has a name and a strength between 0 and 1; one that does not apply is left out.
 """
@@ -135,11 +135,10 @@ _OPERATORS: dict[type[exp.Expr], str] = {
 }
 _TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 _TIMES = list_english("ages")
-_EXTREMES = {"max": exp.Max, "min": exp.Min}
 
 
 def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Yields comparisons and orders in the wrong direction, and missing extremes.
+    """Yields comparisons and orders in the wrong direction.
 
     A figure that the query does not contain at all is not checked here.
 
@@ -162,16 +161,6 @@ def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measur
             yield "comparison_differs", len(differ) / len(comparisons)
     if _sorts_otherwise(expected, query.tree):
         yield "direction_differs", 1.0
-    if expected.extremes:
-        names = [column.name.lower() for column in query.find_all(exp.Column)]
-        missing = [
-            extreme
-            for extreme in expected.extremes
-            if query.tree.find(_EXTREMES[extreme], exp.Limit, exp.Fetch, exp.Window) is None
-            and not any(extreme in name for name in names)
-        ]
-        if missing:
-            yield "extreme_missing", len(missing) / len(expected.extremes)
 
 
 def _is_held(wanted: frozenset[tuple[str, str]], written: set[tuple[str, str]]) -> bool:
@@ -225,58 +214,3 @@ def _find_end(expected: Expectations, key: exp.Expr) -> bool | None:
     if "age" in words:
         return expected.oldest
     return not expected.oldest if words & _TIMES else None
-
-
-# The beginnings of the names of flags: "is_active".
-_FLAG_WORDS = frozenset("is has was can flag".split())
-_TEXT_FLAGS = ("0", "1")
-
-
-def measure_conditions(question: str, expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Yields the share of comparisons with flags that the question does not mention.
-
-    A flag is mentioned if its column is one by its type or name, and the question contains all
-    other words of the name.
-
-    >>> from nl2sql.catalog import Column, Table
-    >>> from nl2sql.expectations.expectations import read_expectations
-    >>> from ranking.query import read_query
-    >>> shop = Table("s", "shop", (Column("score", "int"),))
-    >>> query = read_query("SELECT 1 FROM shop WHERE score = 1", "sqlite", [shop])
-    >>> question = "Which city has only 2 shops?"
-    >>> list(measure_conditions(question, read_expectations(question), query))
-    [('flags_unsaid', 1.0)]
-    """
-    pairs = [
-        (node.this, node.args["expression"])
-        for node in query.find_all(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
-        if isinstance(node.this, exp.Column)
-        and isinstance(node.args["expression"], exp.Literal | exp.Boolean)
-    ]
-    said = frozenset(split_words(question))
-    unsaid = sum(
-        _is_flag(value, question, expected) and not _is_mentioned(column, said, query)
-        for column, value in pairs
-    )
-    if unsaid:
-        yield "flags_unsaid", unsaid / len(pairs)
-
-
-def _is_flag(value: exp.Expr, question: str, expected: Expectations) -> bool:
-    """True for true, false, 0 and 1 that the question does not contain; "no" may mean 0."""
-    if isinstance(value, exp.Boolean):
-        return True
-    if not _is_number(value) or value.name not in _TEXT_FLAGS or is_said(value.name, question):
-        return False
-    return value.name == "1" or not expected.negated
-
-
-def _is_number(value: exp.Expr) -> bool:
-    return isinstance(value, exp.Literal) and not value.is_string
-
-
-def _is_mentioned(column: exp.Column, said: frozenset[str], query: Query) -> bool:
-    words = set(split_words(column.name))
-    use = query.resolve(column)
-    is_boolean = use is not None and query.kind_of(use) == "boolean"
-    return (is_boolean or not words.isdisjoint(_FLAG_WORDS)) and said >= words - _FLAG_WORDS

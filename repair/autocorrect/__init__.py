@@ -16,7 +16,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from nl2sql.sql.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect.join_conditions import join_keys
-from repair.autocorrect.missing_tables import named_neighbours, neighbour_columns
+from repair.autocorrect.missing_tables import neighbour_columns
 from repair.autocorrect.names import (
     invented_columns,
     invented_date_parts,
@@ -35,7 +35,6 @@ RULES: tuple[Rule, ...] = (
     wrong_tables,
     neighbour_columns,
     invented_columns,
-    named_neighbours,
     invented_date_parts,
 )
 

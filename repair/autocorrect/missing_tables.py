@@ -7,7 +7,6 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from nl2sql.catalog import Table
-from nl2sql.words import split_words
 from repair.autocorrect.names import find_column
 from repair.autocorrect.select_scopes import (
     SelectScope,
@@ -165,44 +164,4 @@ def _find_ways(scope: SelectScope, fits: _Fits) -> list[tuple[SelectSource, KeyN
         for source, table in scope.list_tables()
         for neighbour in scope.visible.list_neighbours(table)
         if fits(neighbour.table)
-    ]
-
-
-def named_neighbours(tree: exp.Expr, visible: TableLookup) -> bool:
-    """Makes ``SELECT customer_country FROM orders`` join the customers and read their country.
-
-    The words of the name must be all those of the table and of the column, in this order.
-    """
-    changed = False
-    for scope in read_scopes(tree, visible):
-        joined: dict[str, tuple[SelectSource, str]] = {}
-        for column, _ in list_faults(scope, "owner", "column"):
-            if find_clause(column) == "joins":
-                continue
-            if column.name in joined:
-                point_at(column, *joined[column.name], visible)
-                continue
-            found = _find_named(column.name, scope)
-            names = {(way[1].table.qualified, name) for way, name in found}
-            way = visible.choose([way for way, _ in found]) if len(names) == 1 else None
-            if way is not None and (added := add_join(scope, *way)):
-                joined[column.name] = added, visible.fold(found[0][1])
-                point_at(column, *joined[column.name], visible)
-                changed = True
-    return changed
-
-
-def _find_named(
-    name: str, scope: SelectScope
-) -> list[tuple[tuple[SelectSource, KeyNeighbour], str]]:
-    """The joins to a table not joined yet, each with its column of that name."""
-    joined = [table for _, table in scope.list_tables()]
-    words = split_words(name)
-    return [
-        ((source, neighbour), column.name)
-        for source, table in scope.list_tables()
-        for neighbour in scope.visible.list_neighbours(table)
-        if neighbour.table not in joined
-        for column in neighbour.table.columns
-        if split_words(neighbour.table.name) + split_words(column.name) == words
     ]

@@ -76,8 +76,8 @@ def test_a_failed_explain_is_a_term() -> None:
 
 
 def test_a_finding_is_a_term_under_the_name_of_its_rule() -> None:
-    findings = (Finding("contradiction", "error", ""), Finding("unused_join", "warning", ""))
-    assert score(findings=findings) == {"lint:contradiction": 1.0, "lint:unused_join": 1.0}
+    findings = (Finding("outer_column", "error", ""), Finding("unused_join", "warning", ""))
+    assert score(findings=findings) == {"lint:outer_column": 1.0, "lint:unused_join": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,6 @@ CASES: list[tuple[str, str, str]] = [
     ("order_and_limit_match", "Who is the oldest customer?",
      "SELECT name FROM customers WHERE id = (SELECT max(id) FROM customers)"),
     ("best_missing", "Who is the oldest customer?", "SELECT name FROM customers"),
-    ("average_missing", "What is the average total?", "SELECT total FROM orders"),
     ("negation_missing", "Which customers have no orders?",
      "SELECT name FROM customers AS c JOIN orders AS o ON c.id = o.customer_id"),
     ("distinct_unasked", "Show the countries.", "SELECT DISTINCT country FROM customers"),
@@ -122,7 +121,6 @@ CASES: list[tuple[str, str, str]] = [
      "SELECT id FROM orders ORDER BY total DESC LIMIT 1"),
     ("direction_differs", "Show the top 5 orders by total.",
      "SELECT id FROM orders ORDER BY total LIMIT 5"),
-    ("extreme_missing", "What is the minimum total?", "SELECT total FROM orders"),
     ("comparison_differs", "Who has no more than two orders?",
      "SELECT name FROM customers GROUP BY name HAVING count(*) = 2"),
     ("comparison_differs", "Show all names except for those with at least two orders.",
@@ -130,8 +128,6 @@ CASES: list[tuple[str, str, str]] = [
      "HAVING count(*) > 2"),
     ("comparison_differs", "Show the orders after the year 2014.",
      "SELECT id FROM orders WHERE year >= 2014"),
-    ("flags_unsaid", "Who bought something?", "SELECT name FROM customers WHERE id = 1"),
-    ("flags_unsaid", "Who bought something?", "SELECT name FROM visits WHERE is_paid = true"),
     ("lateness_missing", "How many orders were shipped late?",
      "SELECT count(*) FROM orders WHERE shipped IS NOT NULL"),
     ("literals_unsaid", "Show the open orders.", "SELECT id FROM orders WHERE total > 12"),
@@ -154,9 +150,6 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
         ("Show the top 5 orders.", "SELECT id FROM orders ORDER BY total DESC NULLS LAST LIMIT 5"),
         ("Show orders sorted by total.", "SELECT id FROM orders ORDER BY total"),
         ("How many orders are there?", "SELECT count(*) FROM orders"),
-        ("How many units were sold?", "SELECT sum(quantity) FROM order_lines"),
-        ("What is the average total?", "SELECT avg(total) FROM orders"),
-        ("Show the average of the stadium.", "SELECT average_of FROM stadium"),
         ("Which customers have no orders?",
          "SELECT name FROM customers WHERE id NOT IN (SELECT customer_id FROM orders)"),
         ("Which customers have no name?", "SELECT id FROM customers WHERE NOT name > ''"),
@@ -173,13 +166,8 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
          "SELECT 1 FROM orders WHERE placed < '2014-01-01'"),
         ("Show the order with number 338.", 'SELECT id FROM orders WHERE code = "338"'),
         ("Show the number of rooms of each flat.", "SELECT room_count, no FROM flats"),
-        ("How many students does each college have on average?", "SELECT avg(total) FROM orders"),
-        ("Show male customers.", "SELECT name FROM customers WHERE sex = 'M'"),
-        ("Show approved orders.", "SELECT id FROM orders WHERE approved = 'Yes'"),
         ("What is the name of the first customer?",
          "SELECT name FROM customers ORDER BY id LIMIT 1"),
-        ("What is the name of customer 5?", "SELECT name FROM customers WHERE id = 5"),
-        ("What is the name of paid visits?", "SELECT name FROM visits WHERE is_paid = true"),
         ("Which customers have no visits?", "SELECT name FROM customers WHERE visits = 0"),
         ("Whose name starts with A?", "SELECT id FROM customers WHERE substr(name, 1, 1) = 'A'"),
         ("Show the orders that were shipped late.", "SELECT id FROM orders WHERE shipped > due"),
