@@ -1,5 +1,5 @@
 """Checks that an engine does what the pipeline needs, and measures what load it bears.
 
 ``behaviour`` asks through the ``Engine`` protocol alone, so it checks vLLM, OpenVINO and servers
-alike; ``load`` measures questions a minute and what an ``EngineProfile`` of the sizing needs.
+alike; ``load`` measures questions a minute.
 """

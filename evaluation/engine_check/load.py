@@ -14,16 +14,8 @@ from dataclasses import dataclass
 
 from evaluation.engine_check.prompts import measure_word, write_task, write_words
 from evaluation.metrics.statistics import percentile
-from evaluation.sizing.inputs import EngineProfile
 from nl2sql.protocols import Engine
 from nl2sql.types import SamplingRequest
-
-# Numbers of sequences whose step is measured for a profile.
-_STEP_SEQUENCES = (1, 8, 32, 128, 256)
-_LONG_ANSWER = 65
-_READERS = 32
-# On an engine that needs longer, more sequences are extrapolated.
-_LONGEST_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +65,10 @@ class LoadGenerator:
         await asyncio.gather(*(made._ask(1, 1) for _ in made._modules))
         return made
 
-    async def measure(
-        self, k: int, concurrency: int, seconds: float, *, cached: bool = True
-    ) -> MeasuredLoad:
+    async def measure(self, k: int, concurrency: int, seconds: float) -> MeasuredLoad:
         """Asks for ``seconds``, then waits for the answers in flight.
 
-        Not ``cached``: no prompt shares its beginning with another one. Raises what the engine
-        raises.
+        Raises what the engine raises.
         """
         latencies: list[float] = []
         tokens = [0, 0]
@@ -88,9 +77,7 @@ class LoadGenerator:
         async def ask_in_turn() -> None:
             while time.perf_counter() - start < seconds:
                 asked = time.perf_counter()
-                prompt_tokens, answer_tokens = await self._ask(
-                    k, self._shape.answer_tokens, cached=cached
-                )
+                prompt_tokens, answer_tokens = await self._ask(k, self._shape.answer_tokens)
                 latencies.append(time.perf_counter() - asked)
                 tokens[0] += prompt_tokens
                 tokens[1] += answer_tokens
@@ -107,41 +94,12 @@ class LoadGenerator:
             percentile(latencies, 95),
         )
 
-    async def build_profile(self, name: str, source: str) -> EngineProfile:
-        """The engine's speed in the form of ``quorumsql eval sizing``. Needs some ten seconds."""
-        start = time.perf_counter()
-        read = await asyncio.gather(*(self._ask(1, 1, cached=False) for _ in range(_READERS)))
-        prompt_rate = sum(prompt for prompt, _ in read) / (time.perf_counter() - start)
-        steps: dict[int, float] = {}
-        slowest = 0.0
-        for count in _STEP_SEQUENCES:
-            times = []
-            for answer_tokens in (1, _LONG_ANSWER):
-                asked = time.perf_counter()
-                await self._ask(count, answer_tokens)
-                times.append(time.perf_counter() - asked)
-            # A step with more sequences is never faster; noise would say so.
-            slowest = max(slowest, 1000 * (times[1] - times[0]) / (_LONG_ANSWER - 1))
-            steps[count] = round(slowest, 2)
-            if times[1] > _LONGEST_S:
-                break
-        shape = self._shape
-        return EngineProfile(
-            name=name,
-            source=source,
-            prompt_tokens_per_s=round(prompt_rate),
-            cached_share=round(shape.shared_tokens / (shape.shared_tokens + shape.own_tokens), 2),
-            step_ms=steps,
-        )
-
-    async def _ask(self, k: int, answer_tokens: int, *, cached: bool = True) -> tuple[int, int]:
+    async def _ask(self, k: int, answer_tokens: int) -> tuple[int, int]:
         number = next(self._numbers)
         module = self._modules[number % len(self._modules)]
-        # A prefix cache compares from the first token on.
-        beginning = module if cached else f"{number} {module}"
         own = write_words(self._own_words, f"question {number}")
         request = SamplingRequest(
-            write_task(f"{beginning}\n{own}"),
+            write_task(f"{module}\n{own}"),
             k,
             seed=number,
             temperature=1.0,

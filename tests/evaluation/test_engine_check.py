@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
@@ -115,29 +115,6 @@ async def test_all_questions_and_tokens_of_a_load_are_counted() -> None:
     assert found.answer_tokens == found.questions * 3 * 5
     assert found.per_minute == pytest.approx(60 * found.questions / found.seconds)
     assert 0 < found.p50_s <= found.p95_s <= found.seconds
-
-
-async def test_a_profile_never_says_that_more_sequences_are_faster() -> None:
-    shape = Shape(modules=1, shared_tokens=40, own_tokens=20, answer_tokens=5)
-    generator = await LoadGenerator.build(RandomEngine(), shape)
-
-    profile = await generator.build_profile("a fake", "a test")
-
-    steps = list(profile.step_ms.values())
-    assert steps == sorted(steps)
-    assert profile.prompt_tokens_per_s > 0
-
-
-async def test_prompts_without_a_shared_beginning_differ_from_the_first_word_on() -> None:
-    engine = RandomEngine()
-    generator = await LoadGenerator.build(engine, replace(Shape(), modules=1, answer_tokens=1))
-    engine.known.clear()
-
-    await generator.measure(1, 3, 0.0, cached=False)
-    await generator.measure(1, 3, 0.01, cached=False)
-
-    beginnings = {prompt.split()[0] for prompt in engine.known}
-    assert len(beginnings) == len(engine.known) > 0
 
 
 @pytest.mark.model

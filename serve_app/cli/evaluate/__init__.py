@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from serve_app.cli.evaluate import calibrate, engine, pairs, report, retrieval, run, sizing
+from serve_app.cli.evaluate import calibrate, engine, pairs, report, retrieval, run
 
 app = typer.Typer(no_args_is_help=True)
 app.command("run")(run.run)
@@ -12,5 +12,4 @@ app.command("retrieval")(retrieval.retrieval)
 app.command("calibrate")(calibrate.calibrate)
 app.command("report")(report.report)
 app.command("engine")(engine.engine)
-app.command("sizing")(sizing.sizing)
 app.command("export-pairs")(pairs.export_pairs)

@@ -5,16 +5,12 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from evaluation.engine_check.behaviour import EngineCheck, check_behaviour
 from evaluation.engine_check.load import LoadGenerator, MeasuredLoad, Shape
-from evaluation.runs.environment import describe_machine
-from evaluation.sizing.inputs import EngineProfile
 from nl2sql.settings import Settings
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, print_table, prints, say
@@ -33,19 +29,11 @@ def engine(
         str, typer.Option(help="Numbers of questions in flight, with commas.")
     ] = "1,32",
     seconds: Annotated[float, typer.Option(help="How long each load lasts.", min=0.1)] = 5.0,
-    profile: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Also write the engine's profile for eval sizing."),
-    ] = None,
 ) -> Output:
     """Check that the configured engine does what the pipeline needs, and measure its speed."""
     cli: CliContext = context.obj
     loads = [(each, many) for many in _read(concurrency, "concurrency") for each in _read(k, "k")]
-    checks, measured, found = asyncio.run(
-        _measure(cli.settings, loads, seconds, profile is not None)
-    )
-    if profile is not None and found is not None:
-        profile.write_text(yaml.safe_dump(found.model_dump(mode="json"), sort_keys=False))
+    checks, measured = asyncio.run(_measure(cli.settings, loads, seconds))
     document = {
         "checks": [dataclasses.asdict(check) for check in checks],
         "loads": [_describe(load) for load in measured],
@@ -58,12 +46,11 @@ def engine(
 
 
 async def _measure(
-    settings: Settings, loads: Sequence[tuple[int, int]], seconds: float, wants_profile: bool
-) -> tuple[list[EngineCheck], list[MeasuredLoad], EngineProfile | None]:
+    settings: Settings, loads: Sequence[tuple[int, int]], seconds: float
+) -> tuple[list[EngineCheck], list[MeasuredLoad]]:
     reporter = TerminalReporter()
-    wiring = Wiring(settings)
-    checks, measured, profile = [], [], None
-    async with open_engine(wiring, reporter) as opened:
+    checks, measured = [], []
+    async with open_engine(Wiring(settings), reporter) as opened:
         async for check in check_behaviour(opened):
             say(f"{'✓' if check.passed else '✗'} {check.name}: {check.seen}")
             checks.append(check)
@@ -71,14 +58,7 @@ async def _measure(
         for k, concurrency in loads:
             with reporter.step(f"K={k}, {concurrency} in flight"):
                 measured.append(await generator.measure(k, concurrency, seconds))
-        if wants_profile:
-            machine = describe_machine()
-            with reporter.step("Profile"):
-                profile = await generator.build_profile(
-                    f"{wiring.models.model_name()} on {machine['accelerators']}",
-                    f"quorumsql eval engine, {machine['processor']}",
-                )
-    return checks, measured, profile
+    return checks, measured
 
 
 def _read(text: str, option: str) -> list[int]:
