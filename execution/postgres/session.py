@@ -102,6 +102,32 @@ def find_missing_limits(url: str, database: str) -> tuple[str, ...]:
     return ("temp_file_limit",) if row == ("-1",) else ()
 
 
+# A trigger function can only be called by its trigger.
+_DEFINERS = """
+SELECT format('%%I.%%I(%%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes))
+  FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+ WHERE p.prosecdef AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+   AND p.prorettype NOT IN ('trigger'::regtype, 'event_trigger'::regtype)
+   AND EXISTS (
+       SELECT FROM pg_roles m
+        WHERE pg_has_role(%(login)s, m.oid, 'MEMBER')
+          AND has_function_privilege(m.oid, p.oid, 'EXECUTE')
+          AND has_schema_privilege(m.oid, n.oid, 'USAGE'))
+ ORDER BY 1
+"""
+
+
+def find_definers(url: str, login: str, database: str) -> tuple[str, ...]:
+    """The SECURITY DEFINER functions that ``login``, or a role that it may assume, may execute.
+
+    They are spelled for REVOKE, with the types of their arguments. Raises DatabaseUnavailable.
+    """
+    with open_connection(url, database) as connection:
+        connection.execute("SET LOCAL search_path = ''")
+        found = connection.execute(_DEFINERS, {"login": login}).fetchall()
+    return tuple(name for (name,) in found)
+
+
 # How long a query waits for a table that is being changed.
 _LOCK_TIMEOUT_MS = 2000
 # The service never leaves a transaction idle for this long, unless it has died.

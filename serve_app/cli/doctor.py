@@ -7,14 +7,11 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from execution.policies.row_level_security.ddl import check_dialect
 from serve_app.cli.context import CliContext
-from serve_app.cli.output import Output, prints, write_text
+from serve_app.cli.output import Output, prints
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.checks import Check
 from serve_app.operations.checks.run import run_checks
-from serve_app.operations.preparation import build_wiring, start_embedded_server
-from serve_app.operations.reachable_functions import render_revocations
 
 _MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "failed": "[red]✗[/]"}
 
@@ -23,23 +20,9 @@ _MARKS = {"ok": "[green]✓[/]", "warning": "[yellow]![/]", "failed": "[red]✗[
 def doctor(
     context: typer.Context,
     databases: Annotated[list[str] | None, typer.Argument(help="Databases; default: all.")] = None,
-    functions: Annotated[
-        str,
-        typer.Option(
-            metavar="DATABASE",
-            help="Only print the REVOKE statements for functions of this database that no query "
-            "should call.",
-        ),
-    ] = "",
 ) -> Output:
     """Check databases, definitions, index, weights, cores or GPU, memory and ports."""
     cli: CliContext = context.obj
-    if functions:
-        name = cli.settings.database_name(functions)
-        check_dialect(name, cli.settings.databases[name].dialect)
-        wiring = build_wiring(cli.settings, start_embedded_server(cli.settings))
-        sql = render_revocations(wiring, name)
-        return Output({"database": name, "sql": sql}, lambda: write_text(sql))
     checks = []
     for check in run_checks(cli.settings, databases or ()):
         _print_check(check)

@@ -14,7 +14,7 @@ A table that already has row-level security is an error: two sets of policies wo
 Limits. Attributes are settings of the session, which anybody connected as one of the roles can
 change: such a person is still restricted to tables and columns, but not to rows by attribute. A
 query that reaches ``set_config`` can assume any role of the policy, as the login may; the guard
-prevents that, and so does revoking the function (``execution/postgres/functions.py``). Views that
+prevents that, and so does revoking the function from PUBLIC. Views that
 the guard expands are not granted. Views with a filter of their own, materialized views and foreign
 tables are granted, but PostgreSQL has no row-level security for them.
 

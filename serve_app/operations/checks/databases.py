@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 
-from execution.postgres.functions import DEFINER
-from execution.postgres.session import find_missing_limits, open_connection
+from execution.postgres.session import find_definers, find_missing_limits, open_connection
 from nl2sql.connection_failures import find_login
 from nl2sql.errors import QuorumError, ServerUnavailable
 from nl2sql.settings import Settings
@@ -16,7 +15,6 @@ from serve_app.composition.database_kinds import open_database
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.checks import Check
 from serve_app.operations.preparation import build_wiring, start_embedded_server
-from serve_app.operations.reachable_functions import describe_families, find_functions
 from serve_app.operations.row_level_security import check_row_level_security, is_applied_but_unused
 from serve_app.operations.semantics import check_definitions
 
@@ -74,7 +72,7 @@ async def _check_parts(wiring: Wiring, name: str) -> AsyncIterator[Check]:
         for check in (
             *await asyncio.to_thread(_check_indexer, wiring, name),
             *await asyncio.to_thread(check_role_limits, name, url),
-            *await asyncio.to_thread(check_functions, wiring, name),
+            *await asyncio.to_thread(check_functions, name, url),
         ):
             yield check
     if database.semantics is not None:
@@ -148,25 +146,18 @@ def check_role_limits(database: str, url: str) -> list[Check]:
     ]
 
 
-def check_functions(wiring: Wiring, database: str) -> list[Check]:
-    """Warns of functions that the reader can execute and no query should.
+def check_functions(database: str, url: str) -> list[Check]:
+    """Warns of functions that the reader can execute with the rights of others.
 
-    Raises SettingsError, DatabaseUnavailable.
+    Raises DatabaseUnavailable.
     """
-    found = find_functions(wiring, database)
-    definers = [function for function in found if function.family == DEFINER]
-    others = [function for function in found if function.family != DEFINER]
-    remedy = "`quorumsql doctor --functions DATABASE` prints REVOKE statements for them."
-    checks = []
-    if others:
-        message = f"only the guard refuses these {len(others)}: {describe_families(others)}"
-        checks.append(Check("functions", "warning", message, remedy, (database,)))
-    if definers:
-        names = ", ".join(definer.name for definer in definers[:3])
-        more = f" and {len(definers) - 3} more" if len(definers) > 3 else ""
-        message = f"the reader can execute {names}{more} with the rights of their owners"
-        checks.append(Check(f"{DEFINER} functions", "warning", message, remedy, (database,)))
-    return checks
+    found = find_definers(url, find_login(url), database)
+    if not found:
+        return []
+    names = ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+    message = f"the reader can execute {names} with the rights of their owners"
+    remedy = f"As their owner: REVOKE EXECUTE ON FUNCTION {found[0]} FROM PUBLIC;"
+    return [Check("SECURITY DEFINER functions", "warning", message, remedy, (database,))]
 
 
 async def _check_index(wiring: Wiring, names: Sequence[str]) -> list[Check]:

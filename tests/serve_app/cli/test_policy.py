@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import psycopg
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -14,12 +13,10 @@ from nl2sql.errors import PolicyError, QuorumError
 from nl2sql.settings import Settings, load_settings
 from serve_app.cli.app import app
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.checks.databases import check_functions, check_row_security
+from serve_app.operations.checks.databases import check_row_security
 from serve_app.operations.row_level_security import (
     check_row_level_security,
-    find_reader,
     is_applied_but_unused,
-    owner_url,
 )
 from tests.conftest import ROOT
 
@@ -188,24 +185,3 @@ def test_behind_it_the_index_and_the_doctor_go_on(secured_config: Path, wiring: 
     finally:
         run(secured_config, "apply", "--remove", "--yes")
     assert secured.source("demo_erp").read_catalog() == before
-
-
-def test_the_doctor_prints_what_takes_the_functions_away(
-    secured_config: Path, wiring: Wiring
-) -> None:
-    secured = Wiring(load_settings(secured_config), wiring.socket_folder)
-    (check,) = check_functions(secured, "demo_erp")
-    assert check.status == "warning"
-    assert "text as SQL (17), settings (2), sleep (3)" in check.message
-    assert check.remedy.startswith("`quorumsql doctor --functions DATABASE`")
-    command = ["--config", str(secured_config), "doctor", "--functions", "demo_erp"]
-    script = CliRunner().invoke(app, command).output
-    assert "REVOKE EXECUTE ON FUNCTION pg_catalog.ts_stat(text, text) FROM PUBLIC;\n" in script
-    with psycopg.connect(owner_url(secured, "demo_erp")) as connection:
-        connection.execute(script.encode())
-        login = find_reader(secured, "demo_erp")
-        allowed = connection.execute(
-            "SELECT has_function_privilege(%s, 'pg_catalog.ts_stat(text)', 'EXECUTE')", (login,)
-        ).fetchone()
-        connection.rollback()
-    assert allowed == (False,)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
-import psycopg
 import pytest
 
 from data.demo_erp import MODULES
@@ -16,10 +16,11 @@ from execution.policies.row_level_security.apply import (
     remove_row_security,
 )
 from execution.postgres.database import PostgresDatabase
-from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
-from execution.postgres.functions import DEFINER, FAMILIES, find_reachable
+from execution.postgres.embedded import READER, SUPERUSER
+from execution.postgres.session import find_definers
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
+from serve_app.operations.checks.databases import check_functions
 from tests.execution.expecting import expect
 from tests.execution.policies.row_security_database import (
     DATABASE,
@@ -29,6 +30,7 @@ from tests.execution.policies.row_security_database import (
     find_identity,
 )
 
+DOCS = Path(__file__).parents[4] / "docs"
 _SUPPORT = PRINCIPALS[1]
 _NO_RIGHT = "42501"
 
@@ -47,13 +49,13 @@ _TEXT_AS_SQL = (
 
 @pytest.fixture
 def revoked(applied: RowSecurityDatabase) -> Iterator[RowSecurityDatabase]:
-    """Without the functions that `doctor --functions` lists; given back at the end."""
-    taken = find_reachable(applied.url(READER), READER, DATABASE)
-    applied.run(SUPERUSER, "\n".join(function.revoke for function in taken))
+    """Without the functions that the guide's script revokes; given back at the end."""
+    page = (DOCS / "how-to" / "row-level-security.md").read_text()
+    script = page.partition("```sql\nDO ")[2].partition("```")[0]
+    applied.run(SUPERUSER, f"DO {script}")
     yield applied
     applied.run(
-        SUPERUSER,
-        "\n".join(f"GRANT EXECUTE ON {one.keyword} {one.name} TO PUBLIC;" for one in taken),
+        SUPERUSER, f"DO {script}".replace("REVOKE", "GRANT").replace("FROM PUBLIC", "TO PUBLIC")
     )
 
 
@@ -123,9 +125,6 @@ async def test_guarded_queries_need_none_of_these_functions(
     own = revoked.ask(SUPERUSER, "SELECT count(*) FROM hr.employees WHERE department_id = 31")
     assert list(result.rows) == own
     assert own != [(0,)]
-    # Nothing of the families is left.
-    found = find_reachable(revoked.url(READER), READER, DATABASE)
-    assert [function.name for function in found if function.family in FAMILIES] == []
 
 
 def test_rights_on_columns_are_kept_and_given_back(secured: RowSecurityDatabase) -> None:
@@ -182,35 +181,13 @@ def test_functions_with_their_owners_rights_are_found(applied: RowSecurityDataba
         " AS 'BEGIN RETURN NEW; END'",
     )
     try:
-        found = find_reachable(applied.url(READER), READER, DATABASE)
-        (one,) = [function for function in found if function.family == DEFINER]
-        assert (one.name, one.owner) == ("hr.top(integer)", OWNER)
-        applied.run(OWNER, one.revoke)
-        found = find_reachable(applied.url(READER), READER, DATABASE)
-        assert [function for function in found if function.family == DEFINER] == []
+        url = applied.url(READER)
+        (check,) = check_functions(DATABASE, url)
+        assert "hr.top(integer)" in check.message
+        applied.run(OWNER, check.remedy.removeprefix("As their owner: "))
+        assert find_definers(url, READER, DATABASE) == ()
         # One that a role of the policy has counts as well.
         applied.run(OWNER, f"GRANT EXECUTE ON FUNCTION hr.top TO quorumsql_{DATABASE}_analyst")
-        found = find_reachable(applied.url(READER), READER, DATABASE)
-        (one,) = [function for function in found if function.family == DEFINER]
-        assert one.grantees == (f"quorumsql_{DATABASE}_analyst",)
+        assert find_definers(url, READER, DATABASE) == ("hr.top(integer)",)
     finally:
         applied.run(OWNER, "DROP FUNCTION hr.top, hr.tick")
-
-
-def test_the_families_hold_what_postgresql_has(embedded_server: EmbeddedServer) -> None:
-    url = embedded_server.url("second", READER)
-    with psycopg.connect(embedded_server.url("second", SUPERUSER)) as connection:
-        suspicious = connection.execute(
-            "SELECT DISTINCT proname FROM pg_proc p"
-            " WHERE pronamespace = 'pg_catalog'::regnamespace AND provolatile = 'v'"
-            " AND has_function_privilege('quorumsql_reader', oid, 'EXECUTE')"
-            " AND (proname ~ 'xml|^ts_stat|^ts_rewrite|config$|sleep|advisory|backend|notify|^lo_'"
-            "      OR proname ~ 'slot|snapshot$|emit|^pg_(read|ls|file)|_file$|^lo(read|write)')"
-            " AND NOT proname ~ '^binary_upgrade|^pg_stat_clear_snapshot|^pg_backend_pid'"
-        ).fetchall()
-    found = {
-        function.name.removeprefix("pg_catalog.").partition("(")[0]
-        for function in find_reachable(url, READER, "second")
-    }
-    assert {name for (name,) in suspicious} - found == set()
-    assert len(suspicious) > 50
