@@ -2,9 +2,9 @@
 
 Checks of functions (``growing_calls.py``, ``growth.py``, names of columns) look at sqlglot's nodes,
 and sqlglot makes the node of a known function only if its name is unqualified: it reads
-``pg_catalog.repeat('x', 9)`` as a field of a schema, which becomes ``repeat('x', 9)``. A call under
-any other schema stays as it is: the second check knows it by its full name. DuckDB's
-``'x'.repeat(9)`` is refused.
+``pg_catalog.repeat('x', 9)`` as a field of a schema, and DuckDB's ``'x'.repeat(9)`` as a field of a
+text. Both become ``repeat('x', 9)``. A call under any other schema stays as it is: the second check
+knows it by its full name.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from sqlglot.parser import Parser
 from nl2sql.sql.nodes import find_all
 
 _POSTGRES_SCHEMA = "pg_catalog"
+# DuckDB reads a name before a dot as one of these schemas, or else as the first argument.
+_DUCKDB_SCHEMAS = frozenset({"main", "pg_catalog", "system", "temp", "information_schema"})
 
 # Nodes that may enclose a call after a dot.
 _AROUND = (exp.Filter, exp.Window, exp.WithinGroup)
@@ -41,22 +43,42 @@ def spell_calls(tree: exp.Expr, dialect: str, parser: type[Parser]) -> None:
     """Rewrites the calls of a statement into their plain spelling, in place.
 
     ``parser`` knows which functions have node types of their own. Raises ParseError for a call
-    behind a dot on DuckDB.
+    behind a dot on DuckDB whose first argument is neither a column nor a literal nor a call.
     """
     if dialect == "postgres":
         for table in find_all(tree, exp.Table):
             if isinstance(table.this, exp.Func) and _is_postgres_schema(table.args.get("db")):
                 table.set("db", None)
-    for dot in list(find_all(tree, exp.Dot)):
+    # The inner ones first: calls can be chained.
+    for dot in reversed(list(find_all(tree, exp.Dot))):
         if dialect == "duckdb" and isinstance(dot.expression, (exp.Func, *_AROUND)):
-            raise ParseError("A call behind a dot: write f(x) for x.f() and for s.f(x).")
-        if dialect == "postgres" and _is_postgres_schema(dot.this):
+            _take_first_argument(dot)
+        elif dialect == "postgres" and _is_postgres_schema(dot.this):
             dot.replace(dot.expression)
     for call in list(find_all(tree, exp.Anonymous)):
         if isinstance(call.this, exp.Identifier) and _is_plain(call.this, dialect):
             call.set("this", call.this.name)
         if isinstance(call.this, str) and (builder := parser.FUNCTIONS.get(call.this.upper())):
             call.replace(builder(call.expressions))
+
+
+def _take_first_argument(dot: exp.Dot) -> None:
+    """Rewrites ``x.f(y)`` as ``f(x, y)``. Raises ParseError where ``x`` is not that simple."""
+    subject, call = dot.this, dot.expression
+    names = list(subject.flatten()) if isinstance(subject, exp.Dot) else [subject]
+    if len(names) <= 2 and all(isinstance(name, exp.Identifier) for name in names):
+        table = names[0] if len(names) == 2 else None
+        is_schema = names[0].name.lower() in _DUCKDB_SCHEMAS
+        subject = exp.Dot() if is_schema else exp.Column(this=names[-1], table=table)
+    if (
+        not isinstance(call, exp.Anonymous)
+        or isinstance(subject, exp.Dot)
+        # sqlglot makes columns before a dot plain names.
+        or any(map(is_bare_identifier, subject.find_all(exp.Identifier)))
+    ):
+        raise ParseError("A call behind a dot: write f(x) for x.f() and for s.f(x).")
+    call.set("expressions", [subject, *call.expressions])
+    dot.replace(call)
 
 
 def is_bare_identifier(name: exp.Identifier) -> bool:
