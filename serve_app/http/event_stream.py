@@ -9,8 +9,9 @@ without a stream.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import replace
+from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -21,7 +22,7 @@ from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import QuestionEvent, RowsFetched
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
-from serve_app.http.responses import Parts, RenderedRows, render_json, render_with_rows, split
+from serve_app.http.responses import Parts, render_json, render_rows, render_with_rows, split
 from serve_app.service.progress_queue import ProgressQueue
 
 EVENT_STREAM = "text/event-stream"
@@ -29,9 +30,8 @@ EVENT_STREAM = "text/event-stream"
 SILENCE_S = 1.5
 _BEAT = b": still at work\n\n"
 
-# Answers a question, telling an observer how far it is: the body of the answer, whose rows are
-# rendered as those of the events.
-Work = Callable[[Observer, RenderedRows], Awaitable[Parts]]
+# Answers a question, telling an observer how far it is: the body of the answer.
+Work = Callable[[Observer], Coroutine[Any, Any, Parts]]
 
 
 class EventStream(Response):
@@ -46,14 +46,10 @@ class EventStream(Response):
         self._work = work
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        queue, rows = ProgressQueue(), RenderedRows()
-
-        async def work() -> Parts:
-            return await self._work(queue, rows)
-
-        task = asyncio.create_task(run_while_connected(receive, work()))
+        queue = ProgressQueue()
+        task = asyncio.create_task(run_while_connected(receive, self._work(queue)))
         try:
-            events = _render_events(queue, rows, task)
+            events = _render_events(queue, task)
             # Nothing was sent yet: an error that comes first has a status of its own.
             first = await anext(events)
             await send(
@@ -70,9 +66,7 @@ class EventStream(Response):
             await asyncio.wait({task})
 
 
-async def _render_events(
-    queue: ProgressQueue, rows: RenderedRows, task: asyncio.Task[Parts]
-) -> AsyncIterator[Parts]:
+async def _render_events(queue: ProgressQueue, task: asyncio.Task[Parts]) -> AsyncIterator[Parts]:
     """What is sent until the task has ended. Raises its error if that comes before any event."""
     is_told = False
     async for event in queue.follow(task, silence_s=SILENCE_S):
@@ -80,7 +74,7 @@ async def _render_events(
         if event is None:
             yield (_BEAT,)
         else:
-            yield render_event(EVENT_KINDS[type(event)], await _render(event, rows))
+            yield render_event(EVENT_KINDS[type(event)], await _render(event))
     try:
         kind, content = "answer", task.result()
     except ClientGone:
@@ -92,15 +86,15 @@ async def _render_events(
     yield render_event(kind, content)
 
 
-async def _render(event: QuestionEvent, rows: RenderedRows) -> Parts:
+async def _render(event: QuestionEvent) -> Parts:
     if isinstance(event, RowsFetched):
-        return await run_in_results_thread(_render_rows, event, rows)
+        return await run_in_results_thread(_render_rows, event)
     return (render_json(build_event(event).model_dump(exclude={"event"})),)
 
 
-def _render_rows(event: RowsFetched, rows: RenderedRows) -> Parts:
+def _render_rows(event: RowsFetched) -> Parts:
     without = RowsFetched(event.sql, replace(event.result, rows=()))
-    return render_with_rows(build_event(without), rows.render(event.result), exclude={"event"})
+    return render_with_rows(build_event(without), render_rows(event.result), exclude={"event"})
 
 
 def render_event(kind: str, content: Parts) -> Parts:

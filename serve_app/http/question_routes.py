@@ -19,8 +19,8 @@ from serve_app.http.problems import render_problem
 from serve_app.http.responses import (
     Parts,
     PartsResponse,
-    RenderedRows,
     render_json,
+    render_rows,
     render_with_rows,
 )
 from serve_app.http.route_parts import (
@@ -62,13 +62,13 @@ def build_question_router(service: QueryService) -> APIRouter:
             members = build_response(answer, trace=False).model_dump(include={"outcome", "code"})
             return render_problem(422, "No rows", answer.reason, members=members)
 
-        async def work(observer: Observer | None, rows: RenderedRows) -> Parts:
+        async def work(observer: Observer | None = None) -> Parts:
             answer = await service.query(body, principal, observer)
-            return await run_in_results_thread(_render, answer, rows, trace=body.trace)
+            return await run_in_results_thread(_render, answer, trace=body.trace)
 
         if media_type == EVENT_STREAM:
             return EventStream(work)
-        content = await run_while_connected(request.receive, work(None, RenderedRows()))
+        content = await run_while_connected(request.receive, work())
         return PartsResponse(content, media_type, {})
 
     @router.post("/translate", summary="Translate a question into SQL", responses=_TRANSLATE)
@@ -84,10 +84,10 @@ def build_question_router(service: QueryService) -> APIRouter:
     return router
 
 
-def _render(answer: Answer, rows: RenderedRows, *, trace: bool) -> Parts:
+def _render(answer: Answer, *, trace: bool) -> Parts:
     response = build_response(_leave_out_rows(answer), trace=trace)
     if isinstance(answer, Answered):
-        return render_with_rows(response, rows.render(answer.result))
+        return render_with_rows(response, render_rows(answer.result))
     return (render_json(response.model_dump()),)
 
 

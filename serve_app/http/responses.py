@@ -66,21 +66,6 @@ def split(parts: Parts) -> Iterator[bytes]:
             yield part[start : start + _PIECE_BYTES]
 
 
-class RenderedRows:
-    """The rows of a question as JSON, rendered once for its events and its answer."""
-
-    def __init__(self) -> None:
-        self._result: ResultSet | None = None
-        self._rows = b""
-
-    def render(self, result: ResultSet) -> bytes:
-        """The rows as a list of lists."""
-        if result is not self._result:
-            self._rows = render_rows(result)
-            self._result = result
-        return self._rows
-
-
 def render_json(content: Any) -> bytes:
     """JSON in one line."""
     return _ENCODER.encode(content).encode(errors="backslashreplace")

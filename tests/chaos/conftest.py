@@ -1,16 +1,12 @@
-"""One service for all cases: a deployment for each stage, an echoing engine, two PostgreSQL.
-
-Data and index lie on small disks of their own, where the machine lets us mount them.
-"""
+"""One service for all cases: a deployment for each stage, an echoing engine, two PostgreSQL."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +30,6 @@ from tests.serve_app.echo_replica import EchoReplica
 from tests.serve_app.interfaces import describe_principal, sign_in
 
 PORT = 8323
-_DATA_MIB, _INDEX_MIB = 400, 400
 _CASES = pytest.StashKey[list[Case]]()
 
 
@@ -65,9 +60,6 @@ def home() -> Iterator[Path]:
 def service(home: Path, cases: list[Case]) -> Iterator[Service]:
     """The service with its load's questions, each of which it answers right while all is well."""
     with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
-        disks = {"data": _DATA_MIB, "index": _INDEX_MIB}
-        for name, size_mib in disks.items():
-            stack.enter_context(small_disk(home / name, size_mib))
         data, index = Server(home / "data" / "postgres"), Server(home / "index" / "postgres")
         stack.callback(data.close)
         stack.callback(index.close)
@@ -124,16 +116,3 @@ def build_settings(home: Path, policy: Path, data: Server, index: Server) -> Set
             },
         }
     )
-
-
-@contextmanager
-def small_disk(folder: Path, size_mib: int) -> Iterator[None]:
-    """A file system in memory, mounted there; a plain folder where that is not allowed."""
-    folder.mkdir()
-    options = ["-t", "tmpfs", "-o", f"size={size_mib}m,mode=755", "tmpfs", str(folder)]
-    mounted = subprocess.run(["mount", *options], capture_output=True, check=False)
-    try:
-        yield
-    finally:
-        if not mounted.returncode:
-            subprocess.run(["umount", "--lazy", str(folder)], check=False)

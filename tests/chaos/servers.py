@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psutil
@@ -71,20 +70,6 @@ class Server:
             control_server(self.server, "start", "-o", options, "-l", "/dev/null")
 
     @contextmanager
-    def stopped(self) -> Iterator[None]:
-        """Stops all its processes (SIGSTOP) until the end of the block."""
-        processes = self._processes()
-        for process in processes:
-            with suppress(psutil.NoSuchProcess):
-                process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            for process in self._processes():
-                with suppress(psutil.NoSuchProcess):
-                    process.send_signal(signal.SIGCONT)
-
-    @contextmanager
     def silent(self) -> Iterator[None]:
         """Nothing passes the relay until the end of the block: the network is cut."""
         self._loop.call_soon_threadsafe(self._relay_in_front.silence)
@@ -92,15 +77,6 @@ class Server:
             yield
         finally:
             self._loop.call_soon_threadsafe(self._relay_in_front.speak)
-
-    @contextmanager
-    def slow(self, seconds: float) -> Iterator[None]:
-        """Whatever clients send waits that long, until the end of the block."""
-        self._relay_in_front.delay_s = seconds
-        try:
-            yield
-        finally:
-            self._relay_in_front.delay_s = 0.0
 
     @contextmanager
     def exhausted(self) -> Iterator[None]:

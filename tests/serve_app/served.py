@@ -36,6 +36,7 @@ from retrieval.schema_directory import SchemaDirectory
 from serve_app.http.app import build_http_app
 from serve_app.service.feedback import FeedbackService
 from serve_app.service.query_service import QueryService
+from serve_app.service.recorder import QuestionRecorder
 from serve_app.service.services import IdentityParts, Services
 from serve_app.service.tools import ToolService
 from tests.fakes import (
@@ -68,43 +69,16 @@ class OneQueryGenerator(FakeGenerator):
 def build_app(
     settings: Settings | None = None,
     *,
-    generator: Generator | None = None,
-    guard: Guard | None = None,
-    results: Mapping[str, Sequence[ResultSet]] = _NOTHING,
-    executor: Executor | None = None,
-    repairer: Repairer | None = None,
-    probe: Probe | None = None,
     taker: Any = None,
-    sessions: Conversations | None = None,
-    schemas: SchemaDirectory | None = None,
     access: IdentityParts | None = None,
+    **stages: Any,
 ) -> ASGIApp:
-    """The service whose database answers with ``results``, by query, or is the ``executor``.
-
-    With a ``taker`` it takes feedback, with ``sessions`` it has conversations, with ``schemas`` it
-    serves MCP.
-    """
+    """The service over the ``stages`` of ``build_services``; with a ``taker`` it takes feedback."""
     settings = settings or build_settings()
-    services = build_services(
-        settings,
-        generator=generator,
-        guard=guard,
-        results=results,
-        executor=executor,
-        repairer=repairer,
-        probe=probe,
-        sessions=sessions,
-        schemas=schemas,
-        access=access,
-    )
-    service = services.queries
-    return build_http_app(
-        replace(
-            services,
-            feedback=FeedbackService(settings, taker, service.admission) if taker else None,
-            access=access,
-        )
-    )
+    services = build_services(settings, access=access, **stages)
+    admission = services.queries.admission
+    feedback = FeedbackService(settings, taker, admission) if taker else None
+    return build_http_app(replace(services, feedback=feedback, access=access))
 
 
 def build_services(
@@ -119,8 +93,12 @@ def build_services(
     sessions: Conversations | None = None,
     schemas: SchemaDirectory | None = None,
     access: IdentityParts | None = None,
+    recorder: QuestionRecorder | None = None,
 ) -> Services:
-    """The services behind ``build_app``, and the tools; by default over the whole of ``SHOP``."""
+    """The services whose database answers with ``results``, by query, or is the ``executor``.
+
+    With ``sessions`` they have conversations; ``schemas`` are by default the whole of ``SHOP``.
+    """
     generator = generator or FakeGenerator()
     guard = guard or FakeGuard()
     executor = executor or FakeExecutor(results)
@@ -139,6 +117,7 @@ def build_services(
         probes,
         access=schemas,
         accounting=access.accounting if access else None,
+        recorder=recorder,
     )
     tools = ToolService(
         settings,

@@ -14,7 +14,6 @@ import pytest
 
 from nl2sql.types import Completions, SamplingRequest
 from serve_app.composition.wiring import Wiring
-from serve_app.http.formats import XLSX
 from tests.serve_app.echo_engine import EchoEngine
 from tests.serve_app.page_service import PageService, open_page_service
 
@@ -65,34 +64,10 @@ def read_rows(answer: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in answer.get("rows", [])]
 
 
-async def test_a_picked_query_over_what_is_withheld_is_refused_and_says_nothing(
-    service: PageService,
-) -> None:
-    sql = "SELECT net_amt FROM payslips ORDER BY 1"
-    assert read_rows(await ask(service, "ada", "What?", chosen_sql=sql))
-    for name in ("mia", "max", "noa", "ravi", "eve"):
-        answer = await ask(service, name, "What?", chosen_sql=sql)
-        assert answer["outcome"] in ("refused", "failed")
-        assert "rows" not in answer
-        assert not [each["rows"] for each in answer["trace"]["candidates"] if each["rows"]]
-    body = {"question": "What?", "chosen_sql": sql}
-    for accept in ("text/csv", XLSX):
-        headers = {"accept": accept}
-        response = await service.send("mia", "POST", "/query", json=body, headers=headers)
-        assert response.status_code == 422
-        assert response.headers["content-type"] == "application/problem+json"
-
-
 async def test_nobody_but_the_token_says_who_asks(service: PageService) -> None:
     body = {"question": "Who?", "chosen_sql": COUNT}
-    for more in (
-        {"principal": "ada"},
-        {"roles": ["analyst"]},
-        {"attributes": {"department_id": 7}},
-        {"identity": {"local": {"roles": ["analyst"]}}},
-    ):
-        response = await service.send("mia", "POST", "/query", json={**body, **more})
-        assert response.status_code == 422
+    response = await service.send("mia", "POST", "/query", json={**body, "principal": "ada"})
+    assert response.status_code == 422
     own = read_rows(await ask(service, "mia", "Who?", chosen_sql=COUNT))
     headers = {"X-Principal": "ada", "X-Forwarded-User": "ada", "Cookie": "token=token of ada"}
     response = await service.send(
@@ -121,14 +96,3 @@ async def test_an_example_is_shown_to_equals_alone(
     assert (await judge(service, "mia", GIVEN, GIVEN_SQL)).json()["outcome"] == "stored"
     shown = {name: SECRET in await read_examples(service, engine, name) for name in EVERYBODY}
     assert shown == {name: name in ("mia", "max") for name in EVERYBODY}
-
-
-async def test_an_error_of_a_fed_back_query_quotes_no_value_that_is_withheld(
-    service: PageService,
-) -> None:
-    # Fails on the first row that it sees, and PostgreSQL's own message quotes its text.
-    sql = "SELECT CAST(last_name AS integer) FROM employees"
-    names = {row[0] for row in read_rows(await ask(service, "ada", "Who?", chosen_sql=
-             "SELECT DISTINCT last_name FROM employees"))}  # fmt: skip
-    said = (await judge(service, "noa", "Which names?", sql)).text
-    assert not [name for name in names if f'"{name}"' in said or f"'{name}'" in said]

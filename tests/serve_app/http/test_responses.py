@@ -8,7 +8,6 @@ from nl2sql.rendering import build_rows
 from quorumsql.contract.events import RowsEvent
 from serve_app.http.responses import (
     PartsResponse,
-    RenderedRows,
     render_json,
     render_rows,
     render_with_rows,
@@ -30,12 +29,6 @@ def test_a_model_in_parts_has_its_fields_in_their_order() -> None:
     event = RowsEvent(sql="SELECT 1", columns=[], rows=[[1], [2]], truncated=True)
     parts = render_with_rows(event, b"[[1],[2]]", exclude={"event"})
     assert b"".join(parts) == render_json(event.model_dump(exclude={"event"}))
-
-
-def test_the_rows_of_one_result_are_rendered_once() -> None:
-    rows, result = RenderedRows(), build_result((1,))
-    assert rows.render(result) is rows.render(result)
-    assert rows.render(build_result((2,))) == b"[[2]]"
 
 
 async def test_a_large_body_arrives_whole() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from nl2sql.settings.identity import IdentitySettings
 from serve_app.composition.wiring import Wiring
-from serve_app.service.identity.sign_ins import MOST_FAILURES
+from serve_app.service.identity.sign_ins import MOST_FAILURES, choose_place
 from tests.serve_app.identity_provider import (
     AUDIENCE,
     CLIENT_ID,
@@ -87,14 +87,6 @@ async def assert_refused(
     assert (await browser.get("/me")).status_code == 401
 
 
-def change(address: str, **changed: str | None) -> str:
-    """The address with other parameters; None leaves one out."""
-    parts = urlsplit(address)
-    parameters = {**dict(parse_qsl(parts.query)), **changed}
-    given = {name: value for name, value in parameters.items() if value is not None}
-    return str(httpx.URL(address, params=given))
-
-
 async def test_whoever_signs_in_at_the_provider_is_its_principal(
     browser: httpx.AsyncClient,
 ) -> None:
@@ -153,14 +145,10 @@ CLAIMED: list[dict[str, Any]] = [
     {"nonce": None},
     {"iss": OTHER},
     {"aud": AUDIENCE},
-    {"aud": [CLIENT_ID, "other"], "azp": "other"},
-    {"aud": [CLIENT_ID, "other"]},
     {"azp": "other"},
     {"exp": 1},
     {"sub": None},
-    {"iat": None},
     {"roles": None},
-    {"at_hash": "another"},
 ]
 RETURNED: list[tuple[dict[str, str | None], str]] = [
     *(({"state": state}, "refused") for state in ("", "another", None, "é")),
@@ -228,13 +216,6 @@ async def test_a_code_is_used_once(served: PageService, browser: httpx.AsyncClie
         await assert_refused(thief, await thief.get(back, headers=cookie))
 
 
-async def test_a_code_of_another_attempt_is_refused(browser: httpx.AsyncClient) -> None:
-    """The provider compares the code verifier."""
-    stolen = dict(parse_qsl(urlsplit(await begin(browser)).query))["code"]
-    back = await begin(browser)
-    await assert_refused(browser, await browser.get(change(back, code=stolen)))
-
-
 @pytest.mark.parametrize(
     "to",
     [
@@ -251,8 +232,8 @@ async def test_a_code_of_another_attempt_is_refused(browser: httpx.AsyncClient) 
         "/?" + "x" * 5000,
     ],
 )
-async def test_nobody_is_led_anywhere_but_to_the_page(browser: httpx.AsyncClient, to: str) -> None:
-    assert (await sign_in(browser, to)).headers["location"] == "/"
+def test_nobody_is_led_anywhere_but_to_the_page(to: str) -> None:
+    assert choose_place(to) == "/"
 
 
 async def test_a_forged_cookie_leads_nowhere_else(
@@ -276,17 +257,17 @@ async def test_a_provider_that_does_not_answer_is_named_as_the_reason(
     await assert_refused(browser, await browser.get(back), "unavailable")
 
 
-async def test_whoever_fails_often_has_to_wait(browser: httpx.AsyncClient) -> None:
-    for _ in range(MOST_FAILURES):
-        await assert_refused(browser, await browser.get("/sign-in/callback"))
-    await assert_refused(browser, await sign_in(browser), "too_many")
-
-
 async def test_nobody_is_led_to_a_provider_over_plain_http(
     browser: httpx.AsyncClient, provider: IdentityProvider
 ) -> None:
     provider.metadata = {"authorization_endpoint": HTTP}
     await assert_refused(browser, await browser.get("/sign-in/provider"), "unavailable")
+
+
+async def test_whoever_fails_often_has_to_wait(browser: httpx.AsyncClient) -> None:
+    for _ in range(MOST_FAILURES):
+        await assert_refused(browser, await browser.get("/sign-in/callback"))
+    await assert_refused(browser, await sign_in(browser), "too_many")
 
 
 async def test_a_sign_in_ends_with_its_provider(
@@ -320,19 +301,6 @@ async def test_a_signed_token_signs_in_until_it_expires(
         # Within the leeway a request would be answered, but a sign-in would have ended.
         over = sign({**claims, "exp": int(time.time()) - 5}, SIGNING_KEY)
         assert (await client.post("/sign-in", json={"token": over})).status_code == 401
-
-
-async def test_a_browser_may_come_from_the_providers_site(browser: httpx.AsyncClient) -> None:
-    """It says so, and the service refuses what other sites embed."""
-    link = {
-        "Sec-Fetch-Site": "cross-site",
-        "Sec-Fetch-Mode": "navigate",
-        "Sec-Fetch-Dest": "document",
-    }
-    back = await begin(browser)
-    assert (await browser.get(back, headers=link)).headers["location"] == "/"
-    embedded = {**link, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
-    assert (await browser.get("/sign-in/provider", headers=embedded)).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from starlette.routing import Route
 from execution.guard.guard import SqlGuard
 from nl2sql.settings import Settings
 from retrieval.schema_directory import SchemaDirectory
-from serve_app.http.middleware import add_middleware, pick_middleware_settings
 from serve_app.service.accounting import Accounting
 from serve_app.service.identity.identifier import Identifier
 from serve_app.service.identity.jwt_verifier import JwtVerifier
@@ -58,17 +56,8 @@ def build(settings: Settings) -> Any:
     return build_app(settings, schemas=schemas, access=access)
 
 
-def build_proxy(settings: Settings) -> Any:
-    """The checks in Ray's proxy, before an application that is never reached."""
-    never: Any = None
-    return add_middleware(never, pick_middleware_settings(settings))
-
-
-@pytest.mark.parametrize("build", [build, build_proxy])
 @pytest.mark.parametrize(("path", "resource"), [(ROOT, ""), (f"{ROOT}/mcp", "/mcp")])
-async def test_the_metadata_names_the_issuer(
-    build: Callable[[Settings], Any], path: str, resource: str
-) -> None:
+async def test_the_metadata_names_the_issuer(path: str, resource: str) -> None:
     async with connect(build(build_jwt_settings())) as client:
         response = await client.get(path)
         assert (await client.head(path)).status_code == 200
@@ -78,14 +67,11 @@ async def test_the_metadata_names_the_issuer(
     assert found.bearer_methods_supported == ["header"]
 
 
-@pytest.mark.parametrize("build", [build, build_proxy])
 @pytest.mark.parametrize(
     ("headers", "error"),
     [({}, ""), ({"authorization": "Basic x"}, 'error="invalid_token", ')],
 )
-async def test_a_401_names_the_address_of_the_metadata(
-    build: Callable[[Settings], Any], headers: dict[str, str], error: str
-) -> None:
+async def test_a_401_names_the_address_of_the_metadata(headers: dict[str, str], error: str) -> None:
     response = await post(build(build_jwt_settings()), headers)
     assert response.status_code == 401
     address = f"http://localhost{ROOT}/mcp"

@@ -50,10 +50,7 @@ async def test_each_caller_gets_its_own_result() -> None:
     assert sender.sent == [[1, 13, 3]]
     assert await start(together, 4) == 8
     assert sender.sent == [[1, 13, 3], [4]]
-
-
-async def test_an_error_of_sending_reaches_all() -> None:
-    together = CallBatcher(Sender().send)
+    # An error of sending reaches all.
     results = await asyncio.gather(
         *(start(together, number) for number in (1, 99)), return_exceptions=True
     )
@@ -74,13 +71,3 @@ async def test_it_is_cancelled_when_nobody_waits_any_more(leaving: int, cancelle
     sender.going.set()
     results = await asyncio.gather(*tasks, return_exceptions=True)
     assert results[leaving:] == [4][: 2 - leaving]
-
-
-async def test_who_leaves_at_once_is_not_sent() -> None:
-    sender = Sender()
-    together = CallBatcher(sender.send)
-    leaving, staying = start(together, 1), start(together, 2)
-    await asyncio.sleep(0)
-    leaving.cancel()
-    assert await staying == 4
-    assert sender.sent in ([[2]], [[1, 2]])

@@ -128,19 +128,11 @@ async def test_of_many_databases_the_default_one_alone_is_read_when_the_service_
 
     preparation = PromptPreparation(ListingRetriever(), FakeGenerator(), quiet_s=0)
     queries = QueryService(settings, NoAnswerer(), {}, preparation=preparation)
-    assert len(queries.list_ready(await queries.readiness())) == 50
-    await let_work()
-    assert asked == ["shop7"]
-
-
-async def test_it_begins_when_the_service_is_ready_though_nobody_asks() -> None:
-    generator, settings = FakeGenerator(), build_settings()
-    preparation = PromptPreparation(SchoolRetriever(), generator, quiet_s=0)
-    queries = QueryService(settings, NoAnswerer(), {}, preparation=preparation)
     routes = build_routes(Services(settings, queries, NO_TOOLS))
+    # Nobody asks.
     async with routes.router.lifespan_context(routes):
         await let_work()
-        assert len(generator.prepared) == 10
+    assert asked == ["shop7"]
 
 
 @pytest.mark.parametrize(

@@ -20,27 +20,20 @@ from nl2sql.errors import (
     Unavailable,
     UnknownDatabase,
 )
-from nl2sql.pipeline.pipeline import Pipeline
-from nl2sql.pipeline.stages import Stages
 from nl2sql.types import Principal
 from quorumsql.contract import QueryRequest
-from ranking.ranker import CandidateRanker
 from serve_app.service.query_service import QueryService
 from serve_app.service.question_log import LOGGER, JsonLines
 from serve_app.service.recorder import QuestionRecorder
 from tests.fakes import (
-    FakeExecutor,
     FakeGenerator,
-    FakeGuard,
-    FakePlanner,
-    FakeRepairer,
-    FakeRetriever,
     build_candidate,
     build_generated,
     build_result,
     build_settings,
 )
 from tests.nl2sql.test_progress import SpanNotes
+from tests.serve_app.served import build_services
 from tests.serve_app.service.test_metrics import FakeMeter
 
 SECRET = "a cell's value"
@@ -87,20 +80,12 @@ def build_service(
 ) -> QueryService:
     """A service whose only candidate returns ``SECRET``."""
     settings = build_settings(observability=observability)
-    guard = FakeGuard()
-    executor = FakeExecutor({"SELECT name": [build_result((SECRET,))]})
-    pipeline = Pipeline(
-        Stages(
-            FakeRetriever(),
-            FakePlanner(),
-            FakeGenerator(build_generated(build_candidate("SELECT name"))),
-            guard,
-            CandidateRanker(guard, executor, settings),
-            FakeRepairer(),
-        )
-    )
-    recorder = QuestionRecorder(settings, meter, tracer)
-    return QueryService(settings, pipeline, {}, recorder=recorder)
+    return build_services(
+        settings,
+        generator=FakeGenerator(build_generated(build_candidate("SELECT name"))),
+        results={"SELECT name": [build_result((SECRET,))]},
+        recorder=QuestionRecorder(settings, meter, tracer),
+    ).queries
 
 
 async def test_an_answered_question_is_recorded() -> None:
