@@ -25,8 +25,6 @@ from nl2sql.words import STOP_WORDS, fold_text, split_words
 _MOST_SQL_CHARS = 600
 _MOST_QUESTION_CHARS = 600
 _ANSWER_TOKENS = 96
-# Words that a rewriting may drop, since they only connect the follow-up with earlier turns.
-_CONNECTING = list_english("connecting")
 # Words that a rewriting may add.
 _FILLING = list_english("filling")
 _ANSWER_START = "Whole question:"
@@ -45,30 +43,10 @@ _PLACES = {
 } | {"former": 1, "latter": -1}
 _DIGITS = re.compile(r"(\d{1,2})(?:st|nd)?")
 _PICKING = frozenset(" ".join(load_lexicon()["picking"].values()).split())
-_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-# Beginnings of follow-ups.
-_START = re.compile(
-    r"(?:and|but|or|so|then|also|now|instead|only|just|without|except|exclud\w+|includ\w+|same|"
-    r"(?:what|how) about|what if|(?:what|who|anything) else|(?:the )?(?:others?|rest|remaining|"
-    r"next|previous)|again|more|no,|not|ok(?:ay)?|yes|(?:sort|order|group|rank|filter|limit|break)"
-    r"(?:ed)? (?:by|it|them|those|these|this|that|to)|how (?:many|much) (?:in|for|from|at|on|by|"
-    r"with|after|before|are|were)|(?:show|give|list)(?: me)? (?:more|all|everything|the rest)\W*$)"
-    r"\b|why\W*$",
-    re.IGNORECASE,
-)
-# References to an earlier question anywhere in a short one.
-_BACKWARD = re.compile(
-    r"\b(?:the same (?:but|for|in|with|by|as|question|query|thing)|as (?:before|above)|"
-    r"of (?:those|these|them)|(?:those|these|that|first|last|second|third|which) ones?|instead|"
-    r"too|as well)\b",
-    re.IGNORECASE,
-)
+# Words that refer to an earlier question in a short one. "Those who" refers to what follows it.
 _PRONOUNS = list_english("pronouns")
-# "this year", "those who" and "those employees whose" do not refer to an earlier question.
-_TIMES = frozenset((*load_lexicon()["unit"], "morning", "decade", "century"))
 _RELATIVE = list_english("relative")
 _PREPOSITIONS = list_english("prepositions")
-_QUESTION_WORDS = list_english("questioning")
 _FRAGMENT_WORDS = 3
 _SHORT_WORDS = 8
 # Chinese and Japanese, where a word is a sign or two.
@@ -83,10 +61,6 @@ class FollowUps:
         self._engine = engine
         self._settings = settings
 
-    def _find_dialect(self, database: str) -> str:
-        found = self._settings.databases.get(database)
-        return found.dialect if found else "postgres"
-
     async def rewrite(self, question: Question, turns: tuple[Turn, ...]) -> Rewriting:
         """The complete question. A missing model is not an error."""
         if not turns:
@@ -95,10 +69,10 @@ class FollowUps:
             return Rewriting(turns[-1].question, "chosen", chosen_sql)
         if not self._settings.flags.follow_ups or not depends_on_context(question.text):
             return Rewriting()
+        database = self._settings.databases.get(question.database)
+        dialect = database.dialect if database else "postgres"
         request = SamplingRequest(
-            prompt=build_prompt(
-                question, turns, self._settings.model.sends, self._find_dialect(question.database)
-            ),
+            prompt=build_prompt(question, turns, self._settings.model.sends, dialect),
             k=1,
             seed=question.seed,
             temperature=0.0,
@@ -162,8 +136,14 @@ def read_rewriting(text: str, asked: str, turns: Iterable[Turn]) -> str:
     if not whole.isprintable() or re.match(r"(?:select|with)\b.*\bfrom\b", whole, re.IGNORECASE):
         return ""
     words = set(split_words(whole))
-    # Its own function words, which are no words of business in any language, may come and go.
-    free = _CONNECTING | list_stop_words(asked) | _list_beginnings(asked)
+    # Words that only connect it with earlier turns may come and go, and so may function words,
+    # which are no words of business in any language.
+    connecting = (_list_words(part, find_language(asked)) for part in ("following", "referring"))
+    free = (
+        list_stop_words(asked)
+        | _PRONOUNS
+        | {word for phrases in connecting for phrase in phrases for word in split_words(phrase)}
+    )
     required = set(split_words(asked)) - free
     if not all(_is_among(word, words) for word in required):
         return ""
@@ -210,71 +190,46 @@ def _flatten(text: str) -> str:
 
 
 def depends_on_context(text: str) -> bool:
-    """True for a fragment, a connecting beginning, or a pronoun without an antecedent.
+    """True for a connecting beginning, a fragment, or a pronoun without an antecedent.
 
     >>> [depends_on_context(text) for text in ("And last year?", "in Germany", "Who are they?")]
     [True, True, True]
     >>> [depends_on_context(text) for text in ("How many singers?", "Customers and their city")]
     [False, False]
     """
-    words = [word.lower() for word in _WORD.findall(text)]
+    plain, language = fold_text(text), find_language(text)
+    words = plain.split()
     if not words:
         return False
-    if (language := find_language(text)) != "en":
-        return _follows(text, language)
-    is_short = len(words) <= _SHORT_WORDS
-    return bool(
-        _START.match(text.strip())
-        or (is_short and _BACKWARD.search(text))
-        or _is_fragment(words)
-        or (is_short and _has_loose_pronoun(words))
-    )
-
-
-def _list_beginnings(text: str) -> frozenset[str]:
-    """The words with which a question in the language of ``text`` says that it follows another."""
-    return frozenset(
-        load_lexicon()["following"].get(find_language(text), "").replace(",", "").split()
-    )
-
-
-def _follows(text: str, language: Language) -> bool:
-    """By its beginning, or as a few words that ask nothing."""
-    plain = fold_text(text)
-    starts, asking = (
-        tuple(fold_text(word) for word in load_lexicon()[section][language].split(","))
-        for section in ("following", "questioning")
-    )
+    starts, asking = _list_words("following", language), _list_words("questioning", language)
     if language in _NO_SPACES:
         is_short = len(plain.replace(" ", "")) <= _FRAGMENT_SIGNS
         return plain.startswith(starts) or (is_short and not any(word in plain for word in asking))
-    words = plain.split()
     if any(f"{plain} ".startswith(f"{start} ") for start in starts):
         return True
+    # Arabic writes "and" as the beginning of a word.
     if language == "ar" and plain.startswith(starts[0]) and words[0] not in asking:
         return True
-    return len(words) <= _FRAGMENT_WORDS and not set(asking).intersection(words)
+    is_short = language == "en" and len(words) <= _SHORT_WORDS
+    is_part = len(words) <= _FRAGMENT_WORDS or (is_short and words[0] in _PREPOSITIONS)
+    if is_part and not set(asking).intersection(words):
+        return True
+    return is_short and _refers_back(plain, asking)
 
 
-def _is_fragment(words: list[str]) -> bool:
-    """A few words without a question word or verb: "last year", "in Germany", "by month"."""
-    if words[0] in _PREPOSITIONS:
-        return len(words) <= _SHORT_WORDS and _QUESTION_WORDS.isdisjoint(words)
-    return len(words) <= _FRAGMENT_WORDS and words[0] not in _QUESTION_WORDS
-
-
-def _has_loose_pronoun(words: list[str]) -> bool:
-    """Whether a pronoun comes before any word of the question that it could refer to."""
+def _refers_back(plain: str, asking: Sequence[str]) -> bool:
+    """By a phrase, or by a pronoun before any word that it could refer to."""
+    if any(f" {phrase} " in f" {plain} " for phrase in _list_words("referring", "en")):
+        return True
+    words = plain.split()
     for at, word in enumerate(words):
-        following = words[at + 1 : at + 4]
         if word in _PRONOUNS:
-            is_independent = (
-                (word in ("this", "that") and following[:1] and following[0] in _TIMES)
-                or not _RELATIVE.isdisjoint(following)
-                or (word == "that" and at > 0)
-            )
-            if not is_independent:
-                return True
-        elif word not in STOP_WORDS and word not in _QUESTION_WORDS:
+            return _RELATIVE.isdisjoint(words[at + 1 : at + 4])
+        if word not in STOP_WORDS and word not in asking:
             return False
     return False
+
+
+def _list_words(section: str, language: Language) -> tuple[str, ...]:
+    """The words and phrases of a section in one language, as ``fold_text`` leaves them."""
+    return tuple(fold_text(words) for words in load_lexicon()[section].get(language, "").split(","))

@@ -14,7 +14,6 @@ from generation.conversation.remarks import (
     Remark,
     asks_to_change,
     asks_to_write,
-    is_small_talk,
     read_remark,
     reply,
 )
@@ -56,8 +55,6 @@ def check_intent(question: Question, context: SchemaContext, flags: FlagSettings
     if context.best_cosine >= _NEAR_COSINE:
         return Intent(method="score")
     is_named = bool(context.values or context.definitions)
-    if not is_named and is_small_talk(question.text):
-        return refuse_topic(context)
     is_near = is_named or names_glued(question, context)
     is_far = context.best_cosine < _FAR_COSINE and not is_near
     if is_far and not _ENGLISH.isdisjoint(question.text.lower().split()):

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 
 from generation.conversation.answer_writer import AnswerWriter
 from generation.conversation.follow_up import FollowUps
 from generation.conversation.intent_gate import check_intent
-from generation.prompts.hints import render_hints
-from generation.prompts.prompt_builder import PROMPTS, PromptBuilder, read_texts
-from generation.sampling.allocation import count_round, deal_samples
+from generation.prompts.prompt_builder import PromptBuilder
+from generation.sampling.allocation import VARIANTS, count_round, deal_samples
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
 from nl2sql.pipeline.candidates import add_samples
-from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt
-from nl2sql.prompts.contents import measure_context, reduce_context
+from nl2sql.prompts import ANSWER_END, ANSWER_START
 from nl2sql.protocols import Engine
-from nl2sql.schema_text import SchemaWriter, TokenCounts
+from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.normal_form import normal_form
@@ -51,9 +48,7 @@ class CandidateGenerator:
         self._settings = settings
         self._follow_ups = FollowUps(engine, settings)
         self._answers = AnswerWriter(engine, settings)
-        tokens = TokenCounts(engine)
-        self._writer = SchemaWriter(tokens, settings)
-        self._builder = PromptBuilder(tokens, settings)
+        self._builder = PromptBuilder(TokenCounts(engine), settings)
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Whether the question is about this database and not a command to change data."""
@@ -68,30 +63,17 @@ class CandidateGenerator:
         return await self._answers.write(question, sql, result)
 
     async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
-        """A draft query from a schema of names only. Raises PromptTooLong, EngineUnavailable."""
-        most = min(_DRAFT_TOKENS, self._settings.sampling.max_tokens)
-        context = reduce_context(context, self._settings.model.sends)
-        render = partial(
-            render_prompt,
-            PROMPTS,
-            "draft",
-            dialect=context.dialect,
-            contains=measure_context(context),
-            hints=render_hints(question, context),
-            question=question.text,
-        )
-        written = await self._writer.write(
-            context,
-            beside=read_texts(render(schema="")),
-            answer_tokens=most,
-            form="names",
-        )
+        """One greedy query from the prompt of the candidates, as it is without a plan.
+
+        Raises PromptTooLong, EngineUnavailable.
+        """
+        prompt, _ = await self._builder.build(question, context, Plan(), VARIANTS[0])
         completions = await self._sample(
-            render(schema=written.text),
+            prompt,
             k=1,
             seed=question.seed,
             temperature=0.0,
-            max_tokens=most,
+            max_tokens=min(_DRAFT_TOKENS, self._settings.sampling.max_tokens),
         )
         return DraftQuery(
             await run_in_parser_thread(extract_sql, completions.texts[0], context.dialect),

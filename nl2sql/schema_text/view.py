@@ -1,7 +1,4 @@
-"""Selects what is shown of a context: tables and columns, their names and their comments.
-
-Every form renders a view, so that all forms show the same schema.
-"""
+"""Selects what is shown of a context: tables and columns, their names and their comments."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from cachetools import LRUCache
 
 from nl2sql.protocols import Engine
-from nl2sql.schema_text.forms import FORMS, Form
+from nl2sql.schema_text.ddl import build_ddl
 from nl2sql.schema_text.view import SchemaText, SchemaView
 from nl2sql.settings import Settings
 from nl2sql.types import Plan, SchemaContext
@@ -161,7 +161,7 @@ class WrittenSchema:
 
 
 class SchemaWriter:
-    """Writes the schema of a context in one of the forms."""
+    """Writes the schema of a context."""
 
     def __init__(self, tokens: TokenCounts, settings: Settings) -> None:
         self._tokens = tokens
@@ -174,7 +174,6 @@ class SchemaWriter:
         beside: Sequence[str],
         answer_tokens: int,
         plan: Plan | None = None,
-        form: Form = "ddl",
     ) -> WrittenSchema:
         """Writes a schema that fits into the window with the texts ``beside`` it and the answer.
 
@@ -188,8 +187,7 @@ class SchemaWriter:
             columns=dict(plan.columns),
             comments=context.is_whole,
         )
-        build = FORMS[form]
-        whole = build(view)
+        whole = build_ddl(view)
         room = self._settings.model.max_model_len - answer_tokens - CHAT_MARKS
         text = whole.render()
         # A text has no more tokens than bytes: most prompts fit without counting tokens.
@@ -207,7 +205,7 @@ class SchemaWriter:
         if not left_out:
             return WrittenSchema(text)
         shown = replace(view, left_out=frozenset(left_out))
-        return WrittenSchema(build(shown).render(), left_out)
+        return WrittenSchema(build_ddl(shown).render(), left_out)
 
 
 def list_droppable(view: SchemaView) -> list[str]:

@@ -24,7 +24,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Chat messages for one purpose (``generate``, ``draft`` or ``repair``).
+    """Chat messages for one purpose (``generate``, ``repair``, ``answer`` and others).
 
     ``contains`` is what they may hold, see ``nl2sql.prompts.contents``; a builder that does not
     know it leaves it at all.

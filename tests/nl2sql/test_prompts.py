@@ -103,15 +103,6 @@ async def test_a_prompt_begins_as_what_is_read_ahead_of_its_module() -> None:
     assert prompt.messages[1].content.startswith(f"{beginning}\nCREATE TABLE customers")
 
 
-async def test_the_prompt_for_a_draft_is_the_golden_one() -> None:
-    context = dataclasses.replace(
-        CONTEXT, values=(ValueMatch("germany", "sales.customers", "country", "Germany", 1.0),)
-    )
-    engine = FakeEngine(["SELECT 1"])
-    await CandidateGenerator(engine, build_settings()).write_draft(QUESTION, context)
-    assert render_golden(engine.requests[0].prompt) == load_text("prompt_draft.txt")
-
-
 async def test_the_prompt_to_repair_is_the_golden_one() -> None:
     failed = build_assessment(
         sql="SELECT sum(amount) FROM orders",

@@ -60,14 +60,13 @@ ROWS = ("in_a_row",)
 ALWAYS = ("asked", "asked_before", "in_the_evidence", "in_a_comment")
 
 PURPOSES = {
-    *("follow_up", "draft", "generate", "repair", "columns", "tables", "score"),
+    *("follow_up", "generate", "repair", "columns", "tables", "score"),
     "plain",
 }
 BROKEN = "SELECT total::int FROM orders WHERE status = 'in_a_candidate'"
 SOUND = "SELECT id, status FROM orders"
 ANSWERS = {
     "follow_up": "How many orders were placed in 2024, asked?",
-    "draft": "SELECT 1 FROM orders",
     "generate": BROKEN,
     "repair": SOUND,
     "columns": "orders.status",

@@ -60,8 +60,6 @@ GLUED = rename_tables(FAR, "sbcustomer")
         ("Wie wird das Wetter morgen?", FAR, "", "doubt"),
         ("Good morning!", build_near(0.5), "small_talk", "rule"),
         ("Write a poem about orders.", build_near(0.4), "off_topic", "rule"),
-        ("Write a function.", build_near(0.4), "", "score"),
-        ("Write a function.", build_near(0.2), "off_topic", "score"),
         ("Give me an e-mail list of customers", build_near(0.4), "", "score"),
         ("??", build_near(0.4), "small_talk", "rule"),
         # Without vectors words decide.

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
-from nl2sql.schema_text import Form, render_schema
+from nl2sql.schema_text import render_schema
 from tests.fakes import SHOP, build_context, build_key, build_table
 from tests.golden import load_text
 
@@ -154,19 +152,10 @@ def test_a_short_table_has_neither_types_nor_keys_that_its_names_tell() -> None:
     ]
 
 
-def test_the_names_only_form_is_a_line_a_table() -> None:
-    context = build_context(tables=("sales.customers", "stock.products"))
-    assert render_schema(context, form="names").splitlines() == [
-        'customers(id, name, country, "Loyalty Tier")',
-        "products(id, name, category, price, tags)",
-    ]
-
-
-@pytest.mark.parametrize("form", ["ddl", "names"])
-def test_every_form_is_the_same_whatever_the_order_of_what_was_found(form: Form) -> None:
+def test_the_order_of_what_was_found_does_not_matter() -> None:
     names = [table.qualified for table in SHOP.tables]
     forth = build_context(tables=names)
     back = build_context(tables=names[::-1], foreign_keys=SHOP.foreign_keys[::-1])
-    text = render_schema(forth, form=form)
-    assert text == render_schema(back, form=form)
+    text = render_schema(forth)
+    assert text == render_schema(back)
     assert text.index("customers") < text.index("products")

@@ -12,7 +12,7 @@ from generation.engines.openvino_model import OpenVinoTokenizer
 from generation.models.forms import OPENVINO
 from generation.models.store import ModelStore
 from nl2sql.catalog import Catalog
-from nl2sql.schema_text import Form, SchemaWriter, TokenCounts, WrittenSchema, render_schema
+from nl2sql.schema_text import SchemaWriter, TokenCounts, WrittenSchema, render_schema
 from nl2sql.schema_text.view import SchemaView
 from nl2sql.schema_text.writer import rank_droppable
 from nl2sql.types import (
@@ -54,13 +54,12 @@ async def write(
     context: SchemaContext = CONTEXT,
     *,
     window: int = 6144,
-    form: Form = "ddl",
     plan: Plan | None = None,
     beside: tuple[str, ...] = BESIDE,
 ) -> WrittenSchema:
     settings = build_settings(model={"max_model_len": window}, sampling={"max_tokens": 100})
     return await SchemaWriter(TokenCounts(engine), settings).write(
-        context, beside=beside, answer_tokens=100, form=form, plan=plan
+        context, beside=beside, answer_tokens=100, plan=plan
     )
 
 
@@ -77,10 +76,9 @@ async def test_what_may_not_fit_is_counted_in_one_call_and_shown_whole_where_it_
     assert set(BESIDE) <= set(engine.counted[0])
 
 
-@pytest.mark.parametrize("form", ["ddl", "names"])
-async def test_what_does_not_fit_is_left_out_and_named(form: Form) -> None:
+async def test_what_does_not_fit_is_left_out_and_named() -> None:
     context = build_context(ODD)
-    written = await write(FakeEngine(), context, window=640, form=form)
+    written = await write(FakeEngine(), context, window=640)
     assert written.left_out
     assert all(name.startswith("s.Größe der 🚲.Column ") for name in written.left_out)
     for name in written.left_out:
@@ -155,13 +153,10 @@ class RealTokens(FakeEngine):
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("form", ["ddl", "names"])
-async def test_the_whole_prompt_keeps_to_the_window_and_uses_it(
-    real: RealTokens, form: Form
-) -> None:
+async def test_the_whole_prompt_keeps_to_the_window_and_uses_it(real: RealTokens) -> None:
     lengths = []
     for window in range(512, 4096, 512):
-        written = await write(real, build_context(ODD), window=window, form=form)
+        written = await write(real, build_context(ODD), window=window)
         chat = (
             f"<|im_start|>system\n{BESIDE[0]}<|im_end|>\n<|im_start|>user\nSchema:\n{written.text}\n"
             "\nQuestion: How many?<|im_end|>\n<|im_start|>assistant\n```sql\n"

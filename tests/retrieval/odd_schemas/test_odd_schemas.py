@@ -32,7 +32,7 @@ from execution.postgres.embedded import (
 )
 from execution.sqlite.database import SqliteDatabase
 from nl2sql.catalog import Catalog, Table
-from nl2sql.schema_text import Form, render_schema
+from nl2sql.schema_text import render_schema
 from nl2sql.settings import FlagSettings, LimitSettings, RetrievalSettings, parse_settings
 from nl2sql.skipped import list_remedies
 from nl2sql.sql.names import quote_name
@@ -61,7 +61,6 @@ from tests.fakes import FakeCatalogs, FakeEmbedder, FakeIndexStore
 from tests.retrieval.indexed import index_database, load
 from tests.retrieval.odd_schemas.schemas import SCHEMAS, OddSchema
 
-_FORMS: tuple[Form, ...] = ("ddl", "names")
 ASKER = Principal("asker")
 _LIMITS = LimitSettings(pool_size=1, duckdb_memory_mib=256)
 
@@ -148,13 +147,12 @@ class OddDatabase:
         """Builds the index."""
         await index_database(self.catalog, self._store, self._embedder)
 
-    async def ask(self, text: str) -> tuple[SchemaContext, Plan, tuple[str, ...]]:
-        """Context and plan of a question, and the schema in each form that a prompt may show."""
+    async def ask(self, text: str) -> tuple[SchemaContext, Plan, str]:
+        """Context and plan of a question, and the schema as a prompt shows it."""
         question = Question(text, self.catalog.database, self._asker, k=1, seed=0, max_rows=10)
         _, context = await self._retriever.retrieve(question)
         plan = await self._planner.plan(question, context)
-        texts = (render_schema(context, form=form, columns=plan.columns) for form in _FORMS)
-        return context, plan, tuple(texts)
+        return context, plan, render_schema(context, columns=plan.columns)
 
     async def run(self, sql: str) -> ResultSet | Diagnostic:
         """The guarded query's result; the guard must let it pass."""
@@ -264,7 +262,7 @@ async def test_an_odd_schema_survives_the_index_and_the_whole_job(
 
 @list_cases(duckdb=("comments", "types"), sqlite=("types",))
 async def test_comments_and_types_stay_short_and_on_their_line(database: OddDatabase) -> None:
-    _, _, (ddl, _) = await database.ask("notes")
+    _, _, ddl = await database.ask("notes")
     tables = database.catalog.tables
     columns = sum(len(table.columns) for table in tables)
     assert len(ddl.splitlines()) == columns + 2 * len(tables)
@@ -308,12 +306,11 @@ async def test_a_policy_hides_odd_names_as_it_hides_others(embedded_server: Embe
     clerk = Principal("clerk", ("clerk",))
     database = OddDatabase(catalog, guard=guard, asker=clerk)
     await database.index()
-    context, _, texts = await database.ask("hidden 🙈 open one hidden col secret x ünseen peek a b")
+    context, _, text = await database.ask("hidden 🙈 open one hidden col secret x ünseen peek a b")
     assert {hit.table.qualified for hit in context.tables} == {"public.open one", "public.a.b"}
-    for text in texts:
-        assert '"ünseen"' in text
-        for hidden in ("hidden", "🙈", "secret", "peek"):
-            assert hidden not in text
+    assert '"ünseen"' in text
+    for hidden in ("hidden", "🙈", "secret", "peek"):
+        assert hidden not in text
     for sql in (
         'SELECT "hidden col" FROM "open one"',
         'SELECT id FROM "hidden 🙈"',

@@ -1,15 +1,9 @@
-"""The forms in which a schema is written, by name.
+"""Writes a schema as ``CREATE TABLE`` with keys, and comments after ``--``.
 
-``ddl`` is ``CREATE TABLE`` with keys, and comments after ``--``; ``names`` is one line for each
-table: many tables in few tokens. Inferred keys are written as comments, so that the model does not
-take them for constraints.
+Inferred keys are written as comments, so that the model does not take them for constraints.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Literal
 
 from nl2sql.catalog import Column, ForeignKey, Table
 from nl2sql.schema_text.view import SchemaText, SchemaView, TableText, shorten
@@ -150,40 +144,11 @@ def _render_comment(notes: tuple[str, ...]) -> str:
     return f" -- {'; '.join(notes)}" if notes else ""
 
 
-def build_names_only(view: SchemaView) -> SchemaText:
-    """The view as ``table(column, column)``."""
-    return SchemaText(
-        tuple(
-            TableText(
-                table=table.qualified,
-                head=f"{view.name(table.qualified)}(",
-                # Tokenizers join a space to the following name.
-                columns=tuple(
-                    (column.name, (" " if place else "") + view.quote(column.name))
-                    for place, column in enumerate(view.columns_of(table))
-                ),
-                separator=",",
-                tail=")\n",
-            )
-            for table in view.tables
-        )
-    )
-
-
-Form = Literal["ddl", "names"]
-
-FORMS: Mapping[Form, Callable[[SchemaView], SchemaText]] = MappingProxyType(
-    {"ddl": build_ddl, "names": build_names_only}
-)
-
-
 def render_schema(
     context: SchemaContext,
     *,
-    form: Form = "ddl",
     comments: bool = True,
     columns: tuple[tuple[str, tuple[str, ...]], ...] = (),
 ) -> str:
     """Renders the whole context, however long; ``columns`` as in ``Plan.columns``."""
-    view = SchemaView(context, dict(columns), comments=comments)
-    return FORMS[form](view).render()
+    return build_ddl(SchemaView(context, dict(columns), comments=comments)).render()
