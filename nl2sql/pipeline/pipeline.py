@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 from nl2sql.answers import Answer, Answered, Refused, Trace
 from nl2sql.concurrency import gather_all
@@ -60,11 +59,7 @@ class Pipeline:
     ) -> None:
         """``sampling_timeout_s``: seconds until sampling ends; None: no limit."""
         self._stages = stages
-        self._start_repairs = partial(
-            RepairLoop,
-            stages,
-            ask_model=model_repair,
-        )
+        self._model_repair = model_repair
         self._derives = derives
         self._pre_sql = pre_sql
         self._sampling_timeout_s = sampling_timeout_s
@@ -120,7 +115,7 @@ class Pipeline:
 
         ranking = Ranking()
         attempts: tuple[Repair, ...] = ()
-        repairs = self._start_repairs(deadline=deadline)
+        repairs = RepairLoop(stages, ask_model=self._model_repair, deadline=deadline)
         generated: Generated | None = None
         is_last, is_broken, wanted = False, False, 0
         while generated is None or not (is_last or ranking.settled):
@@ -152,7 +147,7 @@ class Pipeline:
             async with clock.time("vote"):
                 ranking = await stages.ranker.rank(question, (*known, *assessed), samples=samples)
             report(VoteCounted(ranking))
-            if repairs.finds_work(ranking):
+            if repairs.find_repairable(ranking):
                 async with clock.time("repair"):
                     ranking, tried = await repairs.run(
                         question, context, plan, ranking, is_last=is_last

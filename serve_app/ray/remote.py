@@ -8,7 +8,7 @@ the seconds that its request has left, so that the work ends in time even if its
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -29,7 +29,7 @@ from nl2sql.types import Completions, Progress, SamplingRequest
 from serve_app.ray.call_batcher import BatchedCall, CallBatcher
 
 # The methods that are called for each candidate.
-_FOR_EACH_CANDIDATE = frozenset({"guard", "explain", "assess"})
+_FOR_EACH_CANDIDATE = frozenset({"guard", "explain", "assess", "repair"})
 
 
 class RemoteStage:
@@ -58,7 +58,7 @@ class RemoteStage:
 
     async def _call(self, method: str, *arguments: Any, **options: Any) -> Any:
         left_s = read_left_s()
-        if _is_batched(method, options):
+        if method in _FOR_EACH_CANDIDATE:
             return await self._batcher.call(method, BatchedCall(arguments, options, left_s))
         response = getattr(self._handle, method).remote(*arguments, **options, left_s=left_s)
         with _translate(self._name, response):
@@ -69,14 +69,6 @@ class RemoteStage:
         with _translate(self._name, response):
             found: Sequence[Any] = await response
             return found
-
-
-def _is_batched(method: str, options: Mapping[str, Any]) -> bool:
-    """Whether it is done for all candidates of a question at the same time, and all are awaited.
-
-    The model's repairs are not all awaited.
-    """
-    return method in _FOR_EACH_CANDIDATE or (method == "repair" and not options["ask_model"])
 
 
 class RemoteEngine(RemoteStage):

@@ -86,11 +86,9 @@ async def run(
     ask_model: bool = False,
     is_last: bool = True,
     deadline: Deadline = NEVER,
-    rounds: int = 3,
 ) -> tuple[Ranking, tuple[Repair, ...]]:
     loop = RepairLoop(
         build_stages(ranker=ranker, repairer=repairer),
-        rounds=rounds,
         ask_model=ask_model,
         deadline=deadline,
     )
