@@ -1,14 +1,14 @@
 """A limited number of turns that principals share fairly.
 
 Those who wait are called principal by principal, so that one with many requests does not hold up
-another with one. A quarter of the turns is never given to one principal alone, so that another need
-not wait for its requests to end. For use in one event loop.
+another with one. A quarter of the turns is never given to one principal
+alone, so that another need not wait for its requests to end. For use in one event loop.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, OrderedDict, deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -39,7 +39,8 @@ class FairTurns:
         self._share = min(find_share(most), most_each or most)
         self._report = report
         self._held: Counter[str] = Counter()
-        self._queue = FairQueue()
+        # Those who wait, by principal, in the order in which these are called.
+        self._lines: dict[str, deque[asyncio.Future[None]]] = {}
         self._idle = asyncio.Event()
         self._idle.set()
         self._busy = asyncio.Event()
@@ -47,11 +48,11 @@ class FairTurns:
     @property
     def waiting(self) -> int:
         """How many wait."""
-        return len(self._queue)
+        return sum(map(len, self._lines.values()))
 
     def count_waiting(self, who: str) -> int:
         """How many of that principal wait."""
-        return self._queue.count(who)
+        return len(self._lines.get(who, ()))
 
     def may_take(self, who: str) -> bool:
         """Whether the principal would get a turn at once."""
@@ -76,17 +77,14 @@ class FairTurns:
 
     async def take(self, who: str) -> None:
         """Waits for a turn of the principal, who must give it back."""
-        if self.may_take(who):
-            self._give(who)
-            self._report(self.waiting, self._held.total())
-            return
-        turn = self._queue.join(who)
-        self._report(self.waiting, self._held.total())
+        turn = asyncio.get_running_loop().create_future()
+        self._lines.setdefault(who, deque()).append(turn)
+        self._call()
         try:
             await turn
         except asyncio.CancelledError:
             if turn.cancelled():
-                self._queue.leave(who, turn)
+                self._leave(who, turn)
                 self._report(self.waiting, self._held.total())
             else:
                 # It was called at the same moment.
@@ -98,55 +96,36 @@ class FairTurns:
         self._held[who] -= 1
         if not self._held[who]:
             del self._held[who]
-        while (called := self._queue.call(self.may_take)) is not None:
-            self._give(called)
         if not self._held:
             self._idle.set()
             self._busy.clear()
+        self._call()
+
+    def _call(self) -> None:
+        """Gives turns to all who may take one, principal by principal."""
+        while (found := self._find_next()) is not None:
+            who, turn = found
+            self._leave(who, turn)
+            if who in self._lines:
+                self._lines[who] = self._lines.pop(who)
+            self._held[who] += 1
+            self._idle.clear()
+            self._busy.set()
+            turn.set_result(None)
         self._report(self.waiting, self._held.total())
 
-    def _give(self, who: str) -> None:
-        self._held[who] += 1
-        self._idle.clear()
-        self._busy.set()
+    def _find_next(self) -> tuple[str, asyncio.Future[None]] | None:
+        # Those who are cancelled leave by themselves, a moment later.
+        able = (
+            (who, turn)
+            for who, line in self._lines.items()
+            if self.may_take(who)
+            for turn in line
+            if not turn.cancelled()
+        )
+        return next(able, None)
 
-
-class FairQueue:
-    """Those who wait, by principal; principals are called in turn."""
-
-    def __init__(self) -> None:
-        self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return sum(map(len, self._waiting.values()))
-
-    def count(self, who: str) -> int:
-        """How many of the principal are in the line."""
-        return len(self._waiting.get(who, ()))
-
-    def join(self, who: str) -> asyncio.Future[None]:
-        """A future that is done when it is the turn of this one."""
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(who, deque()).append(turn)
-        return turn
-
-    def leave(self, who: str, turn: asyncio.Future[None]) -> None:
-        """No longer waits."""
-        line = self._waiting[who]
-        line.remove(turn)
-        if not line:
-            del self._waiting[who]
-
-    def call(self, may_take: Callable[[str], bool]) -> str | None:
-        """Calls the next one whose principal may take a turn, and returns whose it is."""
-        for who, line in self._waiting.items():
-            # Those who are cancelled leave by themselves, a moment later.
-            turn = next((turn for turn in line if not turn.cancelled()), None)
-            if turn is None or not may_take(who):
-                continue
-            self.leave(who, turn)
-            if who in self._waiting:
-                self._waiting.move_to_end(who)
-            turn.set_result(None)
-            return who
-        return None
+    def _leave(self, who: str, turn: asyncio.Future[None]) -> None:
+        self._lines[who].remove(turn)
+        if not self._lines[who]:
+            del self._lines[who]
