@@ -9,9 +9,10 @@ Monday. Knows nothing of fiscal years.
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from datetime import date, timedelta
 
-from nl2sql.languages.english import NUMBER_WORDS
+from nl2sql.languages.english import NUMBER_WORDS, read_number
 from nl2sql.languages.phrases import read_phrases
 
 _UNIT = r"(?P<unit>day|week|month|quarter|year)"
@@ -47,8 +48,9 @@ def render_today(question: str, today: date) -> str:
     """
     spans: dict[str, tuple[date, date]] = {}
     is_told = False
-    for text, own in _list_texts(question):
-        # The hint quotes the question's own words.
+    # What can be read in English, and the question's own words, which the hint quotes.
+    phrases = [(phrase.english, phrase.said) for phrase in read_phrases(question)]
+    for text, own in phrases or [(question, "")]:
         for found in _PERIOD.finditer(text):
             span = _find_period(found, today)
             if span is not None:
@@ -60,18 +62,12 @@ def render_today(question: str, today: date) -> str:
             day = found.group().lower()
             is_told = True
             if day != "today":
-                spans[own or day] = (_shift_days(today, _AROUND_TODAY[day]),) * 2
+                spans[own or day] = (today + timedelta(days=_AROUND_TODAY[day]),) * 2
         is_told = is_told or _TODAY_ALONE.search(text) is not None
     if not spans and not is_told:
         return ""
     told = [f'"{words}" is {_render_span(*span)}.' for words, span in spans.items()]
     return " ".join([f"Today is {today}.", *told])
-
-
-def _list_texts(question: str) -> list[tuple[str, str]]:
-    """What can be read in English, and the question's own words for it where they are others."""
-    phrases = [(phrase.english, phrase.said) for phrase in read_phrases(question)]
-    return phrases or [(question, "")]
 
 
 def _find_period(found: re.Match[str], today: date) -> tuple[date, date] | None:
@@ -81,28 +77,25 @@ def _find_period(found: re.Match[str], today: date) -> tuple[date, date] | None:
     """
     which = found["which"].lower()
     unit = (found["unit"] or found["one"]).lower()
-    count = _read_number(found["count"]) if found["count"] else 1
+    count = read_number(found["count"] or "1")
     try:
-        if which == "next":
-            # Of several units the first day is tomorrow.
-            first = _find_start(today, unit, 1) if not found["count"] else _shift_days(today, 1)
-            end = _find_start(first, unit, 1) if not found["count"] else _shift(today, unit, count)
-            return first, end if found["count"] else _shift_days(end, -1)
+        if found["count"] and which == "next":
+            return today + timedelta(days=1), _shift(today, unit, count)
         if found["count"] or which == "past":
             return _shift(today, unit, -count), today
-        start = _find_start(today, unit, 0 if which in ("this", "current") else -1)
-        return start, _shift_days(_find_start(start, unit, 1), -1)
+        later = {"next": 1, "this": 0, "current": 0}.get(which, -1)
+        first = _shift(_find_start(today, unit), unit, later)
+        return first, _shift(first, unit, 1) - timedelta(days=1)
     except (OverflowError, ValueError):
         return None
 
 
-def _find_start(day: date, unit: str, later: int = 0) -> date:
-    """The first day of the day's week, month, quarter or year, or of one ``later`` units on."""
+def _find_start(day: date, unit: str) -> date:
+    """The first day of the day's week, month, quarter or year."""
     if unit in _DAYS:
-        start = day - timedelta(days=day.weekday() if unit == "week" else 0)
-        return _shift_days(start, later * _DAYS[unit])
+        return day - timedelta(days=day.weekday() if unit == "week" else 0)
     months = _MONTHS[unit]
-    return _shift(day.replace(month=(day.month - 1) // months * months + 1, day=1), unit, later)
+    return day.replace(month=(day.month - 1) // months * months + 1, day=1)
 
 
 def _shift(day: date, unit: str, count: int) -> date:
@@ -112,20 +105,9 @@ def _shift(day: date, unit: str, count: int) -> date:
     datetime.date(2024, 2, 29)
     """
     if unit in _DAYS:
-        return _shift_days(day, count * _DAYS[unit])
+        return day + timedelta(days=count * _DAYS[unit])
     year, month = divmod(day.year * 12 + day.month - 1 + count * _MONTHS[unit], 12)
-    first = date(year, month + 1, 1)
-    following = first.replace(day=28) + timedelta(days=4)
-    last = (following - timedelta(days=following.day)).day
-    return first.replace(day=min(day.day, last))
-
-
-def _shift_days(day: date, count: int) -> date:
-    return day + timedelta(days=count)
-
-
-def _read_number(text: str) -> int:
-    return int(text) if text.isdigit() else NUMBER_WORDS[text.lower()]
+    return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1]))
 
 
 def _render_span(first: date, last: date) -> str:

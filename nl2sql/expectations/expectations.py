@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from nl2sql.expectations.asked_columns import count_columns
 from nl2sql.expectations.asked_comparisons import Comparison, add_opposite, list_comparisons
-from nl2sql.languages.english import NUMBER_WORDS
+from nl2sql.languages.english import NUMBER_WORDS, read_number
 
 _SUPERLATIVE = (
     r"(?:most|least|fewest|highest|lowest|largest|smallest|biggest|greatest|oldest|youngest|latest|"
@@ -209,8 +209,7 @@ def _read_rows(text: str) -> int | None:
     """
     if (match := _TOP.search(text)) is None:
         return None
-    word = next(filter(None, match.groups())).lower()
-    return int(word) if word.isdigit() else NUMBER_WORDS[word]
+    return read_number(next(filter(None, match.groups())))
 
 
 def _read_decimals(question: str) -> int | None:
@@ -225,5 +224,4 @@ def _read_decimals(question: str) -> int | None:
         return None
     if found["whole"]:
         return 0
-    word = found["number"].lower()
-    return int(word) if word.isdigit() else NUMBER_WORDS[word]
+    return read_number(found["number"])

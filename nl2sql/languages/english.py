@@ -30,3 +30,12 @@ MONTHS = tuple(str(said["en"]).split(",")[0] for said in load_lexicon()["months"
 """The twelve names."""
 TIME_WORDS = list_english("times")
 """Words that say that something is about a time."""
+
+
+def read_number(word: str) -> int:
+    """The number that digits or a word of ``NUMBER_WORDS`` say.
+
+    >>> read_number("12"), read_number("Twelve")
+    (12, 12)
+    """
+    return int(word) if word.isdigit() else NUMBER_WORDS[word.lower()]
