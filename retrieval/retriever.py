@@ -38,7 +38,6 @@ from retrieval.examples.selector import ExampleSelector
 from retrieval.glosses import IndexedGlossary
 from retrieval.index_store.store import IndexStore
 from retrieval.search.catalog_questions import find_tables, read_request, write_query
-from retrieval.search.keys import connect_tables, find_required
 from retrieval.search.keywords import DraftNames, read_draft, read_words
 from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
@@ -101,7 +100,6 @@ class HybridRetriever:
             return NO_ROUTE, SchemaContext((), (), (), refusal=visible.message)
         if about := await self._read_catalog_question(question, visible):
             return NO_ROUTE, SchemaContext((), (), (), dialect=visible.dialect, about=about)
-        required = find_required(visible, question.tables)
         async with task_group() as group:
             embedding = group.create_task(self._embed(question))
             matching = group.create_task(self._match_values(question, visible))
@@ -114,7 +112,7 @@ class HybridRetriever:
         names = [visible.tables[number].qualified for number in ranking.order]
         named = await run_in_parser_thread(read_draft, draft, visible, names)
         shared = self._choose_shared(space, ranking)
-        tables = self._choose_tables(space, ranking, named, shared, required, definitions)
+        tables = self._choose_tables(space, ranking, named, shared, definitions)
         async with task_group() as group:
             examples = group.create_task(self._select_examples(question, vector, visible))
             verified = group.create_task(self._find_verified(question, visible))
@@ -124,7 +122,6 @@ class HybridRetriever:
             values=choose_shown(values, (hit.table for hit in tables), MOST_VALUES),
             examples=examples.result(),
             glosses=glosses.result(),
-            required=required,
             definitions=definitions,
             verified=verified.result(),
         )
@@ -134,7 +131,7 @@ class HybridRetriever:
     ) -> CatalogQuery | None:
         """The query that answers a question about the database itself; None for all others."""
         request = read_request(question.text) if self._flags.intent_gate else None
-        if request is None or question.tables:
+        if request is None:
             return None
         tables = await run_in_parser_thread(find_tables, request, visible)
         glosses: tuple[tuple[str, str], ...] = ()
@@ -253,27 +250,23 @@ class HybridRetriever:
         ranking: TableRanking,
         drafted: DraftNames,
         shared: Sequence[int],
-        required: Sequence[str],
         definitions: Sequence[Definition],
     ) -> tuple[RetrievedTable, ...]:
         """At most ``max_tables``: those of the draft, then the best, the first of them in full.
 
-        The ``shared`` ones count too, and come last if they are not among the best. The required
-        tables and those between them come first, even if they are more. The tables of
+        The ``shared`` ones count too, and come last if they are not among the best. The tables of
         ``definitions`` are added.
         """
-        demanded = [space.numbers[name] for name in required if name in space.numbers]
-        leading = connect_tables(demanded, space.neighbours)
         first = [space.numbers[name] for name in drafted.tables if name in space.numbers]
-        order = list(dict.fromkeys((*leading, *first, *ranking.order)))
-        most = max(self._settings.max_tables, len(leading))
+        order = list(dict.fromkeys((*first, *ranking.order)))
+        most = self._settings.max_tables
         others = [number for number in order[:most] if number not in shared]
-        left_out = others[max(self._settings.max_tables - len(shared), len(leading)) :]
+        left_out = others[max(most - len(shared), 0) :]
         best = [number for number in order[:most] if number not in left_out]
         names = [name for definition in definitions for name in definition.tables]
         defined = [space.numbers[name] for name in names if name in space.numbers]
         chosen = list(dict.fromkeys((*best, *defined, *shared)))
-        in_full = {*order[:_SHOWN_IN_FULL], *leading, *first, *defined, *shared}
+        in_full = {*order[:_SHOWN_IN_FULL], *first, *defined, *shared}
         return tuple(
             RetrievedTable(
                 table=space.catalog.tables[number],
@@ -281,9 +274,7 @@ class HybridRetriever:
                 cosine_rank=ranking.cosine_ranks.get(number),
                 bm25_rank=ranking.keyword_ranks.get(number),
                 cosine=ranking.cosines.get(number),
-                via="required"
-                if number in demanded
-                else "draft"
+                via="draft"
                 if number in first
                 else "foreign_key"
                 if number in best and number not in ranking.scores

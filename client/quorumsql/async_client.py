@@ -80,7 +80,7 @@ class AsyncClient:
     ) -> QueryResponse:
         """The answer, however long it takes.
 
-        ``options`` are the fields of QueryRequest: database, tables, k, seed, max_rows, evidence,
+        ``options`` are the fields of QueryRequest: database, k, seed, max_rows, evidence,
         session, chosen_sql, answer_text, trace. ``show`` is called with what happens meanwhile.
         """
         async for event in self.stream(question, **options):

@@ -49,9 +49,6 @@ def render_hints(question: Question, context: SchemaContext, left_out: Collectio
         # A line break would end the hint, and models do not write one in a literal.
         and match.value.isprintable()
     ]
-    required = [names[table] for table in context.required if table in names]
-    if required:
-        lines.append(f"The query must read: {', '.join(required)}")
     definitions = [
         render_definition(definition, brief=not context.is_whole)
         for definition in context.definitions

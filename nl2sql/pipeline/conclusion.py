@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from nl2sql.answers import Answer, Answered, Clarify, Failed, FailedAttempt, Refused, Trace
-from nl2sql.types import NOT_PERMITTED, REQUIRED_UNREAD, Ranking, Repair, SchemaContext, Violation
+from nl2sql.types import NOT_PERMITTED, Ranking, Repair, Violation
 
 
 def conclude(ranking: Ranking, trace: Trace) -> Answer:
@@ -43,16 +43,11 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
     )
 
 
-def describe_unfit(ranking: Ranking, context: SchemaContext) -> str:
+def describe_unfit(ranking: Ranking) -> str:
     """Says what the winner lacks that the question requires; empty if it lacks nothing."""
-    winner = ranking.winner
-    if winner is None or not winner.is_unfit:
+    if ranking.winner is None or not ranking.winner.is_unfit:
         return ""
-    if not any(term.name == REQUIRED_UNREAD for term in winner.score.terms):
-        return "No query that could be run compares a time with another, to tell what is late."
-    names = dict(zip((hit.table.qualified for hit in context.tables), context.names, strict=True))
-    required = ", ".join(names.get(table, table) for table in context.required)
-    return f"No query that could be run reads all required tables: {required}."
+    return "No query that could be run compares a time with another, to tell what is late."
 
 
 def _find_withheld(ranking: Ranking) -> str:

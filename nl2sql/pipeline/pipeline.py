@@ -178,7 +178,7 @@ class Pipeline:
             trace = replace(trace, ended_early=True, notes=(*trace.notes, note))
         async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
-        if note := describe_unfit(ranking, context):
+        if note := describe_unfit(ranking):
             trace = replace(trace, notes=(*trace.notes, note))
         notes = (*trace.notes, *ranking.notes)
         trace = replace(trace, ranking=ranking, timings=clock.timings, notes=notes)

@@ -7,7 +7,7 @@ to the columns of better tables.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cachetools import LRUCache
@@ -105,11 +105,10 @@ def choose_left_out(
     room: int,
     droppable: Sequence[Place],
     tables: Sequence[str],
-    required: Collection[str] = (),
 ) -> tuple[str, ...]:
     """The columns (``schema.table.column``), then tables to leave out, in the order of dropping.
 
-    ``room`` is in tokens. ``tables`` come best first; the best one and the ``required`` ones are
+    ``room`` is in tokens. ``tables`` come best first; the best one is
     always kept, and so is a table that is not among them.
 
     >>> columns = {("s.a", "x"): 5, ("s.a", "y"): 5, ("s.b", "x"): 5}
@@ -133,8 +132,6 @@ def choose_left_out(
     for table in reversed(tables[1:]):
         if excess <= 0:
             break
-        if table in required:
-            continue
         excess -= left[table]
         gone.append(table)
     columns = {place: size for place, size in columns.items() if place[0] not in gone}
@@ -200,7 +197,6 @@ class SchemaWriter:
             room - sum(counts[part] for part in beside),
             rank_droppable(view, plan),
             list_droppable(view),
-            context.required,
         )
         if not left_out:
             return WrittenSchema(text)

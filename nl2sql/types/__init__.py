@@ -46,7 +46,6 @@ from nl2sql.types.question import (
 )
 from nl2sql.types.ranking import (
     LATENESS_MISSING,
-    REQUIRED_UNREAD,
     Assessment,
     CandidateAssessed,
     Display,

@@ -137,9 +137,8 @@ class Question:
 
     ``k`` candidates are sampled with ``seed``, or as many as needed if ``k`` is 0; at most
     ``max_rows`` rows are returned. ``evidence`` is additional knowledge, shown to the model with
-    the question; ``tables`` are the names of those that the query must read, as the caller writes
-    them. ``session`` is the id of the conversation (empty: none). ``chosen_sql`` is the query
-    of the interpretation that the principal chose: it is run, and nothing is sampled.
+    the question. ``session`` is the id of the conversation (empty: none). ``chosen_sql`` is the
+    query of the interpretation that the principal chose: it is run, and nothing is sampled.
     ``answer_text`` says what puts the answer into words: ``rule``, ``model``, or nothing (``off``
     or empty).
     """
@@ -155,7 +154,6 @@ class Question:
     chosen_sql: str = ""
     answer_text: str = ""
     history: tuple[Turn, ...] = ()
-    tables: tuple[str, ...] = ()
 
     @property
     def english(self) -> str:

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from nl2sql.types.execution import Diagnostic, Explained, GuardedQuery, ResultSet, Violation
 from nl2sql.types.generation import Candidate
 
-REQUIRED_UNREAD = "required_tables_unread"
-"""The score's term of a query that does not read all tables that the question requires."""
-
 LATENESS_MISSING = "lateness_missing"
-"""That of a query that compares no time, for a question what is late."""
+"""The score's term of a query that compares no time, for a question what is late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +95,8 @@ class Assessment:
 
     @property
     def is_unfit(self) -> bool:
-        """True if the query cannot answer: it ignores a required table, or what is late."""
-        return any(term.name in (REQUIRED_UNREAD, LATENESS_MISSING) for term in self.score.terms)
+        """True if the query cannot answer: it compares no time, to tell what is late."""
+        return any(term.name == LATENESS_MISSING for term in self.score.terms)
 
     @property
     def failed(self) -> bool:

@@ -26,7 +26,7 @@ class ModuleRoute:
 class RetrievedTable:
     """A table that may be needed. Ranks count from 1; None if the ranking does not list it.
 
-    ``via`` is ``hit``, ``foreign_key``, ``draft``, ``module``, ``required`` or ``definition``;
+    ``via`` is ``hit``, ``foreign_key``, ``draft``, ``module`` or ``definition``;
     ``score`` is that of the reciprocal rank fusion. ``columns`` names the columns whose own cards
     search found, best first. A ``short`` table is written with few columns, without their types.
     """
@@ -166,10 +166,10 @@ class SchemaContext:
     includes inferred keys. The context holds nothing that the principal may not see.
     ``catalog_tables`` counts all visible tables of the database, ``modules`` names their modules.
     ``shared`` names the tables that are also shown for other questions, whole and before all
-    others: a module, or all of a small database. ``required`` names the tables that the query must
-    read. ``definitions`` are those that the question names; their tables are among ``tables``.
-    ``verified`` is the query given for this very question, if there is one; ``about`` is the query
-    that answers a question about the database itself, if it is one.
+    others: a module, or all of a small database. ``definitions`` are those that the question names;
+    their tables are among ``tables``. ``verified`` is the query given for this very question, if
+    there is one; ``about`` is the query that answers a question about the database itself, if it is
+    one.
     """
 
     tables: tuple[RetrievedTable, ...]
@@ -184,7 +184,6 @@ class SchemaContext:
     catalog_tables: int = 0
     modules: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
-    required: tuple[str, ...] = ()
     definitions: tuple[Definition, ...] = ()
     verified: VerifiedQuery | None = None
     about: CatalogQuery | None = None

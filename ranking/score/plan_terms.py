@@ -10,11 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from sqlglot import exp
 
 from nl2sql.types import (
-    REQUIRED_UNREAD,
     Candidate,
     GuardedQuery,
     Plan,
-    SchemaContext,
     ValueMatch,
     spell_value,
 )
@@ -64,24 +62,6 @@ def measure_plan(query: Query, guarded: GuardedQuery, plan: Plan) -> Iterator[Me
         [(link.phrase, f"{link.table}.{link.column}") for link in sure if link.column],
         columns,
     )
-
-
-def measure_required(
-    query: Query, guarded: GuardedQuery, context: SchemaContext
-) -> Iterator[Measure]:
-    """Yields the share of the required tables that the query does not read."""
-    if not context.required:
-        return
-    # The guard may replace a view by the tables that it reads.
-    named = {table.name.lower() for table in query.find_all(exp.Table)}
-    views = {
-        hit.table.qualified
-        for hit in context.tables
-        if hit.table.kind != "table" and hit.table.name.lower() in named
-    }
-    unread = set(context.required) - set(guarded.tables) - views
-    if unread:
-        yield REQUIRED_UNREAD, len(unread) / len(context.required)
 
 
 def measure_values(query: Query, values: Sequence[ValueMatch]) -> Iterator[Measure]:

@@ -36,7 +36,6 @@ from ranking.score.plan_terms import (
     measure_definitions,
     measure_origin,
     measure_plan,
-    measure_required,
     measure_values,
 )
 from ranking.score.points import BASE, Measure, load_points
@@ -76,7 +75,6 @@ def score_candidate(
             measure_coverage(f"{question.english} {question.evidence}", candidate.sql, query, uses),
             measure_naming(question.search_text, query, uses),
             measure_plan(query, guarded, plan),
-            measure_required(query, guarded, context),
             measure_literals(question.search_text, query, context),
             measure_values(query, context.values),
             measure_definitions(uses),

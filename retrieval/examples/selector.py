@@ -121,11 +121,10 @@ class ExampleSelector:
     async def find_verified(self, question: Question, catalog: Catalog) -> VerifiedQuery | None:
         """The latest query that was given for this very question; None if there is none.
 
-        It is one of an import, the principal's own feedback, or that of a reviewer. What else the
-        question demands, evidence or tables, no example knows of. Raises IndexUnavailable,
-        PolicyError.
+        It is one of an import, the principal's own feedback, or that of a reviewer. The
+        evidence of a question no example knows of. Raises IndexUnavailable, PolicyError.
         """
-        if question.evidence or question.tables or not self._settings.examples:
+        if question.evidence or not self._settings.examples:
             return None
         scope = await self._build_scope(question, catalog)
         if scope is None:

@@ -83,9 +83,8 @@ def choose_terminals(
     links: Sequence[SchemaLink],
     graph: JoinGraph,
     named: Sequence[ForeignKey] = (),
-    required: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """At most five tables that can be joined, best first, and all ``required`` ones before them.
+    """At most five tables that can be joined, best first.
 
     A table is chosen if it explains a word of the question that no better one explains, in the
     connected component that explains most words. Two kinds of links do not count for their table:
@@ -112,23 +111,17 @@ def choose_terminals(
         key=lambda table: -round(weights[table], 3),
     )
     best: tuple[tuple[int, float, int], list[str]] = ((0, 0.0, 0), [])
-    components = graph.components()
-    # If no joins connect the required tables, they are planned as if none were required.
-    around = [component for component in components if required and component.issuperset(required)]
-    if not around:
-        required = ()
-    for component in around or components:
-        chosen: list[str] = list(required)
-        explained: set[str] = set().union(*(words.get(table, ()) for table in required))
+    for component in graph.components():
+        chosen: list[str] = []
+        explained: set[str] = set()
         for table in likely:
-            if table in component and words[table] - explained and table not in chosen:
+            if table in component and words[table] - explained:
                 chosen.append(table)
                 explained |= words[table]
         if chosen:
             worth = sum(weights.get(table, 0.0) for table in chosen)
-            place = likely.index(chosen[0]) if chosen[0] in likely else 0
-            best = max(best, ((len(explained), worth, -place), chosen))
-    return tuple(best[1][: max(_MOST_TERMINALS, len(required))])
+            best = max(best, ((len(explained), worth, -likely.index(chosen[0])), chosen))
+    return tuple(best[1][:_MOST_TERMINALS])
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +208,7 @@ def plan_joins(question: str, context: SchemaContext, links: Sequence[SchemaLink
     """
     named = find_named_keys(question, context.foreign_keys, links)
     graph = JoinGraph((hit.table.qualified for hit in context.tables), context.foreign_keys, named)
-    terminals = choose_terminals(links, graph, named, context.required)
+    terminals = choose_terminals(links, graph, named)
     if not terminals:
         return JoinPlan()
     names = dict(zip((hit.table.qualified for hit in context.tables), context.names, strict=True))

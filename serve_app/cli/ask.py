@@ -17,7 +17,7 @@ from quorumsql.client import Client
 from quorumsql.contract import AnsweredResponse, QueryRequest
 from quorumsql.wire import NoRows
 from serve_app.cli.answers import print_answer
-from serve_app.cli.context import CliContext, split_list
+from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, prints
 from serve_app.cli.service_or_process import (
     AnswerTextOption,
@@ -39,9 +39,6 @@ def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question in plain language.")],
     evidence: Annotated[str, typer.Option(help="Additional knowledge, such as a definition.")] = "",
-    tables: Annotated[
-        str, typer.Option(help="Tables that the query must read, with commas between them.")
-    ] = "",
     database: DatabaseOption = None,
     k: Annotated[
         int | None,
@@ -76,7 +73,6 @@ def ask(
     request = QueryRequest(
         question=question,
         evidence=evidence,
-        tables=split_list(tables),
         database=database,
         k=k,
         seed=seed,

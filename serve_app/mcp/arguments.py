@@ -15,7 +15,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 ROWS = 50
 _DATABASE = "A name from list_databases; may be left out if there is a default database."
 _QUESTION = "One complete question in plain language, in the words of the user."
-_TABLES = "Tables that the query must read, with or without schema; leave out if not known."
 _EVIDENCE = "Additional knowledge that the question needs, such as the definition of a term."
 
 
@@ -66,7 +65,6 @@ class AskArguments(_OnDatabase):
 
     question: str = Field(description=_QUESTION)
     evidence: str = Field("", description=_EVIDENCE)
-    tables: _Names = Field([], max_length=20, description=_TABLES)
     max_rows: int = Field(ROWS, ge=1, description="Most rows to return.")
     chosen_sql: str = Field(
         "",
@@ -85,7 +83,6 @@ class TranslateArguments(_OnDatabase):
 
     question: str = Field(description=_QUESTION)
     evidence: str = Field("", description=_EVIDENCE)
-    tables: _Names = Field([], max_length=20, description=_TABLES)
 
 
 class RunSqlArguments(_OnDatabase):

@@ -61,7 +61,6 @@ async def ask(call: ToolCall, arguments: AskArguments) -> CallToolResult:
     request = QueryRequest(
         question=arguments.question,
         evidence=arguments.evidence,
-        tables=arguments.tables,
         database=arguments.database or None,
         max_rows=_limit_rows(call, arguments),
         chosen_sql=arguments.chosen_sql,
@@ -75,7 +74,6 @@ async def translate(call: ToolCall, arguments: TranslateArguments) -> CallToolRe
     request = QueryRequest(
         question=arguments.question,
         evidence=arguments.evidence,
-        tables=arguments.tables,
         database=arguments.database or None,
         max_rows=1,
         answer_text="off",

@@ -39,8 +39,6 @@ from serve_app.service.rights import reads_policy
 _PROBE_TIMEOUT_S = 5.0
 # The parts are probed at most once in this time, however often readiness is requested.
 _PROBE_INTERVAL_S = 1.0
-# Of a table with its schema.
-_LONGEST_NAME = 300
 
 
 class QueryService:
@@ -237,9 +235,6 @@ def build_question(request: QueryRequest, settings: Settings, principal: Princip
         chosen_sql=check_text("chosen_sql", request.chosen_sql, MOST_QUESTION_CHARS),
         session=read_session(request.session),
         answer_text=request.answer_text or settings.answer.text,
-        tables=tuple(
-            dict.fromkeys(check_filled("tables", name, _LONGEST_NAME) for name in request.tables)
-        ),
     )
 
 

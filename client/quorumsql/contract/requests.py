@@ -18,12 +18,6 @@ class QueryRequest(BaseModel):
 
     question: str = Field(description="The question in plain language.")
     evidence: str = Field("", description="Additional knowledge, such as a definition.")
-    tables: list[str] = Field(
-        [],
-        max_length=20,
-        description="Tables that the query must read, with or without schema. A name under which "
-        "you see no table is an error.",
-    )
     database: str | None = Field(None, description="The database to ask.")
     k: int | None = Field(
         None, description="How many candidates to sample; 0: as many as the question needs."

@@ -90,9 +90,3 @@ def test_no_more_than_four_are_told() -> None:
     lines = render_notes(context, Plan(SchemaLinks(links + products))).splitlines()
     assert len(lines) == 4
     assert lines[-1].startswith("-- products.name: ")
-
-
-def test_required_tables_are_named() -> None:
-    context = build_context(required=("stock.returns", "sales.orders"))
-    text = render_hints(build_question(), context)
-    assert text == "The query must read: returns, orders\n"

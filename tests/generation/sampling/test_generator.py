@@ -202,10 +202,9 @@ NAMED = "sales.orders"
     [
         (CONTEXT, Plan(links=SchemaLinks((SchemaLink("orders", NAMED, "", 0.9),))), 1),
         (CONTEXT, Plan(joins=JoinPlan(tables=(NAMED,))), 1),
-        (build_context(required=(NAMED,)), Plan(), 1),
         (CONTEXT, Plan(), len(CONTEXT.tables)),
     ],
-    ids=["linked", "joined", "required", "none_is_named"],
+    ids=["linked", "joined", "none_is_named"],
 )
 async def test_the_narrow_prompt_shows_only_tables_of_the_question(
     context: SchemaContext, plan: Plan, tables: int

@@ -13,7 +13,7 @@ from evaluation.runs.variants import override
 from nl2sql.answers import Answered, Clarify, Trace
 from nl2sql.pipeline.conclusion import conclude
 from nl2sql.types import (
-    REQUIRED_UNREAD,
+    LATENESS_MISSING,
     Assessment,
     Candidate,
     Explained,
@@ -64,7 +64,7 @@ def draw_candidates(draw: st.DrawFn) -> tuple[Assessment, ...]:
         )
         terms = [ScoreTerm("base", draw(st.floats(-200, 300)))]
         if draw(st.integers(0, 5)) == 0:
-            terms.append(ScoreTerm(REQUIRED_UNREAD, -75.0))
+            terms.append(ScoreTerm(LATENESS_MISSING, -75.0))
         fate = build_assessment(sql=candidate.sql, **draw(st.sampled_from(FATES)))
         made.append(replace(fate, candidate=candidate, score=Score(tuple(terms))))
     return tuple(made)

@@ -182,17 +182,6 @@ def test_nothing_is_joined_that_is_not_in_sight() -> None:
     assert set(joins.tables) <= {"sales.orders", "sales.customers"}
 
 
-def test_required_tables_are_joined_though_no_word_names_them() -> None:
-    context = replace(CONTEXT, required=("stock.returns", "sales.orders"))
-    assert set(plan(context=context).tables) == {
-        *("stock.returns", "sales.order_lines", "sales.orders")
-    }
-    assert "sales.customers" in plan("sales.customers", context=context).tables
-    # Of what no keys connect, no joins can be planned.
-    apart = build_context(tables=context.required, required=context.required)
-    assert plan(context=apart) == JoinPlan()
-
-
 def draw_graph(draw: random.Random) -> JoinGraph:
     """4 to 14 tables, and up to three keys each, onto itself and parallel ones among them."""
     tables = [f"s.t{at}" for at in range(draw.randint(4, 14))]

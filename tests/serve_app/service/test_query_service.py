@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from pydantic import ValidationError
 
 from nl2sql.answers import Answer, Refused, Trace
 from nl2sql.deadline import read_left_s
@@ -37,24 +36,6 @@ def test_a_request_may_leave_the_number_to_the_service_or_to_the_question() -> N
 def test_a_wrong_number_is_told_what_is_right(asked: int) -> None:
     with pytest.raises(InvalidRequest, match="from 1 to 32, or 0 for as many as the question"):
         choose_k(asked)
-
-
-def read_tables(*tables: str) -> tuple[str, ...]:
-    request = QueryRequest(question="How many?", tables=list(tables))
-    return build_question(request, build_settings(), MIA).tables
-
-
-def test_required_tables_are_passed_on_once_each() -> None:
-    assert read_tables(" orders", "crm.people", "orders") == ("orders", "crm.people")
-    with pytest.raises(ValidationError, match="tables"):
-        read_tables(*(f"t{number}" for number in range(21)))
-
-
-@pytest.mark.parametrize("name", ["", "  ", "x" * 301, "a\0b"])
-def test_what_is_no_name_of_a_table_is_refused(name: str) -> None:
-    with pytest.raises(InvalidRequest) as caught:
-        read_tables(name)
-    assert caught.value.field == "tables"
 
 
 # -- the time --------------------------------------------------------------------------------------
