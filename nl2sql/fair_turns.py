@@ -96,10 +96,10 @@ class FairTurns:
         self._held[who] -= 1
         if not self._held[who]:
             del self._held[who]
+        self._call()
         if not self._held:
             self._idle.set()
             self._busy.clear()
-        self._call()
 
     def _call(self) -> None:
         """Gives turns to all who may take one, principal by principal."""
