@@ -6,11 +6,11 @@ Inferred keys are written as comments, so that the model does not take them for 
 from __future__ import annotations
 
 from nl2sql.catalog import Column, ForeignKey, Table
-from nl2sql.schema_text.view import SchemaText, SchemaView, TableText, shorten
+from nl2sql.schema_text.view import SchemaView, shorten
 from nl2sql.types import SchemaContext
 
 
-def build_ddl(view: SchemaView) -> SchemaText:
+def render_view(view: SchemaView) -> str:
     """Renders the view as compact DDL; in a brief one, a table without notes takes one line.
 
     A key is written in the table that holds it. A key from a shared table to another is written at
@@ -23,69 +23,44 @@ def build_ddl(view: SchemaView) -> SchemaText:
             outward.append(_render_outward(view, key))
         else:
             keys.setdefault(key.table, []).append(key)
-    return SchemaText(
-        tuple(_build_table(view, table, keys.get(table.qualified, [])) for table in view.tables),
-        closing="".join(f"-- {shorten(line)}\n" for line in outward),
-    )
+    tables = [_render_table(view, table, keys.get(table.qualified, [])) for table in view.tables]
+    return "\n".join((*tables, *(f"-- {shorten(line)}" for line in outward)))
 
 
-def _build_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> TableText:
+def _render_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> str:
     if view.is_short(table.qualified):
-        return _build_short_table(view, table, keys)
+        return _render_short_table(view, table, keys)
     single = {key.columns[0]: key for key in reversed(keys) if len(key.columns) == 1}
     comment = view.describe(table.qualified, table.comment)
     columns = [
-        (column.name, *_render_column(view, table, column, single.get(column.name)))
+        _render_column(view, table, column, single.get(column.name))
         for column in view.columns_of(table)
     ]
     constraints = _render_constraints(view, table, keys)
     head = f"CREATE TABLE {view.name(table.qualified)} ("
-    if view.is_brief and not comment and not any(notes for *_, notes in columns):
-        return TableText(
-            table=table.qualified,
-            head=head,
-            # Tokenizers join a space to the following name.
-            columns=tuple(
-                (name, (" " if place else "") + text)
-                for place, (name, text, _) in enumerate(columns)
-            ),
-            separator=",",
-            tail="".join(f", {line}" for line, _ in constraints if line)
-            + ");"
-            + _render_comment(tuple(note for _, note in constraints if note))
-            + "\n",
-        )
-    return TableText(
-        table=table.qualified,
-        head=head + _render_comment(comment) + "\n",
-        columns=tuple((name, f" {text},{_render_comment(notes)}") for name, text, notes in columns),
-        separator="\n",
-        tail="".join(f"\n {line or f'-- {note}'}" for line, note in constraints) + "\n);\n",
-    )
+    if view.is_brief and not comment and not any(notes for _, notes in columns):
+        inside = (*(text for text, _ in columns), *(line for line, _ in constraints if line))
+        notes = _render_comment(tuple(note for _, note in constraints if note))
+        return f"{head}{', '.join(inside)});{notes}"
+    lines = [
+        head + _render_comment(comment),
+        *(f" {text},{_render_comment(notes)}" for text, notes in columns),
+        *(f" {line or f'-- {note}'}" for line, note in constraints),
+    ]
+    return "\n".join((*lines, ");"))
 
 
-def _build_short_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> TableText:
+def _render_short_table(view: SchemaView, table: Table, keys: list[ForeignKey]) -> str:
     """The names of the columns on one line, and the targets that these names do not tell."""
     targets = {
-        key.columns[0]: _render_target(view, key)
+        key.columns[0]: f" REFERENCES {_render_target(view, key)}"
         for key in keys
         if len(key.columns) == 1 and key.columns != key.target_columns and not key.inferred
     }
-    texts = [
-        (column.name, f"{view.quote(column.name)} REFERENCES {target}")
-        if (target := targets.get(column.name))
-        else (column.name, view.quote(column.name))
-        for column in view.columns_of(table)
-    ]
-    return TableText(
-        table=table.qualified,
-        head=f"CREATE TABLE {view.name(table.qualified)} (",
-        columns=tuple(
-            (name, (" " if place else "") + text) for place, (name, text) in enumerate(texts)
-        ),
-        separator=",",
-        tail=");\n",
+    columns = (
+        view.quote(column.name) + targets.get(column.name, "") for column in view.columns_of(table)
     )
+    return f"CREATE TABLE {view.name(table.qualified)} ({', '.join(columns)});"
 
 
 def _render_column(
@@ -151,4 +126,4 @@ def render_schema(
     columns: tuple[tuple[str, tuple[str, ...]], ...] = (),
 ) -> str:
     """Renders the whole context, however long; ``columns`` as in ``Plan.columns``."""
-    return build_ddl(SchemaView(context, dict(columns), comments=comments)).render()
+    return render_view(SchemaView(context, dict(columns), comments=comments))

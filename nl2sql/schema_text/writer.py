@@ -1,20 +1,19 @@
 """Writes a schema that fits into the context window together with the rest of the prompt.
 
 Tokens are counted by the model's own tokenizer. Columns are dropped first, the least relevant
-before the others; then tables, from the lowest rank. The space that a dropped table frees goes back
-to the columns of better tables.
+before the others; and tables, from the lowest rank, only if all these columns are not enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from cachetools import LRUCache
 
 from nl2sql.protocols import Engine
-from nl2sql.schema_text.ddl import build_ddl
-from nl2sql.schema_text.view import SchemaText, SchemaView
+from nl2sql.schema_text.ddl import render_view
+from nl2sql.schema_text.view import SchemaView
 from nl2sql.settings import Settings
 from nl2sql.types import Plan, SchemaContext
 
@@ -40,46 +39,15 @@ class TokenCounts:
         return counts
 
 
-Place = tuple[str, str]
-"""A qualified table name and a column of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaSizes:
-    """Tokens: of all ``columns``, of a table's ``frames`` without them, and of ``fixed`` text."""
-
-    columns: Mapping[Place, int]
-    frames: Mapping[str, int]
-    fixed: int = 0
-
-    @property
-    def total(self) -> int:
-        """Upper bound of the tokens of the whole schema."""
-        return self.fixed + sum(self.frames.values()) + sum(self.columns.values())
-
-
-def measure(text: SchemaText, tokens: Mapping[str, int]) -> SchemaSizes:
-    """The sizes of ``text`` from the counts of its pieces."""
-    return SchemaSizes(
-        columns={
-            (table.table, name): tokens[piece]
-            for table in text.tables
-            for name, piece in table.column_pieces().items()
-        },
-        frames={table.table: sum(tokens[piece] for piece in table.frame) for table in text.tables},
-        fixed=tokens[text.closing],
-    )
-
-
-def rank_droppable(view: SchemaView, plan: Plan) -> list[Place]:
-    """The columns that may be left out, least relevant first.
+def rank_columns(view: SchemaView, plan: Plan) -> list[str]:
+    """The columns (``schema.table.column``) that may be left out, least relevant first.
 
     Never left out are keys, the first column of each table, and columns that were linked, found by
     search, hold a value that the question names, or are read by a definition. The others are
     ordered by their position in the table times the table's rank: the last columns of the last
     tables go first.
     """
-    kept: set[Place] = {(link.table, link.column) for link in plan.links.links}
+    kept = {(link.table, link.column) for link in plan.links.links}
     kept |= {(match.table, match.column) for match in view.context.values}
     kept |= {
         (table, column)
@@ -89,7 +57,7 @@ def rank_droppable(view: SchemaView, plan: Plan) -> list[Place]:
     for key in view.keys:
         kept |= {(key.table, column) for column in key.columns}
         kept |= {(key.target, column) for column in key.target_columns}
-    ranked: list[tuple[int, int, Place]] = []
+    ranked: list[tuple[int, int, tuple[str, str]]] = []
     for rank, hit in enumerate(view.hits, start=1):
         name, own = hit.table.qualified, {*hit.table.primary_key, *hit.columns}
         ranked += [
@@ -97,49 +65,14 @@ def rank_droppable(view: SchemaView, plan: Plan) -> list[Place]:
             for place, column in enumerate(view.columns_of(hit.table), start=1)
             if place > 1 and column.name not in own and (name, column.name) not in kept
         ]
-    return [place for *_, place in sorted(ranked, reverse=True)]
+    return [".".join(place) for *_, place in sorted(ranked, reverse=True)]
 
 
-def choose_left_out(
-    sizes: SchemaSizes,
-    room: int,
-    droppable: Sequence[Place],
-    tables: Sequence[str],
-) -> tuple[str, ...]:
-    """The columns (``schema.table.column``), then tables to leave out, in the order of dropping.
-
-    ``room`` is in tokens. ``tables`` come best first; the best one is
-    always kept, and so is a table that is not among them.
-
-    >>> columns = {("s.a", "x"): 5, ("s.a", "y"): 5, ("s.b", "x"): 5}
-    >>> sizes = SchemaSizes(columns, frames={"s.a": 2, "s.b": 2})
-    >>> choose_left_out(sizes, 15, [("s.a", "y")], ["s.a", "s.b"])
-    ('s.a.y',)
-    >>> choose_left_out(sizes, 13, [("s.a", "y")], ["s.a", "s.b"])
-    ('s.b',)
-    """
-    excess = sizes.total - room
-    columns: dict[Place, int] = {}
-    for place in droppable:
-        if excess <= 0:
-            break
-        columns[place] = sizes.columns[place]
-        excess -= columns[place]
-    left: dict[str, int] = dict(sizes.frames)
-    for place, size in sizes.columns.items():
-        left[place[0]] += 0 if place in columns else size
-    gone: list[str] = []
-    for table in reversed(tables[1:]):
-        if excess <= 0:
-            break
-        excess -= left[table]
-        gone.append(table)
-    columns = {place: size for place, size in columns.items() if place[0] not in gone}
-    for place, size in reversed(list(columns.items())) if gone else ():
-        if excess + size <= 0:
-            excess += size
-            del columns[place]
-    return (*(f"{table}.{column}" for table, column in columns), *gone)
+def rank_tables(view: SchemaView) -> list[str]:
+    """The tables that may be left out, the lowest rank first; never the best, or of definitions."""
+    defined = {table for definition in view.context.definitions for table in definition.tables}
+    names = (hit.table.qualified for hit in view.hits[:0:-1])
+    return [name for name in names if name not in defined]
 
 
 # Tokens that a chat template adds to a system and a user message and the start of the answer: 16
@@ -184,28 +117,40 @@ class SchemaWriter:
             columns=dict(plan.columns),
             comments=context.is_whole,
         )
-        whole = build_ddl(view)
+        text = render_view(view)
         room = self._settings.model.max_model_len - answer_tokens - CHAT_MARKS
-        text = whole.render()
+
+        async def measure(left_out: Iterable[str]) -> int:
+            shown = replace(view, left_out=frozenset(left_out))
+            counts = await self._tokens.count((*beside, render_view(shown)))
+            return sum(counts.values())
+
         # A text has no more tokens than bytes: most prompts fit without counting tokens.
-        if sum(len(part.encode()) for part in (text, *beside)) <= room:
+        if sum(len(part.encode()) for part in (text, *beside)) <= room or await measure(()) <= room:
             return WrittenSchema(text)
-        pieces = whole.pieces()
-        counts = await self._tokens.count((*beside, *pieces))
-        left_out = choose_left_out(
-            measure(whole, counts),
-            room - sum(counts[part] for part in beside),
-            rank_droppable(view, plan),
-            list_droppable(view),
-        )
-        if not left_out:
-            return WrittenSchema(text)
+        columns, tables = rank_columns(view, plan), rank_tables(view)
+
+        async def fit_tables(count: int) -> bool:
+            return await measure((*columns, *tables[:count])) <= room
+
+        gone = tables[: await _find_fewest(len(tables), fit_tables)]
+        rest = [name for name in columns if name.rpartition(".")[0] not in gone]
+
+        async def fit_columns(count: int) -> bool:
+            return await measure((*rest[:count], *gone)) <= room
+
+        left_out = (*rest[: await _find_fewest(len(rest), fit_columns)], *gone)
         shown = replace(view, left_out=frozenset(left_out))
-        return WrittenSchema(build_ddl(shown).render(), left_out)
+        return WrittenSchema(render_view(shown), left_out)
 
 
-def list_droppable(view: SchemaView) -> list[str]:
-    """The tables that may be left out, best first, after the best table, which is kept."""
-    defined = {table for definition in view.context.definitions for table in definition.tables}
-    names = [hit.table.qualified for hit in view.hits]
-    return [*names[:1], *(name for name in names[1:] if name not in defined)]
+async def _find_fewest(most: int, fits: Callable[[int], Awaitable[bool]]) -> int:
+    """The smallest number up to ``most`` that ``fits``, by bisection; ``most`` if none does."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high) // 2
+        if await fits(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return low
