@@ -20,7 +20,6 @@ from nl2sql.types import (
     Progress,
     QuestionEvent,
     Ranking,
-    RepairTried,
     ResultSet,
     RetrievedTable,
     RowsFetched,
@@ -43,7 +42,6 @@ from quorumsql.contract.answers import (
 from quorumsql.contract.events import (
     CandidateEvent,
     ProgressEvent,
-    RepairEvent,
     RowsEvent,
     StageEvent,
     VoteEvent,
@@ -119,7 +117,6 @@ EVENT_KINDS: dict[type, str] = {
     Progress: "stage",
     CandidateAssessed: "candidate",
     VoteCounted: "vote",
-    RepairTried: "repair",
     RowsFetched: "rows",
 }
 
@@ -140,8 +137,6 @@ def build_event(event: QuestionEvent) -> ProgressEvent:
                 leader=leader.candidate.sql if leader else "",
                 votes=leader.votes if leader else 0,
             )
-        case RepairTried(repair):
-            return copy_fields(RepairEvent, repair)
         case RowsFetched(sql, result):
             return RowsEvent(
                 sql=sql,

@@ -34,7 +34,6 @@ from nl2sql.types import (
     Question,
     Ranking,
     Repair,
-    RepairTried,
     RowsFetched,
     SchemaContext,
     Violation,
@@ -153,8 +152,6 @@ class Pipeline:
                         question, context, plan, ranking, is_last=is_last
                     )
                 attempts += tried
-                for repair in tried:
-                    report(RepairTried(repair))
                 report(VoteCounted(ranking))
 
         if self._derives and ranking.winner is not None and not deadline.has_passed:

@@ -55,7 +55,6 @@ from nl2sql.types.ranking import (
     QuestionEvent,
     Ranking,
     Repair,
-    RepairTried,
     RowsFetched,
     Score,
     ScoreTerm,

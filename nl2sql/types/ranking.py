@@ -202,13 +202,6 @@ class VoteCounted:
 
 
 @dataclass(frozen=True, slots=True)
-class RepairTried:
-    """A repair was tried."""
-
-    repair: Repair
-
-
-@dataclass(frozen=True, slots=True)
 class RowsFetched:
     """The rows of the answer are there."""
 
@@ -216,4 +209,4 @@ class RowsFetched:
     result: ResultSet
 
 
-QuestionEvent = Progress | CandidateAssessed | VoteCounted | RepairTried | RowsFetched
+QuestionEvent = Progress | CandidateAssessed | VoteCounted | RowsFetched

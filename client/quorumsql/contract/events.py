@@ -52,16 +52,6 @@ class VoteEvent(ResponseModel):
     settled: bool = Field(description="Whether further samples could not change the leader.")
 
 
-class RepairEvent(ResponseModel):
-    """An attempt to repair a candidate."""
-
-    event: Literal["repair"] = "repair"
-    candidate: Text
-    method: Text
-    outcome: Text
-    sql: Text
-
-
 class RowsEvent(ResponseModel):
     """The rows of the answer, before it is put in words."""
 
@@ -80,13 +70,13 @@ class AnswerEvent(ResponseModel):
 
 
 ProgressEvent = Annotated[
-    StageEvent | CandidateEvent | VoteEvent | RepairEvent | RowsEvent,
+    StageEvent | CandidateEvent | VoteEvent | RowsEvent,
     Field(discriminator="event"),
 ]
-Event = StageEvent | CandidateEvent | VoteEvent | RepairEvent | RowsEvent | AnswerEvent
+Event = StageEvent | CandidateEvent | VoteEvent | RowsEvent | AnswerEvent
 
 _EVENTS: TypeAdapter[Any] = TypeAdapter(ProgressEvent)
-KINDS = frozenset({"stage", "candidate", "vote", "repair", "rows"})
+KINDS = frozenset({"stage", "candidate", "vote", "rows"})
 
 
 def read_event(kind: str, data: dict[str, Any]) -> ProgressEvent:

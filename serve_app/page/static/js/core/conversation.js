@@ -49,7 +49,7 @@ let stopper = null;
 function buildTurn(question, chosenSql) {
   return {
     key: nextKey++, question, chosenSql, database: database.value, state: "running",
-    startedAt: Date.now(), endedAt: 0, stages: [], candidates: [], vote: null, repairs: 0,
+    startedAt: Date.now(), endedAt: 0, stages: [], candidates: [], vote: null,
     early: null, answer: null, problem: null, note: "", retryAt: 0, kept: null,
   };
 }
@@ -170,7 +170,6 @@ function receive(turn, { kind, data }) {
   if (kind === "stage") update(turn, { stages: addStage(value.stages, data, now) });
   else if (kind === "candidate") update(turn, { candidates: [...value.candidates, data] });
   else if (kind === "vote") update(turn, { vote: data });
-  else if (kind === "repair") update(turn, { repairs: value.repairs + 1 });
   else if (kind === "rows") update(turn, { early: data });
   else if (kind === "problem") {
     throw new Problem(data.status ?? 500, data, data.status === 503 ? 5 : null);

@@ -60,11 +60,11 @@ function Stage({ stage, now }) {
 }
 
 function Candidates({ value }) {
-  const { candidates, vote, repairs } = value;
+  const { candidates, vote } = value;
   if (!candidates.length) return null;
   const accepted = candidates.filter((one) => one.status === "accepted").length;
   return html`<div class="live" aria-live="off">
-    <p class="faint">${count(candidates.length, "different query", "different queries")} so far, ${accepted} usable${repairs ? `, ${count(repairs, "attempt")} to repair` : ""}${vote ? `. ${vote.votes} of ${count(vote.samples, "attempt")} came to the leading result` : ""}.</p>
+    <p class="faint">${count(candidates.length, "different query", "different queries")} so far, ${accepted} usable${vote ? `. ${vote.votes} of ${count(vote.samples, "attempt")} came to the leading result` : ""}.</p>
     ${vote?.leader && html`<${Sql} sql=${vote.leader} label="The leading query" />`}
   </div>`;
 }
