@@ -52,7 +52,7 @@ stop: ## Stop the service that `make serve` left running
 weights: $(INSTALLED) ## Fetch the weights of the default model
 	$(BIN)/quorumsql model pull $(MODEL) --engine openvino
 
-weights-vllm: $(VLLM_INSTALLED) weights ## Bring them into the form of vLLM too
+weights-vllm: $(VLLM_INSTALLED) weights ## Fetch them in the form of vLLM too
 	$(BIN)/quorumsql model pull $(MODEL) --engine vllm
 
 check: $(INSTALLED) ## Lint, types, import contracts

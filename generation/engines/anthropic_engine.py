@@ -58,6 +58,8 @@ class _KnownModel(BaseModel):
 class AnthropicEngine(ServerEngine):
     """A model of Anthropic, or behind a server with the same interface."""
 
+    optional_fields = (_CONTINUATION, _TEMPERATURE, _STOPS)
+
     def __init__(self, settings: ModelSettings) -> None:
         """Connects at the first request. Raises SettingsError, EngineUnavailable."""
         try:

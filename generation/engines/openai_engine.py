@@ -113,6 +113,8 @@ class _ModelList(BaseModel):
 class OpenAiEngine(ServerEngine):
     """A language model behind ``model.base_url``."""
 
+    optional_fields = (_LOGPROBS, _MANY, _MAX_TOKENS, _CONTINUATION, _SEED, _TEMPERATURE)
+
     def __init__(self, settings: ModelSettings) -> None:
         """Connects at the first request. Raises SettingsError, EngineUnavailable."""
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -180,21 +180,21 @@ class RequestRefused(Exception):
 
 
 class OptionalFields:
-    """The optional fields that one server is known to accept or refuse.
+    """The optional fields that one server is known to refuse.
 
     Servers with the same protocol refuse different parts of it with 400 or 422: several completions
     of one prompt, a seed, log-probabilities, the continuation of an answer. Some name the refused
-    field. If none is named, the fields that were never accepted are left out one by one, then all
-    together; what helps is left out from then on.
+    field. If none is named, the fields are left out one after another, in the order of ``names``;
+    what helps is left out from then on.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *names: str) -> None:
+        self._names = names
         self._refused: frozenset[str] = frozenset()
-        self._taken: frozenset[str] = frozenset()
 
-    def refuse(self, field: str) -> None:
-        """Leaves out the field from now on."""
-        self._refused |= {field}
+    def refuse(self, *fields: str) -> None:
+        """Leaves out the fields from now on."""
+        self._refused |= {*fields}
 
     def choose(self, wanted: frozenset[str]) -> frozenset[str]:
         """The fields that are not known to be refused."""
@@ -212,35 +212,13 @@ class OptionalFields:
             try:
                 answer = await request(fields)
             except RequestRefused as refusal:
-                if refusal.field not in fields:
-                    return await self._search(fields, request, refusal)
-                fields -= {refusal.field}
+                left = [name for name in self._names if name in fields]
+                if not left:
+                    raise refusal.error from refusal
+                fields -= {refusal.field if refusal.field in fields else left[0]}
             else:
-                self._learn(wanted, fields)
+                self.refuse(*wanted - fields)
                 return answer
-
-    async def _search(
-        self,
-        fields: frozenset[str],
-        request: Callable[[frozenset[str]], Awaitable[_T]],
-        refusal: RequestRefused,
-    ) -> _T:
-        suspects = sorted(fields - self._taken)
-        tried = [fields - {suspect} for suspect in suspects]
-        if len(suspects) > 1:
-            tried.append(fields - {*suspects})
-        for fewer in tried:
-            try:
-                answer = await request(fewer)
-            except RequestRefused:
-                continue
-            self._learn(fields, fewer)
-            return answer
-        raise refusal.error from refusal
-
-    def _learn(self, wanted: frozenset[str], taken: frozenset[str]) -> None:
-        self._refused |= wanted - taken
-        self._taken |= taken
 
 
 class ServerEngine:
@@ -249,6 +227,9 @@ class ServerEngine:
     The clients ``openai`` and ``anthropic`` were made by the same generator, so their methods and
     errors have the same names. The caller passes the client's module; none is imported here.
     """
+
+    optional_fields: ClassVar[tuple[str, ...]] = ()
+    """Those that a server may refuse, in the order in which they are left out."""
 
     def __init__(
         self,
@@ -277,7 +258,7 @@ class ServerEngine:
         self._quick = client.with_options(timeout=_QUICK_TIMEOUT_S, max_retries=0)
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._in_flight = 0
-        self._fields = OptionalFields()
+        self._fields = OptionalFields(*self.optional_fields)
         self._max_model_len = settings.max_model_len
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:

@@ -43,9 +43,9 @@ class NoFile:
 class Manifest(BaseModel):
     """The content and origin of a folder; a folder with a manifest is ready.
 
-    ``sha256`` has the verified hash of each downloaded file. For a converted model that is the GGUF
-    file, which is not in the folder; a user's own file has no hash. Small files of a hub snapshot
-    have ``git:`` and the SHA-1 of their git blob instead, because the hub publishes no other hash.
+    ``sha256`` has the verified hash of the downloaded file. For a converted model that is the GGUF
+    file, which is not in the folder; a user's own file has no hash, and a snapshot has none here:
+    its ``revision`` is its commit.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -53,7 +53,7 @@ class Manifest(BaseModel):
     name: str
     source: str
     revision: str = ""
-    sha256: dict[str, str]
+    sha256: dict[str, str] = {}
     weight_bytes: int | None = None
 
 
@@ -116,20 +116,8 @@ def is_disk_full(error: BaseException | None) -> bool:
     while error is not None:
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             return True
-        # safetensors, written in Rust, raises its own error that contains this text.
-        if f"(os error {errno.ENOSPC})" in str(error):
-            return True
         error = error.__cause__ or error.__context__
     return False
-
-
-def make_readable(folder: Path) -> None:
-    """Lets everyone read the files in a folder, since a cache may be shared.
-
-    safetensors creates files that only their owner can read.
-    """
-    for file in folder.iterdir():
-        file.chmod(0o644)
 
 
 def remove_path(path: Path) -> None:

@@ -1,16 +1,14 @@
-"""The formats of models that engines need, and how to make them from a downloaded file."""
+"""The formats of models that engines need, and how they come about."""
 
 from __future__ import annotations
 
-import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from generation.models.conversion import check_libraries, convert_gguf
 from generation.models.openvino_conversion import convert_to_openvino
 from generation.models.registry import ModelEntry
-from nl2sql.errors import ModelError
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,18 +16,17 @@ class Form:
     """A form of models. ``suffix`` ends the folder's name; ``label`` names it to people.
 
     ``convert`` fills an empty folder from a downloaded file, or raises ModelError; it needs an
-    entry's ``converted_bytes`` of additional space so many times as ``copies``. ``check`` raises
-    ModelError if the form cannot be made on this machine. ``is_model`` checks whether a path is a
-    model in this form; ``wanted`` describes such a path.
+    entry's ``converted_bytes`` of additional space so many times as ``copies``. None: a snapshot of
+    the hub is in this form. ``is_model`` checks whether a path is a model in this form; ``wanted``
+    describes such a path.
     """
 
     suffix: str
     label: str
-    convert: Callable[[Path, Path], None]
+    convert: Callable[[Path, Path], None] | None
     copies: int
     is_model: Callable[[Path], bool]
     wanted: str
-    check: Callable[[], None] = lambda: None
 
     def folder_name(self, entry: ModelEntry) -> str:
         """The name of the folder of a model in this form, below the cache."""
@@ -40,22 +37,9 @@ class Form:
         return entry.converted_bytes * self.copies
 
 
-def keep_file(file: Path, into: Path) -> None:
-    """Link ``file`` into the folder ``into``, so that it takes no additional space.
-
-    A file on another disk gets a symbolic link. Raises ModelError if neither is possible.
-    """
-    target = into / file.name
-    try:
-        os.link(file, target)
-    except OSError:
-        try:
-            target.symlink_to(file.absolute())
-        except OSError as error:
-            raise ModelError(
-                f"{file} cannot be linked into {into}: {error.strerror or error}.",
-                hint="Choose a folder for models on a disk that supports links.",
-            ) from error
+def copy_file(file: Path, into: Path) -> None:
+    """Copy ``file`` into the folder ``into``."""
+    shutil.copyfile(file, into / file.name)
 
 
 OPENVINO = Form(
@@ -71,19 +55,18 @@ OPENVINO = Form(
 
 SAFETENSORS = Form(
     suffix="",
-    label="bfloat16",
-    convert=convert_gguf,
+    label="safetensors",
+    convert=None,
     copies=1,
     is_model=lambda path: (path / "config.json").is_file(),
     wanted="a folder in the format of transformers",
-    check=check_libraries,
 )
 """For vLLM: a folder in the format of transformers."""
 
 EMBEDDER = Form(
     suffix=".embedder",
     label="float32",
-    convert=keep_file,
+    convert=copy_file,
     copies=0,
     is_model=lambda path: path.is_file() and path.suffix == ".safetensors",
     wanted="a .safetensors file",

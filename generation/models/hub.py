@@ -14,45 +14,31 @@ models in the library's own cache; name their folder instead.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Protocol
 
 from generation.models.files import NoFile, is_disk_full, remove_path
 
 _CONNECT_TIMEOUT_S = 5.0
-_SUFFIXES = frozenset({".safetensors", ".json", ".txt", ".jinja"})
-_NAMES = frozenset({"tokenizer.model"})
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """The files that vLLM needs of a repository at one commit: their hashes, and their bytes.
-
-    A hash is a SHA-256 or, for a small file that is stored in git, ``git:`` and its blob's id.
-    """
-
-    repo: str
-    commit: str
-    hashes: Mapping[str, str]
-    bytes: int
+# What vLLM needs. Subfolders hold the weights in other formats.
+_WANTED = ["*.safetensors", "*.json", "*.txt", "*.jinja", "tokenizer.model"]
+_UNWANTED = ["*/*"]
 
 
 class Hub(Protocol):
     """The hub's interface for the store."""
 
-    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | NoFile:
+    def fetch(self, repo: str, name: str, into: Path) -> tuple[Path, str] | NoFile:
         """Download an unverified file below the folder ``into``, and return it with its commit.
 
         Continues a partial download.
         """
 
-    def list_snapshot(self, repo: str, revision: str) -> Snapshot | NoFile:
-        """The files of the commit that ``revision`` refers to now."""
+    def fetch_snapshot(self, repo: str, into: Path) -> str | NoFile:
+        """Download and verify what vLLM needs, and return its commit.
 
-    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> NoFile | None:
-        """Download and verify the files; those that are right stay if others are not."""
+        Files that are right stay if others are not.
+        """
 
 
 class HubClient:
@@ -65,13 +51,12 @@ class HubClient:
     def __init__(self, endpoint: str | None = None) -> None:
         self._endpoint = endpoint
 
-    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | NoFile:
+    def fetch(self, repo: str, name: str, into: Path) -> tuple[Path, str] | NoFile:
         """Download with the library, which keeps partial downloads below ``into``."""
-        _quieten_library()
-        from huggingface_hub import hf_hub_download
-
         try:
-            commit = self._find(repo, revision).sha
+            commit = self._find_commit(repo)
+            from huggingface_hub import hf_hub_download
+
             file = hf_hub_download(
                 repo,
                 name,
@@ -84,39 +69,23 @@ class HubClient:
             return _describe(error)
         return Path(file), commit
 
-    def list_snapshot(self, repo: str, revision: str) -> Snapshot | NoFile:
-        """One request. Files in subfolders are left out: they hold the weights in other formats."""
-        _quieten_library()
-        try:
-            info = self._find(repo, revision)
-        except Exception as error:
-            return _describe(error)
-        chosen = [file for file in info.siblings or () if _is_wanted(file.rfilename)]
-        names = [file.rfilename for file in chosen]
-        if "config.json" not in names or not any(name.endswith(".safetensors") for name in names):
-            return NoFile("it has no config.json with *.safetensors beside it")
-        hashes = {
-            file.rfilename: file.lfs.sha256 if file.lfs else f"git:{file.blob_id}"
-            for file in chosen
-        }
-        return Snapshot(repo, info.sha, hashes, sum(file.size or 0 for file in chosen))
-
-    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> NoFile | None:
+    def fetch_snapshot(self, repo: str, into: Path) -> str | NoFile:
         """Download and verify with the library, and delete what is not as announced."""
-        _quieten_library()
-        from huggingface_hub import HfApi, snapshot_download
-
         try:
+            commit = self._find_commit(repo)
+            from huggingface_hub import HfApi, snapshot_download
+
             snapshot_download(
-                snapshot.repo,
-                revision=snapshot.commit,
+                repo,
+                revision=commit,
                 local_dir=into,
-                allow_patterns=list(snapshot.hashes),
+                allow_patterns=_WANTED,
+                ignore_patterns=_UNWANTED,
                 endpoint=self._endpoint,
                 etag_timeout=_CONNECT_TIMEOUT_S,
             )
             checked = HfApi(self._endpoint).verify_repo_checksums(
-                snapshot.repo, revision=snapshot.commit, local_dir=into
+                repo, revision=commit, local_dir=into
             )
         except Exception as error:
             return _describe(error)
@@ -128,36 +97,20 @@ class HubClient:
                 f"{wrong['actual']}",
                 wrong=True,
             )
-        for path in into.iterdir():
-            # The library's metadata, and files of an older commit from an interrupted pull.
-            if path.name not in snapshot.hashes:
-                remove_path(path)
-        return None
+        if not (into / "config.json").is_file() or not any(into.glob("*.safetensors")):
+            return NoFile("it has no config.json with *.safetensors beside it")
+        remove_path(into / ".cache")  # the library's metadata
+        return commit
 
-    def _find(self, repo: str, revision: str) -> Any:
+    def _find_commit(self, repo: str) -> str:
+        # The library reads this once, when it is imported.
+        os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
         from huggingface_hub import HfApi
+        from huggingface_hub.utils.tqdm import disable_progress_bars
 
-        return HfApi(endpoint=self._endpoint).model_info(
-            repo, revision=revision, files_metadata=True, timeout=_CONNECT_TIMEOUT_S
-        )
-
-
-def _is_wanted(name: str) -> bool:
-    """Whether it holds weights, settings, a tokenizer or a template."""
-    return (
-        "/" not in name
-        and not name.startswith(".")
-        and (PurePosixPath(name).suffix in _SUFFIXES or name in _NAMES)
-    )
-
-
-def _quieten_library() -> None:
-    """Turns off telemetry and the library's progress bars."""
-    # The library reads this once, when it is imported.
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    from huggingface_hub.utils.tqdm import disable_progress_bars
-
-    disable_progress_bars()
+        disable_progress_bars()
+        commit: str = HfApi(self._endpoint).model_info(repo, timeout=_CONNECT_TIMEOUT_S).sha
+        return commit
 
 
 def _describe(error: Exception) -> NoFile:

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from generation.models.files import is_disk_full, make_readable
+from generation.models.files import is_disk_full
 from nl2sql.errors import ModelCorrupt, ModelError
 
 # Kinds of tokens in GGUF that text can contain as marks: control and user-defined ones.
@@ -60,7 +60,6 @@ def convert_to_openvino(gguf: Path, into: Path) -> None:
             for each in unpacked.iterdir():
                 each.unlink()
             unpacked.rmdir()
-    make_readable(into)
 
 
 def _open(gguf: Path) -> Any:

@@ -52,7 +52,7 @@ class PullProgress:
 
         def poll() -> None:
             while not over.wait(_POLL_S):
-                bars.update(task, completed=min(measure(), total_bytes or 0))
+                bars.update(task, completed=measure())
 
         watcher = threading.Thread(target=poll, name="pull-progress", daemon=True)
         try:

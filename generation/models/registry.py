@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
 from generation.models.files import Manifest
 
 # The characters that the hub allows in "org/name". No part starts with a dot, so that no name can
 # leave its folder.
 HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+HubId = Annotated[str, Field(pattern=rf"^{HUB_ID.pattern}$")]
 
 
 class _Strict(BaseModel):
@@ -36,12 +37,11 @@ class FolderSource(_Strict):
 
 
 class HubSource(_Strict):
-    """One file of a hub repository, or a snapshot of it if there is no ``filename``."""
+    """One file of a hub repository."""
 
     kind: Literal["hub"] = "hub"
-    repo: Annotated[str, Field(pattern=rf"^{HUB_ID.pattern}$")]
-    revision: str = "main"
-    filename: str | None = None
+    repo: HubId
+    filename: str
 
 
 class WheelsSource(_Strict):
@@ -73,7 +73,7 @@ Source = Annotated[FolderSource | HubSource | WheelsSource, Field(discriminator=
 
 
 class ModelEntry(_Strict):
-    """One model: with ``file`` a GGUF to verify and convert, otherwise a hub snapshot.
+    """One model: ``file`` is a GGUF to verify and convert, ``repo`` has its safetensors on the hub.
 
     A user's own file has no ``sha256``, and no source after it was converted. ``billions`` is the
     number of parameters of a model that `model.name: auto` may choose on a CPU.
@@ -83,19 +83,12 @@ class ModelEntry(_Strict):
     licence: str
     is_default_on_gpu: bool = False
     billions: Annotated[float, Field(gt=0)] | None = None
+    repo: HubId | None = None
     file: Annotated[str, Field(pattern=r"^[^/]+$")] | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     bytes: PositiveInt | None = None
     converted_bytes: Annotated[int, Field(ge=0)] = 0
     sources: tuple[Source, ...] = ()
-
-    @model_validator(mode="after")
-    def _check_kind(self) -> ModelEntry:
-        for source in self.sources:
-            named = not isinstance(source, HubSource) or source.filename is not None
-            if named != (self.file is not None):
-                raise ValueError(f"{self.name}: a {source.kind} source does not fit the entry")
-        return self
 
     @property
     def slot(self) -> str:
@@ -159,4 +152,4 @@ def kept_entry(manifest: Manifest) -> ModelEntry | None:
 
 def hub_entry(repo: str) -> ModelEntry:
     """An entry for a hub repository that is not in the registry; its licence is unknown."""
-    return ModelEntry(name=repo, licence="see its page", sources=(HubSource(repo=repo),))
+    return ModelEntry(name=repo, licence="see its page", repo=repo)

@@ -6,14 +6,13 @@
     CACHE/downloads/FILE            verified; deleted after the conversion
     CACHE/downloads/NAME.lock       allows one pull of a model at a time, over all processes
     CACHE/NAME.openvino/            converted for OpenVINO, with a manifest.json
-    CACHE/NAME/                     converted for vLLM; finished folders are renamed into place
+    CACHE/NAME/                     a snapshot for vLLM; finished folders are renamed into place
 
 A name is an entry of ``registry.yaml``, a local file or folder in the form (used in place), a GGUF
-file for OpenVINO (converted once for its path, size and time), or a hub id ``org/name``. The file
-of a registry entry must have the registered SHA-256, whatever its source. A hub snapshot (a hub id,
-or the registry's 7B model) has no registered SHA-256: its files are compared with the hashes that
-the hub publishes, so it is as trustworthy as the hub and the connection to it. The commit and all
-hashes go into the manifest.
+file for OpenVINO (converted once for its path, size and time), or a hub id ``org/name`` for vLLM.
+The file of a registry entry must have the registered SHA-256, whatever its source. What vLLM loads
+is a snapshot of the hub, which has no registered SHA-256: its files are compared with the hashes
+that the hub publishes, so it is as trustworthy as the hub and the connection to it.
 
 Not covered: several revisions of a model.
 """
@@ -115,7 +114,6 @@ class ModelStore:
         if ready is None:
             with self._locked(entry):
                 ready = self._ready_folder(entry) or self._pull_locked(entry)
-        self._check_whole(entry, ready)
         return ready
 
     def find(self, name: str) -> Path | None:
@@ -184,19 +182,8 @@ class ModelStore:
         if manifest is None:
             return None
         # A newer version of the package may register another file of this name.
-        is_current = entry.file is None or manifest.sha256.get(entry.file) == (entry.sha256 or "")
-        return folder if is_current else None
-
-    def _check_whole(self, entry: ModelEntry, folder: Path) -> None:
-        """Raises ModelCorrupt if the size of the file differs from the registered one."""
-        file = folder / (entry.file or "")
-        if entry.bytes is None or not file.is_file() or file.stat().st_size == entry.bytes:
-            return
-        raise ModelCorrupt(
-            f"{file} has {file.stat().st_size:,} bytes in place of {entry.bytes:,}.",
-            hint=f"`quorumsql model remove {entry.name}`, then `quorumsql model pull "
-            f"{entry.name}` downloads it again.",
-        )
+        is_current = manifest.sha256.get(entry.file or "") == (entry.sha256 or "")
+        return folder if is_current or self._form.convert is None else None
 
     def _status(self, entry: ModelEntry) -> ModelStatus:
         folder = self._ready_folder(entry)
@@ -237,7 +224,9 @@ class ModelStore:
             lock.release()
 
     def _pull_locked(self, entry: ModelEntry) -> Path:
-        if entry.file is None and self._form is OPENVINO:
+        if self._form.convert is None and entry.repo is None:
+            raise UnknownModel(f"{entry.name} is for another engine.", hint="Name a hub id.")
+        if self._form.convert is not None and entry.file is None:
             raise UnknownModel(
                 f"{entry.name} is a folder of safetensors, which OpenVINO does not load.",
                 hint="Name a registered model, a .gguf file or a folder that `optimum-cli export "

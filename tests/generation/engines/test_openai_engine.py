@@ -106,7 +106,7 @@ async def test_a_server_that_ignores_n_is_asked_singly_from_then_on() -> None:
 
 @pytest.mark.parametrize(
     ("refused", "is_named", "asked"),
-    [(("n",), True, 5), (("n",), False, 7), (("logprobs", "max_tokens", "temperature"), True, 5)],
+    [(("n",), True, 5), (("n",), False, 6), (("logprobs", "max_tokens", "temperature"), True, 5)],
 )
 async def test_what_a_server_refuses_is_left_out_from_then_on(
     refused: tuple[str, ...], is_named: bool, asked: int

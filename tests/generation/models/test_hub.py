@@ -81,8 +81,6 @@ def test_a_snapshot_takes_weights_and_settings_but_no_code(tmp_path: Path, hub: 
     assert sorted(path.name for path in folder.iterdir()) == names
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["revision"] == COMMIT
-    assert manifest["sha256"]["model.safetensors"] == hashlib.sha256(WEIGHTS).hexdigest()
-    assert manifest["sha256"]["tokenizer.json"].startswith("git:")
     assert [status.name for status in store.entries()] == ["org/coder"]
     assert store.remove("org/coder")
     assert store.entries() == ()

