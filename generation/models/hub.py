@@ -109,8 +109,7 @@ class HubClient:
         from huggingface_hub.utils.tqdm import disable_progress_bars
 
         disable_progress_bars()
-        commit: str = HfApi(self._endpoint).model_info(repo, timeout=_CONNECT_TIMEOUT_S).sha
-        return commit
+        return str(HfApi(self._endpoint).model_info(repo, timeout=_CONNECT_TIMEOUT_S).sha)
 
 
 def _describe(error: Exception) -> NoFile:

@@ -141,7 +141,6 @@ def test_why(either: Reader) -> None:
         either.page.click("[role=tab]:has-text('Queries tried')")
     assert either.page.locator(".candidate").count() == 6
     assert "is not allowed" in either.see(".candidates").inner_text()
-    assert either.page.locator(".candidate mark").count() > 3
     either.press("button:has-text('Show all 8')")
     assert either.page.locator(".candidate h4").all_inner_texts() == [
         "Chosen: Result A",
@@ -223,7 +222,7 @@ def test_history_delete_undo(either: Reader) -> None:
 
 def test_review_is_worked_through(either: Reader) -> None:
     either.visit("#/review")
-    assert either.see(".review-list").locator("mark").count() > 0
+    either.see(".review-list")
     either.press("button:has-text('Mark as done')")
     either.wait_until("document.querySelectorAll('.review-entry').length === 1")
     either.page.click("button:has-text('Done') >> nth=0")

@@ -14,12 +14,6 @@ const MOST_LINES = 3;
 const TITLE_PX = 14;
 const LETTER_PX = TITLE_PX * 0.56;
 
-
-function typeOf(role) {
-  if (role.role === "moment") return "temporal";
-  return "nominal";
-}
-
 function readValue(role, value) {
   if (value === null || value === undefined) return role.role === "amount" ? null : "—";
   if (role.role === "amount") return Number(value);
@@ -50,7 +44,7 @@ export function buildSpec(chart, { question = "", columns, rows }, roles, look, 
   const name = (at) => names[at];
   const values = buildValues(chart, rows, roles, columns, name);
   const hasColor = chart.color !== null || chart.y.length > 1;
-  const x = { field: "x", type: typeOf(roles[chart.x]), title: name(chart.x), axis: { labelOverlap: true, grid: false } };
+  const x = { field: "x", type: roles[chart.x].role === "moment" ? "temporal" : "nominal", title: name(chart.x), axis: { labelOverlap: true, grid: false } };
   const y = { field: "y", type: "quantitative", title: chart.y.length === 1 ? name(chart.y[0]) : null, axis: { tickCount: 5, domain: false } };
   const color = hasColor
     ? { field: "color", type: "nominal", title: chart.color === null ? null : name(chart.color), scale: { range: look.series }, legend: { orient: "top", columns: 4 } }

@@ -2,7 +2,6 @@
 
 import { html, useMemo } from "../../vendor/preact.js";
 import { splitMarks } from "../core/text.js";
-import { findDifferences } from "../sql/diff.js";
 import { breakLines, readTokens } from "../sql/tokens.js";
 
 function renderMarks(value, block) {
@@ -30,21 +29,18 @@ export function Prose({ value }) {
 }
 
 /**
- * A query in colours. With `other`, what `other` does not have is highlighted.
- * @param {{sql: string, other?: string, label?: string, inline?: boolean}} props
+ * A query in colours.
+ * @param {{sql: string, label?: string, inline?: boolean}} props
  */
-export function Sql({ sql, other, label = "SQL", inline = false }) {
+export function Sql({ sql, label = "SQL", inline = false }) {
   const pieces = useMemo(() => {
     const tokens = readTokens(sql ?? "");
-    const different = other === undefined ? new Set() : findDifferences(sql, other);
-    const numbered = tokens.map((token, at) => ({ ...token, differs: different.has(at) }));
-    return (inline ? numbered : breakLines(numbered)).map((token) => {
+    return (inline ? tokens : breakLines(tokens)).map((token) => {
       const text = renderMarks(token.text, true);
       const kind = token.kind === "space" || token.kind === "sign" || token.kind === "name" ? "" : `sql-${token.kind}`;
-      if (token.differs) return html`<mark class=${kind}>${text}</mark>`;
       return kind ? html`<span class=${kind}>${text}</span>` : text;
     });
-  }, [sql, other, inline]);
+  }, [sql, inline]);
   if (inline) return html`<code class="sql" dir="ltr">${pieces}</code>`;
   return html`<pre class="sql" dir="ltr" tabindex="0" role="region" aria-label=${label}>${pieces}</pre>`;
 }

@@ -158,10 +158,10 @@ export function formatAgo(iso, now = Date.now()) {
 
 export const formatTime = (iso) => (Number.isNaN(Date.parse(iso)) ? String(iso) : MOMENTS.format(Date.parse(iso)));
 
-/** Seconds in words: "45 s", "12 min", "3 h". */
 /** The day of a moment of the service, in UTC as it tells it. */
 export const formatDay = (iso) => (Number.isNaN(Date.parse(iso)) ? String(iso) : DATES.format(Date.parse(iso)));
 
+/** Seconds in words: "45 s", "12 min", "3 h". */
 export function formatSpan(seconds) {
   if (seconds < 90) return `${Math.ceil(seconds)} s`;
   return seconds < 5400 ? `${Math.round(seconds / 60)} min` : seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;

@@ -1,5 +1,5 @@
 /**
- * SQL as tokens, for colours, line breaks and comparison. No parser: whatever it reads, the tokens
+ * SQL as tokens, for colours and line breaks. No parser: whatever it reads, the tokens
  * joined are the text again.
  */
 

@@ -75,8 +75,8 @@ function Result({ result, sql, answer }) {
 
 function Changes({ before, after, canSave, save, feedback, again }) {
   return html`<div class="changes"><h4 class="eyebrow">What you changed</h4>
-    <div class="compare"><figure><figcaption class="faint">Before</figcaption><${Sql} sql=${before} other=${after} label="Before" /></figure>
-      <figure><figcaption class="faint">Now</figcaption><${Sql} sql=${after} other=${before} label="Now" /></figure></div>
+    <div class="compare"><figure><figcaption class="faint">Before</figcaption><${Sql} sql=${before} label="Before" /></figure>
+      <figure><figcaption class="faint">Now</figcaption><${Sql} sql=${after} label="Now" /></figure></div>
     ${feedback.saved ? html`<${Saved} feedback=${feedback} again=${again} />` : html`<div class="actions">
       <${Button} icon="check" kind="primary" disabled=${!canSave || feedback.busy} onClick=${save}>Save as the right answer</${Button}>
       <span class="faint">${canSave ? "It is checked again; then it answers this question, and the model sees it with similar ones." : "Run it first, to see that it is right."}</span></div>`}

@@ -49,8 +49,8 @@ function Entry({ entry: listed, close }) {
     <h2><${Text} value=${entry.question} /></h2>
     <p class="faint">By <${Text} value=${entry.given_by} />, <span title=${formatTime(entry.given_at)}>${formatAgo(entry.given_at)}</span> · <${Text} value=${entry.database} />${entry.reviewed_by && entry.reviewed_by !== entry.corrected_by && html` · done by <${Text} value=${entry.reviewed_by} />`}</p>
     ${entry.corrected_by && html`<p class="corrected-by"><${Icon} name="check" /><span>Corrected by <${Text} value=${entry.corrected_by} />${entry.state === "open" && html`<span class="faint">. Nobody has looked at the correction yet.</span>`}</span></p>`}
-    <div class="compare"><figure><figcaption class="faint">The answer’s query</figcaption><${Sql} sql=${entry.sql} other=${entry.correction || undefined} label="The answer’s query" /></figure>
-      <figure><figcaption class="faint">${entry.correction ? "The correction" : "No correction came with it"}</figcaption>${entry.correction && html`<${Sql} sql=${entry.correction} other=${entry.sql} label="The correction" />`}</figure></div>
+    <div class="compare"><figure><figcaption class="faint">The answer’s query</figcaption><${Sql} sql=${entry.sql} label="The answer’s query" /></figure>
+      <figure><figcaption class="faint">${entry.correction ? "The correction" : "No correction came with it"}</figcaption>${entry.correction && html`<${Sql} sql=${entry.correction} label="The correction" />`}</figure></div>
     <div class="actions"><${Button} icon="edit" aria-expanded=${open} onClick=${() => setOpen(!open)}>Run and correct</${Button}>
       ${entry.state === "open" && html`<${Button} icon="check" onClick=${close}>Mark as done</${Button}>`}</div>
     ${feedback.saved && !open && html`<${Saved} feedback=${feedback} />`}

@@ -1,11 +1,10 @@
-/** The candidates side by side: votes, checks, score, repairs, and what differs from the chosen one. */
+/** The candidates side by side: votes, checks, score and repairs. */
 
 import { html, useState } from "../../../vendor/preact.js";
 import { formatMs, formatNumber, writeWords } from "../../core/format.js";
 import { count } from "../../core/text.js";
 import { Bar, Button } from "../../components/controls.js";
 import { Predicates, Prose, Sql, Text } from "../../components/text.js";
-import { listMissing } from "../../sql/diff.js";
 import { nameResults, nameVerdict } from "../../words.js";
 
 const FIRST = 6;
@@ -24,7 +23,7 @@ export function Candidates({ answer, trace, winner, isChosen }) {
   const letter = nameResults(trace.candidates, winner);
   const first = isChosen ? "Chosen" : "Ranked first";
   const shown = all ? trace.candidates : trace.candidates.slice(0, FIRST);
-  return html`<p class="faint">Queries with the same letter gave the same result. ${winner ? `What differs from the query ${isChosen ? "that was chosen" : "ranked first"} is marked.` : ""}</p>
+  return html`<p class="faint">Queries with the same letter gave the same result.</p>
     <ol class="candidates">${shown.map((one) => html`<li key=${one.id}><${Candidate} one=${one} database=${answer.database} winner=${winner} first=${first} trace=${trace} letter=${letter(one)} /></li>`)}</ol>
     ${shown.length < trace.candidates.length && html`<${Button} onClick=${() => setAll(true)}>Show all ${trace.candidates.length}</${Button}>`}`;
 }
@@ -38,8 +37,7 @@ function Candidate({ one, database, winner, first, trace, letter }) {
       <div><h4>${heading}</h4>
         <p class="faint">${[nameOrigin(one), one.samples > 1 ? `${one.samples} times` : "", one.rule && `rule “${writeWords(one.rule)}”`].filter(Boolean).join(" · ")}</p></div></header>
     ${trace.samples > 0 && one.rows !== null && html`<p class="votes"><${Bar} share=${one.votes / trace.samples} /> <span>${one.votes} of ${count(trace.samples, "attempt")}</span></p>`}
-    <${Sql} sql=${one.sql} other=${isWinner || !winner ? undefined : winner.sql} label=${`Query ${one.id}`} />
-    ${!isWinner && winner && html`<${Missing} sql=${one.sql} other=${winner.sql} first=${first} />`}
+    <${Sql} sql=${one.sql} label=${`Query ${one.id}`} />
     <${Facts} one=${one} />
     <ul class="findings">
       ${one.violation && html`<li class="finding error">Refused: <${Prose} value=${one.violation.message} /></li>`}
@@ -51,12 +49,6 @@ function Candidate({ one, database, winner, first, trace, letter }) {
     ${one.predicates.length > 0 && html`<details><summary>Conditions added for what you may see (${one.predicates.length})</summary><${Predicates} predicates=${one.predicates} /></details>`}
     <${Score} score=${one.score} />
   </article>`;
-}
-
-function Missing({ sql, other, first }) {
-  const pieces = listMissing(sql, other).slice(0, 4);
-  if (!pieces.length) return null;
-  return html`<p class="missing">${first === "Chosen" ? "The chosen one" : "The first one"} has instead: ${pieces.map((piece, at) => html`${at > 0 && " … "}<${Sql} sql=${piece} inline=${true} />`)}</p>`;
 }
 
 function Facts({ one }) {
