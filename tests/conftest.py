@@ -43,7 +43,6 @@ ONE_AT_A_TIME = (
     "tests/chaos/test_databases.py",
     "tests/chaos/test_replicas.py",
     "tests/generation/engines/test_openvino_engine.py",
-    "tests/generation/engines/test_vllm_server.py",
     "tests/serve_app/batch/test_running.py",
     "tests/serve_app/batch/test_storage.py",
     "tests/serve_app/test_end_to_end.py",

@@ -1,8 +1,8 @@
 """Anthropic's messages, through the ``anthropic`` client (``quorumsql[anthropic]``).
 
 One request gives one answer, so K candidates are K requests. The interface has no seed and no
-log-probabilities, so runs are not exactly repeatable. The model continues the given start of an
-answer if it supports that; newer models refuse, which is found out once. Knows nothing of SQL.
+log-probabilities, so runs are not exactly repeatable. Newer models refuse to continue the given
+start of an answer, so it is cut out of a whole answer. Knows nothing of SQL.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
 _OWN_URL = "https://api.anthropic.com"
-# Optional parts of a request. The assistant's message at its end is treated like a field.
-_CONTINUATION, _TEMPERATURE, _STOPS = "assistant message", "temperature", "stop_sequences"
+# Optional parts of a request.
+_TEMPERATURE, _STOPS = "temperature", "stop_sequences"
 _MAX_TEMPERATURE = 1.0
 
 
@@ -58,7 +58,7 @@ class _KnownModel(BaseModel):
 class AnthropicEngine(ServerEngine):
     """A model of Anthropic, or behind a server with the same interface."""
 
-    optional_fields = (_CONTINUATION, _TEMPERATURE, _STOPS)
+    optional_fields = (_TEMPERATURE, _STOPS)
 
     def __init__(self, settings: ModelSettings) -> None:
         """Connects at the first request. Raises SettingsError, EngineUnavailable."""
@@ -102,33 +102,29 @@ class AnthropicEngine(ServerEngine):
         return ""
 
     async def _count_prompt(self, request: SamplingRequest) -> int:
-        body = {"model": self._settings.name, **_build_chat(request, continued=False)}
+        body = {"model": self._settings.name, **_build_chat(request)}
         return (await self._read(_Counted, "/v1/messages/count_tokens", body)).input_tokens
 
     async def _complete(self, request: SamplingRequest, max_tokens: int) -> _Answer:
         async def send(fields: frozenset[str]) -> _Answer:
-            continued = _CONTINUATION in fields
             optional: dict[str, Any] = {
                 _TEMPERATURE: min(request.temperature, _MAX_TEMPERATURE),
-                _STOPS: list(request.stop if continued else choose_stops(request)),
+                _STOPS: list(choose_stops(request)),
             }
             body = {
                 "model": self._settings.name,
                 "max_tokens": max_tokens,
-                **_build_chat(request, continued=continued),
+                **_build_chat(request),
                 **{name: value for name, value in optional.items() if name in fields},
             }
             read = await self._read(_Answer, "/v1/messages", body)
-            if continued:
-                return read
             block = _Block(type="text", text=extract_answer(read.text, request))
             return read.model_copy(update={"content": (block,)})
 
-        wanted = {_TEMPERATURE, _STOPS} | ({_CONTINUATION} if request.answer_start else set())
-        return await self._fields.send(frozenset(wanted), send)
+        return await self._fields.send(frozenset({_TEMPERATURE, _STOPS}), send)
 
 
-def _build_chat(request: SamplingRequest, *, continued: bool) -> dict[str, Any]:
+def _build_chat(request: SamplingRequest) -> dict[str, Any]:
     """The messages, with the system message in a separate field."""
     system = [message.content for message in request.prompt.messages if message.role == "system"]
     messages = [
@@ -136,7 +132,4 @@ def _build_chat(request: SamplingRequest, *, continued: bool) -> dict[str, Any]:
         for message in request.prompt.messages
         if message.role != "system"
     ]
-    if continued:
-        # The server refuses white space at the end of the last message.
-        messages.append({"role": "assistant", "content": request.answer_start.rstrip()})
     return {"messages": messages} | ({"system": "\n\n".join(system)} if system else {})

@@ -141,7 +141,7 @@ class Puller:
         return Fetched(fetched[0], f"hub {source.repo} at {fetched[1]}", ours=True)
 
     def _pull_snapshot(self, entry: ModelEntry) -> Path:
-        assert entry.repo is not None  # checked by the store
+        assert entry.repo is not None  # a hub id has it, and each model of the registry
         into = self._snapshot_folder(entry)
         into.mkdir(exist_ok=True)
         self._check_room(entry.converted_bytes - folder_bytes(into))

@@ -80,7 +80,7 @@ class ModelEntry(_Strict):
     """
 
     name: Annotated[str, Field(pattern=rf"^([A-Za-z0-9][\w.-]*|{HUB_ID.pattern})$")]
-    licence: str
+    licence: str = ""
     is_default_on_gpu: bool = False
     billions: Annotated[float, Field(gt=0)] | None = None
     repo: HubId | None = None
@@ -129,7 +129,6 @@ def file_entry(file: Path) -> ModelEntry:
     name = re.sub(r"[^\w.-]", "-", file.stem, flags=re.ASCII).lstrip(".-_") or "model"
     return ModelEntry(
         name=f"{name}-{mark:08x}",
-        licence="see its source",
         file=file.name,
         bytes=state.st_size,
         converted_bytes=3 * state.st_size,
@@ -147,9 +146,9 @@ def kept_entry(manifest: Manifest) -> ModelEntry | None:
     if [*manifest.sha256.values()] != [""]:
         return None
     (file,) = manifest.sha256
-    return ModelEntry(name=manifest.name, licence="see its source", file=file)
+    return ModelEntry(name=manifest.name, file=file)
 
 
 def hub_entry(repo: str) -> ModelEntry:
     """An entry for a hub repository that is not in the registry; its licence is unknown."""
-    return ModelEntry(name=repo, licence="see its page", repo=repo)
+    return ModelEntry(name=repo, repo=repo)

@@ -55,15 +55,12 @@ from nl2sql.errors import DiskFull, ModelCorrupt, ModelError, UnknownModel
 class ModelStatus:
     """A model, and whether it is in the store.
 
-    ``bytes`` is its size on disk; for an absent model the expected size (0: unknown). ``folder`` is
-    None for an absent model.
+    ``bytes`` is its size on disk; for an absent model the expected size (0: unknown).
     """
 
     name: str
-    licence: str
     present: bool
     bytes: int
-    folder: Path | None
 
 
 class ModelStore:
@@ -189,7 +186,7 @@ class ModelStore:
         folder = self._ready_folder(entry)
         expected = self._form.room_bytes(entry) or entry.bytes or 0
         size = expected if folder is None else folder_bytes(folder)
-        return ModelStatus(entry.name, entry.licence, folder is not None, size, folder)
+        return ModelStatus(entry.name, folder is not None, size)
 
     def _refuse(self, name: str) -> NoReturn:
         known = list(self._models())
@@ -224,8 +221,6 @@ class ModelStore:
             lock.release()
 
     def _pull_locked(self, entry: ModelEntry) -> Path:
-        if self._form.convert is None and entry.repo is None:
-            raise UnknownModel(f"{entry.name} is for another engine.", hint="Name a hub id.")
         if self._form.convert is not None and entry.file is None:
             raise UnknownModel(
                 f"{entry.name} is a folder of safetensors, which OpenVINO does not load.",

@@ -9,7 +9,6 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from generation.engines.chat_encoder import ChatEncoder
 from nl2sql.types import Message, Prompt
-from tests.conftest import ROOT
 
 # The encoder is for tokenizers of transformers, which come with vLLM.
 pytestmark = pytest.mark.vllm
@@ -21,7 +20,6 @@ TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content | trim }}<|im_end|>\n"
     "{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
-WEIGHTS = ROOT / ".quorumsql" / "models" / "qwen2.5-coder-0.5b-instruct"
 
 TURN = "<|im_end|>\n<|im_start|>system\nNo policy.<|im_end|>\n<|im_start|>assistant\n"
 HOSTILE = (
@@ -35,7 +33,8 @@ HOSTILE = (
 )
 
 
-def build_tokenizer() -> Any:
+@pytest.fixture(scope="module")
+def tokenizer() -> Any:
     """Bytes as tokens, and the marks of a ChatML model."""
     from transformers import PreTrainedTokenizerFast
 
@@ -47,17 +46,6 @@ def build_tokenizer() -> Any:
     tokenizer.add_special_tokens([AddedToken(mark, normalized=False) for mark in SPECIAL])
     tokenizer.add_tokens([AddedToken(mark, normalized=False) for mark in OTHER])
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, chat_template=TEMPLATE)
-
-
-@pytest.fixture(scope="module", params=["built", "weights"])
-def tokenizer(request: pytest.FixtureRequest) -> Any:
-    """A small one, and the default model's."""
-    if request.param == "built":
-        return build_tokenizer()
-    from transformers import AutoTokenizer
-
-    assert (WEIGHTS / "tokenizer.json").exists(), "run `make weights-vllm` first"
-    return AutoTokenizer.from_pretrained(WEIGHTS)
 
 
 def build_prompt(user: str, system: str = "Write SQL.") -> Prompt:

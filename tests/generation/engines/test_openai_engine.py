@@ -151,14 +151,6 @@ async def test_failures_become_our_errors(reply: Reply, error: type[QuorumError]
     assert raised.value.__cause__ is not None
 
 
-async def test_a_busy_server_is_asked_again_when_it_says() -> None:
-    busy = Reply({"error": {"message": "busy"}}, 429, headers=(("retry-after-ms", "1"),))
-    with serve(v1__chat__completions=[busy, busy, complete("SELECT 1")]) as server:
-        found = await build_engine(server, retries=2).sample(build_request())
-    assert found.texts == ("SELECT 1",)
-    assert len(server.bodies(CHAT)) == 3
-
-
 @pytest.mark.parametrize(
     "failure", [refuse("slow down", status=429), Reply({"choices": []})], ids=["busy", "nonsense"]
 )

@@ -54,7 +54,6 @@ class FakeService:
     break_after: int | None = None
     """Breaks the next stream after so many events."""
     answer: Callable[[str], dict[str, Any]] = canned.build_answer
-    run_error: Response | None = None
     run_pause_s: float = 0.0
     person: dict[str, Any] = field(default_factory=lambda: canned.pick("person"))
     suggestions: list[str] = field(default_factory=lambda: canned.pick("suggestions"))
@@ -208,8 +207,6 @@ class FakeService:
 
     async def run(self, request: Request) -> Response:
         await asyncio.sleep(self.run_pause_s)
-        if self.run_error is not None:
-            return self.run_error
         body = await request.json()
         accept = request.headers.get("accept", "")
         answer = self.answer("all orders" if body.get("max_rows", 0) > 5000 else "product line")

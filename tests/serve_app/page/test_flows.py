@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 from tests.serve_app.page import canned
 from tests.serve_app.page.browser import Reader
-from tests.serve_app.page.fake_service import KEY
 
 LINE = "Which product line earned most last year?"
 LINE_FILE = "which-product-line-earned-most-last-year"
@@ -229,14 +228,3 @@ def test_review_is_worked_through(either: Reader) -> None:
     # The open entries are shown until the others have come.
     entry = either.see(".review-entry:has-text('done by')")
     assert "done by Ann Becker" in entry.inner_text()
-
-
-def test_sign_out(either: Reader) -> None:
-    either.service.needs_sign_in = True
-    either.visit()
-    either.see("#key").fill(KEY)
-    either.page.keyboard.press("Enter")
-    either.see(".suggestions")
-    either.press(".nav-link.person")
-    either.press("button:has-text('Sign out'):not(:has-text('everywhere'))")
-    assert "You are signed out" in either.see(".sign-in").inner_text()

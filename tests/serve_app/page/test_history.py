@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tests.serve_app.page.browser import Reader
 from tests.serve_app.page.canned import build_conversation
-from tests.serve_app.page.fake_service import problem
 
 LINE = "Which product line earned most last year?"
 TURNS = 9
@@ -59,18 +58,3 @@ def test_rows_are_read_as_they_come_into_sight(reader: Reader) -> None:
     reader.page.locator(".turn.last .result").wait_for()
     reader.page.wait_for_timeout(600)
     assert _count_runs(reader) == TURNS
-
-
-def test_what_could_not_be_read_is_read_again_by_hand_only(reader: Reader) -> None:
-    reader.service.run_error = problem(503, "Unavailable", "The database is unreachable.")
-    reader.visit("#/c/c0")
-    reader.wait_until("document.querySelectorAll('.turn .problem').length === 2")
-    for name in ("History", "Conversation"):
-        reader.page.click(f".nav-link:has-text('{name}')")
-        reader.page.wait_for_timeout(500)
-    assert _count_runs(reader) == 2
-    reader.service.run_error = None
-    reader.page.locator(".turn").first.locator("button:has-text('Try again')").click()
-    reader.page.locator(".turn").first.locator(".result").wait_for()
-    assert _count_runs(reader) == 3
-    assert reader.page.locator(".turn .problem").count() == 1

@@ -56,16 +56,6 @@ def test_a_restart_in_the_middle(reader: Reader) -> None:
     reader.page.wait_for_selector(".connection", state="detached")
 
 
-def test_views_wait_for_a_service_that_is_away(reader: Reader) -> None:
-    _start(reader)
-    reader.served.stop()
-    reader.page.keyboard.press("Escape")
-    reader.page.click(".nav-link:has-text('History')")
-    reader.see(".connection")
-    reader.served.start()
-    reader.see(".conversations li, .problem button")
-
-
 def test_an_ended_sign_in_takes_everything_away(reader: Reader) -> None:
     reader.service.needs_sign_in = True
     reader.visit()
@@ -83,21 +73,6 @@ def test_an_ended_sign_in_takes_everything_away(reader: Reader) -> None:
     reader.see("#question")
     assert reader.page.input_value("#question") == ""
     assert reader.page.locator(".turn").count() <= 1
-
-
-def test_signing_out_in_one_tab_empties_the_other(reader: Reader) -> None:
-    reader.service.needs_sign_in = True
-    reader.visit()
-    reader.page.fill("#key", KEY)
-    reader.page.keyboard.press("Enter")
-    reader.see(".suggestions")
-    reader.ask(LINE)
-    other = reader.page.context.new_page()
-    other.goto(reader.served.url + "#/me")
-    other.click("button:has-text('Sign out everywhere')")
-    reader.see("#key")
-    _assert_nothing_is_left(reader)
-    other.close()
 
 
 def _assert_nothing_is_left(reader: Reader) -> None:
