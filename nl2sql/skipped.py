@@ -48,15 +48,6 @@ def describe_skipped(skipped: Iterable[Skipped], *, most_names: int = _MOST_NAME
     ]
 
 
-def list_skipped(skipped: Iterable[Skipped]) -> list[str]:
-    """One line for each object, with its detail and remedy.
-
-    >>> list_skipped([Skipped("view", "v", "it is broken", "no table t", "DROP VIEW v;")])
-    ['view v: it is broken: no table t. DROP VIEW v;']
-    """
-    return [f"{item}. {item.remedy}" if item.remedy else str(item) for item in skipped]
-
-
 def list_remedies(skipped: Iterable[Skipped], *, most: int = 10) -> list[str]:
     """The distinct remedies in order; the last line counts those beyond ``most``.
 

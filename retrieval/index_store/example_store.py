@@ -238,17 +238,13 @@ class ExampleStore(TableStore):
             asdict(example),
         )
 
-    async def list_examples(
-        self, database: str, *, sources: Collection[Source] = ()
-    ) -> tuple[VerifiedExample, ...]:
-        """All examples of the database, or those of some sources, oldest first."""
+    async def list_examples(self, database: str) -> tuple[VerifiedExample, ...]:
+        """All examples of the database, oldest first."""
         found = await self._list(
             VerifiedExample,
             "examples",
-            "WHERE database = %(database)s"
-            " AND (%(sources)s = '{}' OR source = ANY (%(sources)s::text[]))"
-            " ORDER BY created_at, id",
-            {"database": database, "sources": list(sources)},
+            "WHERE database = %(database)s ORDER BY created_at, id",
+            {"database": database},
         )
         return tuple(found)
 

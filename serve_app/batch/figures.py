@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
+import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from serve_app.batch.job import Job
-
-# The rate is that of the latest results.
-_WINDOW_S = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,34 +42,25 @@ class ProgressReader:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._read: dict[str, tuple[datetime, Counter[str]]] = {}
+        self._counts: dict[str, Counter[str]] = {}
+        self._count()
+        self._done_before = self._sum().total()
+        self._start = time.monotonic()
 
-    def read(self, now: datetime | None = None) -> BatchProgress:
-        """The progress at this time."""
-        for info in self._job.list_results():
-            name = posixpath.basename(info.path)
-            if name not in self._read:
-                rows = self._job.read_results(info, ["outcome"])
-                self._read[name] = info.mtime, Counter(row["outcome"] for row in rows)
-        outcomes: Counter[str] = Counter()
-        for _, counts in self._read.values():
-            outcomes.update(counts)
+    def read(self) -> BatchProgress:
+        """The progress at this time; its rate is that since the reader was made."""
+        self._count()
+        outcomes = self._sum()
         done, total = outcomes.total(), self._job.stored.total
-        rate = _measure_rate(
-            [(time, counts.total()) for time, counts in self._read.values()],
-            now or datetime.now(UTC),
-        )
+        rate = (done - self._done_before) / max(time.monotonic() - self._start, 0.001)
         left = (total - done) / rate if rate and done < total else None
-        return BatchProgress(total, done, dict(outcomes), rate, left)
+        return BatchProgress(total, done, dict(outcomes), rate or None, left)
 
+    def _count(self) -> None:
+        for info in self._job.list_results():
+            if info.path not in self._counts:
+                rows = self._job.read_results(info, ["outcome"])
+                self._counts[info.path] = Counter(row["outcome"] for row in rows)
 
-def _measure_rate(files: Sequence[tuple[datetime, int]], now: datetime) -> float | None:
-    """Questions a second since the first of the latest files; None without two files.
-
-    The first file is only where the time begins: when its questions were begun is not known.
-    """
-    latest = sorted(entry for entry in files if (now - entry[0]).total_seconds() <= _WINDOW_S)
-    if len(latest) < 2:
-        return None
-    seconds = (now - latest[0][0]).total_seconds()
-    return sum(count for _, count in latest[1:]) / seconds if seconds > 0 else None
+    def _sum(self) -> Counter[str]:
+        return sum(self._counts.values(), Counter())

@@ -107,14 +107,6 @@ class Job:
             return rows
 
 
-def open_job(output: Folder) -> Job:
-    """The job in a folder. Raises SettingsError if there is none."""
-    job = find_job(output)
-    if job is None:
-        raise SettingsError(f"{output.path} holds no job.", hint="Start one: quorumsql batch run.")
-    return job
-
-
 def find_job(output: Folder) -> Job | None:
     """The job in a folder; None if there is none."""
     content = (output / "_batch").read(_FILE)

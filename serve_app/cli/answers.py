@@ -19,8 +19,8 @@ from quorumsql.contract.answers import (
     InterpretationResponse,
     QueryResponse,
 )
-from quorumsql.contract.trace import DefinitionResponse, TraceResponse, ValueResponse
-from serve_app.cli.output import print_table
+from quorumsql.contract.trace import TraceResponse
+from serve_app.cli.output import build_json, print_table, say
 from serve_app.cli.safe_text import safe_cell
 from serve_app.cli.terminal import CONSOLE
 
@@ -64,16 +64,23 @@ def print_reasons(answer: QueryResponse) -> None:
     """Prints why the answer is what it is, as far as the service tells it."""
     trace = answer.trace
     if trace is None:
-        CONSOLE.print("The service told no reasons.")
+        say("The service told no reasons.")
         return
     if trace.candidates:
         _print_candidates(trace)
     if isinstance(answer, AnsweredResponse):
         _print_verdict(answer, trace)
-    _print_values(trace.values)
-    _print_definitions(trace.definitions)
-    _print_stages(trace)
-    _print_left_out(trace.left_out)
+    for title, records, columns in (
+        ("Values", trace.values, ("phrase", "table", "column", "value")),
+        ("Definitions", trace.definitions, ("phrase", "expression", "condition", "source")),
+        ("Stages", trace.stages, ("stage", "ms", "prompt_tokens", "completion_tokens")),
+    ):
+        if records:
+            print_table(build_json(records), columns, title=title)
+    if left_out := trace.left_out:
+        more = ", …" * (len(left_out) > _MOST_NAMES_SHOWN)
+        names = ", ".join(left_out[:_MOST_NAMES_SHOWN])
+        say(f"Left out because the prompt was full: {names}{more}")
 
 
 def _print_outcome(answer: QueryResponse) -> None:
@@ -196,42 +203,3 @@ def build_rows(
     if hidden > 0:
         table.caption = f"and {hidden} more"
     return table
-
-
-def _print_left_out(names: list[str]) -> None:
-    if names:
-        more = f" and {len(names) - _MOST_NAMES_SHOWN} more" * (len(names) > _MOST_NAMES_SHOWN)
-        CONSOLE.print(
-            f"Left out because the prompt was full: {', '.join(names[:_MOST_NAMES_SHOWN])}{more}.",
-            highlight=False,
-            markup=False,
-        )
-
-
-def _print_values(values: Sequence[ValueResponse]) -> None:
-    for match in values:
-        CONSOLE.print(
-            Text(f"“{match.phrase}” is {match.table}.{match.column} = {match.value!r}"),
-            style="dim",
-        )
-
-
-def _print_definitions(definitions: Sequence[DefinitionResponse]) -> None:
-    for definition in definitions:
-        condition = f"where {definition.condition}" if definition.condition else ""
-        parts = (f"“{definition.phrase}” is", definition.expression, condition)
-        text = " ".join(filter(None, parts))
-        CONSOLE.print(Text(f"{text} ({definition.source})"), style="dim")
-
-
-def _print_stages(trace: TraceResponse) -> None:
-    rows = [
-        {
-            "stage": stage.stage,
-            "ms": round(stage.ms),
-            "tokens in": stage.prompt_tokens or None,
-            "tokens out": stage.completion_tokens or None,
-        }
-        for stage in trace.stages
-    ]
-    print_table(rows, title="Stages")

@@ -66,11 +66,11 @@ COMMANDS: Mapping[str, CommandPlace] = {
         "forget",
         "Delete stored conversations: all, those with an id, or those of a principal.",
     ),
-    "examples": CommandPlace(
-        "examples", "app", "Import, list and remove examples, and list feedback."
-    ),
+    "examples": CommandPlace("examples", "app", "Import, list and remove examples."),
     "batch": CommandPlace(
-        "batch", "app", "Answer a file of questions as one job; continue it, and show its figures."
+        "batch",
+        "batch",
+        "Have the service answer a file of questions as one job. The same command continues it.",
     ),
     "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),
 }

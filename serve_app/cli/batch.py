@@ -1,4 +1,4 @@
-"""``quorumsql batch``: answers a file of questions as one job, and shows what came of it."""
+"""``quorumsql batch``: answers a file of questions as one job."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import typer
 from rich.markup import escape
 
 from nl2sql.errors import Unavailable
-from serve_app.batch.figures import BatchProgress, ProgressReader
-from serve_app.batch.job import Job, JobSpec, check_same, create_job, find_job, open_job
+from serve_app.batch.figures import BatchProgress
+from serve_app.batch.job import Job, JobSpec, check_same, create_job, find_job
 from serve_app.batch.questions import BatchQuestion, describe_files, read_files
 from serve_app.batch.running import Sizes, run_job
 from serve_app.batch.storage import Folder, open_folder
@@ -21,15 +21,12 @@ from serve_app.cli.service_or_process import PrincipalOption, UrlOption
 from serve_app.cli.terminal import CONSOLE
 from serve_app.operations.background import is_ready, service_url
 
-app = typer.Typer(no_args_is_help=True)
-
 _INTERRUPTED = 130
 _INTERVAL_S = 15.0
 
 
-@app.command("run")
 @prints
-def run(
+def batch(
     context: typer.Context,
     input_: Annotated[
         str,
@@ -59,9 +56,7 @@ def run(
         int, typer.Option(help="Questions in flight in each worker.", min=1, max=100)
     ] = 16,
 ) -> Output:
-    """Have the service answer all questions of INPUT.
-
-    The same command again continues where it stopped.
+    """Have the service answer a file of questions as one job. The same command continues it.
 
     RAY_ADDRESS names a cluster to run on; without it, Ray is started on this machine.
     """
@@ -123,23 +118,3 @@ def _complete(questions: Iterator[BatchQuestion], spec: JobSpec) -> Iterator[Bat
 def _show_progress(progress: BatchProgress) -> None:
     if not progress.is_complete:
         say(progress.render())
-
-
-@app.command("status")
-@prints
-def status(
-    output: Annotated[str, typer.Argument(metavar="OUTPUT", help="The job's folder.")],
-) -> Output:
-    """Show how far a job is: its rate, the time left, and the counts by outcome.
-
-    Exits with 1 while questions have no row.
-    """
-    job = open_job(open_folder(output))
-    progress = ProgressReader(job).read()
-    code = 0 if progress.is_complete else 1
-    return Output(progress, lambda: _print_progress(progress), code)
-
-
-def _print_progress(progress: BatchProgress) -> None:
-    mark = "[green]✓[/] complete:" if progress.is_complete else "[yellow]…[/]"
-    CONSOLE.print(f"{mark} {escape(progress.render())}", highlight=False, soft_wrap=True)

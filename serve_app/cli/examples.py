@@ -1,4 +1,4 @@
-"""``quorumsql examples``: imports, lists and removes examples, and lists feedback."""
+"""``quorumsql examples``: imports, lists and removes examples."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from retrieval.examples.importing import (
     read_pairs,
     write_examples,
 )
-from retrieval.index_store.example_store import ExampleStore, Source, VerifiedExample
-from retrieval.index_store.feedback_store import FeedbackStore
+from retrieval.index_store.example_store import ExampleStore, VerifiedExample
 from serve_app.cli.context import CliContext
 from serve_app.cli.index import call_index
 from serve_app.cli.output import Output, build_json, confirm, prints, say
@@ -28,13 +27,9 @@ from serve_app.operations.preparation import prepare
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 _MOST_SHOWN = 20
-_SOURCES: tuple[Source, ...] = ("file", "benchmark", "feedback")
 _COLUMNS = ("id", "source", "given_by", "roles", "question", "sql")
 
 Database = Annotated[str, typer.Argument(help="The database that the questions are about.")]
-Sources = Annotated[
-    list[str] | None, typer.Option("--source", help="Only file, benchmark or feedback; repeat.")
-]
 
 
 @app.command("import")
@@ -79,24 +74,13 @@ def _print_left_out(report: ImportReport) -> None:
 def list_(
     context: typer.Context,
     database: Database,
-    source: Sources = None,
-    feedback: Annotated[
-        bool, typer.Option("--feedback", help="List what was said of answers instead.")
-    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(help="A file to write the examples to, which `examples import` reads."),
     ] = None,
 ) -> Output:
     """List the examples of a database, or write them to a file."""
-    if feedback:
-        if source or output:
-            raise typer.BadParameter("--source and --output are for examples, not for --feedback.")
-        notes = call_index(
-            context.obj.settings, lambda index: FeedbackStore(index).list_all(database)
-        )
-        return Output(notes, columns=("question", "is_right", "correction", "given_by", "given_at"))
-    found = _find(context.obj, database, source)
+    found = _find(context.obj, database)
     if output is None:
         return Output(found, columns=_COLUMNS)
     write_examples(output, found)
@@ -109,40 +93,25 @@ def list_(
 def remove(
     context: typer.Context,
     database: Database,
-    ids: Annotated[list[str] | None, typer.Argument(help="Ids, as `examples list` shows.")] = None,
-    source: Sources = None,
+    ids: Annotated[list[str], typer.Argument(help="Ids, as `examples list` shows.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> Output:
-    """Remove examples by id or by source."""
+    """Remove examples."""
     cli: CliContext = context.obj
-    if bool(ids) == bool(source):
-        raise typer.BadParameter("Name either ids or a --source.")
-    known = [example.id for example in _find(cli, database, source)]
-    if unknown := sorted(set(ids or ()) - set(known)):
+    known = {example.id for example in _find(cli, database)}
+    if unknown := sorted(set(ids) - known):
         raise SettingsError(
             f"{database} has no example {', '.join(unknown)}.",
             hint=f"`quorumsql examples list {database}` shows them.",
         )
-    chosen = ids or known
-    if not chosen:
-        raise SettingsError(f"There are no such examples of {database}.")
     confirm(
-        f"Remove {len(chosen)} examples of {database}? `quorumsql examples list --output` saves "
-        "them.",
+        f"Remove {len(ids)} examples of {database}? `quorumsql examples list --output` saves them.",
         yes=yes,
     )
-    removed = call_index(cli.settings, lambda index: ExampleStore(index).remove(database, chosen))
+    removed = call_index(cli.settings, lambda index: ExampleStore(index).remove(database, ids))
     told = f"Removed {removed} examples of {database}."
     return Output({"database": database, "removed": removed}, told)
 
 
-def _find(
-    cli: CliContext, database: str, names: Sequence[str] | None
-) -> tuple[VerifiedExample, ...]:
-    """The examples of these sources; no names mean all. Raises BadParameter."""
-    if wrong := sorted(set(names or ()) - set(_SOURCES)):
-        raise typer.BadParameter(f"--source {wrong[0]}: it is one of {', '.join(_SOURCES)}.")
-    sources = [source for source in _SOURCES if source in (names or ())]
-    return call_index(
-        cli.settings, lambda index: ExampleStore(index).list_examples(database, sources=sources)
-    )
+def _find(cli: CliContext, database: str) -> tuple[VerifiedExample, ...]:
+    return call_index(cli.settings, lambda index: ExampleStore(index).list_examples(database))

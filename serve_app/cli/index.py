@@ -13,7 +13,7 @@ import typer
 
 from nl2sql.errors import InvalidRequest, QuorumError, ServerUnavailable
 from nl2sql.settings import Settings
-from nl2sql.skipped import count, describe_skipped
+from nl2sql.skipped import Skipped, count, describe_skipped
 from retrieval.index_store.generations import IndexHead
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
@@ -28,9 +28,6 @@ app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 _Found = TypeVar("_Found")
 _INTERRUPTED = 130
-_MOST_NAMES = 20
-
-Verbose = Annotated[bool, typer.Option("--verbose", help="Name everything that was left out.")]
 
 
 @asynccontextmanager
@@ -66,14 +63,13 @@ def call_index(settings: Settings, action: Callable[[IndexStore], Awaitable[_Fou
 def build(
     context: typer.Context,
     databases: Annotated[list[str] | None, typer.Argument(help="Databases; default: all.")] = None,
-    verbose: Verbose = False,
 ) -> Output:
     """Read the schema, embed what changed, store it. A running service uses the new index."""
     settings = context.obj.settings
     names = [settings.database_name(name) for name in databases or settings.databases]
     reporter = TerminalReporter()
     try:
-        asyncio.run(prepare(settings, reporter, databases=names, verbose=verbose))
+        asyncio.run(prepare(settings, reporter, databases=names))
     except KeyboardInterrupt:
         say(
             "Stopped. The old index remains in use. Finished embeddings are stored; the next "
@@ -81,7 +77,7 @@ def build(
         )
         raise typer.Exit(_INTERRUPTED) from None
     # People have seen each step when it ended.
-    document = {"databases": names, "steps": reporter.steps, "warnings": reporter.warnings}
+    document = {"databases": names, "warnings": reporter.warnings}
     return Output(document, lambda: None)
 
 
@@ -92,12 +88,10 @@ def status(
     database: Annotated[
         str | None, typer.Argument(help="A database; default: all, also removed ones.")
     ] = None,
-    verbose: Verbose = False,
 ) -> Output:
     """Show the index of each database: age, contents, size, and whether it is current."""
     cli: CliContext = context.obj
-    most = None if verbose else _MOST_NAMES
-    found = asyncio.run(_read_all(cli.settings, database, most))
+    found = asyncio.run(_read_all(cli.settings, database))
     return Output(found, lambda: _print(found))
 
 
@@ -114,27 +108,26 @@ def _print(found: list[dict[str, Any]]) -> None:
             )
             said += f"; {', '.join(parts)}"
         say(said)
-        for line in (*index["left_out"], *filter(None, [index["problem"]])):
+        problems = filter(None, [index["problem"]])
+        for line in (*describe_skipped(index["left_out"]), *problems):
             say(f"  {line}")
     stale = [index["database"] for index in found if index["state"] in ("changed", "not indexed")]
     if stale:
         say(f"Bring up to date: quorumsql index build {' '.join(stale)}")
 
 
-async def _read_all(
-    settings: Settings, database: str | None, most: int | None
-) -> list[dict[str, Any]]:
+async def _read_all(settings: Settings, database: str | None) -> list[dict[str, Any]]:
     async with open_index(settings) as (wiring, store):
         await store.prepare()
         heads = {head.database: head for head in await store.heads()}
         if database is not None and database not in heads:
             database = settings.database_name(database)
         names = [database] if database is not None else sorted({*settings.databases, *heads})
-        return [await _read(wiring, store, name, heads.get(name), most) for name in names]
+        return [await _read(wiring, store, name, heads.get(name)) for name in names]
 
 
 async def _read(
-    wiring: Wiring, store: IndexStore, name: str, head: IndexHead | None, most: int | None
+    wiring: Wiring, store: IndexStore, name: str, head: IndexHead | None
 ) -> dict[str, Any]:
     """The index of a database, and how the database compares with it.
 
@@ -142,7 +135,7 @@ async def _read(
     (the database is not in the settings) or ``unreachable``.
     """
     state, problem = "unknown", ""
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[Skipped, ...] = ()
     if name not in wiring.settings.databases:
         problem = f"no longer in the settings: `quorumsql index drop {name}` deletes it"
     else:
@@ -155,8 +148,7 @@ async def _read(
             fingerprint = fingerprint_schema(wiring, catalog)
             is_current = head is not None and head.fingerprint == fingerprint
             state = "current" if is_current else "changed"
-            shown = describe_skipped(catalog.skipped, most_names=most or len(catalog.skipped))
-            left_out = tuple(shown)
+            left_out = catalog.skipped
     status: dict[str, Any] = {"database": name, "left_out": left_out, "problem": problem}
     if head is None:
         return {**status, "state": "not indexed"}

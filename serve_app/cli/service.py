@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 import threading
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 # The interval between checks of the embedded PostgreSQL.
 _WATCH_S = 5
+# The exit codes of shells for a program that a signal ended.
+_INTERRUPTED, _TERMINATED = 130, 143
 
 
 @prints
@@ -127,16 +130,22 @@ def _serve_here(cli: CliContext) -> None:
     from serve_app.ray import running
 
     settings = cli.settings
-    done = threading.Event()
-    _set_at_end(done)
     check_port(settings.serve)  # before minutes of preparation
     reporter = TerminalReporter()
-    wiring = _prepare(settings, reporter)
-    with reporter.step("Ray Serve with the language model") as step:
-        running.start_service(wiring)
-        step.finish(f"ready at {service_url(settings)}")
-    # Ray has put handlers of its own in the place of ours, which print stack traces.
-    _set_at_end(done)
+    # As Ray's own handler does, once it is started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    try:
+        wiring = _prepare(settings, reporter)
+        with reporter.step("Ray Serve with the language model") as step:
+            running.start_service(wiring)
+            step.finish(f"ready at {service_url(settings)}")
+    except (KeyboardInterrupt, SystemExit) as stopped:
+        say("Stopped before the service was ready.")
+        is_interrupted = isinstance(stopped, KeyboardInterrupt)
+        raise typer.Exit(_INTERRUPTED if is_interrupted else _TERMINATED) from None
+    done = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: done.set())
     try:
         _print_next_steps(cli, "Stop it with Ctrl-C.")
         server = start_embedded_server(settings)
@@ -145,12 +154,6 @@ def _serve_here(cli: CliContext) -> None:
     finally:
         say("Stopping.")
         running.stop_service()
-
-
-def _set_at_end(done: threading.Event) -> None:
-    """Ctrl-C and SIGTERM set ``done`` from now on."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: done.set())
 
 
 def _restart_if_stopped(server: EmbeddedServer | None) -> None:

@@ -5,20 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
+    MofNCompleteColumn,
     Progress,
-    ProgressColumn,
     SpinnerColumn,
-    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.text import Text
 
 from nl2sql.progress import describe_stage
 from nl2sql.types import Progress as Asked
@@ -29,23 +26,13 @@ CONSOLE = SafeConsole()
 ERRORS = SafeConsole(stderr=True)
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedStep:
-    """A step that has ended: what it did, its outcome in words, and how long it took."""
-
-    step: str
-    outcome: str
-    seconds: float
-
-
 class TerminalReporter:
     """Prints one line for each step: a bar while it runs, then its outcome and seconds.
 
-    ``steps`` and ``warnings`` are what has been reported, for the documents of ``--json``.
+    ``warnings`` are those that were reported, for the document of ``--json``.
     """
 
     def __init__(self) -> None:
-        self.steps: list[FinishedStep] = []
         self.warnings: list[str] = []
 
     @contextmanager
@@ -57,7 +44,7 @@ class TerminalReporter:
             TextColumn("{task.description}"),
             TextColumn("[dim]{task.fields[phase]}"),
             BarColumn(bar_width=30),
-            _CountColumn(),
+            MofNCompleteColumn(),
             TimeElapsedColumn(),
             TextColumn("left:"),
             TimeRemainingColumn(),
@@ -69,12 +56,8 @@ class TerminalReporter:
         with progress:
             yield step
         seconds = time.perf_counter() - start
-        done = FinishedStep(text, step.outcome or "done", round(seconds, 1))
-        self.steps.append(done)
-        CONSOLE.print(
-            f"[green]✓[/] {escape(f'{text}: {done.outcome}')} [dim]({seconds:.1f} s)[/]",
-            highlight=False,
-        )
+        told = escape(f"{text}: {step.outcome or 'done'}")
+        CONSOLE.print(f"[green]✓[/] {told} [dim]({seconds:.1f} s)[/]", highlight=False)
 
     def warn(self, text: str) -> None:
         """Prints a warning about something that was left out or failed."""
@@ -113,16 +96,6 @@ def show_progress() -> Iterator[Show]:
                 )
 
         yield show
-
-
-class _CountColumn(ProgressColumn):
-    """Done, total and rate, such as ``10 of 80, 5/s``."""
-
-    def render(self, task: Task) -> Text:
-        count = f"{task.completed:,.0f}"
-        if task.total:
-            count += f" of {task.total:,.0f}"
-        return Text(f"{count}, {task.speed:,.0f}/s" if task.speed else count)
 
 
 class TerminalStep:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from nl2sql.catalog import Catalog, ForeignKey
 from nl2sql.errors import QuorumError, ServerUnavailable, SettingsError, Unavailable
 from nl2sql.settings.database import DatabaseSettings
-from nl2sql.skipped import Skipped, count, describe_skipped, list_remedies, list_skipped
+from nl2sql.skipped import Skipped, count, describe_skipped, list_remedies
 from retrieval.examples.importing import refresh_examples
 from retrieval.glosses import build_glosses
 from retrieval.index_store.store import IndexStore
@@ -111,13 +111,12 @@ async def index_databases(
     *,
     descriptions: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
     strict: bool = True,
-    verbose: bool = False,
 ) -> list[IndexReport]:
     """Brings the index of the named databases up to date.
 
     If one fails, the others are still indexed. Its error is reported, and raised at the end if
     ``strict`` or if all failed. ``descriptions`` contains, by database, texts for tables and
-    columns without a comment. ``verbose`` names all objects that were left out.
+    columns without a comment.
     """
     store = wiring.build_index_store()
     embedder = wiring.models.build_embedder()
@@ -135,7 +134,7 @@ async def index_databases(
             except (Unavailable, SettingsError) as error:
                 failures.append((name, error))
                 continue
-            for line in (list_skipped if verbose else describe_skipped)(report.skipped):
+            for line in describe_skipped(report.skipped):
                 reporter.warn(f"{name}: {line}")
             if not report.tables:
                 settings = wiring.settings.databases[name]

@@ -23,7 +23,7 @@ from evaluation.runs.environment import collect_versions, describe_machine, find
 from evaluation.runs.kept_samples import KeptSamples
 from evaluation.runs.manifest import RunManifest
 from evaluation.runs.run_folder import RunFolder
-from evaluation.runs.runner import Ask, Progress, run_questions
+from evaluation.runs.runner import Ask, run_questions
 from evaluation.runs.variants import Variant, override
 from nl2sql.protocols import Engine
 from nl2sql.rendering import build_response
@@ -98,7 +98,6 @@ async def measure(
     options: MeasureOptions,
     reporter: Reporter,
     *,
-    follow: Progress | None = None,
     engine: Engine | None = None,
 ) -> list[Path]:
     """Runs the variants over all examples, one after the other, and returns their folders.
@@ -126,8 +125,6 @@ async def measure(
                 def progress(done: int, total: int, correct: int, step: Any = step) -> None:
                     step.update(done, total)
                     step.finish(f"{correct} of {done} correct")
-                    if follow is not None:
-                        follow(done, total, correct)
 
                 await run_questions(
                     examples,

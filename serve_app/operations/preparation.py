@@ -31,7 +31,6 @@ async def prepare(
     *,
     databases: list[str],
     strict: bool = True,
-    verbose: bool = False,
 ) -> Wiring:
     """Prepares the embedded server, demo data and the indexes of ``databases``; returns the wiring.
 
@@ -46,36 +45,27 @@ async def prepare(
     wiring = build_wiring(settings, server)
     if settings.index.embedder == DEFAULT_MODEL:
         await asyncio.to_thread(wiring.models.fetch_embedder, show_on_stderr())
-    await index_databases(wiring, databases, reporter, strict=strict, verbose=verbose)
-    await _check_policies(wiring, databases)
-    await _check_definitions(wiring, databases)
+    await index_databases(wiring, databases, reporter, strict=strict)
+    await _check_files(wiring, databases)
     await seed_demo_examples(wiring, databases, reporter)
     return wiring
 
 
-async def _check_policies(wiring: Wiring, databases: list[str]) -> None:
-    """Raises PolicyError for wrong names in a policy now, not at the first query."""
+async def _check_files(wiring: Wiring, databases: list[str]) -> None:
+    """Raises for what is wrong in policies and definitions now, not at the first question.
+
+    PolicyError for names in a policy, SettingsError for definitions that do not fit.
+    """
     store = wiring.build_index_store()
-    guard = wiring.build_guard(IndexedCatalogs(store))
+    catalogs = IndexedCatalogs(store)
+    guard = wiring.build_guard(catalogs)
     try:
         for name in databases:
             with suppress(IndexUnavailable):  # a failure to index was already reported
                 await guard.check(name)
-    finally:
-        await store.close()
-
-
-async def _check_definitions(wiring: Wiring, databases: list[str]) -> None:
-    """Raises SettingsError for definitions that do not fit now, not when a question names one."""
-    store = wiring.build_index_store()
-    catalogs = IndexedCatalogs(store)
-    try:
-        for name in databases:
-            path = wiring.settings.databases[name].semantics
-            with suppress(IndexUnavailable):  # a failure to index was already reported
-                if path is not None:
-                    file, catalog = load_semantics(path), await catalogs.catalog(name)
-                    _, problems = guard_definitions(wiring, file, catalog)
+                if (path := wiring.settings.databases[name].semantics) is not None:
+                    file = load_semantics(path)
+                    _, problems = guard_definitions(wiring, file, await catalogs.catalog(name))
                     if problems:
                         raise file.refuse(problems)
     finally:

@@ -21,6 +21,8 @@ def find_address() -> str:
 def connect_ray(address: str, **options: Any) -> None:
     """Starts or joins Ray with these options of ``ray.init``. Raises Unavailable."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Without it, SIGTERM prints a stack trace.
+    os.environ.setdefault("RAY_DISABLE_FAILURE_SIGNAL_HANDLER", "1")
     # Ray's processes call each other by gRPC, which would send that through http_proxy.
     here = ("localhost", "127.0.0.1", ray.util.get_node_ip_address())
     os.environ.setdefault("no_grpc_proxy", ",".join((*here, os.environ.get("no_proxy", ""))))

@@ -10,10 +10,9 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from nl2sql.errors import SettingsError, Unavailable
-from serve_app.batch.job import Job, open_job
+from serve_app.batch.job import Job, find_job
 from serve_app.batch.storage import open_folder
 from serve_app.cli.app import app
-from tests.serve_app.batch.test_job import write_results
 
 URL = ("--url", "http://127.0.0.1:1")
 
@@ -47,13 +46,10 @@ def start(config: Path, *arguments: str) -> tuple[Result, Job]:
     """The first attempt at a job of two questions, which ends because no service answers."""
     rows = [{"question": f"Q{number}?"} for number in range(2)]
     output = str(config.parent / "out")
-    result = call(config, "run", write_input(config, *rows), output, *URL, *arguments)
-    return result, open_job(open_folder(output))
-
-
-def complete(job: Job, count: int = 2) -> None:
-    for number in range(count):
-        write_results(job, number, database="shop", confidence=0.5, quorum=True)
+    result = call(config, write_input(config, *rows), output, *URL, *arguments)
+    job = find_job(open_folder(output))
+    assert job is not None
+    return result, job
 
 
 def test_questions_are_stored_before_anything_is_asked(
@@ -80,20 +76,6 @@ def test_what_is_wrong_is_said(
 ) -> None:
     monkeypatch.chdir(config.parent)
     write_input(config, {"question": "Q?"})
-    result = call(config, "run", *arguments)
+    result = call(config, *arguments)
     assert isinstance(result.exception, SettingsError)
     assert message in str(result.exception)
-
-
-def test_status(config: Path) -> None:
-    _, job = start(config)
-    complete(job, 1)
-    output = job.output.path
-    status = call(config, "status", output)
-    assert status.exit_code == 1
-    assert "1 of 2" in status.output
-    state = json.loads(call(config, "status", output, "--json").output)
-    assert (state["done"], state["total"], state["outcomes"]) == (1, 2, {"answered": 1})
-    complete(job)
-    assert call(config, "status", output).exit_code == 0
-    assert isinstance(call(config, "status", str(config.parent)).exception, SettingsError)

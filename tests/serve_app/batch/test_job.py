@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,8 @@ from serve_app.batch.job import (
     Job,
     check_same,
     find_job,
-    open_job,
 )
 from serve_app.batch.questions import BatchQuestion
-from serve_app.batch.storage import open_folder
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
 
 
@@ -32,7 +29,6 @@ def write_results(job: Job, block: int, **row: object) -> None:
 
 def test_a_job_is_found_again_with_its_blocks(job: Job) -> None:
     assert find_job(job.output) == job
-    assert open_job(open_folder(job.output.path)) == job
     assert (job.stored.total, job.list_open_blocks()) == (6, [0, 1, 2])
     assert [one for block in range(3) for one in job.read_questions(block)] == build_questions(6)
 
@@ -69,20 +65,16 @@ def test_a_job_without_questions_is_refused(tmp_path: Path) -> None:
         build_job(tmp_path)
 
 
-def test_a_folder_without_a_job(tmp_path: Path) -> None:
-    with pytest.raises(SettingsError, match="holds no job"):
-        open_job(open_folder(str(tmp_path)))
-
-
 def test_progress(job: Job) -> None:
     reader = ProgressReader(job)
     assert reader.read().render() == "0 of 6"
     write_results(job, 0)
-    assert reader.read().render() == "2 of 6 · 2 answered"
     write_results(job, 1, outcome="error")
-    progress = reader.read(datetime.now(UTC) + timedelta(seconds=10))
+    progress = reader.read()
     assert (progress.done, progress.outcomes) == (4, {"answered": 2, "error": 2})
     assert progress.rate is not None
     assert progress.remaining_s is not None
     assert progress.rate * progress.remaining_s == pytest.approx(2)
     assert not progress.is_complete
+    # What was there before says nothing of the rate.
+    assert ProgressReader(job).read().render() == "4 of 6 · 2 answered, 2 error"

@@ -1,21 +1,11 @@
-"""Folders and files on this machine and on an S3-compatible server, and a whole job there.
-
-The server is moto's, of 5.2.5 or newer (``pip install 'moto[server]'``); QUORUMSQL_TEST_MOTO names
-its program, ``moto_server``.
-"""
+"""Folders and files on this machine, and a whole job there."""
 
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pyarrow import fs
 
 from nl2sql.errors import SettingsError
 from serve_app.batch.figures import ProgressReader
@@ -25,64 +15,9 @@ from serve_app.batch.storage import find_files, open_folder
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
 from tests.serve_app.batch.test_job import write_results
 
-SERVER = os.environ.get("QUORUMSQL_TEST_MOTO")
-BUCKET = "jobs"
 
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[str]:
-    """The URI of an empty bucket; workers of a Ray that starts later find its server too."""
-    if SERVER is None:
-        pytest.skip("QUORUMSQL_TEST_MOTO names no S3 server")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    environ = {
-        "AWS_ENDPOINT_URL": url,
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
-    before = {name: os.environ.get(name) for name in environ}
-    os.environ.update(environ)
-    server = subprocess.Popen(
-        [SERVER, "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        create_bucket(url)
-        yield f"s3://{BUCKET}"
-    finally:
-        server.kill()
-        server.wait()
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-def create_bucket(url: str) -> None:
-    store = fs.S3FileSystem(endpoint_override=url, allow_bucket_creation=True)
-    for _ in range(50):
-        try:
-            store.create_dir(BUCKET)
-        except OSError:
-            time.sleep(0.2)
-        else:
-            return
-    raise AssertionError("moto_server does not start")
-
-
-@pytest.fixture(params=["local", "s3"])
-def location(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "local":
-        return str(tmp_path / "folder")
-    return f"{request.getfixturevalue('bucket')}/{tmp_path.name}"
-
-
-def test_files_of_a_folder(location: str) -> None:
+def test_files_of_a_folder(tmp_path: Path) -> None:
+    location = str(tmp_path / "folder")
     folder = open_folder(location)
     folder.create()
     assert folder.read("a.json") is None
@@ -103,7 +38,8 @@ def test_files_of_a_folder(location: str) -> None:
     assert before != describe_files(location)
 
 
-def test_a_job_in_a_folder(location: str) -> None:
+def test_a_job_in_a_folder(tmp_path: Path) -> None:
+    location = str(tmp_path / "folder")
     open_folder(location).create()
     lines = [{"id": question.id, "question": question.question} for question in build_questions(4)]
     content = "".join(f"{json.dumps(line)}\n" for line in lines)

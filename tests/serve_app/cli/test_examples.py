@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from typer.testing import CliRunner, Result
 
 from nl2sql.errors import QuorumError
+from nl2sql.settings import Settings
 from serve_app.cli.app import app
-from tests.serve_app.cli.shops import shop_settings
+from tests.execution.sqlite.shop import build_shop
 
 LINES = (
     '{"question": "How many orders are there?", "sql": "SELECT count(*) FROM Orders"}\n'
@@ -20,10 +21,19 @@ LINES = (
 )
 
 
-@pytest.fixture(scope="module")
-def config() -> Iterator[Path]:
-    with shop_settings(LINES) as file:
-        yield file
+@pytest.fixture
+def config(tmp_path: Path, demo_settings: Settings, index_url: str) -> Path:
+    """Settings of a shop in a file, with ``pairs.jsonl`` beside them."""
+    build_shop(tmp_path / "shop.db")
+    (tmp_path / "pairs.jsonl").write_text(LINES)
+    value = {
+        "home": str(demo_settings.home),
+        "index": {"connection": {"url": index_url}},
+        "databases": {"shop": {"reader": {"url": "sqlite:///shop.db"}}},
+    }
+    path = tmp_path / "quorumsql.yaml"
+    path.write_text(yaml.safe_dump(value))
+    return path
 
 
 def run(config: Path, *arguments: str, answer: str = "") -> Result:
@@ -32,8 +42,8 @@ def run(config: Path, *arguments: str, answer: str = "") -> Result:
     )
 
 
-def ids(config: Path, *arguments: str) -> dict[str, str]:
-    listed = run(config, "list", "shop", "--json", *arguments)
+def ids(config: Path) -> dict[str, str]:
+    listed = run(config, "list", "shop", "--json")
     assert listed.exit_code == 0, listed.output
     return {load["question"]: load["id"] for load in json.loads(listed.output)}
 
@@ -48,13 +58,11 @@ def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
 
     known = ids(config)
     assert set(known) == {"How many orders are there?", "Who works here?"}
-    assert ids(config, "--source", "feedback") == {}
     assert "Who works here?" in run(config, "list", "shop").output
 
     whole = tmp_path / "all.jsonl"
     assert run(config, "list", "shop", "--output", str(whole)).exit_code == 0
     assert len(whole.read_text().splitlines()) == 2
-    assert run(config, "list", "shop", "--feedback").exit_code == 0
 
     one = known["Who works here?"]
     assert run(config, "remove", "shop", one, answer="n\n").exit_code == 1
@@ -65,7 +73,7 @@ def test_in_and_out_and_back(config: Path, tmp_path: Path) -> None:
     assert run(config, "import", "shop", str(whole)).exit_code == 0
     assert ids(config) == known
 
-    assert run(config, "remove", "shop", "--source", "file", "--yes").exit_code == 0
+    assert run(config, "remove", "shop", *known.values(), "--yes").exit_code == 0
     assert ids(config) == {}
 
 
@@ -83,17 +91,3 @@ def test_what_is_wrong_is_named(config: Path, arguments: tuple[str, ...], said: 
     result = run(config, *(argument.format(pairs=pairs) for argument in arguments))
     assert isinstance(result.exception, QuorumError)
     assert said in str(result.exception)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("remove", "shop"),
-        ("remove", "shop", "1", "--source", "file"),
-        ("list", "shop", "--source=x"),
-        ("list", "shop", "--feedback", "--source=file"),
-        ("list", "shop", "--feedback", "--output=said.jsonl"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(config: Path, arguments: tuple[str, ...]) -> None:
-    assert run(config, *arguments).exit_code == 2

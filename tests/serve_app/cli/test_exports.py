@@ -9,11 +9,8 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
-from nl2sql.types import ResultSet
 from serve_app.cli.app import app
-from serve_app.cli.safe_text import UNSAFE
 from tests.serve_app.cli.conftest import answer_one
-from tests.serve_app.cli.test_safe_text import ATTACKS
 from tests.serve_app.served import serve
 
 
@@ -69,13 +66,3 @@ def test_an_ending_that_is_no_format_is_refused(config: Path) -> None:
     code, _, said = ask(config, "http://127.0.0.1:9", "--output", "rows.txt")
     assert code == 2
     assert ".xlsx" in said
-
-
-@pytest.mark.parametrize("options", [[], ["--json"]])
-def test_cells_are_safe_on_the_way_to_the_terminal(config: Path, options: list[str]) -> None:
-    evil = "".join(attack for name, attack in ATTACKS.items() if name != "surrogate")
-    result = ResultSet(("id", evil), ("int8", "text"), ((1, evil),), truncated=False, ms=1.0)
-    with serve(answer_one(result=result)) as url:
-        code, output, said = ask(config, url, *options)
-    assert code == 0, said
-    assert UNSAFE.search(output.decode() + said) is None
