@@ -12,7 +12,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any
 
 import filelock
@@ -39,51 +38,43 @@ _BLOCK_ROWS = 32
 _MOST_BLOCKS = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """The sizes of a job's parts, which may differ when it is continued.
-
-    Each of the ``workers`` asks ``questions_at_once``.
-    """
-
-    workers: int = 1
-    questions_at_once: int = 16
-
-    def choose_block_rows(self, total: int) -> int:
-        """The questions of a block, which are written together: not too many files.
-
-        Fewer where some workers would get none otherwise.
-
-        >>> [Sizes(workers=2).choose_block_rows(total) for total in (20, 5000, 10**6)]
-        [3, 32, 500]
-        """
-        wanted = max(_BLOCK_ROWS, math.ceil(total / _MOST_BLOCKS))
-        return min(wanted, math.ceil(total / (self.workers * _LEAST_BLOCKS)))
-
-
 Follow = Callable[[BatchProgress], None]
+
+
+def choose_block_rows(total: int, workers: int) -> int:
+    """The questions of a block, which are written together: not too many files.
+
+    Fewer where some workers would get none otherwise.
+
+    >>> [choose_block_rows(total, 2) for total in (20, 5000, 10**6)]
+    [3, 32, 500]
+    """
+    wanted = max(_BLOCK_ROWS, math.ceil(total / _MOST_BLOCKS))
+    return min(wanted, math.ceil(total / (workers * _LEAST_BLOCKS)))
 
 
 def run_job(
     job: Job,
     settings: Settings,
-    sizes: Sizes,
     url: str,
     *,
+    workers: int = 1,
+    questions_at_once: int = 16,
     follow: Follow = lambda progress: None,
     interval_s: float = 5.0,
 ) -> BatchProgress:
     """Has the service at ``url`` answer the questions that have no row; returns the progress.
 
+    Each of the ``workers``, which are processes, asks ``questions_at_once``.
     ``follow`` is called with the progress every ``interval_s``. Raises SettingsError; Unavailable
     if Ray fails, and then the job can be continued.
     """
     reader = ProgressReader(job)
     with _lock(job):
         if job.list_open_blocks():
-            plan = WorkerPlan(settings, job, url, sizes.questions_at_once)
-            with start_ray(sizes.workers * _WORKER_CPUS), _followed(reader, follow, interval_s):
-                _run(plan, sizes.workers)
+            plan = WorkerPlan(settings, job, url, questions_at_once)
+            with start_ray(workers * _WORKER_CPUS), _followed(reader, follow, interval_s):
+                _run(plan, workers)
     progress = reader.read()
     follow(progress)
     return progress

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ from nl2sql.errors import Unavailable
 from serve_app.batch.figures import BatchProgress
 from serve_app.batch.job import Job, JobSpec, check_same, create_job, find_job
 from serve_app.batch.questions import BatchQuestion, describe_files, read_files
-from serve_app.batch.running import Sizes, run_job
+from serve_app.batch.running import choose_block_rows, run_job
 from serve_app.batch.storage import Folder, open_folder
 from serve_app.cli.context import CliContext
 from serve_app.cli.output import Output, build_json, prints, say
@@ -74,12 +75,17 @@ def batch(
         max_rows=max_rows,
         kept_rows=rows,
     )
-    sizes = Sizes(workers, questions_at_once)
     where = url or service_url(settings)
     try:
-        job = _prepare(spec, sizes, open_folder(output), where)
+        job = _prepare(spec, workers, open_folder(output), where)
         progress = run_job(
-            job, settings, sizes, where, follow=_show_progress, interval_s=_INTERVAL_S
+            job,
+            settings,
+            where,
+            workers=workers,
+            questions_at_once=questions_at_once,
+            follow=_show_progress,
+            interval_s=_INTERVAL_S,
         )
     except KeyboardInterrupt:
         CONSOLE.print("Stopped. The same command continues from here.", highlight=False)
@@ -92,15 +98,14 @@ def _print_end(output: str, progress: BatchProgress) -> None:
     CONSOLE.print(f"Results: {output}", highlight=False, soft_wrap=True, markup=False)
 
 
-def _prepare(spec: JobSpec, sizes: Sizes, output: Folder, url: str) -> Job:
+def _prepare(spec: JobSpec, workers: int, output: Folder, url: str) -> Job:
     """The job, with its questions stored. Raises Unavailable if no service can answer them."""
     job = find_job(output)
     if job is not None:
         check_same(job, spec)
     else:
-        job = create_job(
-            output, spec, _complete(read_files(spec.input), spec), sizes.choose_block_rows
-        )
+        questions = _complete(read_files(spec.input), spec)
+        job = create_job(output, spec, questions, partial(choose_block_rows, workers=workers))
     CONSOLE.print(f"{job.stored.total:,} questions.", highlight=False)
     if job.list_open_blocks() and not is_ready(url):
         raise Unavailable(

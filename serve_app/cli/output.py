@@ -13,7 +13,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, is_dataclass
 from datetime import date, datetime
 from enum import Enum
@@ -66,7 +66,7 @@ def prints(command: Callable[_P, Output]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         as_json = kwargs.pop(_OPTION, False)
-        with _only_document() if as_json else _everything():
+        with _only_document() if as_json else nullcontext():
             output = command(*args, **kwargs)
         if as_json:
             write_document(output.document)
@@ -85,21 +85,11 @@ def prints(command: Callable[_P, Output]) -> Callable[..., None]:
     return run
 
 
-def has_json(command: Any) -> bool:
-    """Whether a command of typer has the option ``--json`` of ``prints``."""
-    return any(parameter.name == _OPTION for parameter in command.params)
-
-
-def wants_only_json() -> bool:
-    """Whether the command that is running has been called with ``--json``."""
-    return CONSOLE.quiet
-
-
 def confirm(question: str, *, yes: bool) -> None:
     """Asks unless ``yes``; a no ends the command. Raises BadParameter with ``--json``."""
     if yes:
         return
-    if wants_only_json():
+    if CONSOLE.quiet:
         raise typer.BadParameter("With --json nothing is asked: add --yes.")
     typer.confirm(make_safe(question), abort=True)
 
@@ -112,11 +102,6 @@ def _only_document() -> Iterator[None]:
         yield
     finally:
         CONSOLE.quiet, ERRORS.quiet = before
-
-
-@contextmanager
-def _everything() -> Iterator[None]:
-    yield
 
 
 def write_document(document: Any) -> None:

@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 
 import httpx
 import pytest
 
 from nl2sql.errors import LimitReached, Unavailable
-from nl2sql.settings import Settings
 from quorumsql.async_client import AsyncClient
 from serve_app.batch.asking import Asker, RetryPolicy
 from serve_app.batch.job import JobSpec
 from serve_app.batch.questions import BatchQuestion
-from serve_app.batch.results import Row
-from tests.fakes import (
-    FakeGenerator,
-    build_candidate,
-    build_generated,
-    build_result,
-    build_settings,
-)
-from tests.serve_app.served import build_app
 
-SQL = "SELECT 1"
 PAUSES_S = (0.0, 0.0)
-SETTINGS = build_settings(identity={"principals": {"mia": {"token_env": "MIA_TOKEN"}}})
 
 
 class Calls:
@@ -40,11 +28,6 @@ class Calls:
         if self._errors:
             raise self._errors.pop(0)
         return self.count
-
-
-async def test_what_is_unavailable_is_asked_again() -> None:
-    calls = Calls(Unavailable("Down."), LimitReached("Busy.", retry_after_s=0))
-    assert await RetryPolicy(PAUSES_S).run(calls) == 3
 
 
 async def test_nobody_waits_for_the_limit_of_a_day() -> None:
@@ -69,56 +52,32 @@ async def test_attempts_have_an_end_and_then_there_is_one_attempt() -> None:
     assert await policy.run(Calls(Unavailable("Down."))) == 2
 
 
-class BusyTransport(httpx.AsyncBaseTransport):
-    """Answers ``busy`` times that the service is busy, then passes requests to the service."""
+@pytest.mark.parametrize(
+    ("problems", "status", "title", "outcome"),
+    [
+        (2, 429, "Too many requests", "failed"),
+        (2, 503, "Busy", "failed"),
+        (99, 503, "Temporarily unavailable", "error"),
+    ],
+)
+async def test_a_service_that_does_not_answer_is_asked_three_times(
+    problems: int, status: int, title: str, outcome: str
+) -> None:
+    requests: list[httpx.Request] = []
 
-    def __init__(self, settings: Settings, busy: int, status: int, title: str = "Busy") -> None:
-        self._title = title
-        generated = [build_generated(build_candidate(SQL))] * 9
-        app = build_app(
-            settings,
-            generator=FakeGenerator(*generated),
-            results={SQL: [build_result((3,), (1,))] * 9},
+    def respond(request: httpx.Request) -> httpx.Response:
+        requests.append(request)
+        if len(requests) <= problems:
+            problem = {"title": title, "status": status, "detail": "Not now."}
+            return httpx.Response(status, json=problem, headers={"Retry-After": "0"})
+        answer = {"outcome": "failed", "question": "Q?", "database": "d", "reason": "None ran."}
+        return httpx.Response(200, content=f"event: answer\ndata: {json.dumps(answer)}\n")
+
+    async with AsyncClient("http://h", "token", transport=httpx.MockTransport(respond)) as client:
+        row = await Asker(JobSpec(input="x"), client, RetryPolicy(PAUSES_S)).ask(
+            BatchQuestion("a", "Q?", "shop", "Evidence.")
         )
-        self._service = httpx.ASGITransport(app)
-        self._busy = busy
-        self._status = status
-        self.requests: list[httpx.Request] = []
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The response of the service, or that it is busy."""
-        self.requests.append(request)
-        if len(self.requests) <= self._busy:
-            problem = {
-                "title": self._title,
-                "status": self._status,
-                "detail": "Too many questions.",
-            }
-            return httpx.Response(self._status, json=problem, headers={"Retry-After": "0"})
-        return await self._service.handle_async_request(request)
-
-
-def ask_all(transport: BusyTransport, *questions: BatchQuestion) -> list[Row]:
-    async def run() -> list[Row]:
-        async with AsyncClient("http://localhost", "mia's", transport=transport) as client:
-            asker = Asker(JobSpec(input="x", kept_rows=1), client, RetryPolicy(PAUSES_S))
-            return [await asker.ask(question) for question in questions]
-
-    return asyncio.run(run())
-
-
-@pytest.mark.parametrize("status", [429, 503])
-def test_a_busy_service_is_asked_again(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
-    monkeypatch.setenv("MIA_TOKEN", "mia's")
-    transport = BusyTransport(SETTINGS, 2, status)
-    (row,) = ask_all(transport, BatchQuestion("a", "Q?"))
-    assert (row["outcome"], row["sql"], row["rows"]) == ("answered", SQL, "[[3]]")
-    assert row["row_count"] == 2
-    assert len(transport.requests) == 3
-
-
-def test_a_service_that_stays_unavailable_is_the_questions_error() -> None:
-    transport = BusyTransport(SETTINGS, 99, 503, title="Temporarily unavailable")
-    (row,) = ask_all(transport, BatchQuestion("a", "Q?"))
-    assert (row["outcome"], row["reason"]) == ("error", "Too many questions.")
-    assert len(transport.requests) == 3
+    assert (row["id"], row["outcome"], len(requests)) == ("a", outcome, 3)
+    assert row["reason"] == ("Not now." if outcome == "error" else "None ran.")
+    sent = json.loads(requests[0].content)
+    assert (sent["database"], sent["evidence"], sent["trace"]) == ("shop", "Evidence.", True)

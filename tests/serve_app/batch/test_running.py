@@ -13,12 +13,11 @@ from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import Settings
 from serve_app.batch.figures import BatchProgress
 from serve_app.batch.questions import BatchQuestion
-from serve_app.batch.running import Sizes, find_cause, run_job
+from serve_app.batch.running import find_cause, run_job
 from tests.fakes import build_result, build_settings
 from tests.serve_app.batch.jobs import build_job, build_questions, read_rows
 from tests.serve_app.served import OneQueryGenerator, build_app, serve
 
-SIZES = Sizes(workers=2, questions_at_once=8)
 NOWHERE = "http://127.0.0.1:1"
 
 pytestmark = pytest.mark.usefixtures("cluster")
@@ -46,7 +45,7 @@ def test_each_question_has_one_row_whatever_comes_of_it(
     }
     questions = [*build_questions(30), *wrong.values()]
     job = build_job(tmp_path, *questions, kept_rows=1)
-    progress = run_job(job, settings, SIZES, url)
+    progress = run_job(job, settings, url, workers=2)
     assert (progress.done, progress.total) == (32, 32)
     assert progress.outcomes == {"answered": 30, "error": 2}
     rows = {row["id"]: row for row in read_rows(job)}
@@ -60,19 +59,19 @@ def test_each_question_has_one_row_whatever_comes_of_it(
 
 def test_a_job_goes_on_where_it_was(settings: Settings, url: str, tmp_path: Path) -> None:
     job = build_job(tmp_path, *build_questions(16))
-    run_job(job, settings, SIZES, url)
+    run_job(job, settings, url, workers=2)
     before = read_rows(job)
     first, *others = job.list_results()
     # As if the job had been killed before it wrote the first file.
     Path(first.path).unlink()
     seen: list[BatchProgress] = []
-    run_job(job, settings, SIZES, url, follow=seen.append, interval_s=0.2)
+    run_job(job, settings, url, workers=2, follow=seen.append, interval_s=0.2)
     assert seen[-1].is_complete
     assert read_rows(job) == before
     kept = {info.path: info.mtime_ns for info in others}
     assert {info.path: info.mtime_ns for info in job.list_results()}.items() >= kept.items()
     # A complete job needs no service.
-    assert run_job(job, settings, SIZES, NOWHERE).is_complete
+    assert run_job(job, settings, NOWHERE).is_complete
 
 
 def read_command(process: psutil.Process) -> str:
@@ -96,8 +95,9 @@ def test_a_job_survives_the_death_of_a_worker(settings: Settings, url: str, tmp_
                 process.kill()
                 killed.append(process)
 
-    sizes = Sizes(workers=2, questions_at_once=1)
-    progress = run_job(job, settings, sizes, url, follow=kill, interval_s=0.05)
+    progress = run_job(
+        job, settings, url, workers=2, questions_at_once=1, follow=kill, interval_s=0.05
+    )
     assert killed
     assert progress.is_complete
     assert [row["id"] for row in read_rows(job, "id")] == [one.id for one in questions]
