@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Annotated, Any, cast
 
 import typer
@@ -30,7 +29,6 @@ from serve_app.cli.output import (
     Output,
     build_json,
     confirm,
-    print_document,
     print_table,
     prints,
     say,
@@ -97,31 +95,14 @@ def check(
     wiring, name = _prepare(context.obj, database)
     compiled = _compile(wiring, name)
     if role is None:
-        counts = {role: _count_rules(rules.values()) for role, rules in compiled.roles.items()}
-        document = {"database": name, "roles": counts}
-        return Output(document, lambda: _print_fit(document))
+        roles = list(compiled.roles)
+        told = f"✓ The policy fits {name}. Its roles: {', '.join(roles)}."
+        return Output({"database": name, "roles": roles}, told)
     if role not in compiled.roles:
         raise PolicyError(
             f"There is no role {role!r}.", hint=f"Known: {', '.join(compiled.roles)}."
         )
     return Output(_describe_role(compiled, role))
-
-
-def _print_fit(document: Mapping[str, Any]) -> None:
-    print_document(document)
-    CONSOLE.print(f"[green]✓[/] The policy fits {escape(document['database'])}.", highlight=False)
-
-
-def _count_rules(rules: Any) -> dict[str, int]:
-    """How many tables a role sees, and in which way."""
-    return {
-        "tables": len(rules),
-        "whole": sum(rule.is_whole for rule in rules),
-        "filtered": sum(rule.filter is not None for rule in rules),
-        "inherited": sum(rule.inherits is not None for rule in rules),
-        "views": sum(rule.expands for rule in rules),
-        "masked_columns": sum(len(rule.masks) for rule in rules),
-    }
 
 
 def _describe_role(compiled: CompiledPolicy, role: str) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 
 import psutil
@@ -29,7 +28,7 @@ from serve_app.operations.checks.models import (
 
 # For weights, activations and interpreter of the 0.5B model; vLLM needs its KV cache in addition.
 _ENGINE_GIB = {"vllm": 4, "openvino": 2}
-_MIN_DISK_GB = 4
+_DASHBOARD_PORT = 8265
 
 
 def check_cores(settings: Settings) -> Check:
@@ -60,20 +59,6 @@ def check_memory(settings: Settings) -> Check:
             f"Lower model.{key} or close other programs.",
         )
     return Check("memory", "ok", f"{free:.1f} GiB free")
-
-
-def check_disk(settings: Settings) -> Check:
-    """Checks the free disk space under ``home``."""
-    folder = next(path for path in (settings.home, *settings.home.parents) if path.exists())
-    free = shutil.disk_usage(folder).free / 1e9
-    if free < _MIN_DISK_GB:
-        return Check(
-            "disk", "warning", f"{free:.1f} GB free in {folder}", "Free space, or move `home`."
-        )
-    return Check("disk", "ok", f"{free:.0f} GB free in {folder}")
-
-
-_DASHBOARD_PORT = 8265
 
 
 def check_identity(settings: Settings) -> Check:
@@ -140,7 +125,6 @@ def run_checks(settings: Settings, databases: Sequence[str] = ()) -> Iterator[Ch
     yield check_cores(settings)
     if not settings.model.is_remote:
         yield check_memory(settings)
-    yield check_disk(settings)
     if settings.model.is_remote:
         yield from _guarded("model's server", lambda: list(check_server(settings)))
     elif choose_engine(settings.model) == "vllm":
