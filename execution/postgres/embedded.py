@@ -141,7 +141,7 @@ class EmbeddedServer:
 
     @property
     def bin_folder(self) -> Path:
-        """The folder of ``psql`` and ``pg_restore`` of the server's version.
+        """The folder of ``pg_restore`` and its kin, of the server's version.
 
         Raises DatabaseUnavailable if it was not started.
         """

@@ -1,20 +1,13 @@
 """Restores a third party's database into the embedded server, once.
 
-Reads a dump in pg_dump's custom format (``PGDMP``) or a plain SQL script. The tools are the
-embedded server's own ``pg_restore`` and ``psql``, which read dumps of older servers, not of newer
-ones.
+Reads a dump in pg_dump's custom format (``PGDMP``), by the embedded server's own ``pg_restore``, or
+a plain SQL script, which is sent to the server as it is: commands of psql and data behind ``COPY …
+FROM stdin`` are errors.
 
 Restoring a dump runs the code in it. It therefore runs as ``quorumsql_restorer``, a role that owns
 the new database and nothing else: no access to the server's files, no ``COPY … PROGRAM``, no other
 database. That role stays the owner of the restored objects, so that their index expressions, views
 and triggers never run with more rights.
-
-A plain script is untrusted, and psql can do much: ``\\!`` runs a shell command, ``\\copy`` reads
-files, ``\\connect`` leaves the database. The protection is psql's restricted mode (``\\restrict
-KEY``, CVE-2025-8714), entered with a key that the script cannot know: psql then refuses every
-backslash command except ``\\unrestrict``. As psql 18.4 still runs a back-quoted argument of
-``\\unrestrict`` in a shell, a script with that word is refused. So are the plain scripts of recent
-versions of pg_dump, whose custom format is read.
 """
 
 from __future__ import annotations
@@ -22,14 +15,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import secrets
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -45,7 +36,6 @@ _TODAY = re.compile(
     re.IGNORECASE,
 )
 _MAGIC = b"PGDMP"
-_UNRESTRICT = b"\\unrestrict"
 _ADVICE = "Dump it with `pg_dump --format=custom`, which is restored."
 # An arbitrary constant: the first half of the advisory lock's key; the database is the second.
 _LOCK_CLASS = 0x51534C
@@ -122,51 +112,38 @@ def _is_custom_dump(path: Path) -> bool:
 
 
 def _run(server: EmbeddedServer, database: str, path: Path, is_dump: bool) -> None:
-    """Runs pg_restore or a restricted psql to its end. Raises SettingsError."""
-    url = f"--dbname={server.url(database, RESTORER)}"
-    if is_dump:
-        tool = [str(server.bin_folder / "pg_restore"), "--no-owner", "--no-privileges"]
-        tool += ["--no-tablespaces", "--exit-on-error", url, str(path)]
-        return _run_tool(tool, path, subprocess.DEVNULL)
-    restrict = f"--command=\\restrict {secrets.token_hex(32)}"
-    tool = [str(server.bin_folder / "psql"), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1"]
-    # A copy: nobody can change it between the check and the run.
-    with tempfile.TemporaryFile() as script:
-        script.writelines(_read_script(path))
-        script.seek(0)
-        _run_tool([*tool, restrict, "--file=-", url], path, script)
-
-
-def _read_script(path: Path) -> Iterator[bytes]:
-    """The script's lines. Raises SettingsError at one that could leave the restricted mode."""
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            if _UNRESTRICT in line:
-                raise SettingsError(
-                    f"{path}, line {number}: \\unrestrict is a psql command that scripts may not "
-                    "use.",
-                    hint=f"Remove the line. {_ADVICE}",
-                )
-            yield line
-
-
-def _run_tool(command: list[str], path: Path, stdin: int | IO[bytes]) -> None:
+    """Runs pg_restore, or the script, to its end. Raises SettingsError."""
+    url = server.url(database, RESTORER)
+    if not is_dump:
+        try:
+            with psycopg.connect(url, autocommit=True) as connection:
+                connection.execute(path.read_bytes())
+        except psycopg.OperationalError:
+            raise
+        except psycopg.Error as error:
+            raise _build_failure(path, str(error)) from error
+        return
+    command = [str(server.bin_folder / "pg_restore"), "--no-owner", "--no-privileges"]
+    command += ["--no-tablespaces", "--exit-on-error", f"--dbname={url}", str(path)]
     done = subprocess.run(
         command,
         env=_build_environment(),
-        stdin=stdin,
+        stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         check=False,
     )
     if done.returncode:
-        said = done.stderr.decode(errors="replace").replace("psql:<stdin>:", "line ").splitlines()
-        reason = next((line for line in said if _ERROR.search(line)), (said or ["no reason"])[0])
-        raise SettingsError(
-            f"{path} cannot be restored into the embedded PostgreSQL: {reason}",
-            hint="It runs without superuser rights, and psql commands and changes of owners do "
-            f"not work in a script. {_ADVICE}",
-        )
+        said = done.stderr.decode(errors="replace").splitlines()
+        raise _build_failure(path, next(filter(_ERROR.search, said), "\n".join(said)))
+
+
+def _build_failure(path: Path, reason: str) -> SettingsError:
+    return SettingsError(
+        f"{path} cannot be restored into the embedded PostgreSQL: {reason.partition(chr(10))[0]}",
+        hint="It runs without superuser rights, and psql commands, COPY FROM stdin and changes of "
+        f"owners do not work in a script. {_ADVICE}",
+    )
 
 
 def _build_environment() -> dict[str, str]:

@@ -134,7 +134,7 @@ def test_what_fails_leaves_no_half(
     embedded_server: EmbeddedServer, restored: str, tmp_path: Path
 ) -> None:
     broken = write(tmp_path, f"{SCRIPT}\nCREATE TABLE v (a int);\nSELECT nothing;\n", "broken.sql")
-    with pytest.raises(SettingsError, match=r"broken\.sql cannot .*: line 8: ERROR: .*nothing"):
+    with pytest.raises(SettingsError, match=r"broken\.sql cannot .*: column .*nothing"):
         restore_postgres(embedded_server, restored, broken)
     assert restored not in databases(embedded_server)
     truncated = dump(embedded_server, tmp_path / "x.dump", SCRIPT)
@@ -155,33 +155,13 @@ def test_of_several_at_once_one_restores_whatever_a_killed_one_left(
     assert sorted(future.result() for future in futures) == [False, False, False, True]
 
 
-@pytest.mark.parametrize(
-    "attack",
-    [
-        r"\! touch {file}",
-        r"SELECT 1; \! touch {file}",
-        r"\unrestrict `touch {file}`",
-        r"SELECT 1 \unrestrict `touch {file}`",
-        "COPY t FROM stdin;\n\\unrestrict `touch {file}`\n\\.",
-        r"\restrict `touch {file}`",
-        r"\set x `touch {file}`",
-        r"\copy (SELECT 1) TO '{file}'",
-        r"\o {file}",
-        r"\connect postgres postgres",
-        r"\i {file}",
-        r"SELECT 'touch' \g |touch {file}",
-        "SET standard_conforming_strings = off;\nSELECT '\\'' \\! touch {file}",
-        r"/* ' */ \! touch {file}",
-    ],
-)
+@pytest.mark.parametrize("command", [r"\! touch {file}", r"\copy (SELECT 1) TO '{file}'"])
 def test_no_psql_command_works(
-    embedded_server: EmbeddedServer, restored: str, tmp_path: Path, attack: str
+    embedded_server: EmbeddedServer, restored: str, tmp_path: Path, command: str
 ) -> None:
     file = tmp_path / "touched"
-    with pytest.raises(SettingsError, match="restrict"):
-        restore_postgres(
-            embedded_server, restored, write(tmp_path, attack.format(file=file) + "\n")
-        )
+    with pytest.raises(SettingsError, match="syntax error"):
+        restore_postgres(embedded_server, restored, write(tmp_path, command.format(file=file)))
     assert not file.exists()
 
 
