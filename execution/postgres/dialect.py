@@ -131,13 +131,6 @@ def _write_interval(generator: PostgresGenerator, node: exp.Interval) -> str:
     return f"INTERVAL {generator.sql(node, 'this')}{unit and ' '}{unit}"
 
 
-def _write_zone(generator: PostgresGenerator, node: exp.AtTimeZone) -> str:
-    zone = node.args["zone"]
-    is_local = isinstance(zone, exp.Var)
-    behind = "AT LOCAL" if is_local else f"AT TIME ZONE {generator.sql(zone)}"
-    return f"{generator.sql(node, 'this')} {behind}"
-
-
 class GuardedPostgres(Postgres):
     """The dialect in which the guard parses and renders queries on PostgreSQL."""
 
@@ -199,22 +192,10 @@ class GuardedPostgres(Postgres):
                 if self._match(OPERATOR):
                     operator = self._prev.text
                     this = self.expression(_build_infix(operator, this, self._parse_term()))
-                elif self._match(TokenType.OPERATOR):
-                    this = self._parse_qualified_operator(this)
+                elif self._match_pair(TokenType.OPERATOR, TokenType.L_PAREN):
+                    self.raise_error("Write an operator without OPERATOR and schema")
                 else:
                     return this
-
-        def _parse_qualified_operator(self, this: exp.Expr | None) -> exp.Expr:
-            """``a OPERATOR(pg_catalog.+) b``, which binds less than ``+``, as ``((a) + (b))``."""
-            self._match_l_paren()
-            if not self._match_text_seq("PG_CATALOG", "."):
-                self.raise_error("Write an operator without OPERATOR and schema")
-            self._advance()
-            operator = self._prev.text
-            self._match_r_paren()
-            other = self._parse_term()
-            around = exp.Paren(this=this), exp.Paren(this=other)
-            return self.expression(exp.Paren(this=_build_infix(operator, *around)))
 
         def _parse_exponent(self) -> exp.Expr | None:
             this = self._parse_at_time_zone(self._parse_unary())
@@ -222,27 +203,6 @@ class GuardedPostgres(Postgres):
                 other = self._parse_at_time_zone(self._parse_unary())
                 this = self.expression(exp.Pow(this=this, expression=other))
             return this
-
-        def _parse_at_time_zone(self, this: exp.Expr | None) -> exp.Expr | None:
-            if self._match_text_seq("AT", "LOCAL"):
-                local = self.expression(exp.AtTimeZone(this=this, zone=exp.var("LOCAL")))
-                return self._parse_at_time_zone(local)
-            parsed: exp.Expr | None = super()._parse_at_time_zone(this)
-            return parsed
-
-        def _parse_ordered(self, *args: Any, **kwargs: Any) -> exp.Ordered | None:
-            """``ORDER BY a USING >`` is ``ORDER BY a DESC``."""
-            ordered = super()._parse_ordered(*args, **kwargs)
-            if ordered is None or not self._match(TokenType.USING):
-                return ordered
-            self._advance()
-            if self._prev.text not in ("<", ">"):
-                self.raise_error("Write ORDER BY … ASC or DESC instead of USING")
-            is_falling = self._prev.text == ">"
-            is_first = self._match_text_seq("NULLS", "FIRST")
-            is_last = self._match_text_seq("NULLS", "LAST")
-            nulls_first = bool(is_first or (is_falling and not is_last))
-            return exp.Ordered(this=ordered.this, desc=is_falling, nulls_first=nulls_first)
 
         def _parse_type(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
             first, after = self._curr.token_type, self._next.token_type
@@ -279,7 +239,6 @@ class GuardedPostgres(Postgres):
             **PostgresGenerator.TRANSFORMS,
             # sqlglot drops the other elements of an array that begins with a query.
             exp.Array: lambda self, node: f"ARRAY{inline_array_sql(self, node)}",
-            exp.AtTimeZone: _write_zone,
             exp.BitString: lambda _, node: f"B'{node.name}'",
             exp.CurrentTime: _write_current_time,
             exp.HexString: lambda _, node: f"X'{node.name}'",

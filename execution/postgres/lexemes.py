@@ -4,8 +4,8 @@ sqlglot knows a list of operators: it reads ``<=>`` as MySQL's comparison and ``
 signs. PostgreSQL reads any sequence of operator signs as one operator, whether it exists or not
 (https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-OPERATORS). So sqlglot's
 tokens are regrouped before they are parsed: signs become operators, digits and what touches them
-one number, ``E'…'``, ``U&'…'``, ``U&"…"``, ``$$…$$`` and strings in parts on several lines plain
-strings or names with the value that PostgreSQL reads.
+one number, ``E'…'`` and ``$$…$$`` plain strings with the value that PostgreSQL reads. ``U&'…'`` and
+strings in parts on several lines stay what sqlglot makes of them, which ``meaning.py`` refuses.
 
 Knows nothing of grammar. Expects a text without comments.
 """
@@ -48,7 +48,6 @@ _NUMBER = re.compile(
     r"|(?:[0-9](?:_?[0-9])*)?\.?(?:[0-9](?:_?[0-9])*)?(?:[eE][+-]?[0-9](?:_?[0-9])*)?"
 )
 _WORD = re.compile(r"[\w$\x80-\U0010ffff]")
-_ENCODED = frozenset((TokenType.BYTE_STRING, TokenType.UNICODE_STRING))
 _NUMBERS = frozenset((TokenType.NUMBER, TokenType.HEX_STRING, TokenType.BIT_STRING))
 
 
@@ -92,15 +91,8 @@ def _regroup(tokens: Sequence[Token], sql: str) -> Iterator[Token]:
             yield _replace(token, TokenType.NUMBER, text, token.start, until)
         elif kind == TokenType.HEREDOC_STRING:
             yield _replace(token, TokenType.STRING, token.text, token.start, until)
-        elif kind in _ENCODED or _is_encoded_name(tokens, at, sql):
-            if kind not in _ENCODED:
-                until = tokens[at + 2].end + 1
-            until = _find_escape(tokens, at, _find_last_part(tokens, at, until, sql), sql)
+        elif kind == TokenType.BYTE_STRING:
             yield _decode(token, sql[token.start : until])
-        elif kind == TokenType.STRING:
-            last = _find_last_part(tokens, at, until, sql)
-            yield token if last == until else _decode(token, sql[token.start : last])
-            until = last
         else:
             yield token
         at += 1
@@ -125,45 +117,11 @@ def _read_number(number: re.Match[str], sql: str) -> str:
         raise TokenError("A number has too many digits.") from error
 
 
-def _is_encoded_name(tokens: Sequence[Token], at: int, sql: str) -> bool:
-    """Whether a name ``U&"…"`` begins with the token."""
-    token = tokens[at]
-    return at + 2 < len(tokens) and sql[token.start : token.end + 3].upper() == 'U&"'
-
-
-def _find_last_part(tokens: Sequence[Token], at: int, until: int, sql: str) -> int:
-    """The end of the string with its parts on the following lines."""
-    for behind in range(at + 1, len(tokens)):
-        token = tokens[behind]
-        if token.start < until:
-            continue
-        between = sql[until : token.start]
-        if token.token_type != TokenType.STRING or "\n" not in between or not between.isspace():
-            break
-        until = token.end + 1
-    return until
-
-
-def _find_escape(tokens: Sequence[Token], at: int, until: int, sql: str) -> int:
-    """The end of the string or name with its ``UESCAPE '…'``, if there is one."""
-    behind = next((at for at in range(at, len(tokens)) if tokens[at].start >= until), len(tokens))
-    if behind + 1 < len(tokens) and tokens[behind].text.upper() == "UESCAPE":
-        return int(tokens[behind + 1].end) + 1
-    return until
-
-
 def _decode(token: Token, written: str) -> Token:
-    """The string or name with the value that PostgreSQL's grammar reads."""
+    """The string ``E'…'`` with the value that PostgreSQL's grammar reads."""
     try:
         (target,) = postgast.parse(f"SELECT {written}").stmts[0].stmt.select_stmt.target_list
     except (postgast.PgQueryError, ValueError) as error:
-        raise TokenError("PostgreSQL's grammar does not accept a string or name in it.") from error
-    value = target.res_target.val
-    parts = [field.string.sval for field in value.column_ref.fields]
-    if value.a_const.HasField("sval"):
-        kind, text = TokenType.STRING, value.a_const.sval.sval
-    elif len(parts) == 1:
-        kind, text = TokenType.IDENTIFIER, parts[0]
-    else:
-        raise TokenError("PostgreSQL's grammar reads more than one string or name in it.")
-    return _replace(token, kind, text, token.start, token.start + len(written))
+        raise TokenError("PostgreSQL's grammar does not accept a string in it.") from error
+    text = target.res_target.val.a_const.sval.sval
+    return _replace(token, TokenType.STRING, text, token.start, token.start + len(written))

@@ -202,7 +202,7 @@ class _Comparison:
     # -- two spellings of one thing ------------------------------------------------------------
 
     def _compare_orders(self, ours: Any, theirs: Any, ctes: _Ctes) -> None:
-        self._compare_fields(ours, theirs, ctes, "sortby_dir", "sortby_nulls", "use_op")
+        self._compare_fields(ours, theirs, ctes, "sortby_dir", "sortby_nulls")
         if _read_order(ours) != _read_order(theirs):
             raise _Different(ours)
 
@@ -272,13 +272,12 @@ def _check_alias(ours: Any, theirs: Any) -> None:
         raise _Different(ours)
 
 
-def _read_order(order: Any) -> tuple[str, bool]:
-    """The operator of an order, and whether it sorts NULL first."""
-    named = "".join(_list_strings(order.use_op))
-    operator = named or (">" if order.sortby_dir == _PG.SORTBY_DESC else "<")
+def _read_order(order: Any) -> tuple[bool, bool]:
+    """Whether an order is falling, and whether it sorts NULL first."""
+    is_falling = order.sortby_dir == _PG.SORTBY_DESC
     if order.sortby_nulls == _PG.SORTBY_NULLS_DEFAULT:
-        return operator, operator == ">"
-    return operator, order.sortby_nulls == _PG.SORTBY_NULLS_FIRST
+        return is_falling, is_falling
+    return is_falling, order.sortby_nulls == _PG.SORTBY_NULLS_FIRST
 
 
 def _read_number(text: str) -> str:

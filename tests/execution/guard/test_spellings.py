@@ -82,14 +82,6 @@ def test_columns_that_follow_from_a_key_are_grouped_by(_: str, sql: str, grouped
     assert verdict.sql.rpartition(" GROUP BY ")[2] == grouped
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [("'it''s'\n 'b'\n\n'c'", "'it''sbc'"), ("E'a\\x41'\n'\\x42'", "'aAB'")],
-)
-def test_a_string_may_go_on_in_the_next_line(written: str, expected: str) -> None:
-    assert pass_guard(f"SELECT {written}").sql == f"SELECT {expected}"
-
-
 def test_a_letter_without_width_stays_in_quotes() -> None:
     sql = "SELECT 'a\u200bb' AS \"c\u2060d\""
     assert pass_guard(sql, "duckdb").sql == sql

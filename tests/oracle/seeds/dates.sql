@@ -13,7 +13,6 @@ SELECT date_bin('15 minutes', opened_at, TIMESTAMP '2024-01-01') AS b, count(*) 
 SELECT (DATE '2024-01-01', DATE '2024-02-01') OVERLAPS (DATE '2024-01-15', INTERVAL '3 days') AS o;
 SELECT current_date - current_date AS z, now() = current_timestamp AS n, localtimestamp - localtimestamp AS l, current_time = current_time AS t, localtime(0) = localtime(0) AS p, current_timestamp(2) IS NULL AS q;
 SELECT timestamptz '2024-01-01 12:00+02' AT TIME ZONE 'Europe/Berlin' AS b, timestamp '2024-01-01 12:00' AT TIME ZONE 'UTC' AT TIME ZONE 'UTC' AS u, timezone('UTC', timestamptz '2024-01-01 12:00+00') AS v;
-SELECT timestamptz '2024-01-01 12:00+02' AT LOCAL AS l;
 SELECT isfinite(exit_dt) AS f, 'infinity'::date AS i, coalesce(exit_dt, 'infinity') > hire_dt AS c FROM hr.employees ORDER BY employee_id;
 SELECT date '2024-03-31' + interval '1 month' AS a, date 'epoch' AS b, 'today'::date = current_date AS c, 'yesterday'::date < 'tomorrow'::date AS d;
 SELECT d::date AS day, count(o.order_id) AS n FROM generate_series(DATE '2024-01-01', DATE '2024-01-10', INTERVAL '1 day') AS d LEFT JOIN sales.orders o ON o.order_dt = d::date GROUP BY 1 ORDER BY 1;

@@ -15,7 +15,7 @@ SELECT DISTINCT status, grade_code FROM hr.employees ORDER BY 2, 1;
 SELECT DISTINCT ON (department_id) department_id, hire_dt, employee_id FROM hr.employees ORDER BY department_id, hire_dt DESC, employee_id;
 SELECT DISTINCT ON (e.status, e.fte_pct) e.status, e.fte_pct, e.employee_id FROM hr.employees e ORDER BY e.status, e.fte_pct, e.employee_id;
 SELECT count(DISTINCT status), count(DISTINCT department_id) FROM hr.employees;
-SELECT DISTINCT e.department_id + 1 AS n FROM hr.employees e ORDER BY n USING >;
+SELECT DISTINCT e.department_id + 1 AS n FROM hr.employees e ORDER BY n DESC;
 SELECT status, count(*) FROM hr.employees GROUP BY status HAVING count(*) > 3 ORDER BY status;
 SELECT 1 AS one FROM hr.employees HAVING 1 < 2;
 SELECT 1 AS one FROM hr.employees WHERE 1 / 1 = 1 HAVING 1 > 2;

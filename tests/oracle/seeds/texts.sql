@@ -22,7 +22,7 @@ SELECT string_to_array(name, ' ') AS a, array_to_string(string_to_array(name, ' 
 SELECT starts_with(name, 'S') AS s, name ^@ 'S' AS t FROM hr.departments ORDER BY department_id;
 SELECT last_name COLLATE "C" AS c FROM hr.employees ORDER BY last_name COLLATE "C", employee_id;
 SELECT max(last_name COLLATE "C") FROM hr.employees WHERE last_name < 'M' COLLATE "C";
-SELECT E'a\tb\n' AS e, U&'d\0061t' AS u, $$it's$$ AS d, $q$a$q$ AS q;
+SELECT E'a\tb\n' AS e, $$it's$$ AS d, $q$a$q$ AS q;
 SELECT 'a'
   'b' AS joined;
 SELECT B'1010' AS b, X'1F' AS x, '\x41'::bytea AS y, encode('abc'::bytea, 'hex') AS h;
