@@ -135,17 +135,15 @@ def test_a_server_at_fault_is_told_from_a_query_at_fault(error: psycopg.Error, g
     assert is_gone(error) is gone
 
 
-async def test_a_star_over_a_column_that_may_not_be_read_names_it(open_database: Opener) -> None:
+async def test_a_star_over_a_column_that_may_not_be_read_is_told_apart(
+    open_database: Opener,
+) -> None:
     database = open_database()
-    for restricted, hint in (
-        (False, 'The reader may not read lab.partly."Pay": name the other columns instead of *.'),
-        (True, ""),
-    ):
+    for restricted, hint in ((False, "name them instead of *"), (True, "")):
         asked = trust(
             "scratch", "SELECT * FROM lab.partly", restricted=restricted, tables=("lab.partly",)
         )
         error = expect(Diagnostic, await database.execute(asked, 10))
-        assert (error.sqlstate, error.hint) == ("42501", hint)
-        assert expect(Diagnostic, await database.explain(asked)).hint == hint
-    whole = await fail(database, "SELECT rolpassword FROM pg_catalog.pg_authid", restricted=False)
-    assert (whole.sqlstate, whole.hint) == ("42501", "")
+        assert error.sqlstate == "42501"
+        assert hint in error.hint
+        assert bool(error.hint) is not restricted
