@@ -1,7 +1,7 @@
 """Generators of rows, and calls that make texts, lists or numbers long; which of them are refused.
 
-A call is refused when the text of the query does not tell how long its value becomes. Numbers,
-dates and lengths of time count if the query writes them as constants, with or without a cast.
+A call is refused when the text of the query does not tell how long its value becomes. Dates and
+lengths of time count if the query writes them as constants, with or without a cast.
 """
 
 from __future__ import annotations
@@ -12,6 +12,13 @@ import re
 
 from sqlglot import exp
 
+from execution.guard.value_sizes import (
+    MOST_TIMES,
+    measure_format,
+    measure_growth,
+    name_call,
+    read_number,
+)
 from execution.guard_dialects import quote_fragment
 from nl2sql.types import Violation
 
@@ -19,71 +26,6 @@ from nl2sql.types import Violation
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
 _DAYS = {"second": 1 / 86_400, "minute": 1 / 1440, "hour": 1 / 24}
 _DAYS |= {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
-
-
-# A number with an exponent, also inside a text, and the most digits that it may stand for.
-_EXPONENT = re.compile(r"\s*[+-]?[0-9._]+[eE][+-]?([0-9_]+)\s*")
-_MOST_DIGITS = 150_000.0
-# A number in a format: a width, a precision or a position.
-_NUMBER = re.compile(r"\d+")
-# A conversion whose width is an argument.
-_COMPUTED = re.compile(r"%[^A-Za-z%]*\*|\{[^}]*\{")
-_LONGEST_NUMBER = 9
-
-
-def name_call(node: exp.Expr) -> str:
-    """The lower-case name of a function without a node type of its own; empty for other nodes.
-
-    >>> name_call(exp.Anonymous(this="UPPER"))
-    'upper'
-    """
-    return node.name.lower() if isinstance(node, exp.Anonymous) else ""
-
-
-def measure_literal(node: exp.Literal) -> float:
-    """The bytes of a constant; for a number, its digits without an exponent.
-
-    >>> measure_literal(exp.Literal.number("1e5000"))
-    5000.0
-    """
-    if match := _EXPONENT.fullmatch(node.name):
-        digits = match[1].replace("_", "")
-        written = float(digits) if len(digits) <= _LONGEST_NUMBER else _MOST_DIGITS
-        return max(float(len(node.name)), min(written, _MOST_DIGITS))
-    return float(len(node.name))
-
-
-def measure_format(node: exp.Expr) -> tuple[int, int] | None:
-    """How often a call like ``format(text, …)`` may write an argument, and how many other bytes.
-
-    None for other calls, and if the text is not a constant, or a width in it is not.
-    """
-    if name_call(node) not in ("format", "printf"):
-        return None
-    text = node.expressions[0] if node.expressions else None
-    if text is None or not text.is_string:
-        return None
-    if _COMPUTED.search(text.name):
-        return None
-    numbers = _NUMBER.findall(text.name)
-    if any(len(number) > _LONGEST_NUMBER for number in numbers):
-        return None
-    return text.name.count("%") + text.name.count("{"), len(text.name) + sum(map(int, numbers))
-
-
-def read_number(node: object) -> float | None:
-    """A number written as such, with or without a sign or a cast; None for anything else."""
-    if isinstance(node, exp.Neg):
-        value = read_number(node.this)
-        return None if value is None else -value
-    if isinstance(node, exp.Cast | exp.Paren):
-        return read_number(node.this)
-    if isinstance(node, exp.Literal) and not node.is_string:
-        try:
-            return float(node.name)
-        except ValueError:
-            return None
-    return None
 
 
 def _read_date(node: object) -> dt.date | None:
@@ -171,15 +113,11 @@ def _read_bounded(node: object, width: float | None) -> float | None:
 
 # The elements that ``array_fill`` may make.
 MOST_FILLED = 10_000
-# What a function may repeat or pad to in one call.
-_MOST_TIMES = 10_000
 _LARGEST_FACTORIAL = 1000
 # Of a path in a JSON document: each ** gives as many values again as the document has levels, each
 # comma in brackets may double them.
 _MOST_DESCENTS = 1
 _MOST_COMMAS = 10
-# The growth of a replacement whose length the text does not tell.
-_UNKNOWN_GROWTH = 100
 
 _NAMED = (exp.Alias, exp.Kwarg, exp.PropertyEQ)
 # ``@?`` and ``@@``; the latter searches texts, too.
@@ -198,9 +136,9 @@ def check_call(node: exp.Expr) -> Violation | None:
         return check(node)
     if isinstance(node, _PATHS) and (violation := _check_path(node)):
         return violation
-    if isinstance(node, _GROWING) and _measure_growth(node) is None:
+    if isinstance(node, _GROWING) and measure_growth(node) is None:
         fragment = quote_fragment(node)
-        message = f"{fragment}: write how often as a number of at most {_MOST_TIMES}."
+        message = f"{fragment}: write how often as a number of at most {MOST_TIMES}."
         return Violation("too_much_text", fragment, message)
     return None
 
@@ -216,41 +154,16 @@ def check_arguments(node: exp.Expr) -> Violation | None:
     return Violation("too_much_text", fragment, f"{fragment}: write its arguments one by one.")
 
 
-def measure_factor(node: exp.Expr) -> float:
-    """How many times longer the node may make a text, or a number, at most."""
-    if not isinstance(node, exp.Anonymous | exp.Pow):
-        return _measure_growth(node) or 1.0
-    arguments = [node.this, node.expression] if isinstance(node, exp.Pow) else node.expressions
-    number = read_number(arguments[1]) if len(arguments) == 2 else None
-    return math.inf if number is None else max(abs(number), 1.0)
-
-
-def _measure_growth(node: exp.Expr) -> float | None:
-    """How many times longer the node may make a text; None if that is unknown."""
-    if isinstance(node, exp.Repeat | exp.Pad):
-        key = "times" if isinstance(node, exp.Repeat) else "expression"
-        times = read_number(node.args.get(key))
-        return max(times, 1.0) if times is not None and times <= _MOST_TIMES else None
-    old, new = node.expression, node.args.get("replacement")
-    if not isinstance(new, exp.Literal):
-        return _UNKNOWN_GROWTH
-    if isinstance(node, exp.RegexpReplace):
-        # An empty match stands between any two letters; \1 and \& bring the match along.
-        return len(new.name) + 1.0 if new.name else 1.0
-    shortest = len(old.name) if isinstance(old, exp.Literal) and old.name else 1
-    return max(1.0, len(new.name) / shortest)
-
-
 def _check_format(node: exp.Expr) -> Violation | None:
     """Refuses ``format`` with a text that is no constant, or with a width that makes it long."""
     measured = measure_format(node)
-    if measured is not None and measured[1] <= 2 * _MOST_TIMES:
+    if measured is not None and measured[1] <= 2 * MOST_TIMES:
         return None
     fragment = quote_fragment(node)
     return Violation(
         "too_much_text",
         fragment,
-        f"{fragment}: write the format as a constant, with widths of at most {_MOST_TIMES}.",
+        f"{fragment}: write the format as a constant, with widths of at most {MOST_TIMES}.",
     )
 
 

@@ -18,35 +18,36 @@ from typing import NamedTuple
 
 from sqlglot import exp
 
-from execution.allowlists import load_function_names
-from execution.guard.growing_calls import (
-    GENERATORS,
-    MOST_FILLED,
-    MOST_ROWS,
-    count_generated,
+from execution.guard.growing_calls import GENERATORS, MOST_FILLED, MOST_ROWS, count_generated
+from execution.guard.value_sizes import (
+    COLUMN_BYTES,
+    FIXED_SIZES,
+    NAMES,
+    POWERS,
+    SMALL_BYTES,
+    count_steps,
+    measure_cast,
     measure_factor,
     measure_format,
     measure_literal,
+    measure_power,
+    multiply,
     name_call,
-    read_number,
+    name_kind,
 )
 from execution.guard_dialects import quote_fragment
 from execution.name_resolution.nodes import find_star
 from execution.name_resolution.scopes import Resolution, Source, Unresolved
 from execution.parsing.plain_dialect import InfixOperator
-from nl2sql.sql.parsing import MOST_CHARS
 
 # Nodes that one expression may have when all that it names is put in its place. PostgreSQL takes
 # 2.6 s and a gigabyte to plan 260,000.
 _MOST_NODES = 20_000
-# The most bytes of one value, and the bytes that are assumed for a column's.
+# The most bytes of one value.
 _MOST_BYTES = 10_000_000
-COLUMN_BYTES = 100.0
 # The limit on the product of the lengths of two texts of which one is searched for the other,
 # summed over a query. PostgreSQL takes a third of a second for so many.
 _MOST_COMPARED = 100_000_000.0
-# The weight of a product of digits in this sum: arithmetic is quicker.
-_ARITHMETIC = 0.01
 # A recursive query is followed for so many steps. Over the second half of them, what adds a piece
 # at each becomes at most twice as long; what doubles, sixteen times.
 _STEPS = 10
@@ -58,27 +59,11 @@ _MOST_LOOKS = 100_000
 _TABLE_ROWS = 1000.0
 _LONG_BYTES = 1000.0
 
-_NAMES = load_function_names("growth")
-# Values whose length the arguments do not tell, in bytes: a bar of DuckDB, the largest factorial.
-_FIXED_SIZES = {"bar": 3000.0, "factorial": 2600.0}
-_SMALL_BYTES = 20.0
 _NUMBER_BYTES = 8.0
-# The most digits of PostgreSQL's numbers; those of a power whose exponent is no constant, and of a
-# number that is put together as text. PostgreSQL takes 0.2 s for 100,000, so a few do no harm.
-_MOST_DIGITS = 150_000.0
-_UNKNOWN_DIGITS = 30_000.0
-_POWERS = frozenset({"Pow", "pow", "power"})
-_COMPOSING = frozenset({"DPipe", "Overlay", "Replace", "concat", "concat_ws", "format"})
-
 # Operators whose operands may be measured in any grouping.
 _CHAINED = (exp.Add, exp.Connector, exp.DPipe)
 # Return a truth value or a time, however long their arguments are.
 _SMALL_NODES = (exp.Predicate, exp.Connector, exp.Not, exp.Interval)
-_PADDED = frozenset((exp.DType.BIT, exp.DType.BPCHAR, exp.DType.CHAR, exp.DType.NCHAR))
-# Types whose values are short, unlike those of PostgreSQL's numeric.
-_SHORT_TYPES = (
-    exp.DataType.INTEGER_TYPES | exp.DataType.FLOAT_TYPES | exp.DataType.TEMPORAL_TYPES
-) - {exp.DType.BIT}
 
 
 class Size(NamedTuple):
@@ -195,7 +180,7 @@ class _Measurer:
     def _measure_function(self, call: exp.Expr) -> Size:
         """What a function in FROM gives, or the largest part of what it takes apart."""
         takes_apart = isinstance(call, exp.Unnest | exp.GenerateSeries)
-        takes_apart = takes_apart or name_call(call) in _NAMES["spreading"]
+        takes_apart = takes_apart or name_call(call) in NAMES["spreading"]
         parts = call.iter_expressions() if takes_apart else (call,)
         sizes = [self._measure(part, exp.Select()) for part in parts]
         return Size(1.0, _find_largest([_COLUMN, *sizes]).bytes)
@@ -248,7 +233,7 @@ class _Measurer:
         nodes = operators + sum(part.nodes for part in parts)
         sizes = [part.bytes for part in parts]
         size = self._measure_value(node, sizes, select)
-        self._compared += _count_steps(node, sizes, size)
+        self._compared += count_steps(node, sizes, size)
         if nodes > _MOST_NODES:
             raise Unresolved(
                 "too_much_text",
@@ -269,44 +254,44 @@ class _Measurer:
     def _measure_value(self, node: exp.Expr, sizes: Sequence[float], select: exp.Select) -> float:
         """The bytes that ``node`` makes of its operands or arguments, whose bytes are ``sizes``."""
         largest, together = max(sizes, default=0.0), sum(sizes)
-        name = _name_kind(node)
+        name = name_kind(node)
         if isinstance(node, exp.All | exp.Any):
             # LIKE ANY (list): an operand, however much it looks like a condition.
             return largest
-        if isinstance(node, _SMALL_NODES) or name in _NAMES["small"]:
-            return _SMALL_BYTES
+        if isinstance(node, _SMALL_NODES) or name in NAMES["small"]:
+            return SMALL_BYTES
         if isinstance(node, exp.Replace | exp.RegexpReplace):
             is_constant = isinstance(node.args.get("replacement"), exp.Literal | None)
-            return largest * measure_factor(node) if is_constant else _multiply(sizes)
+            return largest * measure_factor(node) if is_constant else multiply(sizes)
         if isinstance(node, exp.Repeat | exp.Pad):
             return largest * measure_factor(node)
-        if name in _NAMES["multiplying"] or isinstance(node, exp.WithinGroup):
+        if name in NAMES["multiplying"] or isinstance(node, exp.WithinGroup):
             # Any one of them as often as the others have parts.
             return (largest + 1) * (together + len(sizes))
         if isinstance(node, exp.GenerateSeries):
             return count_generated(node) * _NUMBER_BYTES
         if name == "array_fill":
             return largest * MOST_FILLED
-        if name in _FIXED_SIZES:
-            return _FIXED_SIZES[name]
+        if name in FIXED_SIZES:
+            return FIXED_SIZES[name]
         if (measured := measure_format(node)) is not None:
             return largest * measured[0] + measured[1]
-        if name in _NAMES["gathering"]:
+        if name in NAMES["gathering"]:
             return 2 * together * self._count_rows(select, largest)
         if name == "array":
             # ARRAY(SELECT …), a value for each row.
             queries = [query for query in node.expressions if isinstance(query, exp.Query)]
             rows = sum(self._count_rows(query, largest) for query in queries)
             return 2 * together * max(rows, 1.0)
-        if name in _POWERS:
-            return _measure_power(node, sizes)
+        if name in POWERS:
+            return measure_power(node, sizes)
         if isinstance(node, exp.Cast):
-            return _measure_cast(node, largest)
+            return measure_cast(node, largest)
         if isinstance(node, exp.DPipe | exp.Mul | InfixOperator):
-            return max(together, _SMALL_BYTES)
-        if isinstance(node, exp.Func | exp.Tuple) and name not in _NAMES["keeping"]:
-            return max(together * 2, _SMALL_BYTES)
-        return max(largest, _SMALL_BYTES)
+            return max(together, SMALL_BYTES)
+        if isinstance(node, exp.Func | exp.Tuple) and name not in NAMES["keeping"]:
+            return max(together * 2, SMALL_BYTES)
+        return max(largest, SMALL_BYTES)
 
     # -- rows -----------------------------------------------------------------------------------
 
@@ -356,7 +341,7 @@ class _Measurer:
         """How many rows a function gives at most: one for each byte of what it takes apart."""
         if isinstance(call, GENERATORS):
             return count_generated(call)
-        if not isinstance(call, exp.Unnest) and name_call(call) not in _NAMES["spreading"]:
+        if not isinstance(call, exp.Unnest) and name_call(call) not in NAMES["spreading"]:
             return 1.0
         return max(1.0, *(self._measure(part, query).bytes for part in call.expressions), 1.0)
 
@@ -392,59 +377,3 @@ def _merge(first: _Sizes, second: _Sizes) -> _Sizes:
     if len(first) != len(second):
         return [_find_largest([*first, *second])]
     return [_find_largest(pair) for pair in zip(first, second, strict=True)]
-
-
-def _count_steps(node: exp.Expr, sizes: Sequence[float], size: float) -> float:
-    """What the node adds to the sum of comparisons; ``size`` is that of its value."""
-    name = _name_kind(node)
-    if name in _POWERS:
-        return size * size * _ARITHMETIC
-    if name in _NAMES["computing"]:
-        # One operand times itself: a root.
-        return (_multiply(sizes) or size * size) * _ARITHMETIC
-    return _multiply(sizes) if name in _NAMES["comparing"] else 0.0
-
-
-def _multiply(sizes: Sequence[float]) -> float:
-    """The product of the two largest sizes; 0 if there is one only."""
-    return math.prod(sorted(sizes)[-2:]) if len(sizes) > 1 else 0.0
-
-
-def _name_kind(node: exp.Expr) -> str:
-    """The lower-case name of a function, or the name of the node's type, as in the file."""
-    return name_call(node) or type(node).__name__
-
-
-def _measure_power(node: exp.Expr, sizes: Sequence[float]) -> float:
-    # The exponent's own length is nothing to the result's.
-    base = sizes[0] if sizes else 0.0
-    digits = min(base, _SMALL_BYTES) if base <= COLUMN_BYTES else base
-    if math.isinf(factor := measure_factor(node)):
-        return max(base, _UNKNOWN_DIGITS)
-    return max(min(digits * factor, _MOST_DIGITS), _SMALL_BYTES)
-
-
-def _measure_cast(node: exp.Cast, size: float) -> float:
-    if (padded := _measure_padding(node.to)) > _SMALL_BYTES:
-        return max(size, padded)
-    if node.to.this in _SHORT_TYPES:
-        return _SMALL_BYTES
-    inner = node.this.unnest()
-    if node.to.this in exp.DataType.REAL_TYPES:
-        return max(size, _UNKNOWN_DIGITS) if _name_kind(inner) in _COMPOSING else size
-    # Text of a list or row has its quotes doubled.
-    return size if isinstance(inner, exp.Literal) else size * 2
-
-
-def _measure_padding(kind: exp.DataType) -> float:
-    """The length to which a cast fills up its value, ``char(9)`` or ``bit(9)``; 0 for others.
-
-    That of an array is the sum over as many elements as a query can write.
-    """
-    elements = 1.0
-    while kind.this == exp.DType.ARRAY and kind.expressions:
-        kind, elements = kind.expressions[0], MOST_CHARS / 2
-    if kind.this not in _PADDED:
-        return 0.0
-    longest = max((read_number(length.this) or 0.0 for length in kind.expressions), default=0.0)
-    return longest * elements

@@ -64,15 +64,6 @@ class PolicySettings:
     row_level_security: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _CompiledPolicy:
-    """An indexed catalog, and the policy compiled for it."""
-
-    source: Catalog
-    open: Access | None
-    compiled: CompiledPolicy | None
-
-
 class SqlGuard:
     """Guards queries against the indexed catalogs and the databases' policies."""
 
@@ -86,7 +77,8 @@ class SqlGuard:
         self._catalogs = catalogs
         self._policies = dict(policies or {})
         self._allowlists = dict(allowlists or {})
-        self._known: dict[str, _CompiledPolicy] = {}
+        # Each database's indexed catalog, and access to all of it, or the policy compiled for it.
+        self._known: dict[str, tuple[Catalog, Access | CompiledPolicy]] = {}
 
     async def guard(
         self, database: str, sql: str, principal: Principal
@@ -135,18 +127,14 @@ class SqlGuard:
     async def access(self, database: str, principal: Principal) -> Access | Violation:
         """What ``principal`` may see of the database. Raises the errors of ``guard``."""
         known = await self._find(database)
-        if known.open is not None:
-            return known.open
-        assert known.compiled is not None
-        return known.compiled.access(principal)
+        return known if isinstance(known, Access) else known.access(principal)
 
-    async def _find(self, database: str) -> _CompiledPolicy:
+    async def _find(self, database: str) -> Access | CompiledPolicy:
         catalog = await self._catalogs.catalog(database)
         known = self._known.get(database)
-        if known is None or known.source is not catalog:
-            known = self._compile(database, catalog)
-            self._known[database] = known
-        return known
+        if known is None or known[0] is not catalog:
+            known = self._known[database] = catalog, self._compile(database, catalog)
+        return known[1]
 
     async def check(self, database: str) -> None:
         """Checks the policy of ``database``, if it has one, against its catalog.
@@ -167,17 +155,16 @@ class SqlGuard:
                 found.append((f"policy {database}", ""))
         return tuple(found)
 
-    def _compile(self, database: str, catalog: Catalog) -> _CompiledPolicy:
+    def _compile(self, database: str, catalog: Catalog) -> Access | CompiledPolicy:
         settings = self._policies.get(database)
         if settings is None:
-            return _CompiledPolicy(catalog, open_access(catalog), None)
-        compiled = CompiledPolicy(
+            return open_access(catalog)
+        return CompiledPolicy(
             settings.policy,
             catalog,
             barrier=settings.barrier,
             row_level_security=settings.row_level_security,
         )
-        return _CompiledPolicy(catalog, None, compiled)
 
 
 def guard_query(
