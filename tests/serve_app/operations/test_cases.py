@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.cases import CaseServer, Outcome, read_queries, render_table, run_script
+from bench.case_databases import CaseServer
+from bench.cases import Outcome, read_queries, render_table, run_script
 from execution.postgres.embedded import EmbeddedServer
 from serve_app.composition.wiring import Wiring
 
