@@ -54,13 +54,9 @@ _ROOTS = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
-    """A database's policy, and whether row-level security enforces it too.
-
-    Without the security ``barrier``, errors of hidden rows come through.
-    """
+    """A database's policy, and whether row-level security enforces it too."""
 
     policy: Policy
-    barrier: bool = True
     row_level_security: bool = False
 
 
@@ -160,10 +156,7 @@ class SqlGuard:
         if settings is None:
             return open_access(catalog)
         return CompiledPolicy(
-            settings.policy,
-            catalog,
-            barrier=settings.barrier,
-            row_level_security=settings.row_level_security,
+            settings.policy, catalog, row_level_security=settings.row_level_security
         )
 
 

@@ -34,9 +34,8 @@ _MOST_WRAPPERS = 10_000
 class RoleView:
     """What a set of roles sees together, for any principal that has them."""
 
-    def __init__(self, roles: tuple[Rules, ...], catalog: Catalog, *, barrier: bool) -> None:
+    def __init__(self, roles: tuple[Rules, ...], catalog: Catalog) -> None:
         self._roles = roles
-        self._barrier = barrier
         self.catalog = _restrict(catalog, roles)
         self.resolver = NameResolver(self.catalog, catalog)
         self.restricted = len(self.catalog.tables) < len(catalog.tables) or not all(
@@ -89,7 +88,6 @@ class RoleView:
                 self._roles,
                 self.catalog.dialect,
                 columns=columns,
-                barrier=self._barrier,
                 expand=lambda table: expand_view(table, self.resolver, self.wrap),
             )
             if len(self._wrappers) > _MOST_WRAPPERS:
@@ -149,14 +147,12 @@ class CompiledPolicy:
         policy: Policy,
         catalog: Catalog,
         *,
-        barrier: bool = True,
         row_level_security: bool = False,
     ) -> None:
         """Raises PolicyError that lists everything that does not fit."""
         self.policy = policy
         self.catalog = catalog
         self.roles: Mapping[str, Mapping[str, TableRule]] = build_rules(policy, catalog)
-        self._barrier = barrier
         self._row_level_security = row_level_security
         self._views: dict[tuple[str, ...], RoleView] = {}
         self._drop_unreadable_views()
@@ -199,9 +195,7 @@ class CompiledPolicy:
     def view(self, roles: tuple[str, ...]) -> RoleView:
         """What these roles see together."""
         if roles not in self._views:
-            self._views[roles] = RoleView(
-                tuple(self.roles[name] for name in roles), self.catalog, barrier=self._barrier
-            )
+            self._views[roles] = RoleView(tuple(self.roles[name] for name in roles), self.catalog)
         return self._views[roles]
 
     def _drop_unreadable_views(self) -> None:
@@ -214,7 +208,7 @@ class CompiledPolicy:
             assert isinstance(rules, dict)
             dropped = True
             while dropped:
-                view = RoleView((rules,), self.catalog, barrier=self._barrier)
+                view = RoleView((rules,), self.catalog)
                 dropped = False
                 for name in [name for name, rule in rules.items() if rule.expands]:
                     try:

@@ -53,7 +53,6 @@ def build_wrapper(
     dialect: str,
     *,
     columns: frozenset[str] | None = None,
-    barrier: bool,
     expand: ViewExpander,
 ) -> Wrapper:
     """The wrapper of a table for principals with ``roles`` (those that see it, at least one).
@@ -84,7 +83,6 @@ def build_wrapper(
     text = f"SELECT {outputs} FROM {source} AS _0"
     if condition:
         text += f" WHERE {condition}"
-    if condition and barrier:
         if dialect == "postgres":
             # From the same table, so that every column keeps its exact type.
             text += f" UNION ALL SELECT {outputs} FROM {source} AS _0 WHERE FALSE"

@@ -41,21 +41,17 @@ class GuardedWay:
         folder: Path,
     ) -> None:
         policy = load_policy(POLICY)
-        self._guards = {
-            barrier: SqlGuard(
-                FakeCatalogs(catalog), {catalog.database: PolicySettings(policy, barrier=barrier)}
-            )
-            for barrier in (True, False)
-        }
+        policies = {catalog.database: PolicySettings(policy)}
+        self._guard = SqlGuard(FakeCatalogs(catalog), policies)
         self._name = catalog.database
         self._databases = {False: database, True: hasty}
         self._runner = runner
         self._folder = folder
 
-    def guard(self, sql: str, role: str, *, barrier: bool = True) -> GuardedQuery | Violation:
+    def guard(self, sql: str, role: str) -> GuardedQuery | Violation:
         """The guard's answer."""
         filled = sql.replace(FOLDER, str(self._folder))
-        return self._runner.run(self._guards[barrier].guard(self._name, filled, PRINCIPALS[role]))
+        return self._runner.run(self._guard.guard(self._name, filled, PRINCIPALS[role]))
 
     def execute(self, query: GuardedQuery, *, hasty: bool = False) -> ResultSet | Diagnostic:
         """The reader's answer."""

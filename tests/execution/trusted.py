@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import Any
 
 import postgast
@@ -28,3 +30,12 @@ def trust(
     except postgast.PgQueryError:
         functions = ()
     return GuardedQuery(database, sql, tables, functions=functions, **options)
+
+
+SECOND_PART = re.compile(r" UNION ALL SELECT (?:(?! UNION ALL ).)*? WHERE FALSE(?= OFFSET 0)")
+"""The set operation of the security barrier on PostgreSQL."""
+
+
+def remove_barrier(query: GuardedQuery) -> GuardedQuery:
+    """The query without its security barriers, which the guard never makes."""
+    return replace(query, sql=re.sub(r"( LIMIT -1)? OFFSET 0", "", SECOND_PART.sub("", query.sql)))

@@ -43,11 +43,9 @@ PLANS = (*_PLANNERS, *(first + second for first, second in combinations(_PLANNER
 _ALL = {"version": 1, "roles": {"all": {"tables": {"visible": "*"}, "rows": "all"}}}
 
 
-def build_guarding(
-    policy: Mapping[str, Any], catalog: Catalog, principal: Principal, *, barrier: bool = True
-) -> Guarding:
+def build_guarding(policy: Mapping[str, Any], catalog: Catalog, principal: Principal) -> Guarding:
     """The guard for one principal. Raises PolicyError."""
-    return _build_guard(_find_access(policy, catalog, principal, barrier=barrier))
+    return _build_guard(_find_access(policy, catalog, principal))
 
 
 def build_rereading(policy: Mapping[str, Any], catalog: Catalog, principal: Principal) -> Guarding:
@@ -59,9 +57,9 @@ def build_rereading(policy: Mapping[str, Any], catalog: Catalog, principal: Prin
 
 
 def _find_access(
-    policy: Mapping[str, Any], catalog: Catalog, principal: Principal, *, barrier: bool = True
+    policy: Mapping[str, Any], catalog: Catalog, principal: Principal
 ) -> Access | Violation:
-    compiled = CompiledPolicy(parse_policy(policy), catalog, barrier=barrier)
+    compiled = CompiledPolicy(parse_policy(policy), catalog)
     return compiled.access(principal)
 
 

@@ -55,7 +55,6 @@ def build_policy_value(**changes: Any) -> dict[str, Any]:
 def compile_shop(
     catalog: Catalog = SHOP,
     *,
-    barrier: bool = True,
     row_level_security: bool = False,
     **changes: Any,
 ) -> CompiledPolicy:
@@ -63,7 +62,6 @@ def compile_shop(
     return CompiledPolicy(
         parse_policy(build_policy_value(**changes)),
         catalog,
-        barrier=barrier,
         row_level_security=row_level_security,
     )
 

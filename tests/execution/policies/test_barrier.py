@@ -5,7 +5,6 @@ Without the barrier, or with half of it, the same queries tell; so the tests wou
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import replace
@@ -28,6 +27,7 @@ from nl2sql.types import Diagnostic, GuardedQuery, Principal, ResultSet, Violati
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.execution.expecting import expect
+from tests.execution.trusted import SECOND_PART, remove_barrier
 
 _DATABASE = "barrier"
 _POLICY: dict[str, Any] = {
@@ -59,11 +59,10 @@ _TELLING = {
     r"SELECT count(*) AS n FROM w WHERE name ILIKE ANY (ARRAY['x', 'hida\'])",
     "ranges": "SELECT count(*) AS n FROM items WHERE period && '[0,1)'",
 }
-_SECOND_PART = re.compile(r" UNION ALL SELECT (?:(?! UNION ALL ).)*? WHERE FALSE(?= OFFSET 0)")
 
 
-def guard(sql: str, catalog: Catalog, owner: str, *, barrier: bool = True) -> GuardedQuery:
-    compiled = CompiledPolicy(parse_policy(_POLICY), catalog, barrier=barrier)
+def guard(sql: str, catalog: Catalog, owner: str) -> GuardedQuery:
+    compiled = CompiledPolicy(parse_policy(_POLICY), catalog)
     access = compiled.access(Principal("zed", ("member",), (("owner", owner),)))
     assert not isinstance(access, Violation)
     return expect(GuardedQuery, guard_query(sql, access))
@@ -92,8 +91,8 @@ async def test_statistics_tell_nothing(
     told: dict[str, set[str]] = {"whole": set(), "half": set(), "none": set()}
     for name, sql in _TELLING.items():
         whole = guard(sql, catalog, "zed")
-        half = replace(whole, sql=_SECOND_PART.sub("", whole.sql))
-        none = guard(sql, catalog, "zed", barrier=False)
+        half = replace(whole, sql=SECOND_PART.sub("", whole.sql))
+        none = remove_barrier(whole)
         for kind, query in (("whole", whole), ("half", half), ("none", none)):
             result = await reader.execute(query, 10)
             if isinstance(result, Diagnostic):

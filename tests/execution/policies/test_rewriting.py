@@ -58,12 +58,6 @@ def test_what_is_about_all_columns_has_all_of_them(sql: str) -> None:
         assert f'"{column.name}"' in guard(sql).sql.partition("UNION ALL")[0]
 
 
-def test_the_barrier_can_be_left_out() -> None:
-    access = find_access("clerk", compiled=compile_shop(barrier=False))
-    verdict = expect(GuardedQuery, guard_query("SELECT name FROM customers", access))
-    assert "OFFSET" not in verdict.sql
-
-
 @pytest.mark.parametrize(
     ("sql", "code", "fragment"),
     [
