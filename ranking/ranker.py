@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
 from nl2sql.errors import Busy
 from nl2sql.intervals import wilson_interval
@@ -36,7 +35,7 @@ from ranking.query import read_candidate
 from ranking.query_words import describe_apart
 from ranking.result_notes import write_notes
 from ranking.score.score import score_candidate, score_result
-from ranking.vote.order import says_nothing, vote, vote_with_required
+from ranking.vote.order import says_nothing, vote
 from ranking.vote.polling import (
     VOTE_LIMITS,
     add_diagnostic,
@@ -139,8 +138,6 @@ class CandidateRanker:
             unreadable = await run_in_results_thread(describe_unreadable, told.rows)
         features = measure_features(question, context, ranking)
         calibrated = self._calibration.estimate(features) if self._calibration else None
-        if winner.is_unfit:
-            calibrated = 0.0
         words = await run_in_parser_thread(describe_apart, (winner.candidate.sql,), context.dialect)
         ranking = replace(
             ranking,
@@ -189,9 +186,7 @@ class CandidateRanker:
         )
         if self._flags.vote:
             most = question.k or MOST_ADAPTIVE_K
-            count = partial(vote, samples=samples, most_samples=most)
-            return vote_with_required(assessments, count)
-        assessments = tuple(sorted(assessments, key=lambda assessment: assessment.is_unfit))
+            return vote(assessments, samples=samples, most_samples=most)
         first = next(
             (assessment for assessment in assessments if assessment.result is not None), None
         )
@@ -199,7 +194,7 @@ class CandidateRanker:
             return Ranking(assessments, samples=samples)
         rest = tuple(assessment for assessment in assessments if assessment is not first)
         # The first is the only one that votes.
-        alone = 0.0 if first.is_unfit else round(wilson_interval(1, 1)[0], 4)
+        alone = round(wilson_interval(1, 1)[0], 4)
         return Ranking((first, *rest), samples=samples, confidence=alone)
 
 

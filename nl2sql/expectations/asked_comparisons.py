@@ -39,8 +39,6 @@ _FORMS = tuple(
 )
 _NEIGHBOURS = {">": (">=", 1), ">=": (">", -1), "<": ("<=", -1), "<=": ("<", 1)}
 
-_OPPOSITES = {">": "<=", ">=": "<", "<": ">=", "<=": ">"}
-
 Comparison = frozenset[tuple[str, str]]
 
 
@@ -63,12 +61,3 @@ def list_comparisons(question: str) -> Iterator[Comparison]:
                 operator, step = _NEIGHBOURS[operators[0]]
                 pairs.add((operator, str(int(figure) + step)))
             yield frozenset(pairs)
-
-
-def add_opposite(comparison: Comparison) -> Comparison:
-    """The comparison or its opposite, of which a negation asks for either.
-
-    >>> sorted(add_opposite(frozenset({(">=", "2"), (">", "1")})))
-    [('<', '2'), ('<=', '1'), ('>', '1'), ('>=', '2')]
-    """
-    return comparison | {(_OPPOSITES[operator], figure) for operator, figure in comparison}

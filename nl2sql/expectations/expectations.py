@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from nl2sql.expectations.asked_columns import count_columns
-from nl2sql.expectations.asked_comparisons import Comparison, add_opposite, list_comparisons
+from nl2sql.expectations.asked_comparisons import Comparison, list_comparisons
 from nl2sql.languages.english import NUMBER_WORDS, read_number
 
 _SUPERLATIVE = (
@@ -83,16 +83,7 @@ _LOW = re.compile(
 # "The top 5 by sales", if no other word says which end.
 _FROM_TOP = re.compile(rf"\btop\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
 _FROM_BOTTOM = re.compile(rf"\bbottom\s+{_COUNT}\b(?!.*\brank)", re.IGNORECASE)
-_OLD = re.compile(r"\b(?:oldest|earliest)\b", re.IGNORECASE)
-_YOUNG = re.compile(r"\b(?:youngest|newest|latest)\b", re.IGNORECASE)
-
-
-# After a time or a promise; not "late in 2024", "in late May", "late at night".
-_LATE = re.compile(
-    r"\b(?:overdue|past due|behind schedule|delayed(?! by)|(?:too )?late(?=[?.!,;]|$"
-    r"| (?:orders?|deliver|ship|payments?|invoices?|arriv)))|\b(?:on|in) time(?=[?.!,;]|$)",
-    re.IGNORECASE,
-)
+_OF_TIME = re.compile(r"\b(?:oldest|earliest|youngest|newest|latest)\b", re.IGNORECASE)
 # "How many employees are there and who is the oldest?" asks for two things.
 _FURTHER = re.compile(
     r"\?\s*(?:and\s+)?(?=\w)|\band\s+(?:also\s+)?(?:how many|how much|who)\b", re.IGNORECASE
@@ -105,10 +96,8 @@ class Expectations:
 
     ``columns``: the numbers of columns that fit. ``rows``: the maximal number of rows.
     ``one_number``: one row with one number. ``best``: one or few rows at one end of an order;
-    ``highest`` says at which end, ``oldest`` at which end of a time or an age; ``descending`` is
-    the direction of a requested order.
-    ``comparisons``: the comparisons with figures; ``comparisons_either_way``: those of a negated
-    question, and their opposites. ``decimals``: figures should be rounded to so many.
+    ``highest`` says at which end; ``descending`` is the direction of a requested order.
+    ``comparisons``: those with figures. ``decimals``: figures should be rounded to so many.
     """
 
     columns: tuple[int, ...] = ()
@@ -120,11 +109,8 @@ class Expectations:
     negated: bool = False
     descending: bool | None = None
     highest: bool | None = None
-    oldest: bool | None = None
     comparisons: tuple[Comparison, ...] = ()
-    comparisons_either_way: tuple[Comparison, ...] = ()
     decimals: int | None = None
-    late: bool = False
     parts: int = 1
 
 
@@ -151,7 +137,6 @@ def read_expectations(question: str) -> Expectations:
     grouped = _GROUPED.search(text) is not None
     rows = _read_rows(text)
     negated = _NEGATED.search(text) is not None
-    compared = tuple(list_comparisons(text))
     best = rows is not None or _ONE_BEST.search(text) is not None
     return Expectations(
         columns=columns,
@@ -163,12 +148,9 @@ def read_expectations(question: str) -> Expectations:
         negated=negated,
         descending=_find_direction(text, is_down=is_down, is_up=is_up),
         highest=_find_end(text),
-        oldest=_choose(text, _OLD, _YOUNG),
         # "Not more than 3" inverts the comparison, but a negation may also concern something else.
-        comparisons=() if negated else compared,
-        comparisons_either_way=tuple(map(add_opposite, compared)) if negated else (),
+        comparisons=() if negated else tuple(list_comparisons(text)),
         decimals=_read_decimals(text),
-        late=_LATE.search(text) is not None,
         parts=1 + len(_FURTHER.findall(text)),
     )
 
@@ -188,7 +170,7 @@ def _find_end(text: str) -> bool | None:
     """
     if _HIGH.search(text) or _LOW.search(text):
         return _choose(text, _HIGH, _LOW)
-    if _OLD.search(text) or _YOUNG.search(text):
+    if _OF_TIME.search(text):
         return None
     return _choose(text, _FROM_TOP, _FROM_BOTTOM)
 

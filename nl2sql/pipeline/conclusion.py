@@ -43,13 +43,6 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
     )
 
 
-def describe_unfit(ranking: Ranking) -> str:
-    """Says what the winner lacks that the question requires; empty if it lacks nothing."""
-    if ranking.winner is None or not ranking.winner.is_unfit:
-        return ""
-    return "No query that could be run compares a time with another, to tell what is late."
-
-
 def _find_withheld(ranking: Ranking) -> str:
     """The message of the first violation for missing permission; empty if there is none."""
     for assessment in ranking.assessments:

@@ -15,7 +15,7 @@ from nl2sql.concurrency import gather_all
 from nl2sql.deadline import Deadline
 from nl2sql.errors import EngineUnavailable, PromptTooLong, Unavailable
 from nl2sql.pipeline.candidates import derive, merge_round
-from nl2sql.pipeline.conclusion import conclude, describe_unfit
+from nl2sql.pipeline.conclusion import conclude
 from nl2sql.pipeline.draft_names import has_new_names
 from nl2sql.pipeline.repair_loop import RepairLoop
 from nl2sql.pipeline.stages import StageClock, Stages
@@ -175,8 +175,6 @@ class Pipeline:
             trace = replace(trace, ended_early=True, notes=(*trace.notes, note))
         async with clock.time("vote", progress="execute"):
             ranking = await stages.ranker.conclude(question, context, ranking)
-        if note := describe_unfit(ranking):
-            trace = replace(trace, notes=(*trace.notes, note))
         notes = (*trace.notes, *ranking.notes)
         trace = replace(trace, ranking=ranking, timings=clock.timings, notes=notes)
         answer = await run_in_parser_thread(conclude, ranking, trace)

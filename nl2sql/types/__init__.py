@@ -45,7 +45,6 @@ from nl2sql.types.question import (
     UsageLimits,
 )
 from nl2sql.types.ranking import (
-    LATENESS_MISSING,
     Assessment,
     CandidateAssessed,
     Display,

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from nl2sql.types.execution import Diagnostic, Explained, GuardedQuery, ResultSet, Violation
 from nl2sql.types.generation import Candidate
 
-LATENESS_MISSING = "lateness_missing"
-"""The score's term of a query that compares no time, for a question what is late."""
-
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -92,11 +89,6 @@ class Assessment:
     definitions: tuple[str, ...] = ()
     display: Display = Display()
     form: int = -1
-
-    @property
-    def is_unfit(self) -> bool:
-        """True if the query cannot answer: it compares no time, to tell what is late."""
-        return any(term.name == LATENESS_MISSING for term in self.score.terms)
 
     @property
     def failed(self) -> bool:

@@ -13,10 +13,8 @@ from sqlglot import exp
 from nl2sql.expectations.asked_comparisons import list_comparisons
 from nl2sql.expectations.expectations import Expectations
 from nl2sql.expectations.said_texts import is_said, list_numbers
-from nl2sql.languages.english import list_english
 from nl2sql.sql.nodes import find_all
 from nl2sql.types import SchemaContext
-from nl2sql.words import split_words
 from ranking.query import ColumnUse, Query, read_candidate
 from ranking.score.points import Measure
 
@@ -134,7 +132,6 @@ _OPERATORS: dict[type[exp.Expr], str] = {
     exp.NEQ: "<>",
 }
 _TURNED = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
-_TIMES = list_english("ages")
 
 
 def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measure]:
@@ -150,7 +147,7 @@ def measure_comparisons(expected: Expectations, query: Query) -> Iterator[Measur
     >>> list(measure_comparisons(read_expectations("Who has the lowest age?"), query))
     [('direction_differs', 1.0)]
     """
-    if comparisons := expected.comparisons or expected.comparisons_either_way:
+    if comparisons := expected.comparisons:
         written = set(_list_comparisons(query.tree))
         differ = [
             comparison
@@ -200,17 +197,8 @@ def _sorts_otherwise(expected: Expectations, tree: exp.Expr) -> bool:
         keys = [key for select in selects for key in select.args["order"].expressions]
         return all(bool(key.args.get("desc")) != expected.descending for key in keys)
     firsts = [select.args["order"].expressions[0] for select in selects if select.args.get("limit")]
-    wanted = [(key, _find_end(expected, key)) for key in firsts]
-    return bool(wanted) and all(
-        highest is not None and bool(key.args.get("desc")) != highest for key, highest in wanted
+    return (
+        expected.highest is not None
+        and bool(firsts)
+        and all(bool(key.args.get("desc")) != expected.highest for key in firsts)
     )
-
-
-def _find_end(expected: Expectations, key: exp.Expr) -> bool | None:
-    """Which end of an order is asked for: the oldest has the highest age, or the first year."""
-    if expected.highest is not None or expected.oldest is None:
-        return expected.highest
-    words = {word for column in find_all(key, exp.Column) for word in split_words(column.name)}
-    if "age" in words:
-        return expected.oldest
-    return not expected.oldest if words & _TIMES else None

@@ -11,14 +11,12 @@ from sqlglot import exp
 
 from nl2sql.expectations.expectations import Expectations
 from nl2sql.sql.nodes import find_all
-from nl2sql.types import LATENESS_MISSING
-from nl2sql.words import split_words
-from ranking.query import Query, list_texts
+from ranking.query import Query
 from ranking.score.points import Measure
 
 
 def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Measures of columns, the best rows, distinct rows, negation and lateness.
+    """Measures of columns, the best rows, distinct rows and negation.
 
     >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
@@ -36,8 +34,6 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
         yield "order_and_limit_match" if extreme else "best_missing", 1.0
     if expected.negated and not _is_negated(tree):
         yield "negation_missing", 1.0
-    if expected.late and not _may_tell_lateness(query):
-        yield LATENESS_MISSING, 1.0
     select = query.outermost()
     if select is not None and select.args.get("distinct") and not expected.distinct:
         yield "distinct_unasked", 1.0
@@ -52,29 +48,6 @@ def count_columns(query: Query) -> int | None:
     """
     select = query.outermost()
     return None if select is None or select.is_star else len(select.expressions)
-
-
-_LATE_WORDS = frozenset("late overdue delay delayed lateness".split())
-
-
-def _may_tell_lateness(query: Query) -> bool:
-    """True for an order between a column and anything but a number, or a condition on a text.
-
-    >>> from ranking.query import read_query
-    >>> conditions = "sent > due", "is_late", "sent IS NOT NULL", "paid > 5"
-    >>> queries = [read_query(f"SELECT 1 FROM t WHERE {each}", "sqlite") for each in conditions]
-    >>> [_may_tell_lateness(query) for query in queries]
-    [True, True, False, False]
-    """
-    names = " ".join(column.name for column in query.find_all(exp.Column))
-    if not _LATE_WORDS.isdisjoint(split_words(names)) or any(list_texts(query)):
-        return True
-    for node in query.find_all(exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between):
-        sides = [node.this, node.args.get("expression") or node.args["low"]]
-        has_number = any(isinstance(side, exp.Literal) and not side.is_string for side in sides)
-        if not has_number and any(side.find(exp.Column) for side in sides):
-            return True
-    return False
 
 
 def _is_negated(tree: exp.Expr) -> bool:

@@ -8,7 +8,7 @@ runs the candidates before.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -114,30 +114,6 @@ def is_settled(ordered: Sequence[Assessment], samples: int, most_samples: int) -
     )
     largest = max((1.0, *(weigh_sample(assessment) for assessment in ordered)))
     return first.weight - second > max(0, most_samples - samples) * largest
-
-
-def vote_with_required(
-    assessments: Sequence[Assessment], vote: Callable[[Sequence[Assessment]], Ranking]
-) -> Ranking:
-    """The vote of those that can answer the question; the others follow without votes.
-
-    If none of these can be run, all vote, with confidence 0, and the vote is not settled.
-    """
-    fitting = [assessment for assessment in assessments if not assessment.is_unfit]
-    if len(fitting) == len(assessments):
-        return vote(assessments)
-    if not any(_is_alive(assessment) for assessment in fitting):
-        return replace(vote(assessments), confidence=0.0, quorum=False, settled=False)
-    ranking = vote(fitting)
-    others = vote([assessment for assessment in assessments if assessment.is_unfit])
-    after = tuple(
-        replace(assessment, group=-1, votes=0, weight=0.0) for assessment in others.assessments
-    )
-    return replace(ranking, assessments=ranking.assessments + after)
-
-
-def _is_alive(assessment: Assessment) -> bool:
-    return not assessment.failed and assessment.unrun != "estimate"
 
 
 def weigh_sample(assessment: Assessment) -> float:

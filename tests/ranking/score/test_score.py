@@ -121,15 +121,8 @@ CASES: list[tuple[str, str, str]] = [
      "SELECT id FROM orders ORDER BY total DESC LIMIT 1"),
     ("direction_differs", "Show the top 5 orders by total.",
      "SELECT id FROM orders ORDER BY total LIMIT 5"),
-    ("comparison_differs", "Who has no more than two orders?",
-     "SELECT name FROM customers GROUP BY name HAVING count(*) = 2"),
-    ("comparison_differs", "Show all names except for those with at least two orders.",
-     "SELECT name FROM customers EXCEPT SELECT name FROM orders GROUP BY name "
-     "HAVING count(*) > 2"),
     ("comparison_differs", "Show the orders after the year 2014.",
      "SELECT id FROM orders WHERE year >= 2014"),
-    ("lateness_missing", "How many orders were shipped late?",
-     "SELECT count(*) FROM orders WHERE shipped IS NOT NULL"),
     ("literals_unsaid", "Show the open orders.", "SELECT id FROM orders WHERE total > 12"),
     ("numbers_missing", "Show the orders over 500.", "SELECT id FROM orders"),
 ]  # fmt: skip

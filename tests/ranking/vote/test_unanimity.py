@@ -13,7 +13,6 @@ from evaluation.runs.variants import override
 from nl2sql.answers import Answered, Clarify, Trace
 from nl2sql.pipeline.conclusion import conclude
 from nl2sql.types import (
-    LATENESS_MISSING,
     Assessment,
     Candidate,
     Explained,
@@ -63,8 +62,6 @@ def draw_candidates(draw: st.DrawFn) -> tuple[Assessment, ...]:
             rule="counted_tables" if is_derived else "",
         )
         terms = [ScoreTerm("base", draw(st.floats(-200, 300)))]
-        if draw(st.integers(0, 5)) == 0:
-            terms.append(ScoreTerm(LATENESS_MISSING, -75.0))
         fate = build_assessment(sql=candidate.sql, **draw(st.sampled_from(FATES)))
         made.append(replace(fate, candidate=candidate, score=Score(tuple(terms))))
     return tuple(made)
