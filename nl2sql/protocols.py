@@ -69,7 +69,7 @@ class CatalogSource(Protocol):
 
 
 class Visibility(Protocol):
-    """Determines which part of a database a principal may see."""
+    """Determines which part of a database a principal may see, down to rows and masks."""
 
     async def visible_catalog(self, database: str, principal: Principal) -> Catalog | Violation:
         """The part of the catalog that the principal may see, or a violation if there is none.
@@ -86,10 +86,6 @@ class Visibility(Protocol):
         guarded query returned them. Raise as ``visible_catalog`` does.
         """
         ...
-
-
-class ColumnVisibility(Visibility, Protocol):
-    """Determines which part of a database a principal may see, down to rows and masks."""
 
     async def describe_rows(
         self, database: str, principal: Principal, tables: Iterable[str]

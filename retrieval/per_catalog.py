@@ -14,7 +14,7 @@ from cachetools import LRUCache
 from nl2sql.catalog import Catalog
 from nl2sql.concurrency import SingleFlight
 from nl2sql.errors import Forbidden
-from nl2sql.protocols import ColumnVisibility
+from nl2sql.protocols import Visibility
 from nl2sql.types import Principal, Violation
 
 _T = TypeVar("_T")
@@ -53,9 +53,7 @@ class PerCatalog(Generic[_T]):
         return result
 
 
-async def read_visible(
-    visibility: ColumnVisibility, database: str, principal: Principal
-) -> Catalog:
+async def read_visible(visibility: Visibility, database: str, principal: Principal) -> Catalog:
     """The catalog as the principal sees it. Raises Forbidden if that is nothing."""
     visible = await visibility.visible_catalog(database, principal)
     if isinstance(visible, Violation):

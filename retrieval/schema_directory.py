@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Iterable
 from nl2sql.catalog import Table
 from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable, PolicyError
-from nl2sql.protocols import ColumnVisibility
+from nl2sql.protocols import Visibility
 from nl2sql.types import FewShot, Principal, TableDescriptions, Violation
 from retrieval.examples.selector import ExampleSelector
 from retrieval.per_catalog import read_visible
@@ -22,9 +22,7 @@ _MOST_EXAMPLES = 20
 class SchemaDirectory:
     """Answers from the indexed catalogs."""
 
-    def __init__(
-        self, visibility: ColumnVisibility, examples: ExampleSelector | None = None
-    ) -> None:
+    def __init__(self, visibility: Visibility, examples: ExampleSelector | None = None) -> None:
         self._visibility = visibility
         self._examples = examples
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
 from nl2sql.concurrency import gather_all
-from nl2sql.protocols import ColumnVisibility, Executor, Guard
+from nl2sql.protocols import Executor, Guard, Visibility
 from nl2sql.types import Definition, Principal
 from quorumsql.contract.schema import (
     ColumnDetailsResponse,
@@ -78,7 +78,7 @@ class IndexedTables:
 
     def __init__(
         self,
-        visibility: ColumnVisibility,
+        visibility: Visibility,
         guard: Guard,
         executor: Executor,
         glossary: IndexedGlossary,

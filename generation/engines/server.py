@@ -228,6 +228,9 @@ class ServerEngine:
     errors have the same names. The caller passes the client's module; none is imported here.
     """
 
+    RETRIES = 2
+    """After a failed connection, 408, 409, 429 or 5xx."""
+
     optional_fields: ClassVar[tuple[str, ...]] = ()
     """Those that a server may refuse, in the order in which they are left out."""
 
@@ -248,7 +251,7 @@ class ServerEngine:
             # Without a key a client would refuse, or search for one in the environment.
             api_key=read_api_key(settings) or "none",
             timeout=vendor.Timeout(settings.timeout_ms / 1000, connect=_CONNECT_S),
-            max_retries=settings.retries,
+            max_retries=self.RETRIES,
             http_client=vendor.DefaultAsyncHttpxClient(trust_env=not is_on_loopback(base_url)),
         )
         self._settings = settings

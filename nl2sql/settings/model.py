@@ -51,9 +51,6 @@ class ModelSettings(Section):
     timeout_ms: Milliseconds = Field(
         600_000, description="Time limit of one request to the server."
     )
-    retries: int = Field(
-        2, ge=0, le=10, description="Retries after a failed connection, 429 or 5xx."
-    )
     concurrency: int = Field(16, ge=1, le=1000, description="Requests to the server at a time.")
     send: Contents | None = Field(
         None,

@@ -19,9 +19,15 @@ from tests.generation.engines.test_openai_engine import build_request
 MESSAGES = "/v1/messages"
 
 
+class Impatient(AnthropicEngine):
+    """Tries once."""
+
+    RETRIES = 0
+
+
 def build_engine(server: Loopback, **settings: Any) -> AnthropicEngine:
-    values = {"base_url": f"{server.url}/v1", "name": "tiny", "retries": 0, **settings}
-    return AnthropicEngine(ModelSettings(engine="anthropic", **values))
+    values = {"base_url": f"{server.url}/v1", "name": "tiny", **settings}
+    return Impatient(ModelSettings(engine="anthropic", **values))
 
 
 def complete(text: str) -> Reply:

@@ -19,9 +19,15 @@ PROMPT = Prompt("generate", (Message("system", "You write SQL."), Message("user"
 VLLM: Answer = Reply({"count": 3, "max_model_len": 500, "tokens": [1, 2, 3]})
 
 
+class Impatient(OpenAiEngine):
+    """Tries once."""
+
+    RETRIES = 0
+
+
 def build_engine(server: Loopback, **settings: Any) -> OpenAiEngine:
-    values = {"base_url": f"{server.url}/v1", "name": "tiny", "retries": 0, **settings}
-    return OpenAiEngine(ModelSettings(engine="openai", **values))
+    values = {"base_url": f"{server.url}/v1", "name": "tiny", **settings}
+    return Impatient(ModelSettings(engine="openai", **values))
 
 
 def build_request(**overrides: Any) -> SamplingRequest:
