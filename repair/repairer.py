@@ -14,7 +14,7 @@ from functools import partial
 from nl2sql.prompts import ANSWER_END, ANSWER_START, render_prompt, render_text
 from nl2sql.prompts.contents import measure_context, reduce_context
 from nl2sql.protocols import Engine
-from nl2sql.schema_text import SchemaWriter, TokenCounts
+from nl2sql.schema_text import SchemaWriter
 from nl2sql.settings import Settings
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.literals import mask_texts
@@ -46,7 +46,7 @@ class CandidateRepairer:
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
         self._settings = settings
-        self._writer = SchemaWriter(TokenCounts(engine), settings)
+        self._writer = SchemaWriter(engine, settings)
 
     async def repair(
         self,

@@ -8,7 +8,8 @@ from generation.prompts.hints import choose_examples, render_example, render_hin
 from generation.prompts.relative_dates import render_today
 from nl2sql.prompts import render_prompt
 from nl2sql.prompts.contents import measure_context, reduce_context
-from nl2sql.schema_text import SchemaWriter, TokenCounts
+from nl2sql.protocols import Engine
+from nl2sql.schema_text import SchemaWriter
 from nl2sql.settings import Settings
 from nl2sql.settings.pipeline import Variant
 from nl2sql.types import Plan, Prompt, Question, SchemaContext
@@ -21,10 +22,10 @@ _EXAMPLES_PART = 4
 class PromptBuilder:
     """Writes prompts that fit into the model's context window and hold what may be sent."""
 
-    def __init__(self, tokens: TokenCounts, settings: Settings) -> None:
-        self._tokens = tokens
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
         self._settings = settings
-        self._writer = SchemaWriter(tokens, settings)
+        self._writer = SchemaWriter(engine, settings)
 
     async def build(
         self, question: Question, context: SchemaContext, plan: Plan, variant: Variant
@@ -97,7 +98,8 @@ class PromptBuilder:
         ]
         if not shown:
             return ""
-        counts = await self._tokens.count(map(render_example, shown))
+        texts = tuple(map(render_example, shown))
+        counts = dict(zip(texts, await self._engine.count_tokens(texts), strict=True))
         chosen = choose_examples(counts, self._settings.model.max_model_len // _EXAMPLES_PART)
         return "".join(reversed(chosen))
 

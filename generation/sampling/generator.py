@@ -14,7 +14,6 @@ from nl2sql.deadline import NEVER, Deadline
 from nl2sql.pipeline.candidates import add_samples
 from nl2sql.prompts import ANSWER_END, ANSWER_START
 from nl2sql.protocols import Engine
-from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.sql.extraction import extract_sql
 from nl2sql.sql.normal_form import normal_form
@@ -48,7 +47,7 @@ class CandidateGenerator:
         self._settings = settings
         self._follow_ups = FollowUps(engine, settings)
         self._answers = AnswerWriter(engine, settings)
-        self._builder = PromptBuilder(TokenCounts(engine), settings)
+        self._builder = PromptBuilder(engine, settings)
 
     async def gate(self, question: Question, context: SchemaContext) -> Intent:
         """Whether the question is about this database and not a command to change data."""

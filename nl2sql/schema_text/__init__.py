@@ -6,6 +6,6 @@
 from __future__ import annotations
 
 from nl2sql.schema_text.ddl import render_schema
-from nl2sql.schema_text.writer import MESSAGE_MARKS, SchemaWriter, TokenCounts, WrittenSchema
+from nl2sql.schema_text.writer import MESSAGE_MARKS, SchemaWriter, WrittenSchema
 
-__all__ = ["MESSAGE_MARKS", "SchemaWriter", "TokenCounts", "WrittenSchema", "render_schema"]
+__all__ = ["MESSAGE_MARKS", "SchemaWriter", "WrittenSchema", "render_schema"]

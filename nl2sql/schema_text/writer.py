@@ -9,34 +9,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from cachetools import LRUCache
-
 from nl2sql.protocols import Engine
 from nl2sql.schema_text.ddl import render_view
 from nl2sql.schema_text.view import SchemaView
 from nl2sql.settings import Settings
 from nl2sql.types import Plan, SchemaContext
-
-# About 100 bytes each with their count.
-_MOST_REMEMBERED = 50_000
-
-
-class TokenCounts:
-    """Counts the tokens of texts, with one call to the engine for all that are not cached."""
-
-    def __init__(self, engine: Engine, *, most_remembered: int = _MOST_REMEMBERED) -> None:
-        self._engine = engine
-        self._known: LRUCache[str, int] = LRUCache(most_remembered)
-
-    async def count(self, texts: Iterable[str]) -> dict[str, int]:
-        """Text → tokens. Raises EngineUnavailable."""
-        wanted = dict.fromkeys(texts)
-        counts = {text: self._known[text] for text in wanted if text in self._known}
-        if unknown := tuple(text for text in wanted if text not in counts):
-            found = await self._engine.count_tokens(unknown)
-            counts.update(zip(unknown, found, strict=True))
-            self._known.update({text: counts[text] for text in unknown})
-        return counts
 
 
 def rank_columns(view: SchemaView, plan: Plan) -> list[str]:
@@ -93,8 +70,8 @@ class WrittenSchema:
 class SchemaWriter:
     """Writes the schema of a context."""
 
-    def __init__(self, tokens: TokenCounts, settings: Settings) -> None:
-        self._tokens = tokens
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        self._engine = engine
         self._settings = settings
 
     async def write(
@@ -122,8 +99,7 @@ class SchemaWriter:
 
         async def measure(left_out: Iterable[str]) -> int:
             shown = replace(view, left_out=frozenset(left_out))
-            counts = await self._tokens.count((*beside, render_view(shown)))
-            return sum(counts.values())
+            return sum(await self._engine.count_tokens((*beside, render_view(shown))))
 
         # A text has no more tokens than bytes: most prompts fit without counting tokens.
         if sum(len(part.encode()) for part in (text, *beside)) <= room or await measure(()) <= room:

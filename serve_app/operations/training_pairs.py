@@ -22,7 +22,6 @@ from nl2sql.catalog import Table
 from nl2sql.concurrency import gather_all
 from nl2sql.prompts import ANSWER_END, ANSWER_START
 from nl2sql.protocols import Engine
-from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.sql.parsing import parse_one
 from nl2sql.sql.scopes import fold_case, name_ctes
@@ -91,7 +90,7 @@ class _PairWriter:
         parts.embedder.load()
         self._retriever = parts.build_retriever(settings)
         self._planner = parts.build_planner(settings)
-        self._builder = PromptBuilder(TokenCounts(parts.engine), settings)
+        self._builder = PromptBuilder(parts.engine, settings)
         self._principal = settings.identity.principal()
 
     async def write(self, example: Example) -> Pair | None:

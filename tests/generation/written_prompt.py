@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from generation.prompts.prompt_builder import PromptBuilder
 from generation.sampling.allocation import VARIANTS
-from nl2sql.schema_text import TokenCounts
 from nl2sql.settings import Settings
 from nl2sql.types import Plan, Prompt, Question, SchemaContext
 from tests.fakes import FakeEngine
@@ -14,5 +13,5 @@ async def write_prompt(
     settings: Settings, question: Question, context: SchemaContext, plan: Plan
 ) -> tuple[Prompt, tuple[str, ...]]:
     """The prompt of the first variant, and what of the schema did not fit into it."""
-    builder = PromptBuilder(TokenCounts(FakeEngine()), settings)
+    builder = PromptBuilder(FakeEngine(), settings)
     return await builder.build(question, context, plan, VARIANTS[0])

@@ -12,7 +12,7 @@ from generation.engines.openvino_model import OpenVinoTokenizer
 from generation.models.forms import OPENVINO
 from generation.models.store import ModelStore
 from nl2sql.catalog import Catalog
-from nl2sql.schema_text import SchemaWriter, TokenCounts, WrittenSchema, render_schema
+from nl2sql.schema_text import SchemaWriter, WrittenSchema, render_schema
 from nl2sql.schema_text.view import SchemaView
 from nl2sql.schema_text.writer import rank_columns
 from nl2sql.types import (
@@ -58,7 +58,7 @@ async def write(
     beside: tuple[str, ...] = BESIDE,
 ) -> WrittenSchema:
     settings = build_settings(model={"max_model_len": window}, sampling={"max_tokens": 100})
-    return await SchemaWriter(TokenCounts(engine), settings).write(
+    return await SchemaWriter(engine, settings).write(
         context, beside=beside, answer_tokens=100, plan=plan
     )
 
