@@ -26,8 +26,6 @@ TIMES_WORDS = _count_english("times_said")
 """Once, twice and thrice."""
 MONTH_WORDS = _count_english("months")
 """The names of the months and their abbreviations, capitalised."""
-MONTHS = tuple(str(said["en"]).split(",")[0] for said in load_lexicon()["months"].values())
-"""The twelve names."""
 TIME_WORDS = list_english("times")
 """Words that say that something is about a time."""
 
