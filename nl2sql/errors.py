@@ -16,7 +16,6 @@ broken promise. The tree::
     │   ├── ServerUnavailable       a database server does not answer; .said is the cause
     │   │   ├── DatabaseUnavailable .database names it
     │   │   └── IndexUnavailable    the index store is down, or the database was never indexed
-    │   │       └── IndexReplaced   a newer index replaced the one that was read
     │   └── EngineUnavailable       the language model's engine is down or overloaded
     ├── PromptTooLong               schema and question do not fit into the model's context
     ├── PromptWithheld              a prompt holds more than ``model.send`` lets the model see
@@ -82,10 +81,6 @@ class DatabaseUnavailable(ServerUnavailable):
 
 class IndexUnavailable(ServerUnavailable):
     """The index store does not answer, or the database was never indexed."""
-
-
-class IndexReplaced(IndexUnavailable):
-    """The index that was read has been replaced: read its head again."""
 
 
 class EngineUnavailable(Unavailable):

@@ -33,6 +33,9 @@ class PerCatalog(Generic[_T]):
         self._kept: LRUCache[int, tuple[Catalog, _T]] = LRUCache(most)
         self._running = SingleFlight[_T]()
 
+    def __contains__(self, catalog: Catalog) -> bool:
+        return id(catalog) in self._kept
+
     def of(self, catalog: Catalog) -> _T:
         """The result for this catalog."""
         known = self._kept.get(id(catalog))

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog
 from nl2sql.concurrency import task_group
-from nl2sql.errors import IndexReplaced
 from nl2sql.protocols import Visibility
 from nl2sql.settings import FlagSettings, RetrievalSettings
 from nl2sql.sql.threads import run_in_parser_thread
@@ -53,8 +52,6 @@ _DEPTH = 32
 _SHOWN_IN_FULL = 3
 # Tables whose descriptions a question about the database itself reads.
 _MOST_DESCRIBED = 100
-# How often a search is tried if the index is replaced meanwhile.
-_MOST_SEARCHES = 3
 
 
 class HybridRetriever:
@@ -194,17 +191,9 @@ class HybridRetriever:
         values: Sequence[ValueMatch],
         draft: str,
     ) -> tuple[SearchSpace, TableRanking]:
-        """Searches, and starts again if the index is replaced meanwhile."""
         depth = max(self._settings.max_tables, _DEPTH)
-        for attempt in range(1, _MOST_SEARCHES + 1):
-            space = await self._spaces.find(visible)
-            try:
-                nearest_tables, nearest_columns = await self._find_nearest(space, vector, depth)
-                break
-            except IndexReplaced:
-                self._spaces.forget(question.database)
-                if attempt == _MOST_SEARCHES:
-                    raise
+        space = await self._spaces.find(visible)
+        nearest_tables, nearest_columns = await self._find_nearest(space, vector, depth)
         named = await run_in_parser_thread(read_draft, draft, visible)
         words = read_words(question.search_text, named.words)
         # The order of a database that is shown whole matters little, and changes no prompt.
@@ -228,19 +217,15 @@ class HybridRetriever:
     async def _find_nearest(
         self, space: SearchSpace, vector: NDArray[np.float32], depth: int
     ) -> tuple[Nearest, Nearest]:
-        """Raises IndexReplaced if the space's index is no longer live."""
         if not self._flags.cosine or not space.catalog.tables:
-            head = await self._store.head(space.head.database)
-            if head is None or head.generation != space.head.generation:
-                raise IndexReplaced(f"The index of {space.head.database!r} was replaced.")
             return (), ()
         store = self._store
         async with task_group() as group:
             tables = group.create_task(
-                store.nearest_tables(space.head, vector, depth, space.table_mask)
+                store.nearest(space.head, "table", vector, depth, space.shown_tables)
             )
             columns = group.create_task(
-                store.nearest_columns(space.head, vector, depth, space.column_mask)
+                store.nearest(space.head, "column", vector, depth, space.shown_columns)
             )
         return tables.result(), columns.result()
 

@@ -2,12 +2,11 @@
 
 A card reads as prose, because sentence embedders were trained on prose. A table's card holds the
 name in words, the comment and the columns. A column's card does not mention its table, so that the
-same column of a thousand tables is one card, embedded once. The hash shows whether a card changed.
+same column of a thousand tables is one card, embedded once.
 """
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,16 +25,15 @@ _NUMBER = re.compile(r" \d{4,}\b")
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Keyword search reads ``text``; its beginning, ``summary``, is embedded without numbers."""
+    """Keyword search reads ``text``; its beginning, ``summary``, is embedded without numbers.
+
+    ``columns`` are the texts of the cards of the table's columns, in its order.
+    """
 
     table: str
     summary: str
     text: str
-
-    @property
-    def sha256(self) -> str:
-        """Hash of the embedded text."""
-        return hashlib.sha256(self.summary.encode()).hexdigest()
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +42,6 @@ class ColumnCard:
 
     text: str
     columns: tuple[str, ...]
-
-    @property
-    def sha256(self) -> str:
-        """Hash of the embedded text."""
-        return hashlib.sha256(self.text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +57,19 @@ def build_cards(catalog: Catalog, glosses: Mapping[str, str] = MappingProxyType(
 
     ``glosses`` maps ``schema.table`` or ``schema.table.column`` to a further description.
     """
-    texts: dict[str, list[str]] = {}
-    for table in catalog.tables:
-        for column in table.columns:
-            name = f"{table.qualified}.{column.name}"
-            texts.setdefault(describe_column(column, glosses.get(name, "")), []).append(name)
-    return Cards(
-        tables=tuple(build_table_card(table, glosses) for table in catalog.tables),
-        columns=tuple(ColumnCard(text, tuple(texts[text])) for text in sorted(texts)),
+    return collect_cards(
+        catalog, tuple(build_table_card(table, glosses) for table in catalog.tables)
     )
+
+
+def collect_cards(catalog: Catalog, tables: tuple[Card, ...]) -> Cards:
+    """All cards; ``tables`` are those of the catalog's tables, in its order."""
+    texts: dict[str, list[str]] = {}
+    for table, card in zip(catalog.tables, tables, strict=True):
+        for column, text in zip(table.columns, card.columns, strict=True):
+            texts.setdefault(text, []).append(f"{table.qualified}.{column.name}")
+    columns = (ColumnCard(text, tuple(texts[text])) for text in sorted(texts))
+    return Cards(tables, tuple(columns))
 
 
 def build_table_card(table: Table, glosses: Mapping[str, str] = MappingProxyType({})) -> Card:
@@ -91,7 +88,11 @@ def build_table_card(table: Table, glosses: Mapping[str, str] = MappingProxyType
     for column in table.columns:
         described = (column.comment, glosses.get(f"{table.qualified}.{column.name}", ""))
         prose += (part[:_LONGEST_COMMENT] for part in described if part)
-    return Card(table.qualified, summary, " ".join(prose))
+    described_columns = tuple(
+        describe_column(column, glosses.get(f"{table.qualified}.{column.name}", ""))
+        for column in table.columns
+    )
+    return Card(table.qualified, summary, " ".join(prose), described_columns)
 
 
 def describe_column(column: Column, gloss: str = "") -> str:

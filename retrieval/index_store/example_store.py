@@ -1,7 +1,6 @@
 """Verified examples in the index's PostgreSQL with pgvector.
 
-Examples belong to a database's name, not to a generation of its index: a new index does not change
-them. The search query itself filters by principal, so that a page is not emptied by later filters.
+Examples belong to a database's name: a new index does not change them. The search query itself filters by principal, so that a page is not emptied by later filters.
 The store does not call the guard: the caller does, before it shows an example.
 """
 

@@ -2,10 +2,9 @@
 
 Each file ``layout_NNNN.sql`` is a step, called by the number of the layout that it makes from the
 one before. A new index runs all of them, so that the tables are defined there alone; released steps
-are not edited. Every step keeps examples, feedback, sessions and keys. Generations can be built
-again: a step that changes their tables takes them out of service (``UPDATE quorumsql.generations
-SET live = false``). A service of the version before may still be running, so steps rather add than
-rename.
+are not edited. Every step keeps examples, feedback, sessions and keys. Indexes can be built again:
+a step that changes their tables empties them. A service of the version before may still be running,
+so steps rather add than rename.
 """
 
 from __future__ import annotations

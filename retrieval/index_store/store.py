@@ -1,8 +1,7 @@
 """The index: catalogs and embedded cards in PostgreSQL with pgvector.
 
-All tables are in the schema ``quorumsql``. A database's index is written as a new generation beside
-the live one, which readers see until the new one is complete. The store does not build or embed
-cards.
+All tables are in the schema ``quorumsql``. A database's index is replaced in one transaction. The
+store does not build or embed cards.
 """
 
 from __future__ import annotations
@@ -21,30 +20,25 @@ from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
 from psycopg.pq import TransactionStatus
 
-from nl2sql.catalog import Catalog
 from nl2sql.connection_failures import explain_failure
-from nl2sql.errors import IndexReplaced, IndexUnavailable
+from nl2sql.errors import IndexUnavailable
 from nl2sql.idle_connections import IdleConnections
-from retrieval.index_store.generations import (
+from retrieval.index_store.index_writer import IndexWriter
+from retrieval.index_store.indexed_database import (
+    CardKind,
     IndexedDatabase,
     IndexHead,
-    measure_generation,
-    read_cards,
-    read_catalog,
+    find_nearest,
     read_heads,
-    read_table_vectors,
+    read_index,
 )
-from retrieval.index_store.index_writer import IndexWriter
 from retrieval.index_store.layout import check_layout, lock_layout, migrate, open_layout
-from retrieval.index_store.nearest import SEARCH_SETTINGS, Mask, find_nearest
 
 _CONNECT_TIMEOUT_S = 5
 # How long a caller waits while all connections are in use.
 _TURN_TIMEOUT_S = 5
 # Shorter than the timeout of those who call the probe.
 _PROBE_TIMEOUT_S = 2
-# How often a load is tried if the index is replaced meanwhile.
-_MOST_LOADS = 5
 
 
 class IndexStore:
@@ -59,8 +53,8 @@ class IndexStore:
         self._turns = asyncio.Semaphore(pool_size)
         self._idle = IdleConnections(self._connect)
         self._is_checked = False
-        # By generation, so that all readers of a generation share one catalog.
-        self._catalogs: WeakValueDictionary[int, Catalog] = WeakValueDictionary()
+        # By database and version, so that all readers of an index share it.
+        self._loaded: WeakValueDictionary[tuple[str, str], IndexedDatabase] = WeakValueDictionary()
 
     # -- setting up ----------------------------------------------------------------------------
 
@@ -87,70 +81,43 @@ class IndexStore:
     # -- reading -------------------------------------------------------------------------------
 
     async def head(self, database: str) -> IndexHead | None:
-        """The live generation of one database; None if it was never indexed."""
+        """The head of one database's index; None if it was never indexed."""
         async with self.connection() as connection:
             heads = await read_heads(connection, database)
         return heads[0] if heads else None
 
     async def heads(self) -> list[IndexHead]:
-        """The live generations of all databases, sorted by name."""
+        """The heads of all databases' indexes, sorted by name."""
         async with self.connection() as connection:
-            return await read_heads(connection, None)
+            return await read_heads(connection)
 
     async def load(self, database: str) -> IndexedDatabase | None:
-        """Catalog and cards of one database; None if it was never indexed."""
-        for _ in range(_MOST_LOADS):
-            head = await self.head(database)
-            if head is None:
+        """The index of one database, one object for all callers; None if it was never indexed."""
+        async with self.connection() as connection, connection.transaction():
+            await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            heads = await read_heads(connection, database)
+            if not heads:
                 return None
-            try:
-                catalog = await self.load_catalog(head)
-                async with self.connection() as connection:
-                    return IndexedDatabase(
-                        head, catalog, await read_cards(connection, head, catalog)
-                    )
-            except IndexReplaced:
-                continue
-        raise IndexReplaced(
-            f"The index of {database!r} was replaced {_MOST_LOADS} times meanwhile."
-        )
+            place = (database, heads[0].version)
+            if (known := self._loaded.get(place)) is not None:
+                return known
+            return self._loaded.setdefault(place, await read_index(connection, heads[0]))
 
-    async def load_catalog(self, head: IndexHead) -> Catalog:
-        """The catalog of that generation, one object for all callers. Raises IndexReplaced."""
-        catalog = self._catalogs.get(head.generation)
-        if catalog is None:
-            async with self.connection() as connection:
-                catalog = await read_catalog(connection, head)
-            catalog = self._catalogs.setdefault(head.generation, catalog)
-        return catalog
-
-    async def table_vectors(self, head: IndexHead) -> NDArray[np.float32]:
-        """The vectors of the tables' cards, one row for each table. Raises IndexReplaced."""
-        async with self.connection() as connection:
-            return await read_table_vectors(connection, head)
-
-    async def nearest_tables(
-        self, head: IndexHead, vector: NDArray[np.float32], limit: int, among: Mask | None = None
+    async def nearest(
+        self,
+        head: IndexHead,
+        kind: CardKind,
+        vector: NDArray[np.float32],
+        limit: int,
+        among: bytes | None = None,
     ) -> list[tuple[int, float]]:
-        """At most ``limit`` (position in ``cards.tables``, cosine similarity), nearest first.
+        """At most ``limit`` (position in ``cards``, cosine similarity), nearest first.
 
-        ``among`` holds the visible positions; None means all. Raises IndexReplaced.
+        ``among`` are the visible positions (``pack_positions``); None means all. Nothing if the
+        index was replaced.
         """
         async with self.connection() as connection:
-            return await find_nearest(connection, head, "table_vectors", vector, limit, among)
-
-    async def nearest_columns(
-        self, head: IndexHead, vector: NDArray[np.float32], limit: int, among: Mask | None = None
-    ) -> list[tuple[int, float]]:
-        """Like ``nearest_tables``, for ``cards.columns``."""
-        async with self.connection() as connection:
-            return await find_nearest(connection, head, "column_vectors", vector, limit, among)
-
-    async def measure(self, head: IndexHead) -> int:
-        """The bytes on disk of that generation. Raises IndexReplaced."""
-        async with self.connection() as connection:
-            row = await (await connection.execute(measure_generation(head.generation))).fetchone()
-        return row[0] if row else 0
+            return await find_nearest(connection, head, kind, vector, limit, among)
 
     # -- writing -------------------------------------------------------------------------------
 
@@ -184,7 +151,7 @@ class IndexStore:
                 self._url, autocommit=True, connect_timeout=_PROBE_TIMEOUT_S
             ) as connection:
                 await check_layout(connection)
-                await connection.execute("SELECT 1 FROM quorumsql.generations LIMIT 1")
+                await connection.execute("SELECT 1 FROM quorumsql.indexes LIMIT 1")
         except IndexUnavailable as error:
             return (("index", error.details),)
         except psycopg.Error as error:
@@ -247,7 +214,6 @@ class IndexStore:
                 )
                 try:
                     await register_vector_async(connection)
-                    await connection.execute(SEARCH_SETTINGS)
                 except BaseException:
                     await connection.close()
                     raise

@@ -6,27 +6,31 @@ ones, in this process. If there are more than 256 such tables, only their words 
 are searched.
 
 A set of roles has the same visible catalog object for all questions, and a space is cached for that
-object until the index is replaced. The spaces of all roles are built from one index.
+object. Over a new index it is another object, for which another space is built.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
-from nl2sql.concurrency import SingleFlight
 from nl2sql.errors import IndexUnavailable
 from nl2sql.words import content_words
 from retrieval.embedding.embedder import Embedder
 from retrieval.index_store.cards import Card, ColumnCard, build_table_card
-from retrieval.index_store.generations import IndexedDatabase, IndexHead
-from retrieval.index_store.nearest import Mask, build_mask
+from retrieval.index_store.indexed_database import (
+    IndexedDatabase,
+    IndexHead,
+    Vectors,
+    pack_positions,
+)
 from retrieval.index_store.store import IndexStore
 from retrieval.per_catalog import PerCatalog
 from retrieval.search.keys import Neighbours
@@ -38,16 +42,15 @@ _MOST_EMBEDDED = 256
 # A column of more tables (id, name, created_at) is not evidence for any of them.
 _MOST_BEARERS = 200
 
-Vectors = NDArray[np.float16]
-
 
 @dataclass(slots=True)
 class SearchSpace:
     """One visible catalog, ready to be searched.
 
     ``vectors`` has a row for each card of the index. ``rows`` maps a table to its row, or to -1 if
-    it has its own vector (in ``own``) or none; ``tables_at`` maps a row to its table. A mask of
-    None hides nothing.
+    it has its own vector (in ``own``) or none; ``tables_at`` maps a row to its table.
+    ``shown_tables`` and ``shown_columns`` are the visible cards of the index, as bits; None means
+    all.
     """
 
     head: IndexHead
@@ -62,8 +65,8 @@ class SearchSpace:
     rows: NDArray[np.int32]
     tables_at: NDArray[np.int32]
     own: Mapping[int, NDArray[np.float32]]
-    table_mask: Mask | None
-    column_mask: Mask | None
+    shown_tables: bytes | None
+    shown_columns: bytes | None
     column_cards: Sequence[ColumnCard]
     _columns: dict[int, dict[int, tuple[str, ...]]] = field(default_factory=dict)
 
@@ -108,7 +111,6 @@ class SearchSpace:
 def build_space(
     visible: Catalog,
     index: IndexedDatabase,
-    vectors: Vectors,
     embedder: Embedder,
     patterns: Mapping[str, Sequence[str]],
 ) -> SearchSpace:
@@ -126,7 +128,10 @@ def build_space(
             narrowed.append(number)
     tables_at = np.full(len(cards), -1, dtype=np.int32)
     tables_at[rows[rows >= 0]] = np.flatnonzero(rows >= 0)
-    own_cards = _describe_narrowed(visible, narrowed, index)
+    own_cards = {
+        number: _describe_narrowed(table, index, cards.get(table.qualified))
+        for number, table in ((number, visible.tables[number]) for number in narrowed)
+    }
     texts = [
         own_cards[number].text if row < 0 else index.cards.tables[row].text
         for number, row in enumerate(rows)
@@ -149,38 +154,32 @@ def build_space(
         neighbours=_find_neighbours(visible, numbers),
         keys=_group_keys(visible, numbers),
         numbers=numbers,
-        vectors=vectors,
+        vectors=index.vectors,
         rows=rows,
         tables_at=tables_at,
         own=dict(zip(embedded, own, strict=True)),
-        table_mask=None if is_whole else build_mask(rows[rows >= 0].tolist(), len(cards)),
-        column_mask=None if is_whole else _mask_columns(visible, index.cards.columns),
+        shown_tables=None if is_whole else pack_positions(rows[rows >= 0].tolist(), len(cards)),
+        shown_columns=None if is_whole else _pack_columns(visible, index.cards.columns),
         column_cards=index.cards.columns,
     )
 
 
-def _describe_narrowed(
-    visible: Catalog, narrowed: Iterable[int], index: IndexedDatabase
-) -> dict[int, Card]:
-    """Cards of the tables with hidden columns, made from their visible columns' cards."""
-    tables: dict[int, Table] = {number: visible.tables[number] for number in narrowed}
-    wanted = {
-        f"{table.qualified}.{column.name}" for table in tables.values() for column in table.columns
-    }
-    glosses = {}
-    if wanted:
-        for card in index.cards.columns:
-            glosses.update(dict.fromkeys(wanted.intersection(card.columns), card.text))
-    return {number: build_table_card(table, glosses) for number, table in tables.items()}
+def _describe_narrowed(table: Table, index: IndexedDatabase, row: int | None) -> Card:
+    """The card of a table with hidden columns, made from its visible columns' cards."""
+    if row is None:
+        return build_table_card(table)
+    columns = index.catalog.tables[row].columns
+    names = (f"{table.qualified}.{column.name}" for column in columns)
+    return build_table_card(table, dict(zip(names, index.cards.tables[row].columns, strict=True)))
 
 
-def _mask_columns(visible: Catalog, cards: Sequence[ColumnCard]) -> Mask:
+def _pack_columns(visible: Catalog, cards: Sequence[ColumnCard]) -> bytes:
     """The column cards that describe at least one visible column."""
     names = {
         f"{table.qualified}.{column.name}" for table in visible.tables for column in table.columns
     }
-    seen = (at for at, card in enumerate(cards) if not names.isdisjoint(card.columns))
-    return build_mask(list(seen), len(cards))
+    seen = [at for at, card in enumerate(cards) if not names.isdisjoint(card.columns)]
+    return pack_positions(seen, len(cards))
 
 
 def _find_neighbours(catalog: Catalog, numbers: Mapping[str, int]) -> Neighbours:
@@ -220,42 +219,38 @@ class SearchSpaces:
         self._store = store
         self._embedder = embedder
         self._modules = modules
-        # For each database in memory its spaces, all over one index.
-        self._loaded: dict[str, PerCatalog[SearchSpace]] = {}
-        self._loading = SingleFlight[PerCatalog[SearchSpace]]()
+        # For each database in memory its index, and the spaces over it.
+        self._held: dict[str, tuple[IndexedDatabase, PerCatalog[SearchSpace]]] = {}
 
     async def find(self, visible: Catalog) -> SearchSpace:
-        """The space of ``visible``, which is built at the first call.
+        """The space of ``visible``, which is built over the present index at the first call.
 
         Raises IndexUnavailable if the database has no index, or one of another embedder.
         """
         name = visible.database
-        spaces = self._loaded.get(name)
-        if spaces is None:
-            spaces = await self._loading.run(name, lambda: self._load(name))
-            spaces = self._loaded.setdefault(name, spaces)
-        return await spaces.load(visible)
+        held = self._held.get(name)
+        if held is None or visible not in held[1]:
+            index = await self._load(name)
+            held = self._held.get(name)
+            if held is None or held[0] is not index:
+                patterns = self._modules.get(name, {})
+                build = partial(
+                    build_space, index=index, embedder=self._embedder, patterns=patterns
+                )
+                held = self._held[name] = (index, PerCatalog(build, most=_MOST_SPACES))
+        return await held[1].load(visible)
 
-    def forget(self, database: str) -> None:
-        """Drops the cached index and spaces of a database."""
-        self._loaded.pop(database, None)
-
-    async def _load(self, database: str) -> PerCatalog[SearchSpace]:
+    async def _load(self, database: str) -> IndexedDatabase:
         index = await self._store.load(database)
         if index is None:
             raise IndexUnavailable(
                 f"The database {database!r} has not been indexed.",
                 hint=f"Run `quorumsql index build {database}`.",
             )
-        if index.embedder != self._embedder.name:
+        if index.head.embedder != self._embedder.name:
             raise IndexUnavailable(
-                f"The index of {database!r} was made with the embedder {index.embedder!r}, "
+                f"The index of {database!r} was made with the embedder {index.head.embedder!r}, "
                 f"the service uses {self._embedder.name!r}.",
                 hint=f"Run `quorumsql index build {database}` again.",
             )
-        vectors = (await self._store.table_vectors(index.head)).astype(np.float16)
-        patterns = self._modules.get(database, {})
-        return PerCatalog(
-            lambda visible: build_space(visible, index, vectors, self._embedder, patterns),
-            most=_MOST_SPACES,
-        )
+        return index

@@ -14,7 +14,7 @@ import typer
 from nl2sql.errors import InvalidRequest, QuorumError, ServerUnavailable
 from nl2sql.settings import Settings
 from nl2sql.skipped import Skipped, count, describe_skipped
-from retrieval.index_store.generations import IndexHead
+from retrieval.index_store.indexed_database import IndexHead
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from serve_app.cli.context import CliContext
@@ -71,10 +71,7 @@ def build(
     try:
         asyncio.run(prepare(settings, reporter, databases=names))
     except KeyboardInterrupt:
-        say(
-            "Stopped. The old index remains in use. Finished embeddings are stored; the next "
-            "`quorumsql index build` continues from here."
-        )
+        say("Stopped. The old index remains in use.")
         raise typer.Exit(_INTERRUPTED) from None
     # People have seen each step when it ended.
     document = {"databases": names, "warnings": reporter.warnings}
@@ -89,7 +86,7 @@ def status(
         str | None, typer.Argument(help="A database; default: all, also removed ones.")
     ] = None,
 ) -> Output:
-    """Show the index of each database: age, contents, size, and whether it is current."""
+    """Show the index of each database: age, contents, and whether it is current."""
     cli: CliContext = context.obj
     found = asyncio.run(_read_all(cli.settings, database))
     return Output(found, lambda: _print(found))
@@ -98,12 +95,11 @@ def status(
 def _print(found: list[dict[str, Any]]) -> None:
     for index in found:
         said = f"{index['database']}: {index['state']}"
-        if "generation" in index:
+        if "version" in index:
             parts = (
                 count(index["tables"], "table"),
                 count(index["columns"], "column"),
                 count(index["values"], "value"),
-                f"{index['bytes'] / 1e6:,.1f} MB",
                 f"indexed {index['indexed_at']:%Y-%m-%d %H:%M} UTC",
             )
             said += f"; {', '.join(parts)}"
@@ -145,7 +141,7 @@ async def _read(
             state = "unreachable"
             problem = error.details if isinstance(error, ServerUnavailable) else str(error)
         else:
-            fingerprint = fingerprint_schema(wiring, catalog)
+            fingerprint = fingerprint_schema(catalog)
             is_current = head is not None and head.fingerprint == fingerprint
             state = "current" if is_current else "changed"
             left_out = catalog.skipped
@@ -159,7 +155,6 @@ async def _read(
         "state": state,
         "indexed_at": head.indexed_at.astimezone(UTC),
         "values": values,
-        "bytes": await store.measure(head),
     }
 
 

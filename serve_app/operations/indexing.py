@@ -1,31 +1,25 @@
-"""The indexing job of a configured database: its phases and their progress."""
+"""The indexing job of configured databases: its phases and their progress."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from nl2sql.catalog import Catalog, ForeignKey
 from nl2sql.errors import QuorumError, ServerUnavailable, SettingsError, Unavailable
 from nl2sql.settings.database import DatabaseSettings
 from nl2sql.skipped import Skipped, count, describe_skipped, list_remedies
+from retrieval.embedding.embedder import Embedder
 from retrieval.examples.importing import refresh_examples
 from retrieval.glosses import build_glosses
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
-from retrieval.indexing import (
-    CORE_PHASES,
-    Draft,
-    IndexingResources,
-    IndexReport,
-    Phase,
-    PhaseProgress,
-    Progress,
-    describe_catalog,
-    run_job,
-)
+from retrieval.indexing import Progress, describe_catalog, update_index
+from retrieval.introspection.source_database import SourceDatabase
 from retrieval.joins.inference import infer_keys
 from retrieval.values.refresh import refresh_values
 from serve_app.composition.wiring import Wiring
@@ -33,73 +27,104 @@ from serve_app.reporting import Reporter, StepProgress
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseJob:
-    """Indexes one database. ``descriptions`` replace missing comments of tables and columns."""
+class IndexReport:
+    """The result of a run; ``notes`` say in words what it did."""
 
-    wiring: Wiring
     database: str
-    store: IndexStore
-    descriptions: Mapping[str, str]
+    tables: int
+    columns: int
+    embedded: int
+    is_changed: bool
+    skipped: tuple[Skipped, ...]
+    notes: tuple[str, ...]
 
-    def phases(self) -> tuple[Phase, ...]:
-        """The phases in order: the index and its swap, then values and examples beside it."""
-        return (
-            Phase("reading the schema", self._read_schema),
-            Phase("inferring keys", self._infer_keys),
-            Phase("describing columns", self._describe),
-            *CORE_PHASES,
-            Phase("reading values", self._refresh_values),
-            Phase("examples", self._refresh_examples),
-        )
+    def describe(self) -> str:
+        """One line with the counts and the notes."""
+        done = f"{count(self.embedded, 'card')} embedded" if self.is_changed else "unchanged"
+        counts = (count(self.tables, "table"), count(self.columns, "column"))
+        return ", ".join((*counts, done, *self.notes))
 
-    async def _read_schema(self, draft: Draft, bench: IndexingResources) -> Draft:
-        read = await asyncio.to_thread(self.wiring.source(self.database).read_catalog)
-        catalog = describe_catalog(read, self.descriptions)
-        fingerprint = fingerprint_schema(self.wiring, catalog)
-        return replace(draft, catalog=catalog, fingerprint=fingerprint, skipped=read.skipped)
 
-    async def _infer_keys(self, draft: Draft, bench: IndexingResources) -> Draft:
-        """Infers keys from sampled rows; reuses those of the live index for the same schema."""
-        head = await bench.writer.head()
-        if head is not None and head.fingerprint == draft.fingerprint:
-            keys = (await self.store.load_catalog(head)).inferred_keys
+async def index_database(
+    wiring: Wiring,
+    database: str,
+    store: IndexStore,
+    embedder: Embedder,
+    descriptions: Mapping[str, str] = MappingProxyType({}),
+    progress: Callable[[str, int, int], None] = lambda phase, done, total: None,
+) -> IndexReport:
+    """Indexes one database: its schema with a swap, then values and examples beside it.
+
+    ``descriptions`` replace missing comments of tables and columns. ``progress`` is called with a
+    phase, what is done, and the total or 0. Keys are inferred from sampled rows; those of the
+    present index stay while the schema is the same.
+    """
+
+    def begin(phase: str) -> Progress:
+        progress(phase, 0, 0)
+        return partial(progress, phase)
+
+    source = wiring.source(database)
+    await store.prepare()
+    async with store.writer(database, lambda: progress("waiting for another run", 0, 0)) as writer:
+        begin("reading the schema")
+        read = await asyncio.to_thread(source.read_catalog)
+        catalog = describe_catalog(read, descriptions)
+        fingerprint = fingerprint_schema(catalog)
+        present = await writer.load()
+        if present is not None and present.head.fingerprint == fingerprint:
+            keys = present.catalog.inferred_keys
         else:
-            keys = await asyncio.to_thread(self._sample_keys, draft.catalog, bench.progress)
-        catalog = replace(draft.catalog, inferred_keys=keys)
-        note = f"{count(len(keys), 'key')} inferred" if keys else ""
-        return replace(draft, catalog=catalog).with_note(note)
-
-    def _sample_keys(self, catalog: Catalog, progress: PhaseProgress) -> tuple[ForeignKey, ...]:
-        with self.wiring.source(self.database) as sampler:
-            return infer_keys(catalog, sampler, progress=progress)
-
-    async def _describe(self, draft: Draft, bench: IndexingResources) -> Draft:
+            keys = await asyncio.to_thread(_sample_keys, source, catalog, begin("inferring keys"))
+        catalog = replace(catalog, inferred_keys=keys)
+        begin("describing columns")
         # General synonyms are applied to the question instead, where they can weigh less than the
         # words of the schema.
-        synonyms = self.wiring.read_synonyms(self.database, draft.catalog)
-        glosses = await asyncio.to_thread(build_glosses, draft.catalog, synonyms)
-        return replace(draft, glosses=glosses)
-
-    async def _refresh_values(self, draft: Draft, bench: IndexingResources) -> Draft:
-        report = await refresh_values(
-            draft.catalog,
-            ValueStore(self.store),
-            self.wiring.source(self.database),
-            self.wiring.read_synonyms(self.database, draft.catalog),
-            skip=self.wiring.settings.databases[self.database].skip_values,
-            progress=bench.progress,
+        synonyms = wiring.read_synonyms(database, catalog)
+        glosses = await asyncio.to_thread(build_glosses, catalog, synonyms)
+        update = await update_index(
+            writer,
+            embedder,
+            catalog,
+            glosses,
+            fingerprint=fingerprint,
+            progress=begin("embedding"),
         )
-        return draft.with_note(report.describe())
-
-    async def _refresh_examples(self, draft: Draft, bench: IndexingResources) -> Draft:
-        dialect = self.wiring.settings.databases[self.database].dialect
-        count = await refresh_examples(
-            self.database, dialect, self.store, bench.embedder, progress=bench.progress
+        values = await refresh_values(
+            catalog,
+            ValueStore(store),
+            source,
+            synonyms,
+            skip=wiring.settings.databases[database].skip_values,
+            progress=begin("reading values"),
         )
-        return draft.with_note(f"{count:,} examples embedded anew" if count else "")
+        anew = await refresh_examples(
+            database, catalog.dialect, store, embedder, progress=begin("examples")
+        )
+    notes = (
+        f"{count(len(keys), 'key')} inferred" if keys else "",
+        values.describe(),
+        f"{anew:,} examples embedded anew" if anew else "",
+    )
+    return IndexReport(
+        database,
+        len(catalog.tables),
+        sum(len(table.columns) for table in catalog.tables),
+        update.embedded,
+        update.is_changed,
+        read.skipped,
+        tuple(filter(None, notes)),
+    )
 
 
-def fingerprint_schema(wiring: Wiring, catalog: Catalog) -> str:
+def _sample_keys(
+    source: SourceDatabase[Any], catalog: Catalog, progress: Progress
+) -> tuple[ForeignKey, ...]:
+    with source as sampler:
+        return infer_keys(catalog, sampler, progress=progress)
+
+
+def fingerprint_schema(catalog: Catalog) -> str:
     """A hash that changes with the schema of ``catalog``."""
     return replace(catalog, inferred_keys=()).fingerprint[:32]
 
@@ -124,13 +149,12 @@ async def index_databases(
     failures: list[tuple[str, QuorumError]] = []
     try:
         for name in names:
-            job = DatabaseJob(wiring, name, store, descriptions.get(name, {}))
             try:
                 with reporter.step(f"Index of {name}") as step:
-                    report = await run_job(
-                        name, job.phases(), store, embedder, progress=_follow(step)
+                    report = await index_database(
+                        wiring, name, store, embedder, descriptions.get(name, {}), _follow(step)
                     )
-                    step.finish(_describe(report))
+                    step.finish(report.describe())
             except (Unavailable, SettingsError) as error:
                 failures.append((name, error))
                 continue
@@ -152,14 +176,8 @@ async def index_databases(
     return reports
 
 
-def _follow(step: StepProgress) -> Progress:
+def _follow(step: StepProgress) -> Callable[[str, int, int], None]:
     return lambda phase, done, total: step.update(done, total or None, phase)
-
-
-def _describe(report: IndexReport) -> str:
-    done = f"{count(report.embedded, 'card')} embedded" if report.changed else "unchanged"
-    counts = (count(report.tables, "table"), count(report.columns, "column"))
-    return ", ".join((*counts, done, *report.notes))
 
 
 def describe_emptiness(

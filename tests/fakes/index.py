@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nl2sql.catalog import Catalog
-from nl2sql.errors import IndexReplaced
 from retrieval.embedding.embedder import Embedder
-from retrieval.index_store.cards import Card, ColumnCard
-from retrieval.index_store.generations import IndexedDatabase, IndexHead
-from retrieval.index_store.index_writer import IndexWriter, NewGeneration
-from retrieval.index_store.nearest import Mask
+from retrieval.index_store.index_writer import IndexWriter
+from retrieval.index_store.indexed_database import (
+    CardKind,
+    IndexedDatabase,
+    IndexHead,
+    NewIndex,
+)
 from retrieval.index_store.store import IndexStore
 
 
@@ -51,7 +52,7 @@ class FakeIndexStore(IndexStore):
     def __init__(self) -> None:
         super().__init__("postgresql://nobody@nowhere/nothing")
         self.indexes: dict[str, IndexedDatabase] = {}
-        self.vectors: dict[tuple[str, str, bytes], NDArray[np.float32]] = {}
+        self.vectors: dict[str, dict[str, NDArray[Any]]] = {}
         self.loads: list[str] = []
         self.replaced: list[str] = []
         self._locks: dict[str, asyncio.Lock] = {}
@@ -72,26 +73,25 @@ class FakeIndexStore(IndexStore):
         self.loads.append(database)
         return self.indexes.get(database)
 
-    async def load_catalog(self, head: IndexHead) -> Catalog:
-        """The catalog of the stored index."""
-        return self._live(head).catalog
-
-    async def table_vectors(self, head: IndexHead) -> NDArray[np.float32]:
-        """One row for each table."""
-        return self._stack(head, self._live(head).cards.tables)
-
-    async def nearest_tables(
-        self, head: IndexHead, vector: NDArray[np.float32], limit: int, among: Mask | None = None
+    async def nearest(
+        self,
+        head: IndexHead,
+        kind: CardKind,
+        vector: NDArray[np.float32],
+        limit: int,
+        among: bytes | None = None,
     ) -> list[tuple[int, float]]:
         """By cosine similarity, nearest first."""
-        return _sort_nearest(await self.table_vectors(head), vector, limit, among)
-
-    async def nearest_columns(
-        self, head: IndexHead, vector: NDArray[np.float32], limit: int, among: Mask | None = None
-    ) -> list[tuple[int, float]]:
-        """By cosine similarity, nearest first."""
-        vectors = self._stack(head, self._live(head).cards.columns)
-        return _sort_nearest(vectors, vector, limit, among)
+        index = self.indexes[head.database]
+        texts = {
+            "table": [card.summary for card in index.cards.tables],
+            "column": [card.text for card in index.cards.columns],
+        }[kind]
+        bits = b"\xff" * len(texts) if among is None else among
+        seen = [at for at in range(len(texts)) if bits[at // 8] >> at % 8 & 1]
+        known = self.vectors[head.database]
+        cosines = {at: float(known[texts[at]] @ vector) for at in seen}
+        return sorted(cosines.items(), key=lambda pair: -pair[1])[:limit]
 
     @asynccontextmanager
     async def writer(
@@ -107,20 +107,6 @@ class FakeIndexStore(IndexStore):
     async def close(self) -> None:
         """Nothing to close."""
 
-    def _live(self, head: IndexHead) -> IndexedDatabase:
-        index = self.indexes.get(head.database)
-        if index is None or index.head.generation != head.generation:
-            raise IndexReplaced(f"The index of {head.database!r} was replaced.")
-        return index
-
-    def _stack(
-        self, head: IndexHead, cards: Sequence[Card] | Sequence[ColumnCard]
-    ) -> NDArray[np.float32]:
-        rows = [
-            self.vectors[head.database, head.embedder, bytes.fromhex(card.sha256)] for card in cards
-        ]
-        return np.array(rows, dtype=np.float32).reshape(len(rows), head.dimensions)
-
 
 class FakeIndexWriter(IndexWriter):
     """Writes into a store in memory."""
@@ -133,80 +119,37 @@ class FakeIndexWriter(IndexWriter):
         """What was put there last."""
         return await self._store.head(self._database)
 
-    async def known_hashes(self, embedder: str) -> set[bytes]:
-        """The hashes of the stored vectors of this database."""
-        return {
-            sha256
-            for database, name, sha256 in self._store.vectors
-            if (database, name) == (self._database, embedder)
-        }
+    async def load(self) -> IndexedDatabase | None:
+        """What was put there last."""
+        return self._store.indexes.get(self._database)
 
-    async def add_vectors(
-        self, embedder: str, hashes: Sequence[bytes], vectors: NDArray[np.float32]
-    ) -> None:
-        """Stores the vectors."""
-        for sha256, vector in zip(hashes, vectors, strict=True):
-            self._store.vectors[self._database, embedder, sha256] = vector
+    async def known_vectors(self, embedder: str) -> dict[str, NDArray[Any]]:
+        """Those of the stored index."""
+        head = await self.head()
+        if head is None or head.embedder != embedder:
+            return {}
+        return dict(self._store.vectors[self._database])
 
-    async def replace(
-        self, new: NewGeneration, progress: Callable[[int, int], None] = lambda done, total: None
-    ) -> IndexHead:
-        """Replaces the index by one of the next generation."""
-        old = self._store.indexes.get(self._database)
-        widths = [
-            len(vector)
-            for (database, name, _), vector in self._store.vectors.items()
-            if (database, name) == (self._database, new.embedder)
-        ]
+    async def replace(self, new: NewIndex) -> None:
+        """Replaces the index."""
         head = IndexHead(
             database=self._database,
-            generation=old.head.generation + 1 if old else 1,
             version=new.version,
             fingerprint=new.fingerprint,
             embedder=new.embedder,
-            dimensions=widths[0] if widths else 0,
             dialect=new.catalog.dialect,
             search_path=new.catalog.search_path,
             tables=len(new.catalog.tables),
             columns=sum(len(table.columns) for table in new.catalog.tables),
-            column_cards=len(new.cards.columns),
-            foreign_keys=len(new.catalog.foreign_keys),
-            inferred_keys=len(new.catalog.inferred_keys),
             indexed_at=datetime(2025, 1, 1, tzinfo=UTC),
         )
+        rows = [new.vectors[card.summary] for card in new.cards.tables]
         self._store.replaced.append(self._database)
-        self._store.indexes[self._database] = IndexedDatabase(head, new.catalog, new.cards)
-        await self.clean_up()
-        return head
+        self._store.vectors[self._database] = dict(new.vectors)
+        self._store.indexes[self._database] = IndexedDatabase(
+            head, new.catalog, new.cards, np.array(rows, dtype=np.float16)
+        )
 
     async def drop(self) -> bool:
         """Deletes the index."""
-        found = self._store.indexes.pop(self._database, None) is not None
-        await self.clean_up()
-        return found
-
-    async def clean_up(self) -> None:
-        """Deletes the vectors that no index uses."""
-        index = self._store.indexes.get(self._database)
-        used: set[bytes] = set()
-        if index is not None:
-            used |= {bytes.fromhex(card.sha256) for card in index.cards.tables}
-            used |= {bytes.fromhex(card.sha256) for card in index.cards.columns}
-        for key in list(self._store.vectors):
-            if key[0] == self._database and (
-                index is None or key[1] != index.embedder or key[2] not in used
-            ):
-                del self._store.vectors[key]
-
-
-def _sort_nearest(
-    vectors: NDArray[np.float32], vector: NDArray[np.float32], limit: int, among: Mask | None
-) -> list[tuple[int, float]]:
-    if not len(vectors):
-        return []
-    cosines = vectors @ vector
-    bits = b"\xff" * len(vectors) if among is None else among.bits
-    order = [
-        int(at) for at in np.argsort(-cosines, kind="stable") if bits[at // 8] >> int(at % 8) & 1
-    ]
-    return [(at, float(cosines[at])) for at in order[:limit]]
+        return self._store.indexes.pop(self._database, None) is not None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from nl2sql.catalog import Catalog
 from retrieval.embedding.embedder import Embedder
-from retrieval.index_store.generations import IndexedDatabase
+from retrieval.index_store.indexed_database import IndexedDatabase
 from retrieval.index_store.store import IndexStore
-from retrieval.indexing import CORE_PHASES, Draft, IndexingResources, IndexReport, Phase, run_job
+from retrieval.indexing import IndexUpdate, update_index
 from tests.fakes import SHOP, FakeEmbedder
 
 
@@ -18,22 +19,14 @@ async def index_database(
     store: IndexStore,
     embedder: Embedder,
     *,
-    glosses: Mapping[str, str] | None = None,
-    progress: Callable[[str, int, int], None] = lambda phase, done, total: None,
-) -> IndexReport:
+    glosses: Mapping[str, str] = MappingProxyType({}),
+    on_wait: Callable[[], None] = lambda: None,
+) -> IndexUpdate:
     """Updates the index of the catalog's database to the catalog and the glosses."""
-
-    async def start(draft: Draft, resources: IndexingResources) -> Draft:
-        return replace(
-            draft,
-            catalog=catalog,
-            fingerprint=replace(catalog, inferred_keys=()).fingerprint,
-            skipped=catalog.skipped,
-            glosses=glosses or {},
-        )
-
-    phases = (Phase("schema", start), *CORE_PHASES)
-    return await run_job(catalog.database, phases, store, embedder, progress=progress)
+    await store.prepare()
+    fingerprint = replace(catalog, inferred_keys=()).fingerprint
+    async with store.writer(catalog.database, on_wait) as writer:
+        return await update_index(writer, embedder, catalog, glosses, fingerprint=fingerprint)
 
 
 async def index(

@@ -16,7 +16,7 @@ from quorumsql.contract.schema import (
     TablesResponse,
 )
 from retrieval.glosses import IndexedGlossary
-from retrieval.index_store.generations import IndexedDatabase
+from retrieval.index_store.indexed_database import IndexedDatabase
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import parse_semantics
@@ -51,7 +51,7 @@ OWN = (
 def keep(catalog: Catalog) -> FakeIndexStore:
     """A store with the catalog alone."""
     store, nothing = FakeIndexStore(), cast(Any, None)
-    store.indexes[catalog.database] = IndexedDatabase(nothing, catalog, nothing)
+    store.indexes[catalog.database] = IndexedDatabase(nothing, catalog, nothing, nothing)
     return store
 
 

@@ -25,12 +25,11 @@ from nl2sql.results.json_values import to_json_value
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from retrieval.embedding.embedder import Embedder
-from retrieval.indexing import run_job
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.http.app import build_http_app
-from serve_app.operations.indexing import DatabaseJob
+from serve_app.operations.indexing import index_database
 from serve_app.reporting import SilentReporter
 from serve_app.service.query_service import QueryService
 from serve_app.service.services import Services
@@ -327,6 +326,5 @@ async def open_interfaces(
         if embedder is not None:
             parts = replace(parts, embedder=embedder)
             for name in wiring.settings.databases:
-                phases = DatabaseJob(wiring, name, parts.store, {}).phases()
-                await run_job(name, phases, parts.store, embedder)
+                await index_database(wiring, name, parts.store, embedder)
         yield build_interfaces(wiring.settings, parts)

@@ -17,10 +17,9 @@ from nl2sql.types import Feedback
 from retrieval.examples.importing import Pair, import_pairs
 from retrieval.examples.records import Verifier
 from retrieval.index_store.example_store import ExampleStore
-from retrieval.indexing import run_job
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.indexing import DatabaseJob
+from serve_app.operations.indexing import index_database
 from serve_app.reporting import SilentReporter
 from tests.attacks.injections.injection import SAID, STORED, ObeyingEngine
 from tests.attacks.injections.planted import DATABASE, PRINCIPALS, build_settings, open_stage
@@ -55,8 +54,7 @@ async def _open(stack: AsyncExitStack, wiring: Wiring) -> LocalParts:
         open_parts(wiring, SilentReporter(), engine=ObeyingEngine())
     )
     parts = replace(opened, embedder=FakeEmbedder(wiring.settings.index.embedder))
-    phases = DatabaseJob(wiring, DATABASE, parts.store, {}).phases()
-    await run_job(DATABASE, phases, parts.store, parts.embedder)
+    await index_database(wiring, DATABASE, parts.store, parts.embedder)
     await _store_examples(wiring, parts)
     return parts
 

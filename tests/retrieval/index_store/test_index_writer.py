@@ -1,4 +1,4 @@
-"""Swaps under readers, runs that are broken off, and two runs at once."""
+"""An index that is replaced, runs that are broken off, and two runs at once."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import psycopg
 import pytest
 from numpy.typing import NDArray
 
@@ -27,20 +26,6 @@ def build_catalog(count: int, prefix: str) -> Catalog:
     return Catalog("swapped", tuple(tables))
 
 
-class BrittleEmbedder(FakeEmbedder):
-    """Breaks, like a process that is killed, once it has embedded so many texts."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self._most = most
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """One row a text."""
-        if len(self.texts) + len(texts) > self._most:
-            raise RuntimeError("killed")
-        return super().embed(texts)
-
-
 class SlowEmbedder(FakeEmbedder):
     """Waits until the test lets it go on."""
 
@@ -57,72 +42,30 @@ class SlowEmbedder(FakeEmbedder):
         return super().embed(texts)
 
 
-def list_tables(url: str) -> set[str]:
-    rows = execute(url, "SELECT tablename FROM pg_tables WHERE schemaname = 'quorumsql'")
-    return {name for (name,) in rows}
+def count_rows(url: str) -> tuple[int, ...]:
+    tables = ("indexes", "indexed_tables", "card_vectors")
+    counts = ", ".join(f"(SELECT count(*) FROM quorumsql.{table})" for table in tables)
+    [found] = execute(url, f"SELECT {counts}")
+    return found
 
 
-def count_rows(url: str, table: str) -> int:
-    [(count,)] = execute(url, f"SELECT count(*) FROM quorumsql.{table}")
-    return int(count)
-
-
-async def test_an_index_that_was_replaced_leaves_nothing_behind(
+async def test_an_index_that_was_replaced_or_dropped_leaves_nothing_behind(
     store: IndexStore, index_url: str
 ) -> None:
     embedder = FakeEmbedder()
     for prefix in ("a", "b", "c"):
         await index_database(build_catalog(5, prefix), store, embedder)
-    head = (await load(store, "swapped")).head
-    generations = {name for name in list_tables(index_url) if name[-1].isdigit()}
-    assert all(name.endswith(f"_{head.generation}") for name in generations)
-    assert len(generations) == 6
-    assert count_rows(index_url, "generations") == 1
-    assert count_rows(index_url, "pending_vectors") == 0
-
-
-async def test_a_generation_that_is_still_read_is_dropped_by_the_next_run(
-    store: IndexStore, index_url: str
-) -> None:
-    embedder = FakeEmbedder()
-    old = (await index(store, build_catalog(5, "a"), embedder)).head
-    with psycopg.connect(index_url) as reader:
-        reader.execute(f"SELECT * FROM quorumsql.table_defs_{old.generation}")
-        report = await index_database(build_catalog(5, "b"), store, embedder)
-        assert report.changed
-        assert f"table_defs_{old.generation}" in list_tables(index_url)
-    await index_database(build_catalog(5, "b"), store, embedder)
-    assert f"table_defs_{old.generation}" not in list_tables(index_url)
-
-
-async def test_a_run_that_was_killed_while_embedding_goes_on(
-    store: IndexStore, index_url: str
-) -> None:
-    catalog = build_catalog(400, "t")  # 800 cards: a table's and its column's
-    await index(store)
-    killed = BrittleEmbedder(300)
-    with pytest.raises(RuntimeError):
-        await index_database(catalog, store, killed)
-    assert await store.head("swapped") is None
-    assert count_rows(index_url, "pending_vectors") == len(killed.texts) == 256
-    rest = FakeEmbedder()
-    report = await index_database(catalog, store, rest)
-    assert report.embedded == len(rest.texts) == 800 - 256
-    assert set(killed.texts).isdisjoint(rest.texts)
-    assert count_rows(index_url, "pending_vectors") == 0
-    stored = await load(store, "swapped")
-    assert np.allclose(
-        await store.table_vectors(stored.head),
-        FakeEmbedder().embed([card.summary for card in stored.cards.tables]),
-        atol=1e-3,
-    )
+    assert count_rows(index_url) == (1, 5, 10)
+    assert await store.drop("swapped")
+    assert count_rows(index_url) == (0, 0, 0)
+    assert not await store.drop("swapped")
 
 
 async def test_a_server_that_ends_the_writer_leaves_the_old_index(
     store: IndexStore, index_url: str
 ) -> None:
     await index(store, build_catalog(5, "a"))
-    before = list_tables(index_url)
+    before = count_rows(index_url)
     embedder = SlowEmbedder()
     run = asyncio.create_task(index_database(build_catalog(5, "b"), store, embedder))
     await embedder.started.wait()
@@ -137,8 +80,8 @@ async def test_a_server_that_ends_the_writer_leaves_the_old_index(
         await run
     stored = await load(store, "swapped")
     assert stored.catalog == build_catalog(5, "a")
-    assert list_tables(index_url) == before
-    assert (await index_database(build_catalog(5, "b"), store, FakeEmbedder())).changed
+    assert count_rows(index_url) == before
+    assert (await index_database(build_catalog(5, "b"), store, FakeEmbedder())).is_changed
 
 
 async def test_the_second_of_two_runs_waits_and_finds_it_done(
@@ -147,26 +90,22 @@ async def test_the_second_of_two_runs_waits_and_finds_it_done(
     first, second = SlowEmbedder(), FakeEmbedder()
     is_waiting = asyncio.Event()
 
-    def follow(phase: str, done: int, total: int) -> None:
-        if phase == "waiting for another run":
-            is_waiting.set()
-
     other = IndexStore(index_url)
     one = asyncio.create_task(index_database(SHOP, store, first))
     await first.started.wait()
-    two = asyncio.create_task(index_database(SHOP, other, second, progress=follow))
+    two = asyncio.create_task(index_database(SHOP, other, second, on_wait=is_waiting.set))
     await is_waiting.wait()
     # Another database does not wait.
-    assert (await index_database(replace(SHOP, database="copy"), other, second)).changed
+    assert (await index_database(replace(SHOP, database="copy"), other, second)).is_changed
     embedded = len(second.texts)
     first.go_on.set()
-    assert (await one).changed
-    assert not (await two).changed
+    assert (await one).is_changed
+    assert not (await two).is_changed
     assert len(second.texts) == embedded
     await other.close()
 
 
-async def test_only_what_is_new_is_embedded(store: IndexStore, index_url: str) -> None:
+async def test_only_what_is_new_is_embedded(store: IndexStore) -> None:
     await index(store)
     embedder = FakeEmbedder()
     comment = replace(SHOP, tables=(replace(CUSTOMERS, comment="Buyers"), *SHOP.tables[1:]))
@@ -175,7 +114,6 @@ async def test_only_what_is_new_is_embedded(store: IndexStore, index_url: str) -
     gone = replace(SHOP, tables=SHOP.tables[1:], foreign_keys=())
     assert (await index_database(gone, store, embedder)).embedded == 0
     assert (await index_database(SHOP, store, embedder)).embedded == 3
-    assert count_rows(index_url, "pending_vectors") == 0
 
 
 async def test_another_embedder_embeds_everything_and_may_be_wider(store: IndexStore) -> None:
@@ -185,5 +123,5 @@ async def test_another_embedder_embeds_everything_and_may_be_wider(store: IndexS
 
     await index(store)
     report = await index_database(SHOP, store, WideEmbedder("wide"))
-    head = (await load(store)).head
-    assert (report.embedded, head.embedder, head.dimensions) == (24, "wide", 192)
+    stored = await load(store)
+    assert (report.embedded, stored.head.embedder, stored.vectors.shape) == (24, "wide", (6, 192))

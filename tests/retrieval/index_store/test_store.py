@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
-import numpy as np
 import psycopg
 import pytest
 
-from execution.postgres.embedded import EmbeddedServer
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
-from nl2sql.errors import IndexReplaced, IndexUnavailable
+from nl2sql.errors import IndexUnavailable
 from retrieval.catalogs import IndexedCatalogs
 from retrieval.index_store.cards import build_cards
-from retrieval.index_store.nearest import build_mask
+from retrieval.index_store.indexed_database import pack_positions
 from retrieval.index_store.store import IndexStore
 from tests.fakes import SHOP, FakeEmbedder, build_table
-from tests.retrieval.index_store.conftest import create_index, execute
 from tests.retrieval.indexed import index, index_database, load
 
 ODD = Catalog(
@@ -42,15 +38,6 @@ ODD = Catalog(
 )  # fmt: skip
 
 
-def build_words(count: int) -> Catalog:
-    """So many tables with names of their own, over five schemas."""
-    tables = tuple(
-        Table(f"m{at % 5}", f"{chr(97 + at % 26)}{at} word{at * 7}", (Column(f"c{at}", "text"),))
-        for at in range(count)
-    )
-    return Catalog("words", tables)
-
-
 @pytest.mark.parametrize("catalog", [SHOP, ODD, Catalog("empty", ())], ids=["shop", "odd", "empty"])
 async def test_catalog_and_cards_survive(store: IndexStore, catalog: Catalog) -> None:
     glosses = {"sales.orders": "bought things", "sales.orders.total": "[AMT]"}
@@ -58,88 +45,34 @@ async def test_catalog_and_cards_survive(store: IndexStore, catalog: Catalog) ->
     stored = await load(store, catalog.database)
     assert stored.catalog == catalog
     assert stored.cards == build_cards(catalog, glosses)
-    assert (await store.table_vectors(stored.head)).shape[0] == len(catalog.tables)
+    assert len(stored.vectors) == len(catalog.tables)
+    # All readers share one object.
+    assert await store.load(catalog.database) is stored
 
 
-async def test_the_nearest_cards_come_first(store: IndexStore) -> None:
+async def test_the_nearest_visible_cards_come_first(store: IndexStore) -> None:
     embedder = FakeEmbedder()
     stored = await index(store, SHOP, embedder)
+    # Another database's cards are near too.
+    await index(store, replace(SHOP, database="copy"), embedder)
     asked = embedder.embed([stored.cards.tables[4].summary, stored.cards.columns[7].text])
-    tables = await store.nearest_tables(stored.head, asked[0], 3)
-    columns = await store.nearest_columns(stored.head, asked[1], 3)
+    tables = await store.nearest(stored.head, "table", asked[0], 3)
+    columns = await store.nearest(stored.head, "column", asked[1], 3)
     assert (tables[0][0], columns[0][0]) == (4, 7)
     for found in (tables, columns):
         assert found[0][1] == pytest.approx(1, abs=1e-3)
         assert [cosine for _, cosine in found] == sorted((hit[1] for hit in found), reverse=True)
+    among = [at for at in range(len(stored.cards.tables)) if at != 4]
+    bits = pack_positions(among, len(stored.cards.tables))
+    seen = await store.nearest(stored.head, "table", asked[0], 30, bits)
+    assert sorted(at for at, _ in seen) == among
 
 
-@pytest.fixture(scope="module")
-def words_url(embedded_server: EmbeddedServer) -> str:
-    """An index of 5,200 tables, more than are read one by one."""
-    url = create_index(embedded_server, "many_words")
-    asyncio.run(index_words(url))
-    return url
-
-
-async def index_words(url: str) -> None:
-    store = IndexStore(url)
-    await index(store, build_words(5200))
-    await store.close()
-
-
-@pytest.mark.parametrize("visible", ["all", "most", "every second", "few", "the farthest"])
-async def test_a_mask_hides_and_never_starves(words_url: str, visible: str) -> None:
-    store, limit = IndexStore(words_url), 40
-    head = (await load(store, "words")).head
-    vector = FakeEmbedder().embed(["word700 m3"])[0]
-    cosines = await store.table_vectors(head) @ vector
-    seen = {
-        "all": range(5200),
-        "most": range(100, 5200),
-        "every second": range(0, 5200, 2),
-        "few": range(0, 5200, 300),
-        "the farthest": sorted(np.argsort(cosines, kind="stable")[:5100].tolist()),
-    }[visible]
-    mask = None if visible == "all" else build_mask(seen, 5200)
-    found = await store.nearest_tables(head, vector, limit, mask)
-    await store.close()
-    positions = [at for at, _ in found]
-    assert len(set(positions)) == min(limit, len(seen))
-    assert set(positions) <= set(seen)
-    # Many cards are equally near: the distances are compared, not the positions.
-    best = np.sort(cosines[list(seen)])[::-1][: len(found)]
-    assert np.allclose([cosine for _, cosine in found], best, atol=0.02)
-
-
-async def test_the_search_can_use_the_hnsw_index(store: IndexStore, index_url: str) -> None:
-    head = (await index(store)).head
-    plan = execute(
-        index_url,
-        "SET enable_seqscan = off; SET enable_sort = off",
-        f"EXPLAIN SELECT position FROM quorumsql.table_vectors_{head.generation}"
-        " WHERE get_bit('\\xff'::bytea, position) <> 0"
-        " ORDER BY embedding <=> array_fill(0.1::real, ARRAY[64])::halfvec LIMIT 5",
-    )
-    assert f"table_vectors_{head.generation}_hnsw" in "\n".join(line for (line,) in plan)
-
-
-@pytest.mark.parametrize("tables", [0, 6])
-async def test_whoever_reads_an_old_generation_is_told(store: IndexStore, tables: int) -> None:
+async def test_an_index_that_was_replaced_finds_nothing(store: IndexStore) -> None:
     embedder = FakeEmbedder()
-    first = replace(SHOP, tables=SHOP.tables[:tables], foreign_keys=())
-    old = (await index(store, first, embedder)).head
-    await index_database(replace(first, search_path=("stock",)), store, embedder)
-    vector = embedder.embed(["orders"])[0]
-    with pytest.raises(IndexReplaced):
-        await store.nearest_tables(old, vector, 5)
-    with pytest.raises(IndexReplaced):
-        await store.load_catalog(old)
-
-
-async def test_a_question_of_other_dimensions_is_told(store: IndexStore) -> None:
-    head = (await index(store)).head
-    with pytest.raises(IndexUnavailable, match="64 dimensions"):
-        await store.nearest_tables(head, np.ones(3, dtype=np.float32), 5)
+    old = (await index(store, SHOP, embedder)).head
+    await index_database(replace(SHOP, search_path=("stock",)), store, embedder)
+    assert await store.nearest(old, "table", embedder.embed(["orders"])[0], 5) == []
 
 
 async def test_a_database_without_an_index_is_told_apart(store: IndexStore) -> None:

@@ -49,14 +49,13 @@ from nl2sql.types import (
 )
 from nl2sql.words import split_words
 from retrieval.index_store.store import IndexStore
-from retrieval.indexing import run_job
 from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from retrieval.introspection.sqlite_file import read_sqlite_catalog
 from retrieval.planner import SchemaPlanner
 from retrieval.retriever import HybridRetriever
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.indexing import DatabaseJob
+from serve_app.operations.indexing import index_database as index_whole
 from tests.fakes import FakeCatalogs, FakeEmbedder, FakeIndexStore
 from tests.retrieval.indexed import index_database, load
 from tests.retrieval.odd_schemas.schemas import SCHEMAS, OddSchema
@@ -246,11 +245,10 @@ async def test_an_odd_schema_survives_the_index_and_the_whole_job(
     try:
         first = await index_database(made.catalog, store, FakeEmbedder())
         again = await index_database(made.catalog, store, FakeEmbedder())
-        assert (first.changed, again.changed, again.embedded) == (True, False, 0)
+        assert (first.is_changed, again.is_changed, again.embedded) == (True, False, 0)
         assert (await load(store, name)).catalog == made.catalog
         # With values, inferred keys and glosses.
-        phases = DatabaseJob(wiring, name, store, {}).phases()
-        report = await run_job(name, phases, store, FakeEmbedder())
+        report = await index_whole(wiring, name, store, FakeEmbedder())
         assert (report.tables, len(report.skipped)) == (
             len(made.odd.tables),
             len(made.odd.skipped),

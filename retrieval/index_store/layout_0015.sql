@@ -1,31 +1,30 @@
--- All tables but those of the generations (generations.py).
-CREATE TABLE quorumsql.generations (
-    generation     int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    database       text NOT NULL,
-    live           boolean NOT NULL,
+-- A database's index: its head, with all keys between its tables.
+CREATE TABLE quorumsql.indexes (
+    database       text PRIMARY KEY,
     version        text NOT NULL,
     fingerprint    text NOT NULL,
     embedder       text NOT NULL,
-    dimensions     int NOT NULL,
     dialect        text NOT NULL,
     search_path    text[] NOT NULL,
     tables         int NOT NULL,
     columns        int NOT NULL,
-    column_cards   int NOT NULL,
-    foreign_keys   int NOT NULL,
-    inferred_keys  int NOT NULL,
-    indexed_at     timestamptz NOT NULL DEFAULT clock_timestamp()
+    indexed_at     timestamptz NOT NULL,
+    foreign_keys   json NOT NULL
 );
-CREATE UNIQUE INDEX one_live_generation
-    ON quorumsql.generations (database) WHERE live;
-
--- What a run has embedded and no index holds yet: an interrupted run goes on from here.
-CREATE TABLE quorumsql.pending_vectors (
-    database  text NOT NULL,
-    embedder  text NOT NULL,
-    sha256    bytea NOT NULL,
+-- A table of the database with its columns and its card.
+CREATE TABLE quorumsql.indexed_tables (
+    database  text REFERENCES quorumsql.indexes ON DELETE CASCADE,
+    position  int,
+    body      json NOT NULL,
+    PRIMARY KEY (database, position)
+);
+-- The vectors of the cards of its tables and of its columns.
+CREATE TABLE quorumsql.card_vectors (
+    database  text REFERENCES quorumsql.indexes ON DELETE CASCADE,
+    kind      text CHECK (kind IN ('table', 'column')),
+    position  int,
     embedding halfvec NOT NULL,
-    PRIMARY KEY (database, embedder, sha256)
+    PRIMARY KEY (database, kind, position)
 );
 
 CREATE TABLE quorumsql.column_values (

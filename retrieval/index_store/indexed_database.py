@@ -1,0 +1,257 @@
+"""The index of one database: its head, its tables with their cards, and the vectors of the cards.
+
+A table with its card is a row of JSON, because the index reads and writes whole tables only. The
+vector search sorts the vectors of one database, which is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any, Literal, LiteralString
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+from psycopg import AsyncConnection
+from pydantic import TypeAdapter
+
+from nl2sql.catalog import Catalog, ForeignKey, Table
+from retrieval.index_store.cards import Card, Cards, collect_cards
+from retrieval.index_store.table_store import read_row
+
+CardKind = Literal["table", "column"]
+Vectors = NDArray[np.float16]
+Connection = AsyncConnection[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHead:
+    """What is known about one database's index without reading it.
+
+    ``version`` changes with everything that search reads, ``fingerprint`` only with the schema.
+    """
+
+    database: str
+    version: str
+    fingerprint: str
+    embedder: str
+    dialect: str
+    search_path: tuple[str, ...]
+    tables: int
+    columns: int
+    indexed_at: datetime
+
+
+@dataclass(frozen=True)
+class IndexedDatabase:
+    """One index in memory; ``vectors`` has a row for each table, the vectors of columns are not
+    read.
+    """
+
+    head: IndexHead
+    catalog: Catalog
+    cards: Cards
+    vectors: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class NewIndex:
+    """The content of a new index. ``cards`` are those of ``catalog``, in its order.
+
+    ``vectors`` holds the vector of every text that is embedded.
+    """
+
+    catalog: Catalog
+    cards: Cards
+    version: str
+    fingerprint: str
+    embedder: str
+    vectors: Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _IndexedTable:
+    table: Table
+    card: Card
+
+
+_TABLE = TypeAdapter(_IndexedTable)
+_KEYS = TypeAdapter(tuple[ForeignKey, ...])
+_HEAD = ", ".join(field.name for field in fields(IndexHead))
+# Rows of a message; between two messages the event loop runs other tasks.
+_CHUNK = 1000
+
+# The search goes through many rows, so a row's distance is computed once.
+_NEAREST: LiteralString = """
+SELECT position, 1 - distance FROM (
+    SELECT position, embedding <=> %(vector)s AS distance
+      FROM quorumsql.card_vectors
+     WHERE database = %(database)s AND kind = %(kind)s
+       AND (%(among)s::bytea IS NULL OR get_bit(%(among)s::bytea, position) <> 0)
+       AND EXISTS (SELECT FROM quorumsql.indexes
+                    WHERE database = %(database)s AND version = %(version)s)
+     ORDER BY distance LIMIT %(limit)s) AS nearest
+"""
+
+
+async def read_heads(connection: Connection, database: str | None = None) -> list[IndexHead]:
+    """The head of one database's index, or those of all databases sorted by name."""
+    cursor = await connection.execute(
+        f"SELECT {_HEAD} FROM quorumsql.indexes"
+        " WHERE %(database)s::text IS NULL OR database = %(database)s ORDER BY database".encode(),
+        {"database": database},
+    )
+    return [read_row(IndexHead, row) for row in await cursor.fetchall()]
+
+
+async def read_index(connection: Connection, head: IndexHead) -> IndexedDatabase:
+    """The index of ``head``, read in the transaction that the head was read in."""
+    name = (head.database,)
+    stored: list[_IndexedTable] = []
+    rows = _stream(
+        connection,
+        "SELECT body::text FROM quorumsql.indexed_tables WHERE database = %s ORDER BY position",
+        name,
+    )
+    async for (body,) in rows:
+        stored.append(_TABLE.validate_json(body))
+    cursor = await connection.execute(
+        "SELECT foreign_keys::text FROM quorumsql.indexes WHERE database = %s", name
+    )
+    row = await cursor.fetchone()
+    keys = _KEYS.validate_json(row[0]) if row else ()
+    catalog = Catalog(
+        head.database,
+        tuple(each.table for each in stored),
+        foreign_keys=tuple(key for key in keys if not key.inferred),
+        search_path=head.search_path,
+        dialect=head.dialect,
+        inferred_keys=tuple(key for key in keys if key.inferred),
+    )
+    cards = collect_cards(catalog, tuple(each.card for each in stored))
+    vectors = await _read_vectors(connection, head.database, "table")
+    return IndexedDatabase(head, catalog, cards, vectors)
+
+
+async def read_known_vectors(
+    connection: Connection, index: IndexedDatabase
+) -> dict[str, NDArray[Any]]:
+    """The vectors of all embedded texts of an index, by text."""
+    columns = await _read_vectors(connection, index.head.database, "column")
+    tables = zip((card.summary for card in index.cards.tables), index.vectors, strict=True)
+    texts = zip((card.text for card in index.cards.columns), columns, strict=True)
+    return {**dict(tables), **dict(texts)}
+
+
+def pack_positions(positions: Sequence[int], size: int) -> bytes:
+    """The positions, below ``size``, as bits: those of 100,000 tables take 12.5 kB in a query.
+
+    >>> pack_positions([0, 9], 12).hex()
+    '0102'
+    """
+    flags: NDArray[Any] = np.zeros(size, dtype=np.bool_)
+    flags[list(positions)] = True
+    return np.packbits(flags, bitorder="little").tobytes()
+
+
+async def find_nearest(
+    connection: Connection,
+    head: IndexHead,
+    kind: CardKind,
+    vector: NDArray[np.float32],
+    limit: int,
+    among: bytes | None,
+) -> list[tuple[int, float]]:
+    """At most ``limit`` (position of a card, cosine similarity), nearest first.
+
+    ``among`` are the visible positions (``pack_positions``); None means all. Nothing if another
+    index replaced that of ``head``, whose positions have other cards.
+    """
+    cursor = await connection.execute(
+        _NEAREST,
+        {
+            "vector": HalfVector(vector),
+            "database": head.database,
+            "kind": kind,
+            "version": head.version,
+            "among": among,
+            "limit": limit,
+        },
+    )
+    return [(position, float(cosine)) for position, cosine in await cursor.fetchall()]
+
+
+async def write_index(connection: Connection, new: NewIndex) -> None:
+    """Replaces the index of the database, in one transaction: readers see the old one until then.
+
+    Raises KeyError if a card has no vector.
+    """
+    catalog, cards = new.catalog, new.cards
+    name = catalog.database
+    async with connection.transaction():
+        await delete_index(connection, name)
+        keys = _KEYS.dump_json((*catalog.foreign_keys, *catalog.inferred_keys))
+        await connection.execute(
+            f"INSERT INTO quorumsql.indexes ({_HEAD}, foreign_keys)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, clock_timestamp(), %s)".encode(),
+            (
+                name,
+                new.version,
+                new.fingerprint,
+                new.embedder,
+                catalog.dialect,
+                list(catalog.search_path),
+                len(catalog.tables),
+                sum(len(table.columns) for table in catalog.tables),
+                keys.decode(),
+            ),
+        )
+        async with (
+            connection.cursor() as cursor,
+            cursor.copy("COPY quorumsql.indexed_tables FROM STDIN") as copy,
+        ):
+            for at, pair in enumerate(zip(catalog.tables, cards.tables, strict=True)):
+                body = _TABLE.dump_json(_IndexedTable(*pair)).decode()
+                await copy.write_row((name, at, body))
+        texts: dict[CardKind, list[str]] = {
+            "table": [card.summary for card in cards.tables],
+            "column": [card.text for card in cards.columns],
+        }
+        async with (
+            connection.cursor() as cursor,
+            cursor.copy("COPY quorumsql.card_vectors FROM STDIN (FORMAT BINARY)") as copy,
+        ):
+            copy.set_types(["text", "text", "int4", "halfvec"])
+            for kind, embedded in texts.items():
+                for at, text in enumerate(embedded):
+                    await copy.write_row((name, kind, at, HalfVector(new.vectors[text])))
+
+
+async def delete_index(connection: Connection, database: str) -> bool:
+    """Deletes the index; False if there was none."""
+    cursor = await connection.execute(
+        "DELETE FROM quorumsql.indexes WHERE database = %s", (database,)
+    )
+    return cursor.rowcount > 0
+
+
+async def _read_vectors(connection: Connection, database: str, kind: CardKind) -> Vectors:
+    rows = _stream(
+        connection,
+        "SELECT embedding FROM quorumsql.card_vectors WHERE database = %s AND kind = %s"
+        " ORDER BY position",
+        (database, kind),
+        binary=True,
+    )
+    found = [vector.to_numpy() async for (vector,) in rows]
+    return np.array(found, dtype=np.float16)
+
+
+async def _stream(
+    connection: Connection, query: str, parameters: Sequence[str], *, binary: bool = False
+) -> AsyncIterator[tuple[Any, ...]]:
+    async with connection.cursor(binary=binary) as cursor:
+        async for row in cursor.stream(query.encode(), parameters, size=_CHUNK):
+            yield row
