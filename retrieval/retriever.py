@@ -7,9 +7,8 @@ the principal may see. A new index is used without a restart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,7 @@ from retrieval.search.catalog_questions import find_tables, read_request, write_
 from retrieval.search.keywords import DraftNames, read_draft, read_words
 from retrieval.search.question_embedder import QuestionEmbedder
 from retrieval.search.ranking import NO_ROUTE, Nearest, TableRanking, rank_tables
-from retrieval.search.space import Patterns, SearchSpace, SearchSpaces
+from retrieval.search.space import SearchSpace, SearchSpaces
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.values.search import IndexedValueSearch
 from retrieval.values.selection import MOST_VALUES, choose_shown
@@ -69,13 +68,11 @@ class HybridRetriever:
         examples: ExampleSelector | None = None,
         glossary: IndexedGlossary | None = None,
         definitions: SemanticLayer | None = None,
-        modules: Mapping[str, Patterns] = MappingProxyType({}),
     ) -> None:
-        """``modules``: database → module → patterns of its tables."""
         self._store = store
         self._visibility = visibility
         self._questions = QuestionEmbedder(embedder)
-        self._spaces = SearchSpaces(store, embedder, modules)
+        self._spaces = SearchSpaces(store, embedder)
         self._settings = settings
         self._flags = flags
         self._values = values if flags.value_index else None
@@ -132,7 +129,7 @@ class HybridRetriever:
             return None
         tables = await run_in_parser_thread(find_tables, request, visible)
         glosses: tuple[tuple[str, str], ...] = ()
-        if tables and self._glossary is not None and request.kind not in ("period", "rows"):
+        if tables and self._glossary is not None and request.kind != "rows":
             described = tables[:_MOST_DESCRIBED]
             glosses = await self._glossary.describe(question, described, visible)
         return await run_in_parser_thread(write_query, request, tables, visible, glosses)

@@ -1,9 +1,7 @@
 """Shows principals the tables of a database: lists that are searched, and one table in detail.
 
-Everything comes from the index, as far as the principal may see it. The values of a column of which
-the principal may see all rows are those of the value index; of another column, those that a guarded
-query returns, run for this principal. A masked column shows none. A hidden table is as unknown as
-one that does not exist.
+Everything comes from the index, as far as the principal may see it. Values are shown of columns of
+which the principal may see all rows. A hidden table is as unknown as one that does not exist.
 """
 
 from __future__ import annotations
@@ -13,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from nl2sql.catalog import Catalog, ForeignKey, Table
-from nl2sql.concurrency import gather_all
-from nl2sql.protocols import Executor, Guard, Visibility
+from nl2sql.protocols import Visibility
 from nl2sql.types import Definition, Principal
 from quorumsql.contract.schema import (
     ColumnDetailsResponse,
@@ -31,7 +28,6 @@ from retrieval.search.modules import find_modules
 from retrieval.search.table_search import TableSearch
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.values.dictionary import ValueMemory
-from retrieval.values.search import read_own_values
 
 MOST_VALUES = 50
 """Values of a column that are shown."""
@@ -39,10 +35,6 @@ MOST_VALUES = 50
 _MOST_NEIGHBOURS = 100
 # A view of the catalog takes about 1 kB for each table; each set of roles has its own.
 _MOST_VIEWS = 16
-# Grouping tables by their keys takes seconds for more; schemas and patterns are quick for any.
-_MOST_GROUPED = 5000
-# For columns with hidden rows: how many are queried.
-_MOST_QUERIED = 8
 
 _Keys = Mapping[str, Sequence[ForeignKey]]
 
@@ -50,16 +42,17 @@ _Keys = Mapping[str, Sequence[ForeignKey]]
 class _View:
     """One visible catalog, ready to be browsed."""
 
-    def __init__(
-        self, catalog: Catalog, glosses: Sequence[str], patterns: Mapping[str, Sequence[str]]
-    ) -> None:
-        self.catalog = catalog
+    def __init__(self, catalog: Catalog, glosses: Sequence[str]) -> None:
         self.glosses = dict(
             zip((table.qualified for table in catalog.tables), glosses, strict=True)
         )
         self.search = TableSearch(catalog.tables, glosses)
         self.schemas = len({table.schema for table in catalog.tables})
-        self.modules = _name_modules(catalog, patterns)
+        self.modules = {
+            catalog.tables[at].qualified: module
+            for module, members in find_modules(catalog).items()
+            for at in members
+        }
         outgoing: dict[str, list[ForeignKey]] = {}
         incoming: dict[str, list[ForeignKey]] = {}
         for key in (*catalog.foreign_keys, *catalog.inferred_keys):
@@ -79,21 +72,14 @@ class IndexedTables:
     def __init__(
         self,
         visibility: Visibility,
-        guard: Guard,
-        executor: Executor,
         glossary: IndexedGlossary,
         values: ValueMemory,
         definitions: SemanticLayer | None = None,
-        modules: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
     ) -> None:
-        """``modules``: database → module → patterns of its tables."""
         self._visibility = visibility
-        self._guard = guard
-        self._executor = executor
         self._glossary = glossary
         self._values = values
         self._definitions = definitions
-        self._modules = dict(modules or {})
         self._views = PerCatalog(self._build_view, most=_MOST_VIEWS)
 
     async def find_tables(
@@ -188,46 +174,23 @@ class IndexedTables:
         return await self._definitions.list_visible(database, visible)
 
     def _build_view(self, visible: Catalog) -> _View:
-        glosses = self._glossary.describe_names(visible)
-        return _View(visible, glosses, self._modules.get(visible.database, {}))
-
-    # -- values --------------------------------------------------------------------------------
+        return _View(visible, self._glossary.describe_names(visible))
 
     async def _read_values(
         self, table: Table, visible: Catalog, principal: Principal, masked: frozenset[str]
     ) -> dict[str, tuple[tuple[str, ...], bool]]:
-        """Column → values that the principal may see, and whether there may be others."""
+        """Column → some of its values, and whether there are others."""
         dictionary = await self._values.dictionary(visible.database)
         if dictionary is None:
             return {}
         opened = await self._visibility.open_columns(visible.database, principal)
         found: dict[str, tuple[tuple[str, ...], bool]] = {}
-        queried: list[str] = []
         for column in table.columns:
-            values = dictionary.values_of(f"{table.qualified}.{column.name}")
-            if not values or column.name in masked:
-                continue
-            if opened is None or f"{table.qualified}.{column.name}" in opened:
+            name = f"{table.qualified}.{column.name}"
+            values = dictionary.values_of(name)
+            if values and column.name not in masked and (opened is None or name in opened):
                 found[column.name] = (tuple(values[:MOST_VALUES]), len(values) > MOST_VALUES)
-            elif len(queried) < _MOST_QUERIED:
-                queried.append(column.name)
-        own = await gather_all(
-            read_own_values(
-                self._guard,
-                self._executor,
-                database=visible.database,
-                dialect=visible.dialect,
-                principal=principal,
-                table=table,
-                column=column,
-                most=MOST_VALUES,
-            )
-            for column in queried
-        )
-        # Whether there are other values is not said: that would count rows that are hidden.
-        return found | {
-            column: (values, True) for column, values in zip(queried, own, strict=True) if values
-        }
+        return found
 
 
 def _describe_key(key: ForeignKey, direction: Literal["out", "in"]) -> NeighbourResponse:
@@ -237,15 +200,3 @@ def _describe_key(key: ForeignKey, direction: Literal["out", "in"]) -> Neighbour
         table, own, others = key.table, others, own
     condition = " AND ".join(f"{a} = {b}" for a, b in zip(own, others, strict=True))
     return NeighbourResponse(table=table, columns=condition, direction=direction)
-
-
-def _name_modules(catalog: Catalog, patterns: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """Table → module; empty for a large schema that neither schemas nor patterns divide."""
-    schemas = {table.schema for table in catalog.tables}
-    if not patterns and len(schemas) < 2 and len(catalog.tables) > _MOST_GROUPED:
-        return {}
-    return {
-        catalog.tables[at].qualified: module
-        for module, members in find_modules(catalog, patterns).items()
-        for at in members
-    }

@@ -1,4 +1,4 @@
-"""The settings of one database: its connections, policy, modules, indexed values.
+"""The settings of one database: its connections, policy, indexed values.
 
 A server is named by a URL without password, or by the word ``embedded``; a file by a URL with
 three slashes before a relative path, four before an absolute one.
@@ -165,11 +165,6 @@ class DatabaseSettings(Section):
         description="The present date of data that ends in the past (`2025-06-30`). The model is "
         "told it, and the days meant, with a question that has a relative date (last quarter). "
         "Without it, nothing is said, and queries use the database's clock.",
-    )
-    modules: dict[str, tuple[str, ...]] = Field(
-        default={},
-        description="Module → patterns of its tables (`sales.*`, `*.invoice_*`). Tables that match "
-        "no pattern are assigned to a module automatically.",
     )
     synonyms: Path | None = Field(
         None, description="A YAML file of synonyms for tables, columns and values."

@@ -2,6 +2,6 @@
 
 - ``records.py``: verifies a query (guard, then EXPLAIN) and builds an example
 - ``selector.py``: searches for one question and one principal
-- ``importing.py``: writes and reads files of examples; embeds examples again
+- ``importing.py``: reads files of examples; embeds examples again
 - ``feedback.py``: applies users' feedback on answers
 """

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from sqlglot.errors import SqlglotError
@@ -32,7 +30,7 @@ from retrieval.examples.records import (
     name_vectors,
     strip_sql,
 )
-from retrieval.index_store.example_store import ExampleStore, Source, VerifiedExample
+from retrieval.index_store.example_store import ExampleStore, VerifiedExample
 from retrieval.index_store.store import IndexStore
 
 _BATCH = 64
@@ -92,12 +90,9 @@ async def import_pairs(
             verified.sql,
             verified.tables,
             dialect=dialect,
-            source=pair.source,
-            given_by=pair.given_by or principal.name,
-            access=pair.access,
+            source="file",
+            given_by=principal.name,
             roles=pair.roles,
-            created_at=pair.created_at,
-            reviewed=pair.reviewed,
         )
 
     for start in range(0, len(pairs), _BATCH):
@@ -132,7 +127,7 @@ def _identify(database: str, pair: Pair, dialect: str) -> str:
         sql = strip_sql(pair.sql, dialect)
     except SqlglotError:
         sql = pair.sql  # the verifier will report the error
-    return identify_example(database, pair.question, normal_form(sql, dialect), pair.access)
+    return identify_example(database, pair.question, normal_form(sql, dialect), access="")
 
 
 async def refresh_examples(
@@ -177,17 +172,9 @@ class Pair(BaseModel):
     question: str = Field(min_length=1, max_length=MOST_CHARS)
     sql: str = Field(min_length=1, max_length=MOST_CHARS)
     roles: tuple[str, ...] = ()
-    source: Source = "file"
-    given_by: str = ""
-    access: str = ""
-    created_at: datetime | None = None
-    reviewed: bool = False
 
     @model_validator(mode="after")
-    def _feedback_has_an_access(self) -> Pair:
-        # Without an access it would be shown to everybody.
-        if (self.source == "feedback") != bool(self.access):
-            raise ValueError("an access is required for the source 'feedback', and only for it")
+    def _can_be_stored(self) -> Pair:
         if "\0" in self.question + self.sql:
             raise ValueError("it holds a null character")
         return self
@@ -204,19 +191,6 @@ def read_pairs(path: Path) -> tuple[Pair, ...]:
     return tuple(_read_line(path, number, line) for number, line in lines if line.strip())
 
 
-def write_examples(path: Path, examples: Iterable[VerifiedExample]) -> None:
-    """Writes a file that ``read_pairs`` can read. Raises SettingsError."""
-    _write_lines(
-        path,
-        (
-            Pair.model_validate(example, from_attributes=True).model_dump(
-                mode="json", exclude_defaults=True
-            )
-            for example in examples
-        ),
-    )
-
-
 def _read_line(path: Path, number: int, line: str) -> Pair:
     try:
         return Pair.model_validate(json.loads(line))
@@ -227,13 +201,3 @@ def _read_line(path: Path, number: int, line: str) -> Pair:
     except ValueError as error:
         text = f"is not JSON: {error}"
     raise SettingsError(f"{path}, line {number}: {text}.", hint=_HINT)
-
-
-def _write_lines(path: Path, lines: Iterable[Mapping[str, Any]]) -> None:
-    """Writes a file and creates its folder if necessary."""
-    text = "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}.") from error

@@ -2,15 +2,14 @@
 
 Two checks decide whether a principal may see an example:
 
-1. The store's query leaves out examples whose roles the principal has none of, examples that read a
-   table hidden from the principal and, if the policy hides any part of the database from anybody,
-   feedback that was given under another access, because its questions may name values.
-2. The guard must allow the example's query for this principal. Only the guard checks columns.
+1. The store's query leaves out examples whose roles the principal has none of and, if the policy
+   hides any part of the database from anybody, feedback that was given under another access,
+   because its questions may name values.
+2. The guard must allow the example's query for this principal.
 """
 
 from __future__ import annotations
 
-import time
 from weakref import ref
 
 import numpy as np
@@ -35,8 +34,6 @@ from retrieval.search.question_embedder import QuestionEmbedder
 # Examples read for each one wanted: some repeat a query, some are refused by the guard.
 _DEPTH = 6
 _MOST_PAGES = 5
-_FRESH_S = 1.0
-_MOST_ACCESSES = 1000
 _MOST_VERDICTS = 10_000
 
 
@@ -57,7 +54,6 @@ class ExampleSelector:
         self._visibility = visibility
         self._settings = settings
         self._verdicts = _Verdicts(guard)
-        self._tables: dict[str, tuple[float, frozenset[str]]] = {}
 
     async def select(
         self, question: Question, vector: NDArray[np.float32], catalog: Catalog
@@ -139,13 +135,7 @@ class ExampleSelector:
         """None if no example can be found; then the question is not embedded."""
         principal = question.principal
         open_columns = await self._visibility.open_columns(question.database, principal)
-        hidden: frozenset[str] = frozenset()
-        if open_columns is not None:
-            tables = await self._list_tables(question.database)
-            hidden = frozenset(name for name in tables if catalog.table(name) is None)
-            if hidden == tables:
-                return None
-        elif await self._examples.is_empty(question.database):
+        if await self._examples.is_empty(question.database):
             return None
         same = self._settings.same_question
         return ExampleScope(
@@ -154,17 +144,8 @@ class ExampleSelector:
             sees_all=open_columns is None,
             access=build_access_key(principal),
             roles=principal.roles,
-            hidden=hidden,
             not_folded=None if same else fold_question(question.text),
         )
-
-    async def _list_tables(self, database: str) -> frozenset[str]:
-        # Only saves searches, so it may be a second old; the guard decides.
-        read = self._tables.get(database)
-        if read is None or time.monotonic() - read[0] > _FRESH_S:
-            read = (time.monotonic(), await self._examples.list_tables(database))
-            self._tables[database] = read
-        return read[1]
 
 
 class _Verdicts:
@@ -173,22 +154,14 @@ class _Verdicts:
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
         # A weak reference, so that a replaced catalog is not kept for principals who left.
-        self._known: LRUCache[tuple[str, str], tuple[ref[Catalog], dict[str, bool]]] = LRUCache(
-            _MOST_ACCESSES
+        self._known: LRUCache[tuple[str, str, str], tuple[ref[Catalog], bool]] = LRUCache(
+            _MOST_VERDICTS
         )
 
     async def passes(self, question: Question, sql: str, catalog: Catalog) -> bool:
-        verdicts = self._find(question.database, question.principal, catalog)
-        if sql not in verdicts:
-            if len(verdicts) >= _MOST_VERDICTS:
-                verdicts.clear()
-            query = await self._guard.guard(question.database, sql, question.principal)
-            verdicts[sql] = not isinstance(query, Violation)
-        return verdicts[sql]
-
-    def _find(self, database: str, principal: Principal, catalog: Catalog) -> dict[str, bool]:
-        key = (database, build_access_key(principal))
+        key = (question.database, build_access_key(question.principal), sql)
         known = self._known.get(key)
         if known is None or known[0]() is not catalog:
-            known = self._known[key] = (ref(catalog), {})
+            query = await self._guard.guard(question.database, sql, question.principal)
+            self._known[key] = known = (ref(catalog), not isinstance(query, Violation))
         return known[1]

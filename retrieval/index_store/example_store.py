@@ -17,34 +17,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nl2sql.types import Principal, VerifiedQuery
-from retrieval.index_store.table_store import TableStore, insert, read_row
+from retrieval.index_store.table_store import TableStore, read_row
 
-Source = Literal["file", "benchmark", "feedback"]
-
-_HNSW = """
-CREATE INDEX IF NOT EXISTS examples_hnsw_{dimensions:d} ON quorumsql.examples
- USING hnsw ((embedding::vector({dimensions:d})) vector_cosine_ops)
- WHERE vector_dims(embedding) = {dimensions:d}
-"""
-
-# An arbitrary number that no other advisory lock of the product uses.
-_HNSW_LOCK = 0x51534D
+Source = Literal["file", "feedback"]
 
 _IS_VISIBLE = """
  database = %(database)s AND embedder = %(embedder)s
    AND (%(sees_all)s OR source <> 'feedback' OR access = %(access)s)
    AND (roles = '{}' OR roles && %(roles)s::text[])
-   AND NOT tables && %(hidden)s::text[]
    AND folded IS DISTINCT FROM %(not_folded)s::text
    AND id <> ALL (%(seen)s::text[])
 """
 
-_NEAREST = """
-SELECT id, question, sql, form, 1 - (embedding::vector({dimensions:d}) <=> %(vector)s) AS cosine
-  FROM quorumsql.examples
- WHERE vector_dims(embedding) = {dimensions:d} AND {is_visible}
- ORDER BY embedding::vector({dimensions:d}) <=> %(vector)s
- LIMIT %(limit)s
+_NEAREST = f"""
+SELECT id, question, sql, form, 1 - (embedding <=> %(vector)s) AS cosine
+  FROM quorumsql.examples WHERE {_IS_VISIBLE}
+ ORDER BY embedding <=> %(vector)s LIMIT %(limit)s
 """
 
 _LATEST = f"""
@@ -127,8 +115,7 @@ class ExampleScope:
 
     ``vectors``: the name of the vectors to search (``name_vectors``).
     ``sees_all``: the policy hides nothing of the database from anybody; otherwise feedback of
-    another ``access`` is left out. Examples that read a table in ``hidden`` are left out, and so is
-    the folded question ``not_folded``, if given.
+    another ``access`` is left out, and so is the folded question ``not_folded``, if given.
     """
 
     database: str
@@ -136,7 +123,6 @@ class ExampleScope:
     sees_all: bool
     access: str
     roles: tuple[str, ...]
-    hidden: Collection[str] = ()
     not_folded: str | None = None
 
 
@@ -167,10 +153,8 @@ class ExampleStore(TableStore):
 
         The nearest to ``vector`` first, or without it the latest.
         """
-        query, parameters = _LATEST, _list_parameters(scope, limit, seen)
-        if vector is not None:
-            query = _NEAREST.format(dimensions=len(vector), is_visible=_IS_VISIBLE)
-            parameters["vector"] = vector
+        query = _LATEST if vector is None else _NEAREST
+        parameters = {**_list_parameters(scope, limit, seen), "vector": vector}
         rows = await self._fetch(query, parameters)
         return [read_row(FoundExample, row) for row in rows]
 
@@ -194,22 +178,12 @@ class ExampleStore(TableStore):
             {"database": database},
         )
 
-    async def list_tables(self, database: str) -> frozenset[str]:
-        """All tables that any example of the database reads."""
-        rows = await self._fetch(
-            "SELECT DISTINCT unnest(tables) FROM quorumsql.examples WHERE database = %(database)s",
-            {"database": database},
-        )
-        return frozenset(row[0] for row in rows)
-
     # -- upkeep --------------------------------------------------------------------------------
 
     async def put(
         self, examples: Sequence[VerifiedExample], vectors: NDArray[np.float32], embedder: str
     ) -> None:
         """Stores the examples in one transaction; they replace examples of the same id."""
-        if not examples:
-            return
         rows = [
             asdict(example)
             | {
@@ -219,11 +193,7 @@ class ExampleStore(TableStore):
             }
             for example, vector in zip(examples, vectors, strict=True)
         ]
-        async with self._index.connection() as connection, connection.transaction():
-            await insert(connection, "examples", rows, _REPLACE)
-            # IF NOT EXISTS alone fails if two transactions create the index at the same time.
-            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_HNSW_LOCK,))
-            await connection.execute(_HNSW.format(dimensions=vectors.shape[1]).encode())
+        await self._insert("examples", rows, _REPLACE)
 
     async def affirm(self, example: VerifiedExample) -> None:
         """Notes that a stored example was given again: it is the latest of its question.
@@ -273,7 +243,6 @@ def _list_parameters(scope: ExampleScope, limit: int, seen: Collection[str]) -> 
         "sees_all": scope.sees_all,
         "access": scope.access,
         "roles": list(scope.roles),
-        "hidden": list(scope.hidden),
         "not_folded": scope.not_folded,
         "seen": list(seen),
         "limit": limit,

@@ -52,7 +52,7 @@ CREATE TABLE quorumsql.examples (
     sql        text NOT NULL,
     form       text NOT NULL,
     tables     text[] NOT NULL,
-    source     text NOT NULL CHECK (source IN ('file', 'benchmark', 'feedback')),
+    source     text NOT NULL CHECK (source IN ('file', 'feedback')),
     given_by   text NOT NULL,
     access     text NOT NULL,
     roles      text[] NOT NULL,

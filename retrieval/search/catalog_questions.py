@@ -1,9 +1,9 @@
-"""Answers questions about the database itself: its tables, columns, rows and periods.
+"""Answers questions about the database itself: its tables, columns and rows.
 
 A question is recognised by its whole form, in nine languages (``catalog_forms.yaml``). The names in
 it are its own words until they are found in the schema; then a query is written that answers it.
 Lists of tables and columns are constants of the query, from the part of the catalog that the
-principal may see; row counts and periods are read. Like every query it passes the guard, so row
+principal may see; row counts are read. Like every query it passes the guard, so row
 policies apply, and pages, exports and histories need nothing of their own.
 """
 
@@ -16,17 +16,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, cast
 
-from nl2sql.catalog import Catalog, Column, Table
-from nl2sql.sql.column_kinds import find_kind
-from nl2sql.sql.names import quote_literal, quote_name
+from nl2sql.catalog import Catalog, Table
+from nl2sql.sql.names import quote_literal
 from nl2sql.types import CatalogQuery
 from nl2sql.words import drop_accents, fold_text, split_words
 from nl2sql.yaml_file import read_packaged
 from retrieval.search.keys import find_table
 
-Kind = Literal["tables", "columns", "column", "period", "rows"]
+Kind = Literal["tables", "columns", "column", "rows"]
 
-_KINDS: tuple[Kind, ...] = ("tables", "columns", "column", "period", "rows")
+_KINDS: tuple[Kind, ...] = ("tables", "columns", "column", "rows")
 # A longer text says more than a form does.
 _MOST_CHARS = 200
 _SLOT = re.compile(r"\{([a-z]\d?)\}")
@@ -131,7 +130,6 @@ Glosses = Sequence[tuple[str, str]]
 _MOST_LISTED = 350
 _MOST_COUNTED = 50
 _LONGEST_QUERY = 16_000
-_MOST_PERIODS = 12
 _LONGEST_TEXT = 200
 _SHORTEST_TEXT = 20
 
@@ -159,14 +157,12 @@ def find_tables(request: CatalogRequest, catalog: Catalog) -> tuple[Table, ...]:
 def write_query(
     request: CatalogRequest, tables: Sequence[Table], catalog: Catalog, glosses: Glosses
 ) -> CatalogQuery | None:
-    """The query over ``tables``; None if there is nothing to ask: no table, or no date.
+    """The query over ``tables``; None if there is no table.
 
-    >>> orders = Table("sales", "orders", (Column("id", "integer"), Column("placed", "date")))
+    >>> orders = Table("sales", "orders", ())
     >>> shop = Catalog("shop", (orders,), search_path=("sales",))
     >>> write_query(CatalogRequest("rows", "orders"), (orders,), shop, ()).sql
     'SELECT count(*) AS "rows" FROM orders'
-    >>> write_query(CatalogRequest("period", "orders"), (orders,), shop, ()).sql
-    'SELECT min(placed) AS "first", max(placed) AS "last" FROM orders'
     """
     if not tables:
         return None
@@ -178,8 +174,6 @@ def write_query(
             return CatalogQuery(f'SELECT {count} AS "columns"')
         case "columns" | "column":
             return _list_columns(request, tables, catalog, glosses)
-        case "period":
-            return _read_periods(request, tables, catalog)
         case "rows":
             return _count_rows(request, tables, catalog)
 
@@ -238,32 +232,6 @@ def _list_constants(
     return CatalogQuery(sql, _note_rest(what, len(rows), len(listed)))
 
 
-def _read_periods(
-    request: CatalogRequest, tables: Sequence[Table], catalog: Catalog
-) -> CatalogQuery | None:
-    dated = [(table, column) for table in tables if (column := _find_date(table, catalog))]
-    if not dated:
-        return None
-    if request.table:
-        return CatalogQuery(_read_period(*dated[0], catalog))
-    keys = _count_keys(catalog)
-    dated.sort(key=lambda one: -keys[one[0].qualified])
-    periods = [_read_period(*one, catalog, named=True) for one in dated[:_MOST_PERIODS]]
-    note = _note_rest("tables with dates", len(dated), len(periods))
-    return CatalogQuery(" UNION ALL ".join(periods), note)
-
-
-def _read_period(table: Table, column: Column, catalog: Catalog, *, named: bool = False) -> str:
-    name, place = quote_name(column.name, catalog.dialect), catalog.short_names[table.qualified]
-    first, last = f"min({name})", f"max({name})"
-    label = ""
-    if named:
-        label = f'{_text(place)} AS "table", {_text(column.name)} AS "column", '
-        if catalog.dialect != "sqlite":
-            first, last = f"CAST({first} AS DATE)", f"CAST({last} AS DATE)"
-    return f'SELECT {label}{first} AS "first", {last} AS "last" FROM {place}'
-
-
 def _count_rows(request: CatalogRequest, tables: Sequence[Table], catalog: Catalog) -> CatalogQuery:
     if request.table:
         name = catalog.short_names[tables[0].qualified]
@@ -315,16 +283,6 @@ def _find_column(table: Table, said: str) -> str:
         ),
         "",
     )
-
-
-def _find_date(table: Table, catalog: Catalog) -> Column | None:
-    """The first date that every row has, else the first one."""
-    dates = [
-        column
-        for column in table.columns
-        if find_kind(column.type, catalog.dialect) in ("date", "timestamp")
-    ]
-    return next((column for column in dates if not column.nullable), dates[0] if dates else None)
 
 
 def _bears(name: str, words: frozenset[str]) -> bool:

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,7 +111,6 @@ def build_space(
     visible: Catalog,
     index: IndexedDatabase,
     embedder: Embedder,
-    patterns: Mapping[str, Sequence[str]],
 ) -> SearchSpace:
     """The space of ``visible``, a part of ``index.catalog``; takes seconds for a large one."""
     full = index.catalog
@@ -150,7 +148,7 @@ def build_space(
         catalog=visible,
         keywords=KeywordIndex(documents),
         names=TableNames(visible.tables),
-        router=ModuleRouter(find_modules(visible, patterns), documents),
+        router=ModuleRouter(find_modules(visible), documents),
         neighbours=_find_neighbours(visible, numbers),
         keys=_group_keys(visible, numbers),
         numbers=numbers,
@@ -203,22 +201,13 @@ def _group_keys(catalog: Catalog, numbers: Mapping[str, int]) -> dict[int, tuple
 
 _MOST_SPACES = 16
 
-Patterns = Mapping[str, Sequence[str]]
-
 
 class SearchSpaces:
     """Gives the search space of a visible catalog; for use in one event loop."""
 
-    def __init__(
-        self,
-        store: IndexStore,
-        embedder: Embedder,
-        modules: Mapping[str, Patterns] = MappingProxyType({}),
-    ) -> None:
-        """``modules``: database → module → patterns of its tables."""
+    def __init__(self, store: IndexStore, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
-        self._modules = modules
         # For each database in memory its index, and the spaces over it.
         self._held: dict[str, tuple[IndexedDatabase, PerCatalog[SearchSpace]]] = {}
 
@@ -233,10 +222,7 @@ class SearchSpaces:
             index = await self._load(name)
             held = self._held.get(name)
             if held is None or held[0] is not index:
-                patterns = self._modules.get(name, {})
-                build = partial(
-                    build_space, index=index, embedder=self._embedder, patterns=patterns
-                )
+                build = partial(build_space, index=index, embedder=self._embedder)
                 held = self._held[name] = (index, PerCatalog(build, most=_MOST_SPACES))
         return await held[1].load(visible)
 

@@ -31,7 +31,6 @@ from retrieval.semantics.sql_parts import (
     join_lines,
     read_condition,
     read_expression,
-    split_where,
 )
 
 # The keys of a definition that are wrong.
@@ -263,7 +262,7 @@ class _Resolver:
         self, kind: DefinitionKind, name: str, part: Measure | Dimension | Filter
     ) -> Resolved:
         dialect = self._dialect
-        expression, condition = _read_texts(part, dialect)
+        expression, condition = _read_texts(part)
         phrases = read_phrases((name, *part.synonyms))
         if not phrases:
             raise UnusableDefinition(
@@ -286,10 +285,10 @@ class _Resolver:
         return Resolved(kind, name, description, phrases, read, limit, tuple(tables), keys)
 
 
-def _read_texts(part: Measure | Dimension | Filter, dialect: str) -> tuple[str, str]:
-    """The expression and the condition, each on one line. Raises UnusableDefinition."""
+def _read_texts(part: Measure | Dimension | Filter) -> tuple[str, str]:
+    """The expression and the condition, each on one line."""
     if isinstance(part, Measure):
-        return split_where(join_lines(part.expression), join_lines(part.filter), dialect)
+        return join_lines(part.expression), join_lines(part.filter)
     if isinstance(part, Dimension):
         return join_lines(part.expression), ""
     return "", join_lines(part.condition)

@@ -6,7 +6,6 @@ other names for its tables.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -18,7 +17,6 @@ from nl2sql.sql.names import fold_name, quote_name
 from nl2sql.sql.parsing import describe_parse_error, parse_one
 from nl2sql.yaml_file import find_nearest, suggest
 
-_WHERE = re.compile(r"\s+where\s+", re.IGNORECASE)
 _BEFORE_EXPRESSION = "SELECT "
 _BEFORE_CONDITION = "SELECT 1 WHERE "
 
@@ -30,30 +28,6 @@ class UnusableDefinition(Exception):
         super().__init__(text)
         self.text = text
         self.place = place
-
-
-def split_where(expression: str, condition: str, dialect: str) -> tuple[str, str]:
-    """``sum(a.b) where c.d > 1`` as expression and condition.
-
-    Raises UnusableDefinition if there are two conditions.
-
-    >>> split_where("sum(a.b) where a.c = ' where '", "", "postgres")
-    ('sum(a.b)', "a.c = ' where '")
-    >>> split_where("count(*) filter (where a.b > 1)", "a.c = 2", "postgres")
-    ('count(*) filter (where a.b > 1)', 'a.c = 2')
-    """
-    for match in _WHERE.finditer(expression):
-        left, right = expression[: match.start()], expression[match.end() :]
-        try:
-            parse_one(f"{_BEFORE_EXPRESSION}{left}", dialect)
-        except (SqlglotError, RecursionError):
-            continue  # inside brackets or a text
-        if condition:
-            raise UnusableDefinition(
-                "it has a WHERE and a filter; write one of them", ("expression",)
-            )
-        return left, right
-    return expression, condition
 
 
 def join_lines(text: str) -> str:

@@ -13,7 +13,7 @@ but not which row. Hidden values that are similar to a phrase may displace other
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -22,7 +22,7 @@ from nl2sql.concurrency import gather_all
 from nl2sql.errors import IndexUnavailable, QuorumError
 from nl2sql.protocols import Executor, Guard, Visibility
 from nl2sql.sql.threads import run_in_parser_thread
-from nl2sql.types import Diagnostic, ExecutionLimits, Principal, Question, ValueMatch, Violation
+from nl2sql.types import Diagnostic, ExecutionLimits, Question, ValueMatch, Violation
 from nl2sql.words import split_words
 from retrieval.index_store.value_store import ValueColumn
 from retrieval.per_catalog import PerCatalog
@@ -33,57 +33,6 @@ from retrieval.values.selection import MOST_VALUES, FoundValue, find_values, sel
 # The limits of a query for a principal's own values; it waits a while for its turn, too.
 _LIMITS = ExecutionLimits(timeout_ms=500, result_bytes=64 * 1024)
 _TIMEOUT_S = 1.0
-
-
-async def read_own_values(
-    guard: Guard,
-    executor: Executor,
-    *,
-    database: str,
-    dialect: str,
-    principal: Principal,
-    table: Table,
-    column: str,
-    most: int,
-    among: Collection[str] = (),
-) -> tuple[str, ...]:
-    """At most ``most`` values of a column in the rows that the principal may see.
-
-    With ``among`` only those of these. Empty if the query is refused, fails or takes longer than
-    half a second.
-    """
-    sql = _build_query(table, column, dialect, most, sorted(among))
-    try:
-        async with asyncio.timeout(_TIMEOUT_S):
-            query = await guard.guard(database, sql, principal)
-            if isinstance(query, Violation):
-                return ()
-            result = await executor.execute(query, most, _LIMITS)
-    except (TimeoutError, QuorumError):
-        return ()
-    if isinstance(result, Diagnostic):
-        return ()
-    found = (str(row[0]) for row in result.rows if row[0] is not None)
-    return tuple(value for value in found if not among or value in among)
-
-
-def _build_query(table: Table, column: str, dialect: str, most: int, among: list[str]) -> str:
-    """The query for the first values of the column, or for those of ``among`` that it contains.
-
-    >>> from nl2sql.catalog import Column
-    >>> cust = Table("s", "Cust", (Column("city", "text"),))
-    >>> print(_build_query(cust, "city", "postgres", 9, ["O'Fallon"]))
-    SELECT DISTINCT "city" FROM "s"."Cust" WHERE "city" IN ('O\'\'Fallon')
-    >>> print(_build_query(cust, "city", "postgres", 9, []))
-    SELECT DISTINCT "city" FROM "s"."Cust" ORDER BY "city" LIMIT 9
-    """
-    named = exp.column(column, quoted=True)
-    query = exp.select(named).distinct().from_(exp.table_(table.name, db=table.schema, quoted=True))
-    if among:
-        query = query.where(named.copy().isin(*map(exp.Literal.string, among)))
-    else:
-        query = query.order_by(named.copy()).limit(most)
-    return query.sql(dialect=dialect)
 
 
 # For columns that are not open: queries for a question, and values in a query.
@@ -171,18 +120,31 @@ class IndexedValueSearch:
         table = catalog.table(column.table)
         assert table is not None
         values = list(dict.fromkeys(match.hit.value for match in matches))[:_MOST_CONFIRMED]
-        found = await read_own_values(
-            self._guard,
-            self._executor,
-            database=question.database,
-            dialect=catalog.dialect,
-            principal=question.principal,
-            table=table,
-            column=column.column,
-            most=len(values),
-            among=values,
-        )
-        return frozenset(found)
+        sql = _build_query(table, column.column, catalog.dialect, sorted(values))
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                query = await self._guard.guard(question.database, sql, question.principal)
+                if isinstance(query, Violation):
+                    return frozenset()
+                result = await self._executor.execute(query, len(values), _LIMITS)
+        except (TimeoutError, QuorumError):
+            return frozenset()
+        if isinstance(result, Diagnostic):
+            return frozenset()
+        return frozenset(str(row[0]) for row in result.rows).intersection(values)
+
+
+def _build_query(table: Table, column: str, dialect: str, values: Sequence[str]) -> str:
+    """The query for those of the values that the column contains.
+
+    >>> from nl2sql.catalog import Column
+    >>> cust = Table("s", "Cust", (Column("city", "text"),))
+    >>> print(_build_query(cust, "city", "postgres", ["O'Fallon"]))
+    SELECT DISTINCT "city" FROM "s"."Cust" WHERE "city" IN ('O\'\'Fallon')
+    """
+    named = exp.column(column, quoted=True)
+    query = exp.select(named).distinct().from_(exp.table_(table.name, db=table.schema, quoted=True))
+    return query.where(named.copy().isin(*map(exp.Literal.string, values))).sql(dialect=dialect)
 
 
 def _collect_words(catalog: Catalog) -> frozenset[str]:

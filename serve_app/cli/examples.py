@@ -10,12 +10,7 @@ from typing import Annotated
 import typer
 
 from nl2sql.errors import SettingsError, UnknownDatabase
-from retrieval.examples.importing import (
-    ImportReport,
-    Pair,
-    read_pairs,
-    write_examples,
-)
+from retrieval.examples.importing import ImportReport, Pair, read_pairs
 from retrieval.index_store.example_store import ExampleStore, VerifiedExample
 from serve_app.cli.context import CliContext
 from serve_app.cli.index import call_index
@@ -74,18 +69,9 @@ def _print_left_out(report: ImportReport) -> None:
 def list_(
     context: typer.Context,
     database: Database,
-    output: Annotated[
-        Path | None,
-        typer.Option(help="A file to write the examples to, which `examples import` reads."),
-    ] = None,
 ) -> Output:
-    """List the examples of a database, or write them to a file."""
-    found = _find(context.obj, database)
-    if output is None:
-        return Output(found, columns=_COLUMNS)
-    write_examples(output, found)
-    document = {"database": database, "entries": len(found), "file": output}
-    return Output(document, f"{len(found)} examples of {database} written to {output}.")
+    """List the examples of a database."""
+    return Output(_find(context.obj, database), columns=_COLUMNS)
 
 
 @app.command("remove")
@@ -104,10 +90,7 @@ def remove(
             f"{database} has no example {', '.join(unknown)}.",
             hint=f"`quorumsql examples list {database}` shows them.",
         )
-    confirm(
-        f"Remove {len(ids)} examples of {database}? `quorumsql examples list --output` saves them.",
-        yes=yes,
-    )
+    confirm(f"Remove {len(ids)} examples of {database}?", yes=yes)
     removed = call_index(cli.settings, lambda index: ExampleStore(index).remove(database, ids))
     told = f"Removed {removed} examples of {database}."
     return Output({"database": database, "removed": removed}, told)

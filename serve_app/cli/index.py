@@ -179,7 +179,7 @@ def drop(
             raise InvalidRequest("Name one database, or use --all.", field="database")
         confirm(
             "Drop all indexes, and the examples and feedback of all databases? "
-            "`quorumsql examples list --output` saves them.",
+            "`pg_dump --schema quorumsql` saves them.",
             yes=yes,
         )
         asyncio.run(_drop_everything(settings))

@@ -77,11 +77,11 @@ def build_retrieval(
     embedder.load()
     memory = wiring.build_value_memory(store)
     definitions = wiring.build_semantic_layer(IndexedCatalogs(store))
-    glossary, modules = wiring.build_glossary(memory, guard), wiring.module_patterns()
+    glossary = wiring.build_glossary(memory, guard)
     return (
         wiring.build_retriever(store, embedder, guard, executor, memory, definitions),
         SchemaDirectory(guard, wiring.build_example_search(store, embedder, guard)),
-        IndexedTables(guard, guard, executor, glossary, memory, definitions, modules),
+        IndexedTables(guard, glossary, memory, definitions),
         wiring.build_feedback_recorder(store, embedder, guard, executor),
         wiring.build_conversations(store, guard),
     )

@@ -122,7 +122,6 @@ class Wiring:
             examples=self.build_example_search(store, embedder, guard),
             glossary=self.build_glossary(memory, guard),
             definitions=definitions,
-            modules=self.module_patterns(),
         )
 
     def build_planner(self, engine: Engine) -> SchemaPlanner:
@@ -133,14 +132,6 @@ class Wiring:
             engine,
             sends=self.settings.model.sends,
         )
-
-    def module_patterns(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        """Database → module → patterns of its tables, for databases with configured modules."""
-        return {
-            name: database.modules
-            for name, database in self.settings.databases.items()
-            if database.modules
-        }
 
     def build_value_memory(self, store: IndexStore) -> ValueMemory:
         """The indexed cell values, shared by the value search and the glossary."""

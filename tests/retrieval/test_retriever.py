@@ -137,7 +137,9 @@ async def test_business_terms_find_the_tables_that_they_mean(
     assert [hit.table.name for hit in context.tables] == found
 
 
-ORDERED = build_file(measures={"turnover": "sum(products.price) where orders.status = 'open'"})
+ORDERED = build_file(
+    measures={"turnover": {"expression": "sum(products.price)", "filter": "orders.status = 'open'"}}
+)
 
 
 async def test_all_tables_of_a_definition_are_shown() -> None:

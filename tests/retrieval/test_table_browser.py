@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from nl2sql.catalog import Catalog
-from nl2sql.errors import DatabaseUnavailable, Forbidden
+from nl2sql.errors import Forbidden
 from nl2sql.types import Definition, Principal, Violation
 from quorumsql.contract.schema import (
     ColumnDetailsResponse,
@@ -25,12 +25,8 @@ from retrieval.vocabulary.terms import Synonyms
 from tests.fakes import (
     SHOP,
     FakeCatalogs,
-    FakeExecutor,
-    FakeGuard,
     FakeIndexStore,
     FakeVisibility,
-    build_diagnostic,
-    build_result,
     build_violation,
 )
 from tests.retrieval.values.builders import FakeMemory
@@ -41,10 +37,6 @@ VALUES = (
     ValueColumn("sales.orders", "status", STATES),
     ValueColumn("sales.customers", "country", tuple(f"C{number:03}" for number in range(80))),
     ValueColumn("sales.customers", "name", ("Ada", "Ben")),
-)
-OWN = (
-    'SELECT DISTINCT "status" FROM "sales"."orders" ORDER BY "status" LIMIT 50',
-    'SELECT DISTINCT "name" FROM "sales"."customers" ORDER BY "name" LIMIT 50',
 )
 
 
@@ -58,10 +50,7 @@ def keep(catalog: Catalog) -> FakeIndexStore:
 def build(
     catalog: Catalog = SHOP,
     *,
-    results: Any = None,
-    guard: FakeGuard | None = None,
     definitions: SemanticLayer | None = None,
-    modules: Any = None,
     visibility: FakeVisibility | None = None,
     **limits: Any,
 ) -> IndexedTables:
@@ -72,12 +61,9 @@ def build(
     )
     return IndexedTables(
         visibility,
-        guard or FakeGuard(),
-        FakeExecutor(results or {}),
         IndexedGlossary(memory, visibility, {"shop": synonyms}),
         memory,
         definitions,
-        modules,
     )
 
 
@@ -160,39 +146,16 @@ async def test_keys_to_what_is_hidden_are_not_told() -> None:
 # -- values ----------------------------------------------------------------------------------------
 
 
-async def test_with_hidden_rows_a_value_is_one_of_the_principals_own_rows() -> None:
-    guard = FakeGuard()
-    tables = build(
-        open_columns=["sales.customers.country"],
-        guard=guard,
-        results={OWN[0]: [build_result(("open",), (None,))]},
-    )
-    column = pick(await describe(tables, "sales.orders"), "status")
-    assert column.values == ["open"]
-    # However many there are: that would count hidden rows.
-    assert column.values_truncated
-    assert guard.guarded == [("shop", OWN[0], MIA)]
-
-
-@pytest.mark.parametrize(
-    "outcome",
-    [
-        build_diagnostic(),
-        DatabaseUnavailable("It is down.", database="shop"),
-        build_result(),
-    ],
-)
-async def test_values_that_cannot_be_read_are_left_out(outcome: Any) -> None:
-    tables = build(open_columns=[], results={OWN[0]: [outcome]})
+async def test_values_are_shown_only_where_all_rows_may_be_seen() -> None:
+    tables = build(open_columns=["sales.customers.country"])
     column = pick(await describe(tables, "sales.orders"), "status")
     assert (column.values, column.values_truncated) == ([], False)
+    country = pick(await describe(tables, "sales.customers"), "country")
+    assert (len(country.values), country.values_truncated) == (50, True)
 
 
 async def test_a_masked_column_is_marked_and_shows_no_value() -> None:
-    tables = build(
-        open_columns=[],
-        masked=["sales.orders.status", "sales.customers.name"],
-    )
+    tables = build(masked=["sales.orders.status", "sales.customers.name"])
     status = pick(await describe(tables, "sales.orders"), "status")
     assert (status.is_masked, status.values, status.values_truncated) == (True, [], False)
     assert not pick(await describe(tables, "sales.orders"), "total").is_masked

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,8 @@ from retrieval.examples.importing import (
     import_pairs,
     read_pairs,
     refresh_examples,
-    write_examples,
 )
-from retrieval.examples.records import build_example, name_vectors
+from retrieval.examples.records import name_vectors
 from tests.fakes import FakeEmbedder
 from tests.retrieval.examples.conftest import Shop
 
@@ -123,8 +121,7 @@ def test_reads_lines_with_and_without_roles(tmp_path: Path) -> None:
         ('{"question": "q", "sql": "s", "role": "x"}', "role: Extra inputs"),
         ('{"question": "q", "sql": "s", "roles": "x"}', "roles"),
         ('{"question": "q", "sql": "' + "x" * 5000 + '"}', "sql: String should have at most"),
-        ('{"question": "q", "sql": "s", "source": "feedback"}', "an access is required"),
-        ('{"question": "q", "sql": "s", "access": "abc"}', "an access is required"),
+        ('{"question": "q", "sql": "s", "access": "abc"}', "access: Extra inputs"),
         ('{"question": "q\\u0000", "sql": "s"}', "null character"),
     ],
 )
@@ -139,30 +136,3 @@ def test_what_is_wrong_is_named_with_its_line(tmp_path: Path, line: str, said: s
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="cannot be read"):
         read_pairs(tmp_path / "none.jsonl")
-
-
-def test_what_was_written_reads_back(tmp_path: Path) -> None:
-    at = datetime(2025, 6, 30, tzinfo=UTC)
-    given = build_example(
-        "shop",
-        "Größe 'x'?",
-        "SELECT 1",
-        ("sales.orders",),
-        dialect="postgres",
-        source="feedback",
-        given_by="ann",
-        access="key",
-        created_at=at,
-    )
-    path = tmp_path / "new" / "kept.jsonl"
-    write_examples(path, [given])
-    assert read_pairs(path) == (
-        Pair(
-            question="Größe 'x'?",
-            sql="SELECT 1",
-            source="feedback",
-            given_by="ann",
-            access="key",
-            created_at=at,
-        ),
-    )

@@ -77,29 +77,19 @@ def build_two_stars() -> Catalog:
 
 
 def test_the_schemas_of_a_database_are_its_modules() -> None:
-    modules = find_modules(SHOP, {})
+    modules = find_modules(SHOP)
     assert {name: len(tables) for name, tables in modules.items()} == {"sales": 4, "stock": 2}
-
-
-def test_patterns_come_first_and_the_rest_keeps_its_schema() -> None:
-    modules = find_modules(SHOP, {"people": ["sales.customers", "*.employees"], "none": ["x.*"]})
-    names = {module: [SHOP.tables[at].name for at in tables] for module, tables in modules.items()}
-    assert names == {
-        "people": ["customers", "employees"],
-        "sales": ["order_lines", "orders"],
-        "stock": ["products", "returns"],
-    }
 
 
 def test_one_large_schema_falls_into_communities_named_by_their_commonest_word() -> None:
     catalog = build_two_stars()
-    modules = find_modules(catalog, {})
+    modules = find_modules(catalog)
     assert {name: len(tables) for name, tables in modules.items()} == {
         "order": 15,
         "employee": 15,
         "public": 1,
     }
-    assert find_modules(catalog, {}) == modules
+    assert find_modules(catalog) == modules
 
 
 MODULES = {"sales": [0, 1], "stock": [2]}

@@ -97,7 +97,9 @@ def hide(*names: str) -> Catalog:
     ],
 )
 async def test_a_definition_is_shown_only_to_one_who_sees_all_that_it_reads(hidden: str) -> None:
-    file = build_file(measures={"revenue": f"{SPENT} where orders.status <> 'secret'"})
+    file = build_file(
+        measures={"revenue": {"expression": SPENT, "filter": "orders.status <> 'secret'"}}
+    )
     layer = SemanticLayer({"shop": file}, Catalogs())
     question = build_question(text="What was the revenue?")
     assert len(await layer.find(question, SHOP)) == 1

@@ -14,7 +14,7 @@ from tests.retrieval.semantics.files import build_file
 FILE = """\
 version: 1
 measures:
-  revenue: sum(orders.total) where orders.status = 'open'
+  revenue: sum(orders.total)
   margin:
     expresion: sum(orders.total)
 filters:

@@ -95,17 +95,10 @@ async def test_a_column_is_described_as_far_as_it_is_visible(service: PageServic
     assert "hr.payslips" not in names
 
 
-async def test_values_are_those_of_ones_own_rows(service: PageService) -> None:
-    """Each value that a principal is shown is one that a query of the principal returns."""
+async def test_values_are_shown_only_to_one_who_may_see_all_rows(service: PageService) -> None:
     for name in ("mia", "noa"):
         body = await service.get(name, "/databases/demo_erp/tables/hr.employees")
-        shown = {each["name"]: each for each in body["columns"] if each["values"]}
-        assert shown
-        for column, described in shown.items():
-            sql = f"SELECT DISTINCT {column} FROM hr.employees"
-            rows = (await service.run(name, sql, max_rows=1000)).json()["rows"]
-            assert set(described["values"]) <= {row[0] for row in rows}
-            assert described["values_truncated"]
+        assert not any(each["values"] for each in body["columns"])
     everything = await service.get("ada", "/databases/demo_erp/tables/hr.employees")
     status = next(each for each in everything["columns"] if each["name"] == "status")
     assert status["values"]
