@@ -38,10 +38,10 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class ColumnCard:
-    """A text, and all columns (``schema.table.column``) that it describes."""
+    """A text, and all columns that it describes: pairs of a qualified table and a column."""
 
     text: str
-    columns: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ def build_cards(catalog: Catalog, glosses: Mapping[str, str] = MappingProxyType(
 
 def collect_cards(catalog: Catalog, tables: tuple[Card, ...]) -> Cards:
     """All cards; ``tables`` are those of the catalog's tables, in its order."""
-    texts: dict[str, list[str]] = {}
+    texts: dict[str, list[tuple[str, str]]] = {}
     for table, card in zip(catalog.tables, tables, strict=True):
         for column, text in zip(table.columns, card.columns, strict=True):
-            texts.setdefault(text, []).append(f"{table.qualified}.{column.name}")
+            texts.setdefault(text, []).append((table.qualified, column.name))
     columns = (ColumnCard(text, tuple(texts[text])) for text in sorted(texts))
     return Cards(tables, tuple(columns))
 

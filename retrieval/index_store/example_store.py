@@ -1,7 +1,8 @@
 """Verified examples in the index's PostgreSQL with pgvector.
 
-Examples belong to a database's name: a new index does not change them. The search query itself filters by principal, so that a page is not emptied by later filters.
-The store does not call the guard: the caller does, before it shows an example.
+Examples belong to a database's name: a new index does not change them. The search query itself
+filters by principal as far as the store can. The store does not call the guard: the caller does,
+before it shows an example.
 """
 
 from __future__ import annotations

@@ -89,22 +89,12 @@ class SearchSpace:
             found: dict[int, tuple[str, ...]] = {}
             names = self.column_cards[card].columns
             if len(names) <= _MOST_BEARERS:
-                for name in names:
-                    table, column = self._resolve(name)
-                    if table is not None:
+                for name, column in names:
+                    table = self.numbers.get(name)
+                    if table is not None and self.catalog.tables[table].column(column):
                         found[table] = (*found.get(table, ()), column)
             self._columns[card] = found
         return self._columns[card]
-
-    def _resolve(self, name: str) -> tuple[int | None, str]:
-        """The visible table and column of ``schema.table.column``; all parts may contain dots."""
-        at = name.rfind(".")
-        while at > 0:
-            number = self.numbers.get(name[:at])
-            if number is not None and self.catalog.tables[number].column(name[at + 1 :]):
-                return number, name[at + 1 :]
-            at = name.rfind(".", 0, at)
-        return None, ""
 
 
 def build_space(
@@ -173,9 +163,7 @@ def _describe_narrowed(table: Table, index: IndexedDatabase, row: int | None) ->
 
 def _pack_columns(visible: Catalog, cards: Sequence[ColumnCard]) -> bytes:
     """The column cards that describe at least one visible column."""
-    names = {
-        f"{table.qualified}.{column.name}" for table in visible.tables for column in table.columns
-    }
+    names = {(table.qualified, column.name) for table in visible.tables for column in table.columns}
     seen = [at for at, card in enumerate(cards) if not names.isdisjoint(card.columns)]
     return pack_positions(seen, len(cards))
 

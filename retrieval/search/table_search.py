@@ -7,7 +7,6 @@ they are, apart from case and accents: there are no wildcards.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -38,7 +37,6 @@ class TableSearch:
         """``glosses`` has a text for each table."""
         self._positions = sorted(range(len(tables)), key=lambda at: tables[at].qualified)
         ordered = [(tables[at], glosses[at]) for at in self._positions]
-        self._names = [table.qualified for table, _ in ordered]
         self._qualified = [_fold_line(table.qualified) for table, _ in ordered]
         self._short = [_fold_line(table.name) for table, _ in ordered]
         # A line for each text; no word of a search has a line break.
@@ -52,7 +50,7 @@ class TableSearch:
         whole = _fold_line(search)
         # "orders" finds order_lines too.
         parts = [*dict.fromkeys(map(fold_plural, whole.split()[:_MOST_WORDS]))]
-        numbers: Iterable[int] = range(len(self._names))
+        numbers: Iterable[int] = range(len(self._positions))
         for part in parts:
             numbers = [
                 number
@@ -60,24 +58,13 @@ class TableSearch:
                 if part in self._qualified[number] or part in self._texts[number]
             ]
         ranked = sorted((self._rank(number, whole, parts), number) for number in numbers)
-        start = bisect_left(ranked, self._read_cursor(after))
-        page = ranked[start : start + most]
-        has_more = len(ranked) > start + most
+        start = _read_cursor(after)
+        end = start + most
         return FoundTables(
-            tuple(self._positions[number] for _, number in page),
-            write_cursor(str(page[-1][0]), self._names[page[-1][1]]) if has_more and page else "",
+            tuple(self._positions[number] for _, number in ranked[start:end]),
+            write_cursor(str(end)) if end < len(ranked) else "",
             len(ranked),
         )
-
-    def _read_cursor(self, after: str) -> tuple[int, int]:
-        """The rank and the first number of the page."""
-        if not after:
-            return 0, 0
-        rank, name = read_cursor(after, 2)
-        if rank not in ("0", "1", "2", "3"):
-            raise refuse_cursor()
-        # By name and not by number, because tables may have come or gone since.
-        return int(rank), bisect_right(self._names, name)
 
     def _rank(self, number: int, whole: str, parts: Sequence[str]) -> int:
         qualified, short = self._qualified[number], self._short[number]
@@ -88,6 +75,16 @@ class TableSearch:
         if any(part not in qualified for part in parts):
             return _MENTIONED
         return _BEGINNING if short.startswith(parts[0]) else _NAMED
+
+
+def _read_cursor(after: str) -> int:
+    """How many tables were on the pages before."""
+    if not after:
+        return 0
+    (start,) = read_cursor(after, 1)
+    if not (start.isascii() and start.isdecimal()):
+        raise refuse_cursor()
+    return int(start)
 
 
 def _list_texts(table: Table, gloss: str) -> Iterable[str]:

@@ -66,7 +66,9 @@ def test_in_and_out(config: Path) -> None:
     removed = run(config, "remove", "shop", one, answer="y\n")
     assert removed.exit_code == 0, removed.output
     assert set(ids(config)) == {"How many orders are there?"}
-    assert run(config, "remove", "shop", known["How many orders are there?"], "--yes").exit_code == 0
+    assert (
+        run(config, "remove", "shop", known["How many orders are there?"], "--yes").exit_code == 0
+    )
     assert ids(config) == {}
 
 
