@@ -28,9 +28,6 @@ class NoEngine:
             hint="Keep retrieval.linking at deterministic.",
         )
 
-    async def speed(self) -> None:
-        """Unknown."""
-
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """None: no prompt is written."""
         return (0,) * len(texts)
