@@ -51,7 +51,6 @@ class Option:
     group: int
     source: str
     samples: int
-    rule: str
     strengths: Mapping[str, float]
 
 
@@ -91,7 +90,7 @@ def _read_ballot(record: QuestionRecord) -> Ballot:
         source, samples = find_source(known[each.id], known)
         strengths = dict(shown[each.id]["score"].get("strengths", {}))
         strengths.pop("base", None)
-        options.append(Option(each.group, source, samples, each.rule, strengths))
+        options.append(Option(each.group, source, samples, strengths))
     return Ballot(
         record.id,
         record.database,
@@ -102,16 +101,11 @@ def _read_ballot(record: QuestionRecord) -> Ballot:
 
 @dataclass(frozen=True, slots=True)
 class ScoreFit:
-    """The fitted points, and which ballots are right: by the points before, and out of fold.
-
-    ``rules`` has for every rule that derives candidates the ballots that its candidates made right
-    and wrong.
-    """
+    """The fitted points, and which ballots are right: by the points before, and out of fold."""
 
     points: Points
     before: tuple[bool, ...]
     after: tuple[bool, ...]
-    rules: Mapping[str, tuple[int, int]]
 
 
 def fit_score(ballots: Sequence[Ballot], before: Points, folds: int) -> ScoreFit:
@@ -147,7 +141,6 @@ def fit_score(ballots: Sequence[Ballot], before: Points, folds: int) -> ScoreFit
         Points(points),
         tuple(table.is_right(old) for table in tables),
         tuple(table.is_right(fitted[part]) for table, part in zip(tables, parts, strict=True)),
-        _count_by_rule(ballots, tables, [fitted[part] for part in parts], names),
     )
 
 
@@ -182,12 +175,8 @@ class _Table:
     right: npt.NDArray[np.bool_]
 
     @classmethod
-    def build(cls, ballot: Ballot, names: Sequence[str], without: str = "") -> _Table:
-        options = [
-            option
-            for option in ballot.options
-            if option.samples and not (without and option.rule == without)
-        ]
+    def build(cls, ballot: Ballot, names: Sequence[str]) -> _Table:
+        options = [option for option in ballot.options if option.samples]
         column = {name: at for at, name in enumerate(names)}
         strengths = np.zeros((len(options), len(names)))
         for row, option in enumerate(options):
@@ -286,27 +275,6 @@ def _count_questions(ballots: Sequence[Ballot], names: Sequence[str]) -> Mapping
     return {name: len(questions) for name, questions in told.items()}
 
 
-def _count_by_rule(
-    ballots: Sequence[Ballot],
-    tables: Sequence[_Table],
-    weights: Sequence[_Numbers],
-    names: Sequence[str],
-) -> Mapping[str, tuple[int, int]]:
-    """Ballots that the candidates of each rule made right, and made wrong."""
-    counts: dict[str, tuple[int, int]] = {}
-    for rule in sorted({option.rule for ballot in ballots for option in ballot.options} - {""}):
-        fixed = broken = 0
-        for ballot, table, chosen in zip(ballots, tables, weights, strict=True):
-            if all(option.rule != rule for option in ballot.options):
-                continue
-            having = table.is_right(chosen)
-            lacking = _Table.build(ballot, names, without=rule).is_right(chosen)
-            fixed += having and not lacking
-            broken += lacking and not having
-        counts[rule] = (fixed, broken)
-    return counts
-
-
 def main() -> None:
     """Fits, prints the figures of each run and each term, and writes the file."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -325,8 +293,6 @@ def main() -> None:
         flips = f"{len(pair.gained)} gained, {len(pair.lost)} lost"
         print(f"{folder.name}: {shares[0]} by the points that serve, {shares[1]} fitted; {flips}")
         start += len(each)
-    for rule, (fixed, broken) in fit.rules.items():
-        print(f"rule {rule}: {fixed} made right, {broken} made wrong")
     for name, term in fit.points.terms.items():
         if not term.fixed:
             figures = f"prior {term.prior:+.1f}, points {term.points:+.1f}"

@@ -114,7 +114,6 @@ class Summary:
     errors: tuple[tuple[str, str], ...]
     outcomes: Mapping[str, int]
     accuracy: Estimate
-    bird_ex: Estimate
     executes: Estimate
     first: Estimate
     majority: Estimate | None

@@ -15,7 +15,6 @@ from typing import Any
 from sqlglot.errors import SqlglotError
 
 from data.benchmarks.types import Example
-from evaluation.metrics.bird_scores import is_bird_match
 from evaluation.runs.records import CandidateRecord, Preview, QuestionRecord, RepairRecord
 from nl2sql.protocols import CatalogSource, Executor, Guard
 from nl2sql.results.equivalence import are_equivalent
@@ -107,8 +106,6 @@ class Judge:
             confidence=getattr(answer, "confidence", 0.0),
             quorum=bool(answered and answered.quorum),
             correct=bool(answered) and right.get(winner, False),
-            bird_ex=result is not None
-            and any(is_bird_match(found.rows, result.rows) for found, _ in gold.results),
             candidates=tuple(
                 _build_candidate(candidate, right.get(candidate.id, False))
                 for candidate in trace.candidates

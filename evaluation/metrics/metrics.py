@@ -53,7 +53,6 @@ def summarize(records: Sequence[QuestionRecord], *, seconds: float, threshold: f
         errors=tuple((record.id, record.reason) for record in counted if record.outcome == "error"),
         outcomes=_count_outcomes(counted),
         accuracy=_mean(counted, lambda record: record.correct),
-        bird_ex=_mean(counted, lambda record: record.bird_ex),
         executes=_mean(counted, lambda record: record.outcome in ("answered", "clarify")),
         first=_mean(counted, is_first_correct),
         majority=_mean(counted, is_majority_correct) if has_groups(counted) else None,

@@ -23,7 +23,7 @@ _FENCE = re.compile(r"`{3,}")
 _METHOD = (
     "An answer is right when its rows are those of the gold query as a multiset, under some "
     "permutation of columns, floats rounded to four places, and in order only where the gold "
-    "orders its outermost query. BIRD EX compares sets of rows with columns in order.",
+    "orders its outermost query.",
     "In brackets: 95 % percentile bootstrap intervals over questions, or Wilson's if every "
     "question has the same outcome. Questions whose gold query fails count in no figure and are "
     "listed in their section. P-values are McNemar's exact test on the questions that two runs "

@@ -100,7 +100,7 @@ def build_main_tables(section: ReportSection) -> tuple[ReportTable, ...]:
 
 
 def _build_accuracy_table(section: ReportSection) -> ReportTable:
-    """Accuracy, with that of samples, of the oracle and by BIRD's comparison."""
+    """Accuracy, with that of samples and of the oracle."""
     figures: dict[str, Callable[[Run], Estimate | None]] = {
         "accuracy": lambda run: run.summary.accuracy,
         "with clarify counted": lambda run: run.summary.chosen,
@@ -108,7 +108,6 @@ def _build_accuracy_table(section: ReportSection) -> ReportTable:
         "majority": lambda run: run.summary.majority,
         "oracle": lambda run: run.summary.oracle,
         "executes": lambda run: run.summary.executes,
-        "BIRD EX": lambda run: run.summary.bird_ex,
     }
     rows = tuple(
         (run.label, *(show_estimate(pick(run)) for pick in figures.values()))

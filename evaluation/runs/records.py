@@ -72,9 +72,9 @@ class QuestionRecord(Record):
 
     ``gold_error`` is set if the question is not counted: the database is missing, or the gold query
     fails or is refused. ``outcome`` is ``answered``, ``refused``, ``clarify``, ``failed``, or
-    ``error`` if the pipeline raised; ``reason`` then says why. ``correct`` and ``bird_ex`` compare
-    the answer with the gold result. ``candidates`` are in the order of the
-    ranking. What only other versions recorded is ignored.
+    ``error`` if the pipeline raised; ``reason`` then says why. ``correct`` compares the
+    answer with the gold result. ``candidates`` are in the order of the ranking. What only other
+    versions recorded is ignored.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -95,7 +95,6 @@ class QuestionRecord(Record):
     confidence: float = 0.0
     quorum: bool = False
     correct: bool = False
-    bird_ex: bool = False
     candidates: tuple[CandidateRecord, ...] = ()
     repairs: tuple[RepairRecord, ...] = ()
     stages_ms: dict[str, float] = {}

@@ -50,12 +50,12 @@ def test_a_question_at_which_the_pipeline_raised_is_named_and_wrong() -> None:
     assert found.gold_empty == 0
 
 
-def test_empty_golds_and_birds_comparison_are_counted() -> None:
+def test_empty_golds_are_counted() -> None:
     found = measure(
-        build_record(gold_result=Preview(columns=("n",)), bird_ex=True),
+        build_record(gold_result=Preview(columns=("n",))),
         build_record(gold_result=Preview(columns=("n",), rows=((1,),), rows_in_all=1)),
     )
-    assert (found.gold_empty, found.bird_ex.value) == (1, 0.5)
+    assert found.gold_empty == 1
 
 
 def test_first_sample_and_oracle_and_a_repair_is_no_first_sample() -> None:

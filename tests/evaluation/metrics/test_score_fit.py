@@ -29,7 +29,7 @@ def draw(count: int, strength: float = 1.0, seed: int = 0) -> list[Ballot]:
     ballots = []
     for number in range(count):
         options = tuple(
-            Option(group, f"c{group}", 1, "", {"noise": generator.random(), **terms})
+            Option(group, f"c{group}", 1, {"noise": generator.random(), **terms})
             for group, terms in ((0, {"good": 1.0}), (1, {"kept": 0.5} if number % 2 else {}))
         )
         # What is fixed takes part in the odds.
@@ -74,8 +74,8 @@ def test_ballots_hold_what_ran_with_the_samples_it_votes_with() -> None:
     record = build_record("q1", trace=shown, candidates=candidates)
     (ballot,) = collect_ballots([record, build_record("q2", gold_error="no gold")])
     assert ballot.options == (
-        Option(0, "c1", 3, "", {"no_rows": 1.0}),
-        Option(1, "c1", 3, "fewer_joins", {"derived": 1.0}),
+        Option(0, "c1", 3, {"no_rows": 1.0}),
+        Option(1, "c1", 3, {"derived": 1.0}),
     )
     assert ballot.right == {1}
     assert ballot.is_contested

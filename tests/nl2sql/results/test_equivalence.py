@@ -16,7 +16,6 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.metrics.bird_scores import is_bird_match
 from nl2sql.results.cell_values import normalize_value
 from nl2sql.results.equivalence import ComparedRows, are_equivalent
 from tests.golden import FIXTURES
@@ -26,7 +25,7 @@ Rows = Sequence[Sequence[object]]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A pair of results of the table; ``bird`` is None where nothing is said."""
+    """A pair of results of the table."""
 
     title: str
     why: str
@@ -34,7 +33,6 @@ class Case:
     right: list[list[object]]
     same: bool
     ordered: bool = False
-    bird: bool | None = None
 
 
 def _compute(expression: str) -> float:
@@ -80,8 +78,6 @@ def test_the_table_of_results(case: Case) -> None:
     left, right = case.left, case.right
     assert are_equivalent(left, right, ordered=case.ordered) is case.same
     assert are_equivalent(right, left, ordered=case.ordered) is case.same
-    if case.bird is not None:
-        assert is_bird_match(left, right) is case.bird
 
 
 def _is_equivalent_by_permutations(left: Rows, right: Rows, ordered: bool) -> bool:
