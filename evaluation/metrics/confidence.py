@@ -1,4 +1,4 @@
-"""The quality of a confidence: reliability, risk and coverage, abstention, and a safe threshold.
+"""The quality of a confidence: calibration, risk and coverage, abstention, and a safe threshold.
 
 A claim is the confidence of an answer and whether it was right, the basis of all figures. Only
 answered questions make a claim. A ``clarify`` counts with the answer that it would have got, if its
@@ -20,11 +20,7 @@ from typing import NamedTuple
 
 from scipy.stats import beta, mannwhitneyu
 
-from evaluation.metrics.figures import (
-    Abstention,
-    ConfidenceFigures,
-    ReliabilityBin,
-)
+from evaluation.metrics.figures import Abstention, ConfidenceFigures
 from evaluation.metrics.statistics import estimate
 from evaluation.runs.records import QuestionRecord
 
@@ -58,25 +54,18 @@ def find_claim(record: QuestionRecord) -> Claim | None:
     return None
 
 
-def build_bins(claims: Sequence[Claim]) -> tuple[ReliabilityBin, ...]:
-    """Bins of equal width, the last including its upper end; empty ones are left out."""
-    filled: dict[int, list[Claim]] = {}
-    for claim in claims:
-        filled.setdefault(min(int(claim.confidence * _BINS), _BINS - 1), []).append(claim)
-    return tuple(
-        _build_bin(number / _BINS, (number + 1) / _BINS, inside)
-        for number, inside in sorted(filled.items())
-    )
+def measure_calibration_error(claims: Sequence[Claim]) -> float:
+    """Expected calibration error (Naeini et al. 2015; Guo et al. 2017, equation 3).
 
+    Over bins of equal width, the last including its upper end.
 
-def measure_calibration_error(bins: Sequence[ReliabilityBin]) -> float:
-    """Expected calibration error (Naeini et al. 2015; Guo et al. 2017, equation 3) over ``bins``.
-
-    >>> measure_calibration_error((ReliabilityBin(0.7, 0.8, 0.75, 0.5, 4),))
+    >>> measure_calibration_error([Claim(0.75, True), Claim(0.75, False)])
     0.25
     """
-    count = sum(part.count for part in bins)
-    return sum(part.count / count * abs(part.accuracy - part.confidence) for part in bins)
+    gaps = [0.0] * _BINS
+    for claim in claims:
+        gaps[min(int(claim.confidence * _BINS), _BINS - 1)] += claim.confidence - claim.right
+    return sum(map(abs, gaps)) / len(claims)
 
 
 def measure_brier(claims: Sequence[Claim]) -> float:
@@ -120,16 +109,6 @@ def trace_risk(claims: Sequence[Claim]) -> list[tuple[int, float]]:
     return curve
 
 
-def _build_bin(low: float, high: float, inside: Sequence[Claim]) -> ReliabilityBin:
-    return ReliabilityBin(
-        low=low,
-        high=high,
-        confidence=sum(claim.confidence for claim in inside) / len(inside),
-        accuracy=sum(claim.right for claim in inside) / len(inside),
-        count=len(inside),
-    )
-
-
 def measure_confidence(
     records: Sequence[QuestionRecord], threshold: float
 ) -> ConfidenceFigures | None:
@@ -145,12 +124,10 @@ def measure_confidence(
 
 def measure_claims(claims: Sequence[Claim], questions: int, threshold: float) -> ConfidenceFigures:
     """The figures of at least one claim; ``questions`` is the number of all questions."""
-    bins = build_bins(claims)
     curve = trace_risk(claims)
     kept = [claim for claim in claims if claim.confidence >= threshold]
     return ConfidenceFigures(
-        bins=bins,
-        calibration_error=measure_calibration_error(bins),
+        calibration_error=measure_calibration_error(claims),
         brier=measure_brier(claims),
         auroc=measure_auroc(claims),
         risk_coverage=tuple((covered / questions, risk) for covered, risk in curve),

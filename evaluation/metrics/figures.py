@@ -34,17 +34,6 @@ class RepairFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class ReliabilityBin:
-    """Answers whose confidence is in [low, high): mean confidence, accuracy and count."""
-
-    low: float
-    high: float
-    confidence: float
-    accuracy: float
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
 class Abstention:
     """Coverage and accuracy of answering only from a ``threshold`` of confidence on."""
 
@@ -57,11 +46,10 @@ class Abstention:
 class ConfidenceFigures:
     """The quality of the confidence.
 
-    ``calibration_error`` is the expected calibration error over ``bins`` of equal width.
+    ``calibration_error`` is the expected calibration error over bins of equal width.
     ``risk_coverage`` holds (coverage, risk) from the most confident answer down.
     """
 
-    bins: tuple[ReliabilityBin, ...]
     calibration_error: float
     brier: float
     auroc: float

@@ -92,7 +92,8 @@ def _render_section(section: ReportSection) -> Iterator[str]:
         )
         for question, reason in found
     )
-    yield from _render_wrong(section.featured)
+    for run in section.runs:
+        yield from _render_wrong(run)
 
 
 def _render_wrong(run: Run) -> Iterator[str]:

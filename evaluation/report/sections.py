@@ -32,20 +32,6 @@ class ReportSection:
     runs: tuple[Run, ...]
     comparisons: tuple[PairedComparison, ...]
 
-    @property
-    def baseline(self) -> Run | None:
-        """The run with which the pipeline is compared."""
-        return next((run for run in self.runs if run.manifest.baseline), None)
-
-    @property
-    def featured(self) -> Run:
-        """The most accurate run of the pipeline among those over the most questions.
-
-        Among equals, the one with fewer candidates. It is shown where figures are for one run only.
-        """
-        own = [run for run in self.runs if not run.manifest.baseline] or list(self.runs)
-        return max(own, key=lambda run: (run.summary.counted, run.summary.accuracy.value))
-
     def label(self, name: str) -> str:
         """The label of the run with this name."""
         return next((run.label for run in self.runs if run.name == name), name)

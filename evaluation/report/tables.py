@@ -81,7 +81,6 @@ def build_tables(section: ReportSection) -> tuple[ReportTable, ...]:
         _build_breakdown_table(section, "difficulty", lambda run: run.summary.by_difficulty),
         _build_breakdown_table(section, "database", lambda run: run.summary.by_database),
         _build_confidence_table(section),
-        _build_reliability_table(section),
         _build_repair_table(section),
         _build_stage_table(section),
     )
@@ -201,22 +200,6 @@ def _show_surest(figures: ConfidenceFigures, share: float) -> str:
     return next((show_percent(1 - risk) for risk in risks), NONE)
 
 
-def _build_reliability_table(section: ReportSection) -> ReportTable:
-    """The accuracy of the featured run's answers by their confidence."""
-    figures = section.featured.summary.confidence
-    rows = tuple(
-        (
-            f"{part.low:.1f} to {part.high:.1f}",
-            f"{part.count:,}",
-            show_percent(part.confidence),
-            show_percent(part.accuracy),
-        )
-        for part in (figures.bins if figures else ())
-    )
-    columns = ("confidence", "answers", "mean confidence", "right")
-    return ReportTable(f"Reliability, {section.featured.label}", columns, rows)
-
-
 def _build_repair_table(section: ReportSection) -> ReportTable:
     """The results of repairs: by run and method, then by rule and class of error.
 
@@ -245,18 +228,17 @@ def _build_repair_table(section: ReportSection) -> ReportTable:
 def _build_breakdown_table(
     section: ReportSection, title: str, pick: Callable[[Run], Mapping[str, Estimate]]
 ) -> ReportTable:
-    """Accuracy by difficulty or database, of the baseline and the featured run."""
-    shown = [run for run in section.runs if run in (section.baseline, section.featured)]
-    names = dict.fromkeys(name for run in shown for name in pick(run))
+    """Accuracy by difficulty or database."""
+    names = dict.fromkeys(name for run in section.runs for name in pick(run))
     rows = tuple(
         (
             name or "not given",
-            f"{max(found.count for run in shown if (found := pick(run).get(name))):,}",
-            *(show_estimate(pick(run).get(name)) for run in shown),
+            f"{max(found.count for run in section.runs if (found := pick(run).get(name))):,}",
+            *(show_estimate(pick(run).get(name)) for run in section.runs),
         )
         for name in names
     )
-    columns = (title, "questions", *(run.label for run in shown))
+    columns = (title, "questions", *(run.label for run in section.runs))
     return ReportTable(f"Accuracy by {title}", columns, rows)
 
 

@@ -133,29 +133,12 @@ def test_runs_are_in_sections_of_their_benchmark_and_evidence_with_labels_of_the
     ]
 
 
-def test_the_confidence_is_shown_by_bins_and_for_the_surest_answers() -> None:
+def test_the_confidence_is_shown_for_the_surest_answers() -> None:
     # Ten questions with confidences from 0.0 to 0.9, of which the first six are right.
     section = build_section(build_run("K=4", *build_rich_records(4)))
     (row,) = read_table(section, "Confidence")
     shown = [row[f"of the surest {share}"].split("\N{NO-BREAK SPACE}")[0] for share in SUREST]
     assert shown == ["0.0", "20.0", "50.0"]
-    bins = read_table(section, "Reliability, K=4")
-    assert len(bins) == 10
-    assert bins[0]["confidence"] == "0.0 to 0.1"
-    assert bins[0]["right"].startswith("100.0")
-
-
-def test_the_featured_run_is_the_most_accurate_over_the_most_questions() -> None:
-    wrong, right = build_record("q2", correct=False), build_record("q1")
-    section = build_section(
-        build_run("plain", right, build_record("q2"), baseline="plain"),
-        build_run("K=1", right),
-        build_run("K=2", right, wrong),
-        build_run("K=4", right, build_record("q2")),
-        build_run("K=8", right, build_record("q2")),
-    )
-    assert section.featured.label == "K=4"
-    assert build_section(build_run("plain", baseline="plain")).featured.label == "plain"
 
 
 def test_notes_name_unfinished_runs_and_different_questions() -> None:

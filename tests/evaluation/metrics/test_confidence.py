@@ -14,7 +14,7 @@ from evaluation.metrics.confidence import (
     find_safe_threshold,
     measure_confidence,
 )
-from evaluation.metrics.figures import ConfidenceFigures, ReliabilityBin
+from evaluation.metrics.figures import ConfidenceFigures
 from evaluation.runs.records import CandidateRecord, QuestionRecord
 from tests.evaluation.builders import build_record
 
@@ -38,15 +38,10 @@ FIVE = [
 ]
 
 
-def test_bins_hold_what_was_promised_and_kept_and_weigh_the_calibration_error() -> None:
-    assert measure(FIVE).bins == (
-        ReliabilityBin(0.2, 0.3, 0.2, 0.0, 1),
-        ReliabilityBin(0.7, 0.8, 0.7, 0.5, 2),
-        ReliabilityBin(0.9, 1.0, 0.9, 1.0, 1),
-    )
+def test_the_calibration_error_weighs_the_bins_by_their_answers() -> None:
     # 1/4 * |0 - 0.2| + 2/4 * |0.5 - 0.7| + 1/4 * |1 - 0.9|
     assert measure(FIVE).calibration_error == pytest.approx(0.05 + 0.1 + 0.025)
-    assert measure([build_answer(1.0, True)]).bins == (ReliabilityBin(0.9, 1.0, 1.0, 1.0, 1),)
+    assert measure([build_answer(1.0, True)]).calibration_error == 0.0
 
 
 def test_risk_is_traced_from_the_most_confident_down_with_ties_together() -> None:
@@ -73,9 +68,11 @@ def test_a_clarification_counts_by_the_answer_it_would_have_got() -> None:
         outcome="clarify", correct=False, confidence=0.3, k=4, candidates=candidates
     )
     unknown = build_record(outcome="clarify", correct=False, k=4, candidates=candidates)
-    found = measure([*FIVE, known, unknown])
-    assert found.bins[1] == ReliabilityBin(0.3, 0.4, 0.3, 1.0, 1)
-    assert sum(part.count for part in found.bins) == 5
+    found = measure([*FIVE, known, unknown], threshold=0.3)
+    # Four of seven by themselves, the clarification with them, and nothing of the unknown one.
+    assert found.at_threshold.coverage == pytest.approx(4 / 7)
+    assert found.at_threshold.accuracy.value == pytest.approx(3 / 4)
+    assert found.risk_coverage[-1] == (5 / 7, 2 / 5)
 
 
 def test_neither_one_sample_a_question_nor_no_answer_has_a_confidence() -> None:
