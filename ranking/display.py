@@ -12,9 +12,9 @@ from dataclasses import replace
 from sqlglot import exp
 
 from nl2sql.catalog import Table, find_label
-from nl2sql.types import Display, ResultSet, SchemaContext
+from nl2sql.types import Display, ResultSet
 from nl2sql.units import read_unit
-from ranking.query import ColumnUse, Query, read_candidate
+from ranking.query import ColumnUse, Query
 
 # A figure rounded to fewer decimals may say something else: an average of 0.4 is not 0.
 _FEWEST_DECIMALS = 2
@@ -172,12 +172,11 @@ _KEEPING = (
 )
 
 
-def add_units(result: ResultSet, sql: str, context: SchemaContext) -> ResultSet:
+def add_units(result: ResultSet, query: Query | None) -> ResultSet:
     """The result with the units that the comments and names of the columns of its outputs state.
 
     Whatever changes the unit, such as a count, a quotient or a product, has none.
     """
-    query = read_candidate(sql, context)
     select = query.outermost() if query is not None else None
     if query is None or select is None or select.is_star:
         return result

@@ -31,7 +31,7 @@ from ranking.confidence.features import measure_features
 from ranking.definition_use import find_uses
 from ranking.display import add_units, read_display
 from ranking.lint import lint_query
-from ranking.query import read_candidate
+from ranking.query import Query, read_candidate
 from ranking.query_words import describe_apart
 from ranking.result_notes import write_notes
 from ranking.score.score import score_candidate, score_result
@@ -130,10 +130,10 @@ class CandidateRanker:
         if winner is None:
             return ranking
         page = await fetch_page(self._executor, winner, question.max_rows)
+        query = await run_in_parser_thread(read_candidate, winner.candidate.sql, context)
         unreadable = ""
         if page.result is not None:
-            sql = winner.candidate.sql
-            told = await run_in_parser_thread(add_units, page.result, sql, context)
+            told = await run_in_parser_thread(add_units, page.result, query)
             page = replace(page, result=told)
             unreadable = await run_in_results_thread(describe_unreadable, told.rows)
         features = measure_features(question, context, ranking)
@@ -149,7 +149,7 @@ class CandidateRanker:
             threshold=self._find_threshold(is_calibrated=calibrated is not None),
             description=words[0],
             notes=(
-                *await self._write_notes(question, context, winner),
+                *await self._write_notes(question, query, winner),
                 *filter(None, [unreadable]),
             ),
         )
@@ -161,9 +161,8 @@ class CandidateRanker:
         return replace(ranking, interpretations=interpretations)
 
     async def _write_notes(
-        self, question: Question, context: SchemaContext, winner: Assessment
+        self, question: Question, query: Query | None, winner: Assessment
     ) -> tuple[str, ...]:
-        query = await run_in_parser_thread(read_candidate, winner.candidate.sql, context)
         if query is None:
             return ()
         is_empty = says_nothing(winner.result)
@@ -251,4 +250,6 @@ def _show(assessment: Assessment, context: SchemaContext, most: int) -> ResultSe
     result = assessment.result
     if result is not None and len(result.rows) > most:
         result = cut_page(result, most)
-    return add_units(result, assessment.candidate.sql, context) if result is not None else None
+    if result is None:
+        return None
+    return add_units(result, read_candidate(assessment.candidate.sql, context))

@@ -7,6 +7,7 @@ import pytest
 from nl2sql.catalog import Column, Table
 from nl2sql.types import ResultSet, RetrievedTable, SchemaContext
 from ranking.display import add_units
+from ranking.query import read_candidate
 
 SALES = Table(
     "s",
@@ -32,7 +33,7 @@ CONTEXT = SchemaContext((RetrievedTable(SALES, 1.0),), (), ("sales",))
 
 def find(sql: str) -> tuple[str, ...]:
     names = tuple(f"c{at}" for at in range(sql.partition(" FROM ")[0].count(",") + 1))
-    return add_units(ResultSet(names, names, (), False, 1.0), sql, CONTEXT).units
+    return add_units(ResultSet(names, names, (), False, 1.0), read_candidate(sql, CONTEXT)).units
 
 
 @pytest.mark.parametrize(
