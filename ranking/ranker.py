@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 
 from nl2sql.errors import Busy
-from nl2sql.intervals import wilson_interval
 from nl2sql.protocols import Executor, Guard
 from nl2sql.results.json_values import describe_unreadable
 from nl2sql.settings import Settings
@@ -46,9 +45,6 @@ from ranking.vote.polling import (
     run_whole,
 )
 
-# Without a calibration. The lower end of the Wilson interval is above it for one sample of one, two
-# of three and three of four, and below it for two of four.
-_UNCALIBRATED_THRESHOLD = 0.2
 # The lowest threshold: an answer that nothing supports is not given.
 _LEAST_CONFIDENCE = 0.0001
 
@@ -61,8 +57,7 @@ _MOST_ROWS = 20
 class CandidateRanker:
     """Assesses candidates one by one and ranks them together.
 
-    ``calibration`` estimates how likely a ranking's winner is right; without one, the confidence is
-    that of the vote.
+    ``calibration`` estimates how likely a ranking's winner is right.
     """
 
     def __init__(
@@ -70,13 +65,17 @@ class CandidateRanker:
         guard: Guard,
         executor: Executor,
         settings: Settings,
-        calibration: Calibration | None = None,
+        calibration: Calibration,
     ) -> None:
         self._guard = guard
         self._executor = executor
         self._flags = settings.flags
         self._settings = settings.ranking
         self._calibration = calibration
+        threshold = self._settings.min_confidence
+        self._threshold = max(
+            calibration.threshold if threshold is None else threshold, _LEAST_CONFIDENCE
+        )
 
     async def assess(
         self,
@@ -136,8 +135,7 @@ class CandidateRanker:
             told = await run_in_parser_thread(add_units, page.result, query)
             page = replace(page, result=told)
             unreadable = await run_in_results_thread(describe_unreadable, told.rows)
-        features = measure_features(question, context, ranking)
-        calibrated = self._calibration.estimate(features) if self._calibration else None
+        features = measure_features(ranking)
         words = await run_in_parser_thread(describe_apart, (winner.candidate.sql,), context.dialect)
         ranking = replace(
             ranking,
@@ -145,8 +143,8 @@ class CandidateRanker:
                 page if assessment is winner else assessment for assessment in ranking.assessments
             ),
             features=features,
-            confidence=ranking.confidence if calibrated is None else calibrated,
-            threshold=self._find_threshold(is_calibrated=calibrated is not None),
+            confidence=self._calibration.estimate(features),
+            threshold=self._threshold,
             description=words[0],
             notes=(
                 *await self._write_notes(question, query, winner),
@@ -168,14 +166,6 @@ class CandidateRanker:
         is_empty = says_nothing(winner.result)
         return await write_notes(self._guard, self._executor, question, query, is_empty=is_empty)
 
-    def _find_threshold(self, *, is_calibrated: bool) -> float:
-        """The confidence below which a winner is not answered: from settings or calibration."""
-        threshold = self._settings.min_confidence
-        if threshold is None:
-            fitted = self._calibration if is_calibrated else None
-            threshold = fitted.threshold if fitted else _UNCALIBRATED_THRESHOLD
-        return max(threshold, _LEAST_CONFIDENCE)
-
     def _vote(
         self, question: Question, assessments: tuple[Assessment, ...], samples: int
     ) -> Ranking:
@@ -193,8 +183,8 @@ class CandidateRanker:
             return Ranking(assessments, samples=samples)
         rest = tuple(assessment for assessment in assessments if assessment is not first)
         # The first is the only one that votes.
-        alone = round(wilson_interval(1, 1)[0], 4)
-        return Ranking((first, *rest), samples=samples, confidence=alone)
+        alone = vote((first,), max(1, first.candidate.samples))
+        return replace(alone, assessments=(*alone.assessments, *rest), quorum=False)
 
 
 def _read(

@@ -121,7 +121,6 @@ class CandidateRepairer:
                 origin="derived",
                 derived_from=parents[derived.parent].id,
                 rule=derived.rule,
-                logprob=parents[derived.parent].logprob,
             )
             for number, derived in enumerate(found, start=1)
         )

@@ -32,29 +32,6 @@ from evaluation.metrics.statistics import estimate
 from evaluation.runs.records import QuestionRecord
 from ranking.confidence.calibration import Calibration, Weight
 
-# The features that a fit uses; a trace can hold others.
-FEATURES = (
-    "agreement",
-    "margin",
-    "weight",
-    "lead",
-    "executes",
-    "groups",
-    "samples",
-    "score",
-    "score_margin",
-    "logprob",
-    "empty",
-    "repaired",
-    "derived",
-    "tables",
-    "length",
-    "catalog",
-    "named",
-    "cosine",
-    "cosine_gap",
-    "words",
-)
 # The ridge penalties on each standardised weight and on the intercept. Few own answers shift a
 # calibration that is known to hold elsewhere: docs/lab/answers.md compares penalties.
 _PENALTY, _INTERCEPT_PENALTY = 30.0, 1e-6
@@ -124,9 +101,7 @@ def fit_calibration(cases: Sequence[Case], start: Calibration | None = None) -> 
 
 def _find_scales(cases: Sequence[Case]) -> Calibration:
     """A calibration with weights of 0, over the features that differ."""
-    found = {
-        name: [case.features[name] for case in cases if name in case.features] for name in FEATURES
-    }
+    found = {name: [case.features[name] for case in cases] for name in cases[0].features}
     weights = tuple(
         Weight(name, float(np.mean(values)), float(np.std(values)), 0.0)
         for name, values in found.items()
@@ -147,7 +122,7 @@ def cross_fit(
         for part in sorted(set(parts))
     }
     return [
-        Claim(fits[part].estimate(tuple(case.features.items())) or 0.0, case.right)
+        Claim(fits[part].estimate(tuple(case.features.items())), case.right)
         for case, part in zip(cases, parts, strict=True)
     ]
 

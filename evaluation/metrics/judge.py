@@ -215,7 +215,6 @@ def _build_candidate(candidate: CandidateResponse, correct: bool) -> CandidateRe
         derived_from=candidate.derived_from,
         rule=candidate.rule,
         samples=candidate.samples,
-        logprob=candidate.logprob,
         votes=candidate.votes,
         group=candidate.group,
         score=candidate.score.total,

@@ -14,7 +14,6 @@ from evaluation.metrics.confidence import find_claim
 from evaluation.metrics.figures import Estimate, PairedComparison
 from evaluation.metrics.statistics import estimate, mcnemar_exact
 from evaluation.runs.records import CandidateRecord, QuestionRecord
-from nl2sql.intervals import wilson_interval
 
 _NUMBER = re.compile(r"\d+")
 
@@ -69,7 +68,7 @@ def estimate_difference(differences: Sequence[float]) -> Estimate:
     if len(set(differences)) != 1:
         return estimate(differences)
     mean, count = float(differences[0]), len(differences)
-    _, reach = wilson_interval(0, count)
+    reach = estimate([0.0] * count).high
     return Estimate(mean, max(-1.0, mean - reach), min(1.0, mean + reach), count)
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from scipy.stats import binomtest
 
 from evaluation.metrics.figures import Estimate
-from nl2sql.intervals import wilson_interval
 
 # A two-sided 95 % interval.
 _BOUNDS_PERCENT = (2.5, 97.5)
@@ -43,9 +42,8 @@ def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = 10_000)
         return Estimate(mean, low, high, count)
     mean = float(distinct[0])
     if mean in (0.0, 1.0):
-        low, high = wilson_interval(round(mean) * count, count)
-        # Rounding can put the mean outside the bounds by one unit in the last place.
-        return Estimate(mean, min(low, mean), max(high, mean), count)
+        bounds = binomtest(round(mean) * count, count).proportion_ci(method="wilson")
+        return Estimate(mean, float(bounds.low), float(bounds.high), count)
     return Estimate(mean, mean, mean, count)
 
 

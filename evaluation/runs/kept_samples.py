@@ -103,7 +103,6 @@ class KeptSamples:
                 tuple(line["texts"]),
                 line["prompt_tokens"],
                 line["completion_tokens"],
-                tuple(line["logprobs"]),
             )
             drawn = line.get("k", len(kept.texts))
             if drawn > self._completions.get(key, (0,))[0]:
@@ -127,8 +126,8 @@ def _digest(text: str) -> str:
 def _take_first(kept: Completions, k: int) -> Completions:
     """The first ``k`` samples, with a proportional share of the completion tokens.
 
-    >>> _take_first(Completions(("a", "b", "c", "d"), 100, 40, (-1.0, -2.0, -3.0, -4.0)), 2)
-    Completions(texts=('a', 'b'), prompt_tokens=100, completion_tokens=20, logprobs=(-1.0, -2.0))
+    >>> _take_first(Completions(("a", "b", "c", "d"), 100, 40), 2)
+    Completions(texts=('a', 'b'), prompt_tokens=100, completion_tokens=20)
     """
     if k >= len(kept.texts):
         return kept
@@ -136,5 +135,4 @@ def _take_first(kept: Completions, k: int) -> Completions:
         kept.texts[:k],
         kept.prompt_tokens,
         round(kept.completion_tokens * k / len(kept.texts)),
-        kept.logprobs[:k],
     )

@@ -29,10 +29,9 @@ class CandidateRecord(Record):
     """One candidate in the vote, and whether it is right.
 
     ``samples`` counts its completions; a repair that works has taken over those of the candidate
-    that it ``repairs``. A derived one was made from another by a ``rule``. ``logprob`` is the mean
-    log-probability of a token. ``group`` is the number of its group of equivalent results, -1: no
-    result. ``error`` is empty, the guard's ``code: message``, or the database's ``SQLSTATE:
-    message``.
+    that it ``repairs``. A derived one was made from another by a ``rule``. ``group`` is the number
+    of its group of equivalent results, -1: no result. ``error`` is empty, the guard's ``code:
+    message``, or the database's ``SQLSTATE: message``.
     """
 
     id: str
@@ -42,7 +41,6 @@ class CandidateRecord(Record):
     derived_from: str = ""
     rule: str = ""
     samples: int = 1
-    logprob: float | None = None
     votes: int = 0
     group: int = -1
     score: float = 0.0

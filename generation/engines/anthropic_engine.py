@@ -1,8 +1,8 @@
 """Anthropic's messages, through the ``anthropic`` client (``quorumsql[anthropic]``).
 
-One request gives one answer, so K candidates are K requests. The interface has no seed and no
-log-probabilities, so runs are not exactly repeatable. Newer models refuse to continue the given
-start of an answer, so it is cut out of a whole answer. Knows nothing of SQL.
+One request gives one answer, so K candidates are K requests. The interface has no seed, so runs are
+not exactly repeatable. Newer models refuse to continue the given start of an answer, so it is cut
+out of a whole answer. Knows nothing of SQL.
 """
 
 from __future__ import annotations

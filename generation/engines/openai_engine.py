@@ -29,7 +29,7 @@ from nl2sql.settings import ModelSettings
 from nl2sql.types import Completions, SamplingRequest
 
 # Optional fields, by the names in servers' error messages.
-_MANY, _SEED, _LOGPROBS, _TEMPERATURE = "n", "seed", "logprobs", "temperature"
+_MANY, _SEED, _TEMPERATURE = "n", "seed", "temperature"
 # Newer models of OpenAI use another name for the limit and refuse this one.
 _MAX_TOKENS = "max_tokens"
 # Only for vLLM's server, by the field that it would name.
@@ -45,28 +45,10 @@ class _AnswerMessage(BaseModel):
     content: str | None = None
 
 
-class _TokenLogprob(BaseModel):
-    """The log-probability of one sampled token."""
-
-    logprob: float
-
-
-class _Logprobs(BaseModel):
-    """A value for each token; None if the server returns none."""
-
-    content: tuple[_TokenLogprob, ...] | None = None
-
-
 class _Choice(BaseModel):
     """One completion."""
 
     message: _AnswerMessage
-    logprobs: _Logprobs | None = None
-
-    def mean_logprob(self) -> float | None:
-        """The mean over the tokens; None if the server returns no values."""
-        tokens = self.logprobs.content if self.logprobs else None
-        return sum(token.logprob for token in tokens) / len(tokens) if tokens else None
 
 
 class _TokenUsage(BaseModel):
@@ -113,7 +95,7 @@ class _ModelList(BaseModel):
 class OpenAiEngine(ServerEngine):
     """A language model behind ``model.base_url``."""
 
-    optional_fields = (_LOGPROBS, _MANY, _MAX_TOKENS, _CONTINUATION, _SEED, _TEMPERATURE)
+    optional_fields = (_MANY, _MAX_TOKENS, _CONTINUATION, _SEED, _TEMPERATURE)
 
     def __init__(self, settings: ModelSettings) -> None:
         """Connects at the first request. Raises SettingsError, EngineUnavailable."""
@@ -137,7 +119,7 @@ class OpenAiEngine(ServerEngine):
         accept.
         """
         is_vllm = await self._recognise()
-        wanted = {_SEED, _LOGPROBS, _TEMPERATURE, _MAX_TOKENS}
+        wanted = {_SEED, _TEMPERATURE, _MAX_TOKENS}
         wanted |= {_CONTINUATION} if is_vllm and request.answer_start else set()
         deadline = Deadline.after(request.time_limit_s)
         max_tokens = await self._find_room(request)
@@ -250,7 +232,6 @@ class OpenAiEngine(ServerEngine):
         optional: dict[str, Any] = {
             _MANY: request.k,
             _SEED: request.seed,
-            _LOGPROBS: True,
             _TEMPERATURE: request.temperature,
         }
         return body | {name: value for name, value in optional.items() if name in fields}
@@ -268,12 +249,8 @@ class OpenAiEngine(ServerEngine):
 
     def _join(self, request: SamplingRequest, replies: Sequence[_Reply]) -> Completions:
         choices = [choice for reply in replies for choice in reply.choices][: request.k]
-        logprobs = [choice.mean_logprob() for choice in choices]
         return Completions(
             texts=tuple(choice.message.content or "" for choice in choices),
             prompt_tokens=sum(reply.usage.prompt_tokens for reply in replies),
             completion_tokens=sum(reply.usage.completion_tokens for reply in replies),
-            logprobs=()
-            if None in logprobs
-            else tuple(value for value in logprobs if value is not None),
         )

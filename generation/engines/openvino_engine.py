@@ -50,7 +50,6 @@ class _TokenSequence:
     """One completion, perhaps unfinished."""
 
     ids: list[int] = field(default_factory=list)
-    logprobs: list[float] = field(default_factory=list)
     is_finished: bool = False
 
     @property
@@ -80,10 +79,9 @@ class _Sampling:
         if "error" in message:
             raise EngineUnavailable(f"OpenVINO: {message['error']}.", hint="Try again later.")
         self.prompt_tokens_read = message["read"]
-        for index, ids, logprobs, ends in message["outputs"]:
+        for index, ids, ends in message["outputs"]:
             output = self.outputs[index]
             output.ids += ids
-            output.logprobs += logprobs
             output.is_finished = ends
 
     def report(self) -> None:
@@ -156,9 +154,6 @@ class OpenVinoEngine:
             ),
             prompt_tokens=len(ids),
             completion_tokens=sum(output.tokens for output in draw.outputs),
-            logprobs=tuple(
-                sum(output.logprobs) / max(len(output.logprobs), 1) for output in finished
-            ),
         )
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:

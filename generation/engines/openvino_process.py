@@ -57,7 +57,7 @@ class _Request:
         return len(self._handles)
 
     def read(self) -> list[list[Any]]:
-        """The new ``[index, tokens, log-probabilities, whether it ends]``."""
+        """The new ``[index, tokens, whether it ends]``."""
         found = []
         for index, handle in list(self._handles.items()):
             outputs = handle.read() if handle.can_read() else {}
@@ -65,9 +65,9 @@ class _Request:
             if handle.get_status().name == "IGNORED":
                 raise MemoryError("the cache has no room for this prompt")
             for output in outputs.values():
-                found.append([index, output.generated_ids, output.generated_log_probs, ends])
+                found.append([index, output.generated_ids, ends])
             if not outputs and ends:
-                found.append([index, [], [], True])
+                found.append([index, [], True])
             if ends:
                 del self._handles[index]
         if found and not self.has_begun:
@@ -95,8 +95,6 @@ class _Request:
         config.stop_strings = set(self._message["stop"])
         # The other process cuts the text, because a stop string may begin within a token.
         config.include_stop_str_in_output = True
-        # Only those of the sampled tokens, before temperature: the model's certainty.
-        config.logprobs = 1
         # Every sequence is a request of its own for the library.
         number = self._message["first"] + index
         self._handles[index] = self._pipe.add_request(number, self._ids, config)

@@ -183,7 +183,7 @@ class OptionalFields:
     """The optional fields that one server is known to refuse.
 
     Servers with the same protocol refuse different parts of it with 400 or 422: several completions
-    of one prompt, a seed, log-probabilities, the continuation of an answer. Some name the refused
+    of one prompt, a seed, the continuation of an answer. Some name the refused
     field. If none is named, the fields are left out one after another, in the order of ``names``;
     what helps is left out from then on.
     """

@@ -3,10 +3,8 @@
 Uses AsyncLLM on CPU and GPU. A question is K requests of one completion, as vLLM makes of ``n=K``
 too: prefix caching reads their prompt once, and at a time limit those that are finished are known
 without an output after every token. It also keeps the schema of earlier questions. Runs with the
-same seed are repeatable, and a cancelled call aborts its requests in the engine.
-
-Token log-probabilities are not asked for: on an H200 they cost 40 % of the questions a minute, and
-on 480 questions they made two more right. Knows nothing of SQL.
+same seed are repeatable, and a cancelled call aborts its requests in the engine. Knows nothing of
+SQL.
 """
 
 from __future__ import annotations

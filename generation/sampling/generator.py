@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from generation.conversation.answer_writer import AnswerWriter
 from generation.conversation.follow_up import FollowUps
@@ -11,7 +12,6 @@ from generation.prompts.prompt_builder import PromptBuilder
 from generation.sampling.allocation import VARIANTS, count_round, deal_samples
 from nl2sql.concurrency import gather_all
 from nl2sql.deadline import NEVER, Deadline
-from nl2sql.pipeline.candidates import add_samples
 from nl2sql.prompts import ANSWER_END, ANSWER_START
 from nl2sql.protocols import Engine
 from nl2sql.settings import Settings
@@ -191,11 +191,11 @@ def merge_candidates(
     """
     merged: dict[str, Candidate] = {}
     for variant, completions in drawn:
-        likelihoods = completions.logprobs or (None,) * len(completions.texts)
-        for text, logprob in zip(completions.texts, likelihoods, strict=True):
+        for text in completions.texts:
             if not (sql := extract_sql(text, dialect)):
                 continue
             form = normal_form(sql, dialect)
             new = Candidate(f"c{len(merged) + 1}", sql, samples=0, variant=variant)
-            merged[form] = add_samples(merged.get(form, new), 1, logprob)
+            known = merged.get(form, new)
+            merged[form] = replace(known, samples=known.samples + 1)
     return tuple(merged.values())

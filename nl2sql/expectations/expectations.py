@@ -47,6 +47,7 @@ _NEGATED = re.compile(
     r"|\b(?:never|without|except|excluding)\b|\b(?:have|has|had|with) no\b",
     re.IGNORECASE,
 )
+_AVERAGE = re.compile(r"\b(?:average|mean|avg)\b", re.IGNORECASE)
 _DOWN = re.compile(r"\b(?:descending|decreasing)\b", re.IGNORECASE)
 _UP = re.compile(
     r"\b(?:ascending|increasing|alphabetical(?:ly)?|lexicographic(?:al|ally)?)\b", re.IGNORECASE
@@ -95,15 +96,17 @@ class Expectations:
     """What the answer should look like; None, empty and False expect nothing.
 
     ``columns``: the numbers of columns that fit. ``rows``: the maximal number of rows.
-    ``one_number``: one row with one number. ``best``: one or few rows at one end of an order;
-    ``highest`` says at which end; ``descending`` is the direction of a requested order.
-    ``comparisons``: those with figures. ``decimals``: figures should be rounded to so many.
+    ``one_number``: one row with one number. ``average``: an average. ``best``: one or few rows at
+    one end of an order; ``highest`` says at which end; ``descending`` is the direction of a
+    requested order. ``comparisons``: those with figures. ``decimals``: figures should be rounded to
+    so many.
     """
 
     columns: tuple[int, ...] = ()
     rows: int | None = None
     one_number: bool = False
     grouped: bool = False
+    average: bool = False
     best: bool = False
     distinct: bool = False
     negated: bool = False
@@ -143,6 +146,7 @@ def read_expectations(question: str) -> Expectations:
         rows=rows,
         one_number=text.lower().startswith(("how many", "count ")) and columns == (1,),
         grouped=grouped and _FIGURE.search(text) is not None,
+        average=_AVERAGE.search(text) is not None,
         best=best,
         distinct=_DISTINCT.search(text) is not None,
         negated=negated,

@@ -36,20 +36,10 @@ def merge_round(
             new.append(replace(candidate, id=f"c{len(forms) + len(new) + 1}"))
             continue
         holder = _find_holder(merged, number)
-        grown = add_samples(merged[holder].candidate, candidate.samples, candidate.logprob)
+        known = merged[holder].candidate
+        grown = replace(known, samples=known.samples + candidate.samples)
         merged[holder] = replace(merged[holder], candidate=grown)
     return tuple(merged), tuple(new)
-
-
-def add_samples(candidate: Candidate, samples: int, logprob: float | None) -> Candidate:
-    """The candidate with further samples and the highest log-probability of any.
-
-    >>> grown = add_samples(Candidate("c1", "SELECT 1", 2, logprob=-0.3), 1, -0.1)
-    >>> grown.samples, grown.logprob
-    (3, -0.1)
-    """
-    known = [value for value in (candidate.logprob, logprob) if value is not None]
-    return replace(candidate, samples=candidate.samples + samples, logprob=max(known, default=None))
 
 
 def _find_holder(assessments: Sequence[Assessment], number: int) -> int:

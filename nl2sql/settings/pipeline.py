@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -145,20 +146,13 @@ class RankingSettings(Section):
         ge=0,
         le=1,
         description="Below this confidence the outcome is clarify, and always at confidence 0; 0: "
-        "every other answer is given. Unset: the threshold of the calibration, or 0.2 if the "
-        "confidence is not calibrated.",
+        "every other answer is given. Unset: the threshold of the calibration.",
     )
-    calibration: str = Field(
-        "auto",
-        description="How agreement becomes a confidence: auto, by the packaged calibration; none, "
-        "by the lower end of the Wilson interval; or by a file that `quorumsql eval calibrate` "
-        "wrote.",
+    calibration: Path | None = Field(
+        None,
+        description="How agreement becomes a confidence: by a file that `quorumsql eval calibrate` "
+        "wrote; unset: by the packaged calibration.",
     )
-
-    @property
-    def has_own_calibration(self) -> bool:
-        """True when ``calibration`` names a file."""
-        return self.calibration not in ("auto", "none")
 
 
 class RepairSettings(Section):

@@ -139,9 +139,8 @@ def load_settings(path: Path) -> Settings:
         jwt = identity.jwt.model_copy(update=found_keys)
         identity = identity.model_copy(update={"jwt": jwt})
     ranking = settings.ranking
-    if ranking.has_own_calibration:
-        file = str(locate(Path(ranking.calibration)))
-        ranking = ranking.model_copy(update={"calibration": file})
+    if ranking.calibration is not None:
+        ranking = ranking.model_copy(update={"calibration": locate(ranking.calibration)})
     return settings.model_copy(
         update={
             "home": locate(settings.home),

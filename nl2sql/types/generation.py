@@ -57,15 +57,11 @@ class SamplingRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completions:
-    """The engine's answer: ``k`` texts, or fewer after a time limit, and their token counts.
-
-    ``logprobs`` holds each text's mean token log-probability; empty if the engine reports none.
-    """
+    """The engine's answer: ``k`` texts, or fewer after a time limit, and their token counts."""
 
     texts: tuple[str, ...]
     prompt_tokens: int
     completion_tokens: int
-    logprobs: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +71,7 @@ class Candidate:
     ``origin`` is ``sample``, ``repair``, ``derived``, ``chosen``, ``verified`` or ``catalog`` (it
     answers a question about the database itself). ``repairs`` is the id of the candidate that a
     repair was made from, ``derived_from`` that of the candidate that a derived one was made from,
-    by the ``rule`` of that name. ``variant`` names the prompt that it was first sampled from;
-    ``logprob`` is the mean token log-probability of its likeliest sample (None: unknown).
+    by the ``rule`` of that name. ``variant`` names the prompt that it was first sampled from.
     """
 
     id: str
@@ -87,7 +82,6 @@ class Candidate:
     derived_from: str = ""
     rule: str = ""
     variant: str = ""
-    logprob: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,8 +114,7 @@ class Interpretation:
 class Ranking:
     """Candidates best first. ``quorum``: more than half of at least two samples agree.
 
-    ``confidence`` is the calibrated probability that the winner is right; without a calibration,
-    the lower end of the 95 % Wilson interval of the share that agrees. ``settled`` says that no
+    ``confidence`` is the calibrated probability that the winner is right; ``settled`` says that no
     further samples are needed; ``features`` are the inputs of the confidence. If the confidence is
     below ``threshold``, one or two ``interpretations`` are offered instead of an answer, best
     first. ``description`` says in words what the winner asks for; ``notes`` what to know of it.

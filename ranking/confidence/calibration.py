@@ -1,26 +1,26 @@
 """Turns features into a probability with a logistic model from a JSON file.
 
 ``quorumsql eval calibrate`` fits the model and writes the file
-(``evaluation/metrics/calibration_fit.py``); files for known models are packaged here.
+(``evaluation/metrics/calibration_fit.py``). The packaged one holds for every model.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from nl2sql.errors import SettingsError
 
-AUTO, NONE = "auto", "none"
+PACKAGED = files(__package__).joinpath("calibration.json")
+"""The calibration that is used unless the settings name a file."""
+
 # The features that are shares of all samples.
-_SHARES = ("agreement", "margin", "executes")
-_NOT_IN_NAME = re.compile(r"[^a-z0-9.]+")
+_SHARES = ("agreement", "executes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Calibration:
     most: int
     threshold: float = 0.0
 
-    def estimate(self, features: tuple[tuple[str, float], ...]) -> float | None:
-        """The probability that the winner is right; None without samples.
+    def estimate(self, features: tuple[tuple[str, float], ...]) -> float:
+        """The probability that the winner is right; 0 without samples.
 
         An unknown feature counts as its mean. Samples that are missing to the fewest that were
         fitted count as ones without a result, so fewer samples never make an answer surer
@@ -59,7 +59,7 @@ class Calibration:
         """
         known = dict(features)
         if "samples" not in known:
-            return None
+            return 0.0
         samples = round(2 ** known["samples"])
         fitted = max(self.fewest, min(self.most, samples))
         known["samples"] = math.log2(fitted)
@@ -72,21 +72,13 @@ class Calibration:
         return round(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), 4)
 
 
-def load_calibration(choice: str, model: str) -> Calibration | None:
-    """The calibration of the settings; ``auto`` is the packaged one for ``model``, if there is one.
-
-    Raises SettingsError for a file that cannot be read.
-    """
-    if choice == NONE:
-        return None
-    if choice == AUTO:
-        packaged = files(__package__).joinpath(f"{name_file(model)}.json")
-        return parse_calibration(packaged.read_text("utf-8")) if packaged.is_file() else None
+def load_calibration(file: Traversable = PACKAGED) -> Calibration:
+    """The calibration in a file. Raises SettingsError if it cannot be read."""
     try:
-        return parse_calibration(Path(choice).expanduser().read_text(encoding="utf-8"))
+        return parse_calibration(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SettingsError(
-            f"ranking.calibration: {choice} is not a calibration ({error}).",
+            f"ranking.calibration: {file} is not a calibration ({error}).",
             hint="Write one with `quorumsql eval calibrate RUN --output FILE`.",
         ) from error
 
@@ -104,12 +96,3 @@ def parse_calibration(text: str) -> Calibration:
         most=int(value["samples"][1]),
         threshold=float(value["threshold"]),
     )
-
-
-def name_file(model: str) -> str:
-    """The name of a model as a file name, without folders and quantisation.
-
-    >>> name_file("Qwen/Qwen2.5-Coder-0.5B-Instruct")
-    'qwen2.5-coder-0.5b-instruct'
-    """
-    return _NOT_IN_NAME.sub("-", model.rstrip("/").rsplit("/", 1)[-1].lower()).strip("-")

@@ -16,7 +16,7 @@ from ranking.score.points import Measure
 
 
 def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
-    """Measures of columns, the best rows, distinct rows and negation.
+    """Measures of columns, averages, the best rows, distinct rows and negation.
 
     >>> from nl2sql.expectations.expectations import read_expectations
     >>> from ranking.query import read_query
@@ -32,6 +32,8 @@ def measure_shape(expected: Expectations, query: Query) -> Iterator[Measure]:
         ordered = tree.find(exp.Order) is not None and tree.find(exp.Limit, exp.Fetch) is not None
         extreme = ordered or tree.find(exp.Max, exp.Min, exp.Window) is not None
         yield "order_and_limit_match" if extreme else "best_missing", 1.0
+    if expected.average and tree.find(exp.Avg) is None and not _names_average(query):
+        yield "average_missing", 1.0
     if expected.negated and not _is_negated(tree):
         yield "negation_missing", 1.0
     select = query.outermost()
@@ -48,6 +50,12 @@ def count_columns(query: Query) -> int | None:
     """
     select = query.outermost()
     return None if select is None or select.is_star else len(select.expressions)
+
+
+def _names_average(query: Query) -> bool:
+    """True if a column's name says that it is an average, so that AVG is not needed."""
+    names = [column.name.lower() for column in query.find_all(exp.Column)]
+    return any(word in name for word in ("average", "avg", "mean") for name in names)
 
 
 def _is_negated(tree: exp.Expr) -> bool:

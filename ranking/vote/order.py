@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
-from nl2sql.intervals import wilson_interval
 from nl2sql.types import Assessment, Candidate, Ranking, ResultSet
 from ranking.score.points import weigh_score
 from ranking.vote.groups import find_bare, group_assessments
@@ -30,7 +29,7 @@ def vote(
     most_samples: int = 0,
 ) -> Ranking:
     """The ranking: groups by weight; in a group labels before bare keys and the form with most
-    weight, then score, log-probability, estimated cost; failures last.
+    weight, then score, its own samples, estimated cost; failures last.
 
     ``samples`` is the number of completions so far, the denominator of the agreement;
     ``most_samples`` the largest number that there may be in the end.
@@ -58,7 +57,6 @@ def vote(
     return Ranking(
         assessments=ordered,
         samples=samples,
-        confidence=round(wilson_interval(agreeing, samples)[0], 4) if agreeing else 0.0,
         quorum=is_quorum(agreeing, samples),
         settled=is_settled(ordered, samples, most_samples) if leads else False,
     )
@@ -82,8 +80,7 @@ class _ShownForms:
 
 def _rank_key(
     contradicting: Set[str], shown: _ShownForms, assessment: Assessment
-) -> tuple[int, float, bool, bool, float, float, float, float, str]:
-    logprob = assessment.candidate.logprob
+) -> tuple[int, float, bool, bool, float, float, int, float, str]:
     return (
         _find_class(assessment, contradicting),
         -assessment.weight,
@@ -91,7 +88,7 @@ def _rank_key(
         assessment.form in shown.bare,
         -shown.weights[assessment.form],
         -assessment.score.total,
-        math.inf if logprob is None else -logprob,
+        -assessment.candidate.samples,
         assessment.explained.cost if assessment.explained else math.inf,
         assessment.candidate.id,
     )

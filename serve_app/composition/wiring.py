@@ -31,7 +31,7 @@ from nl2sql.protocols import (
 )
 from nl2sql.settings import Settings
 from nl2sql.settings.database import ConnectionSettings
-from ranking.confidence.calibration import AUTO, Calibration, load_calibration
+from ranking.confidence.calibration import PACKAGED, load_calibration
 from ranking.ranker import CandidateRanker
 from repair.repairer import CandidateRepairer
 from retrieval.catalogs import IndexedCatalogs
@@ -226,15 +226,8 @@ class Wiring:
 
     def build_ranker(self, guard: Guard, executor: Executor) -> CandidateRanker:
         """The ranker. Raises SettingsError for a calibration that cannot be read."""
-        return CandidateRanker(guard, executor, self.settings, self.read_calibration())
-
-    def read_calibration(self) -> Calibration | None:
-        """The configured calibration. Raises SettingsError."""
-        choice = self.settings.ranking.calibration
-        if choice != AUTO:
-            return load_calibration(choice, "")
-        # An adapter changes how often agreement is right; the model's calibration is the nearest.
-        return load_calibration(choice, self.models.model_name())
+        calibration = load_calibration(self.settings.ranking.calibration or PACKAGED)
+        return CandidateRanker(guard, executor, self.settings, calibration)
 
     def build_repairer(self, engine: Engine) -> CandidateRepairer:
         """The repairer."""

@@ -34,6 +34,7 @@ from tests.fakes.shop import (
     build_table,
 )
 from tests.fakes.stages import (
+    SURE,
     FakeConversations,
     FakeGenerator,
     FakePlanner,
@@ -51,6 +52,7 @@ __all__ = [
     "PRODUCTS",
     "RETURNS",
     "SHOP",
+    "SURE",
     "FakeCatalogs",
     "FakeConversations",
     "FakeEmbedder",

@@ -28,11 +28,15 @@ from nl2sql.types import (
     SchemaContext,
     Turn,
 )
+from ranking.confidence.calibration import Calibration, Weight
 from tests.fakes.builders import build_context
 from tests.fakes.databases import FakeGuard
 from tests.fakes.queue import Queue
 
 _NO_PLAN = Plan()
+
+SURE = Calibration(0.0, (Weight("weight", 0.75, 0.25, 5.0),), fewest=1, most=1, threshold=0.5)
+"""A calibration that is sure of a winner that nothing contradicts."""
 
 
 class FakeRetriever:

@@ -53,7 +53,7 @@ class FakeServer:
                 continue
             index, tokens, ends = step
             ids = [ord("x")] * tokens
-            yield {"read": len(body["ids"]), "outputs": [[index, ids, [-1.0] * tokens, ends]]}
+            yield {"read": len(body["ids"]), "outputs": [[index, ids, ends]]}
             if self._dies:
                 self.is_running = False
                 raise EngineDied

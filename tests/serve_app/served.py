@@ -41,6 +41,7 @@ from serve_app.service.services import IdentityParts, Services
 from serve_app.service.tools import ToolService
 from tests.fakes import (
     SHOP,
+    SURE,
     FakeCatalogs,
     FakeExecutor,
     FakeGenerator,
@@ -102,7 +103,7 @@ def build_services(
     generator = generator or FakeGenerator()
     guard = guard or FakeGuard()
     executor = executor or FakeExecutor(results)
-    ranker = CandidateRanker(guard, executor, settings)
+    ranker = CandidateRanker(guard, executor, settings, SURE)
     retriever = FakeRetriever()
     answerer: Answerer = Pipeline(
         Stages(retriever, FakePlanner(), generator, guard, ranker, repairer or FakeRepairer())

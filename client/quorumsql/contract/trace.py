@@ -134,7 +134,6 @@ class CandidateResponse(ResponseModel):
     rule: Text = Field("", description="The rule by which it was derived.")
     samples: int
     variant: Text
-    logprob: float | None
     votes: int
     weight: float
     group: int

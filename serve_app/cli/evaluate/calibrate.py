@@ -44,13 +44,14 @@ def calibrate(
             max=0.5,
         ),
     ] = 0.1,
-    start: Annotated[
-        str,
+    from_scratch: Annotated[
+        bool,
         typer.Option(
-            help="The calibration that the fit begins with, so that a few dozen answers improve "
-            "it: auto, the packaged one for the runs' model; none; or a file."
+            "--from-scratch",
+            help="Fit without the packaged calibration, which otherwise is what a few dozen "
+            "answers improve.",
         ),
-    ] = "auto",
+    ] = False,
 ) -> Output:
     """Fit the confidence to the right and wrong answers of runs, and report its quality.
 
@@ -70,7 +71,7 @@ def calibrate(
             )
         cases += found
         asked.update((manifest.benchmark, record.id) for record in records if record.counts)
-    first = load_calibration(start, str(manifests[0].configuration["model"]["name"]))
+    first = None if from_scratch else load_calibration()
     if len(cases) < _FEWEST_CASES or (first is None and len({case.right for case in cases}) < 2):
         raise SettingsError(
             f"{len(cases)} answers are too few to fit a confidence.",
@@ -78,7 +79,7 @@ def calibrate(
         )
     figures = measure_fit(cases, len(asked), risk, first)
     threshold = figures.confidence.at_threshold.threshold
-    origin = _describe(runs, manifests, figures, risk, start)
+    origin = _describe(runs, manifests, figures, risk)
     value = render_calibration(replace(fit_calibration(cases, first), threshold=threshold), origin)
     output.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
     document = {"file": output, "threshold": round(threshold, 4), **origin}
@@ -100,14 +101,12 @@ def _describe(
     manifests: Sequence[RunManifest],
     figures: CalibrationFigures,
     risk: float,
-    start: str,
 ) -> dict[str, Any]:
     """The origin and quality of the calibration, as stored in its file."""
     return {
         "runs": [folder.name for folder in runs],
         "benchmarks": sorted({manifest.benchmark for manifest in manifests}),
         "models": sorted({str(manifest.configuration["model"]["name"]) for manifest in manifests}),
-        "start": start,
         "questions": figures.questions,
         "answered": figures.answered,
         "date": datetime.now(UTC).date().isoformat(),

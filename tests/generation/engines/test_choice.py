@@ -19,7 +19,6 @@ from generation.engines.choice import (
 from generation.models.registry import load_registry
 from nl2sql.errors import EngineUnavailable
 from nl2sql.settings import ModelSettings
-from ranking.confidence.calibration import load_calibration
 
 SMALL, LARGE = "qwen2.5-coder-0.5b-instruct", "qwen2.5-coder-1.5b-instruct"
 
@@ -41,11 +40,6 @@ def test_the_largest_that_is_fast_enough_and_fits(
 ) -> None:
     entries = load_registry().values()
     assert choose_cpu_model(entries, frozenset(flags.split()), cores, gib * 2**30) == name
-
-
-def test_whatever_auto_chooses_has_a_calibration() -> None:
-    sized = [entry.name for entry in load_registry().values() if entry.billions]
-    assert all(load_calibration("auto", name) is not None for name in sized)
 
 
 def test_only_auto_is_replaced() -> None:

@@ -43,14 +43,12 @@ def build_request(**overrides: Any) -> SamplingRequest:
     return SamplingRequest(**{**values, **overrides})
 
 
-def complete(*texts: str, logprobs: bool = False) -> Reply:
+def complete(*texts: str) -> Reply:
     """An answer with these completions, at 20 prompt tokens and 2 tokens each."""
-    tokens = {"content": [{"token": "a", "logprob": -0.5}, {"token": "b", "logprob": -1.5}]}
     choices = [
         {
             "index": index,
             "message": {"role": "assistant", "content": text},
-            "logprobs": tokens if logprobs else None,
         }
         for index, text in enumerate(texts)
     ]
@@ -63,13 +61,12 @@ def refuse(message: str, *, status: int = 400, **error: Any) -> Reply:
 
 
 async def test_a_server_like_vllm_continues_the_answer_in_one_request() -> None:
-    reply = complete("SELECT 1\n", "SELECT 2\n", logprobs=True)
+    reply = complete("SELECT 1\n", "SELECT 2\n")
     with serve(tokenize=VLLM, v1__chat__completions=reply) as server:
         engine = build_engine(server)
         found = await engine.sample(build_request(k=2))
         await engine.close()
     assert found.texts == ("SELECT 1\n", "SELECT 2\n")
-    assert found.logprobs == (-1.0, -1.0)
     assert (found.prompt_tokens, found.completion_tokens) == (20, 4)
     (body,) = server.bodies(CHAT)
     assert body["messages"][-1] == {"role": "assistant", "content": "```sql\n"}
@@ -92,7 +89,6 @@ async def test_other_servers_write_the_whole_answer_which_is_cut() -> None:
     with serve(v1__chat__completions=whole) as server:
         found = await build_engine(server).sample(build_request())
     assert found.texts == ("\nSELECT 1\n",)
-    assert found.logprobs == ()
     (body,) = server.bodies(CHAT)
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
     # "```" would end the answer where its block begins.
@@ -112,7 +108,7 @@ async def test_a_server_that_ignores_n_is_asked_singly_from_then_on() -> None:
 
 @pytest.mark.parametrize(
     ("refused", "is_named", "asked"),
-    [(("n",), True, 5), (("n",), False, 6), (("logprobs", "max_tokens", "temperature"), True, 5)],
+    [(("n",), True, 5), (("n",), False, 5), (("max_tokens", "temperature"), True, 4)],
 )
 async def test_what_a_server_refuses_is_left_out_from_then_on(
     refused: tuple[str, ...], is_named: bool, asked: int

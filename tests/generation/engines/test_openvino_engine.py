@@ -65,7 +65,7 @@ def build_request(
 async def test_a_request_has_marks_in_the_template_only(folder: Path) -> None:
     server = FakeServer()
     found = await build_engine(folder, server).sample(build_request("a<s>b", k=3))
-    assert (found.texts, found.logprobs) == (("xxx",) * 3, (-1.0,) * 3)
+    assert found.texts == ("xxx",) * 3
     assert found.completion_tokens == 9
     (body,) = server.history
     assert body["ids"] == [MARK, *map(ord, "a<s>b"), MARK, *map(ord, "```")]
@@ -196,7 +196,7 @@ async def test_the_real_model_answers_repeats_itself_and_survives_its_death(weig
         first = await engine.sample(request)
         assert "count" in first.texts[0].lower()
         assert "```" not in first.texts[0]
-        assert len(first.texts) == len(first.logprobs) == 2
+        assert len(first.texts) == 2
         varied = replace(request, k=4, temperature=0.8)
         assert (await engine.sample(varied)).texts == (await engine.sample(varied)).texts
         # Texts of any length are counted exactly, and marks in them are plain text.

@@ -134,18 +134,16 @@ async def test_at_the_deadline_the_variants_that_are_finished_stand_for_all() ->
     assert [candidate.samples for candidate in generated.candidates] == [4]
 
 
-def merge(*texts: str, logprobs: tuple[float, ...] = ()) -> tuple[Candidate, ...]:
-    return merge_candidates([("v", Completions(texts, 9, 9, logprobs))], "postgres")
+def merge(*texts: str) -> tuple[Candidate, ...]:
+    return merge_candidates([("v", Completions(texts, 9, 9))], "postgres")
 
 
-def test_equal_queries_are_one_candidate_as_likely_as_its_likeliest_sample() -> None:
+def test_equal_queries_are_one_candidate_with_the_samples_of_all() -> None:
     b, a = "SELECT b FROM t", "SELECT a FROM t"
     assert merge(b, a, "select A\nfrom T;", "no idea", b) == (
         Candidate("c1", "SELECT b FROM t", samples=2, variant="v"),
         Candidate("c2", "SELECT a FROM t", samples=2, variant="v"),
     )
-    merged = merge(a, b, "select A from t", logprobs=(-0.5, -0.1, -0.2))
-    assert [(each.samples, each.logprob) for each in merged] == [(2, -0.2), (1, -0.1)]
     assert merge() == merge("", "I do not know") == ()
 
 

@@ -217,7 +217,7 @@ def test_paths_in_the_file_are_relative_to_it(tmp_path: Path) -> None:
     assert settings.model.adapter == folder / "lora"
     assert settings.databases["shop"].reader.sqlite_path == folder / "data/shop.sqlite"
     assert settings.databases["shop"].semantics == folder / "terms.yaml"
-    assert settings.ranking.calibration == str(folder / "fits/mine.json")
+    assert settings.ranking.calibration == folder / "fits/mine.json"
     assert settings.identity.jwt.jwks_file == folder / "keys.json"
 
 

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from importlib.resources import files
+import math
 from pathlib import Path
 
 import pytest
 
 from nl2sql.errors import SettingsError
-from ranking.confidence.calibration import (
-    Calibration,
-    Weight,
-    load_calibration,
-    name_file,
-)
+from ranking.confidence.calibration import PACKAGED, Calibration, Weight, load_calibration
 
 VALUE = {
     "provenance": {"runs": ["a run"]},
@@ -46,16 +41,14 @@ def test_more_samples_than_were_fitted_count_as_the_most() -> None:
     assert estimates == pytest.approx([0.5, 0.7311, 0.7311], abs=1e-4)
 
 
-def test_without_samples_there_is_no_estimate() -> None:
-    assert MODEL.estimate(()) is None
+def test_without_samples_nothing_supports_an_answer() -> None:
+    assert MODEL.estimate(()) == 0
 
 
-def test_the_choice_is_none_a_file_or_what_is_packaged_for_the_model(tmp_path: Path) -> None:
+def test_a_file_is_read_as_it_was_fitted(tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     file.write_text(json.dumps(VALUE))
-    assert load_calibration("none", "any") is None
-    assert load_calibration("auto", "a model nobody measured") is None
-    assert load_calibration(str(file), "any") == MODEL
+    assert load_calibration(file) == MODEL
 
 
 @pytest.mark.parametrize(
@@ -68,17 +61,32 @@ def test_a_file_that_is_none_or_missing_is_an_error_with_a_hint(
     if text is not None:
         file.write_text(text)
     with pytest.raises(SettingsError, match="not a calibration"):
-        load_calibration(str(file), "any")
+        load_calibration(file)
 
 
-PACKAGED = sorted(
-    file.name for file in files("ranking.confidence").iterdir() if file.name.endswith(".json")
-)
+def test_what_is_packaged_says_where_it_comes_from_and_holds_for_more_than_one_model() -> None:
+    provenance = json.loads(PACKAGED.read_text("utf-8"))["provenance"]
+    assert {"runs", "questions", "date", "calibration_error"} <= set(provenance)
+    assert len(provenance["models"]) > 1
 
 
-@pytest.mark.parametrize("name", PACKAGED)
-def test_what_is_packaged_is_whole_and_says_where_it_comes_from(name: str) -> None:
-    assert name == f"{name_file(name.removesuffix('.json'))}.json"
-    value = json.loads(files("ranking.confidence").joinpath(name).read_text("utf-8"))
-    assert load_calibration("auto", name.removesuffix(".json")) is not None
-    assert {"runs", "models", "questions", "date", "calibration_error"} <= set(value["provenance"])
+@pytest.mark.parametrize("samples", [2, 4, 8])
+def test_an_answer_on_which_all_agree_is_given_and_one_of_which_each_differs_is_not(
+    samples: int,
+) -> None:
+    fitted = load_calibration()
+    alone, all_agree = (
+        fitted.estimate(
+            (
+                ("agreement", share),
+                ("executes", 1.0),
+                ("weight", share),
+                ("lead", lead),
+                ("empty", 0.0),
+                ("derived", 0.0),
+                ("samples", math.log2(samples)),
+            )
+        )
+        for share, lead in ((1 / samples, -0.7), (1.0, math.log(samples)))
+    )
+    assert alone < fitted.threshold < all_agree

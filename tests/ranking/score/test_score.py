@@ -108,6 +108,7 @@ CASES: list[tuple[str, str, str]] = [
      "SELECT name FROM customers ORDER BY id LIMIT 1"),
     ("order_and_limit_match", "Who is the oldest customer?",
      "SELECT name FROM customers WHERE id = (SELECT max(id) FROM customers)"),
+    ("average_missing", "What is the average total?", "SELECT total FROM orders"),
     ("best_missing", "Who is the oldest customer?", "SELECT name FROM customers"),
     ("negation_missing", "Which customers have no orders?",
      "SELECT name FROM customers AS c JOIN orders AS o ON c.id = o.customer_id"),
@@ -140,6 +141,7 @@ def test_what_the_question_asks_for_and_the_query_lacks(term: str, question: str
     [
         ("What is the name and country of customers?", "SELECT name, country FROM customers"),
         ("What is the name of customers?", "SELECT * FROM customers"),
+        ("Show the average of the stadium.", "SELECT average_of FROM stadium"),
         ("Show the top 5 orders.", "SELECT id FROM orders ORDER BY total DESC NULLS LAST LIMIT 5"),
         ("Show orders sorted by total.", "SELECT id FROM orders ORDER BY total"),
         ("How many orders are there?", "SELECT count(*) FROM orders"),

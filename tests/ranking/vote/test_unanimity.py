@@ -36,7 +36,7 @@ from tests.fakes import (
 )
 
 QUESTION, CONTEXT = build_question(), build_context()
-FITTED = load_calibration("auto", "qwen2.5-coder-0.5b-instruct")
+FITTED = load_calibration()
 FATES: tuple[dict[str, Any], ...] = (
     *({"rows": rows} for rows in ([], [(0,)], [(None,)], [(1,)], [(2,)], [(2,)])),
     {"diagnostic": build_diagnostic()},
@@ -81,16 +81,15 @@ def find_agreement(ranking: Ranking) -> Assessment | None:
 @given(
     made=draw_candidates(),
     lost=st.integers(0, 2),
-    is_fitted=st.booleans(),
     change=st.sampled_from(["", "ranking.min_confidence=0", "ranking.min_confidence=0.6"]),
     has_vote=st.booleans(),
 )
 async def test_no_guess_beats_agreement_and_no_answer_is_below_the_threshold(
-    made: tuple[Assessment, ...], lost: int, is_fitted: bool, change: str, has_vote: bool
+    made: tuple[Assessment, ...], lost: int, change: str, has_vote: bool
 ) -> None:
     changed = override(build_settings(flags={"vote": has_vote}), (change,) if change else ())
     executor = FakeExecutor({each.candidate.sql: [build_result((3,))] * 9 for each in made})
-    ranker = CandidateRanker(FakeGuard(), executor, changed, FITTED if is_fitted else None)
+    ranker = CandidateRanker(FakeGuard(), executor, changed, FITTED)
     samples = sum(each.candidate.samples for each in made) + lost
     ranking = await ranker.rank(QUESTION, made, samples=samples)
     ranking = await ranker.conclude(QUESTION, CONTEXT, ranking)

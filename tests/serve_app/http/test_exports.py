@@ -88,7 +88,7 @@ async def test_what_goes_with_the_rows_stands_in_headers(media_type: str) -> Non
     assert response.status_code == 200
     assert response.headers["content-type"].split(";")[0] == media_type
     assert unquote(response.headers["quorumsql-sql"]) == SQL
-    assert float(response.headers["quorumsql-confidence"]) == pytest.approx(0.2065, abs=1e-3)
+    assert float(response.headers["quorumsql-confidence"]) == pytest.approx(0.9933, abs=1e-3)
     assert {
         name: response.headers[f"quorumsql-{name}"]
         for name in ("database", "quorum", "truncated", "cut-cells")

@@ -227,7 +227,7 @@ async def run(result: ResultSet, **arguments: Any) -> dict[str, Any]:
 async def test_interpretations_are_listed_and_one_is_picked(tool: str) -> None:
     first, second = "SELECT name FROM customers WHERE id = 1", "SELECT name FROM customers"
     both = build_generated(build_candidate(first), build_candidate(second, id="c2"), samples=2)
-    settings = override(build_settings(), ["ranking.min_confidence=0.9"])
+    settings = override(build_settings(), ["ranking.min_confidence=0.999"])
     parts: dict[str, Any] = {
         "generator": FakeGenerator(both),
         "guard": FakeGuard({"SELECT secret": build_violation("not_permitted")}),
