@@ -27,6 +27,7 @@ from nl2sql.types import (
 )
 from ranking.confidence.calibration import Calibration
 from ranking.confidence.features import measure_features
+from ranking.confidence.lateness import misses_times
 from ranking.definition_use import find_uses
 from ranking.display import add_units, read_display
 from ranking.lint import lint_query
@@ -45,6 +46,7 @@ from ranking.vote.polling import (
     run_whole,
 )
 
+_TIMELESS = "No time is compared with another, as it takes to tell what is late."
 # The lowest threshold: an answer that nothing supports is not given.
 _LEAST_CONFIDENCE = 0.0001
 
@@ -136,6 +138,7 @@ class CandidateRanker:
             page = replace(page, result=told)
             unreadable = await run_in_results_thread(describe_unreadable, told.rows)
         features = measure_features(ranking)
+        is_timeless = query is not None and misses_times(question, query)
         words = await run_in_parser_thread(describe_apart, (winner.candidate.sql,), context.dialect)
         ranking = replace(
             ranking,
@@ -143,12 +146,12 @@ class CandidateRanker:
                 page if assessment is winner else assessment for assessment in ranking.assessments
             ),
             features=features,
-            confidence=self._calibration.estimate(features),
+            confidence=0.0 if is_timeless else self._calibration.estimate(features),
             threshold=self._threshold,
             description=words[0],
             notes=(
                 *await self._write_notes(question, query, winner),
-                *filter(None, [unreadable]),
+                *filter(None, [unreadable, _TIMELESS if is_timeless else ""]),
             ),
         )
         if ranking.confidence >= ranking.threshold:

@@ -36,8 +36,8 @@ def merge_round(
             new.append(replace(candidate, id=f"c{len(forms) + len(new) + 1}"))
             continue
         holder = _find_holder(merged, number)
-        known = merged[holder].candidate
-        grown = replace(known, samples=known.samples + candidate.samples)
+        holding = merged[holder].candidate
+        grown = replace(holding, samples=holding.samples + candidate.samples)
         merged[holder] = replace(merged[holder], candidate=grown)
     return tuple(merged), tuple(new)
 

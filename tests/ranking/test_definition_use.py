@@ -19,7 +19,9 @@ from tests.fakes import (
 from tests.ranking.test_ranker import build_ranker
 from tests.retrieval.semantics.files import GERMANS, REVENUE, build_definition
 
-COUNTED = build_definition(measures={"clients": "count(*) where customers.country = 'DE'"})
+COUNTED = build_definition(
+    measures={"clients": {"expression": "count(*)", "filter": "customers.country = 'DE'"}}
+)
 CATEGORY = build_definition(dimensions={"category": "products.category"})
 QUESTION = build_question(text="What was the revenue?")
 JOINED = "FROM order_lines AS l JOIN orders AS o ON o.id = l.order_id"

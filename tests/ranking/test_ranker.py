@@ -219,3 +219,16 @@ async def test_a_candidate_without_a_turn_is_not_run_rather_than_wrong() -> None
     ranking = await ranker.rank(QUESTION, (assessed,), samples=1)
     assert ranking.winner is not None
     assert ranking.winner.unrun == ""
+
+
+async def test_of_what_is_late_a_query_that_compares_no_time_is_no_answer() -> None:
+    question = build_question(text="How many orders were shipped late?")
+    sql = "SELECT count(*) FROM orders"
+    ranker = build_ranker(FakeGuard(), FakeExecutor({sql: [build_result((809,))]}))
+    assessed = await ranker.assess(
+        question, build_candidate(sql), build_guarded(sql), CONTEXT, Plan()
+    )
+    ranking = await ranker.rank(question, (assessed,), samples=1)
+    ranking = await ranker.conclude(question, CONTEXT, ranking)
+    assert ranking.confidence == 0.0 < ranking.threshold
+    assert ranking.notes[-1].endswith("to tell what is late.")
