@@ -38,7 +38,7 @@ def test_the_rows_go_to_a_file(config: Path, tmp_path: Path) -> None:
     assert json.loads(output) == {
         "file": str(path),
         "sql": "SELECT id, name\nFROM customers",
-        "confidence": 0.2065,
+        "confidence": 0.9933,
         "quorum": False,
         "truncated": True,
         "cut_cells": 1,

@@ -21,7 +21,7 @@ version: 1
 measures:
   revenue: sum(invoice.net_amt)
   units: sum(products.name)
-  sleep: sum(orders.amt) where pg_sleep(orders.amt) is null
+  sleep: { expression: sum(orders.amt), filter: pg_sleep(orders.amt) is null }
 filters:
   open: orders.statu = 'OPN'
 """
