@@ -141,7 +141,7 @@ class Generator(Protocol):
         ...
 
     async def write_draft(self, question: Question, context: SchemaContext) -> DraftQuery:
-        """A first draft of the query, from a wide view of the schema.
+        """A first draft of the query.
 
         Raise PromptTooLong, or EngineUnavailable when the model cannot answer."""
         ...

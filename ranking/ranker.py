@@ -46,6 +46,8 @@ from ranking.vote.polling import (
     run_whole,
 )
 
+# The origins of candidates that go back to what the model wrote.
+_WRITTEN = ("sample", "repair", "derived")
 _TIMELESS = "No time is compared with another, as it takes to tell what is late."
 # The lowest threshold: an answer that nothing supports is not given.
 _LEAST_CONFIDENCE = 0.0001
@@ -138,7 +140,11 @@ class CandidateRanker:
             page = replace(page, result=told)
             unreadable = await run_in_results_thread(describe_unreadable, told.rows)
         features = measure_features(ranking)
-        is_timeless = query is not None and misses_times(question, query)
+        is_timeless = (
+            query is not None
+            and winner.candidate.origin in _WRITTEN
+            and misses_times(question, query)
+        )
         words = await run_in_parser_thread(describe_apart, (winner.candidate.sql,), context.dialect)
         ranking = replace(
             ranking,

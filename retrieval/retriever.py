@@ -85,9 +85,8 @@ class HybridRetriever:
     ) -> tuple[ModuleRoute, SchemaContext]:
         """The route, and the tables, most relevant first.
 
-        Nothing that the principal may not see is searched or returned. Raises IndexUnavailable,
-        PolicyError if the policy does not fit the database, and InvalidRequest if the principal
-        sees no table of a name that the question requires.
+        Nothing that the principal may not see is searched or returned. Raises IndexUnavailable, and
+        PolicyError if the policy does not fit the database.
         """
         visible = await self._visibility.visible_catalog(question.database, question.principal)
         if isinstance(visible, Violation):

@@ -24,7 +24,7 @@ def conclude(ranking: Ranking, trace: Trace) -> Answer:
             f"The confidence is {ranking.confidence:.2f}, below the {ranking.threshold:.2f} "
             "that an answer needs. "
             if ranking.confidence
-            else "Nothing that the model wrote supports an answer. "
+            else "What the model wrote does not answer this. "
         ) + (
             "Choose an interpretation, or ask more precisely."
             if len(ranking.interpretations) > 1

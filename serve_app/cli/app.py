@@ -72,7 +72,7 @@ COMMANDS: Mapping[str, CommandPlace] = {
         "batch",
         "Have the service answer a file of questions as one job. The same command continues it.",
     ),
-    "eval": CommandPlace("evaluate", "app", "Measure the service on a benchmark."),
+    "eval": CommandPlace("evaluate", "app", "Measure the pipeline on a benchmark."),
 }
 
 

@@ -36,8 +36,8 @@ _SERVED = (*MEDIA_TYPES, EVENT_STREAM)
 _QUERY = describe_responses(
     "The answer as JSON, or its rows in the accepted format, with the headers QuorumSQL-SQL "
     "(percent-encoded), -Database, -Confidence, -Quorum, -Truncated, -Cut-Cells; in a session "
-    "-Session, -Rewritten and -Notes (percent-encoded). As events: `stage` for each progress, then "
-    "`answer` with the JSON, or `problem`.",
+    "-Session, -Rewritten and -Notes (percent-encoded). As events: `stage`, `candidate`, `vote` "
+    "and `rows` on the way, then `answer` with the JSON, or `problem`.",
     QueryResponse,
     404,
     406,

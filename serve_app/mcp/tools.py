@@ -79,8 +79,9 @@ async def translate(call: ToolCall, arguments: TranslateArguments) -> CallToolRe
         answer_text="off",
     )
     document = await run_in_results_thread(build_answer, await _observe(call, request))
-    for key in ("columns", "rows", "truncated"):
-        document.pop(key, None)
+    for part in (document, *document.get("interpretations", ())):
+        for key in ("columns", "rows", "truncated"):
+            part.pop(key, None)
     if document["outcome"] == "answered":
         document.pop("notes", None)
     return render_document(document)

@@ -63,7 +63,7 @@ class VerifiedResponse(ResponseModel):
 
     by: Text
     at: Text = Field(description="ISO 8601, UTC.")
-    source: Text = Field(description="`feedback`, `file` or `benchmark`.")
+    source: Text = Field(description="`feedback` or `file`.")
 
 
 class AnsweredResponse(Listed, Response):
@@ -199,7 +199,17 @@ def read_response(body: Any) -> QueryResponse:
 
 
 def drop_rows(answer: QueryResponse) -> TranslateResponse:
-    """The same answer without rows."""
+    """The same answer without rows, its own and those of interpretations."""
+    if isinstance(answer, ClarifyResponse):
+        return ClarifyResponse.model_validate(
+            answer.model_dump()
+            | {
+                "interpretations": [
+                    each.model_dump(include={"sql", "description", "share"})
+                    for each in answer.interpretations
+                ]
+            }
+        )
     if not isinstance(answer, AnsweredResponse):
         return answer
     fields = answer.model_dump(include=set(TranslatedResponse.model_fields) - {"outcome"})

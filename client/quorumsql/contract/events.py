@@ -1,7 +1,7 @@
 """What a stream of ``POST /query`` tells while the question is answered, then the answer.
 
-On the wire each is a server-sent event: its kind as ``event``, a number that counts from 1 as
-``id``, the rest as JSON. ``problem`` takes the place of ``answer`` where there is none.
+On the wire each is a server-sent event: its kind as ``event``, the rest as JSON. ``problem`` takes
+the place of ``answer`` where there is none.
 """
 
 from __future__ import annotations

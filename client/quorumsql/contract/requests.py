@@ -27,7 +27,7 @@ class QueryRequest(BaseModel):
     chosen_sql: str = Field(
         "",
         description="The `sql` of the interpretation that you choose: the query is "
-        " guarded and run, and no candidates are sampled.",
+        "guarded and run, and no candidates are sampled.",
     )
     session: str | None = Field(
         None,

@@ -242,6 +242,7 @@ async def test_interpretations_are_listed_and_one_is_picked(tool: str) -> None:
         assert document["outcome"] == "clarify"
         shown = [(each["number"], each["sql"]) for each in document["interpretations"]]
         assert shown == [(1, first), (2, second)]
+        assert all(("rows" in each) is (tool == "ask") for each in document["interpretations"])
         assert "`chosen_sql`" in document["next"]
         chosen = await call(client, "ask", question="Who has id 1?", chosen_sql=second)
         assert chosen["rows"] == [["a"], ["b"]]
