@@ -64,6 +64,7 @@ SERVER = ErrorClass("server", "The database could not do it now; ask again.", re
 OTHER = ErrorClass("other", "Write the query in a simpler way.")
 
 BY_GUARD_CODE: dict[str, ErrorClass] = {
+    "endless_recursion": TOO_MUCH,
     "function_not_allowed": FUNCTION,
     "multiple_statements": SYNTAX,
     "node_not_allowed": CONSTRUCT,

@@ -28,10 +28,10 @@ _DAYS = {"second": 1 / 86_400, "minute": 1 / 1440, "hour": 1 / 24}
 _DAYS |= {"day": 1, "week": 7, "month": 28, "quarter": 90, "year": 365}
 
 
-def _read_date(node: object) -> dt.date | None:
+def read_date(node: object) -> dt.date | None:
     """The date that a constant begins with; None for anything else."""
     if isinstance(node, exp.Cast | exp.Paren):
-        return _read_date(node.this)
+        return read_date(node.this)
     if isinstance(node, exp.Literal):
         try:
             return dt.date.fromisoformat(node.name[:10])
@@ -40,10 +40,10 @@ def _read_date(node: object) -> dt.date | None:
     return None
 
 
-def _read_days(node: object) -> float | None:
+def read_days(node: object) -> float | None:
     """How many days a constant interval lasts at least; None when it is no interval of days."""
     if isinstance(node, exp.Cast | exp.Paren):
-        return _read_days(node.this)
+        return read_days(node.this)
     if isinstance(node, exp.Interval):
         number = node.this.name if isinstance(node.this, exp.Expr) else ""
         unit = node.args.get("unit")
@@ -63,7 +63,7 @@ def _read_days(node: object) -> float | None:
 # Rows that one generator may make. A day for 270 years, or every second of a day.
 MOST_ROWS = 100_000
 # A step from one time of the data to another that is bound enough: their times lie close together.
-_LEAST_STEP_DAYS = 1 / 24
+LEAST_STEP_DAYS = 1 / 24
 GENERATORS = (exp.GenerateSeries,)
 
 
@@ -77,21 +77,26 @@ def check_generator(node: exp.Expr) -> Violation | None:
         f"{fragment} needs constant bounds, at most {MOST_ROWS} steps apart (LEAST(bound, number) "
         "will do), or a step of at least an hour.",
     )
-    days = _read_days(step)
+    days = read_days(step)
     width = 1.0 if step is None else read_number(step)
     first, last = read_number(start), _read_bounded(end, width)
     if first is not None and last is not None:
         return None if width and abs(last - first) / abs(width) <= MOST_ROWS else refusal
-    from_, to = _read_date(start), _read_date(end)
+    from_, to = read_date(start), read_date(end)
     if days is None:
         return refusal
     if from_ is not None and to is not None:
         return None if abs((to - from_).days) / days <= MOST_ROWS else refusal
-    return None if days >= _LEAST_STEP_DAYS else refusal
+    return None if days >= LEAST_STEP_DAYS else refusal
 
 
 def count_generated(node: exp.Expr) -> float:
-    """How many rows a generator makes at most."""
+    """How many rows a generator makes at most; 1 for anything else."""
+    if isinstance(node, exp.SetOperation):
+        # A recursion, of which all that is known is that it ends.
+        return MOST_ROWS
+    if not isinstance(node, GENERATORS):
+        return 1.0
     step = read_number(node.args.get("step"))
     start = read_number(node.args.get("start"))
     end = _read_bounded(node.args.get("end"), step or 1.0)

@@ -308,7 +308,7 @@ class _Measurer:
             query = query.this
         key = id(query), table
         if key not in self._rows:
-            # For a recursion that meets itself: how often is not known.
+            # For a recursion that meets itself, of which all that is known is its bound.
             self._rows[key] = float(MOST_ROWS)
             self._rows[key] = self._count_anew(query, table)
         return self._rows[key]

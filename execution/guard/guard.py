@@ -231,7 +231,7 @@ def _rewrite(
     catalog = access.catalog
     nodes = list(find_all(tree, exp.Expr))
     found = resolve_names(tree, nodes, access.resolver)
-    if violation := check_query_size(nodes, found):
+    if violation := check_query_size(nodes, found, catalog.dialect):
         return violation
     # Before the wrappers are in the tree: their functions are not the query's.
     if catalog.dialect == "sqlite" and (violation := check_sqlite(tree, allowlist)):
