@@ -57,6 +57,8 @@ _MOST_STEPPED = 4.0
 _MOST_LOOKS = 100_000
 # A table counts as so many rows where what is gathered of it is longer than columns are.
 _TABLE_ROWS = 1000.0
+# What one character of a format may become: the name of a month.
+_ESCAPED = 12.0
 _LONG_BYTES = 1000.0
 
 _NUMBER_BYTES = 8.0
@@ -276,6 +278,9 @@ class _Measurer:
             return FIXED_SIZES[name]
         if (measured := measure_format(node)) is not None:
             return largest * measured[0] + measured[1]
+        if name in NAMES["escaping"]:
+            # Columns are no formats.
+            return largest * (_ESCAPED if largest > 2 * COLUMN_BYTES else 2.0)
         if name in NAMES["gathering"]:
             return 2 * together * self._count_rows(select, largest)
         if name == "array":

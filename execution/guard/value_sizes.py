@@ -46,6 +46,8 @@ _EXPONENT = re.compile(r"\s*[+-]?[0-9._]+[eE][+-]?([0-9_]+)\s*")
 _NUMBER = re.compile(r"\d+")
 # A conversion whose width is an argument.
 _COMPUTED = re.compile(r"%[^A-Za-z%]*\*|\{[^}]*\{")
+# A conversion that doubles quotes or brackets.
+_QUOTING = re.compile(r"%[-0-9$]*[LIqQw]")
 _LONGEST_NUMBER = 9
 
 
@@ -86,7 +88,8 @@ def measure_format(node: exp.Expr) -> tuple[int, int] | None:
     numbers = _NUMBER.findall(text.name)
     if any(len(number) > _LONGEST_NUMBER for number in numbers):
         return None
-    return text.name.count("%") + text.name.count("{"), len(text.name) + sum(map(int, numbers))
+    written = text.name.count("%") + text.name.count("{") + len(_QUOTING.findall(text.name))
+    return written, len(text.name) + sum(map(int, numbers))
 
 
 def read_number(node: object) -> float | None:

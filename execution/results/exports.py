@@ -31,7 +31,7 @@ _LINKS = (("](", "]\\("), ("://", ":\\//"))
 _NUMBERS = (int, float, Decimal)
 _PIECE_CHARS = 10_000
 # What Excel holds whole.
-_MOST_DIGITS, _FIRST_YEAR = 15, 1900
+_MOST_DIGITS, _MOST_EXPONENT, _FIRST_YEAR = 15, 300, 1900
 
 
 def render_csv(result: ResultSet, *, spreadsheet_safe: bool = False) -> str:
@@ -175,7 +175,10 @@ def _is_whole_number(value: Any) -> bool:
     if not isinstance(value, int | float | Decimal):
         return False
     number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
-    return number.is_finite() and len(number.normalize().as_tuple().digits) <= _MOST_DIGITS
+    if not number.is_finite() or abs(number.adjusted()) > _MOST_EXPONENT:
+        return False
+    digits = "".join(map(str, number.as_tuple().digits))
+    return len(digits.rstrip("0")) <= _MOST_DIGITS
 
 
 def _is_whole_time(value: Any) -> bool:

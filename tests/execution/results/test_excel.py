@@ -44,6 +44,8 @@ def read_cells(content: bytes) -> dict[str, tuple[str, str]]:
         # What Excel would change is text.
         (2**60, "s", str(2**60)),
         (Decimal("0.12345678901234567"), "s", "0.12345678901234567"),
+        (Decimal("1.00000000000000000000000000000001"), "s", "1.00000000000000000000000000000001"),
+        (10**400, "s", str(10**400)),
         (float("nan"), "s", "NaN"),
         (dt.date(1899, 1, 1), "s", "1899-01-01"),
         (dt.datetime(2024, 3, 1, 12, tzinfo=dt.UTC), "s", "2024-03-01T12:00:00+00:00"),
