@@ -2,10 +2,11 @@
 
 A PostgreSQL query that groups by a table's primary key may use the table's other columns outside
 aggregates, since each group has one value of them. A derived table has no key, so the columns that
-the query uses are added to the GROUP BY, wherever it uses them. The groups stay the same.
+the query uses outside aggregates are added to the GROUP BY. The groups stay the same.
 
-Does not cover grouping sets, renamed columns and whole rows: there PostgreSQL says which column
-must be grouped by.
+Does not cover grouping sets, renamed columns, whole rows, and a key that is named without its table
+where another source has a column of that name (with USING it may be that of either): there
+PostgreSQL says which column must be grouped by.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ def complete_group(group: Group, resolver: NameResolver) -> None:
         _find_output(item, group.select.expressions, columns, resolver)
         for item in _list_items(clause.expressions)
     ]
+    bare = set(_list_bare(group, resolver))
     added: list[exp.Column] = []
     for name, source in group.sources.items():
         table = source.table
-        named = _list_named(items, name, resolver)
+        named = _list_named(items, name, group, resolver)
         if (
             table is None
             or source.renamed
@@ -47,7 +49,9 @@ def complete_group(group: Group, resolver: NameResolver) -> None:
         equal = {column.name for column in table.columns if not _UNEQUAL.match(column.type)}
         added += [
             exp.column(column, table=name, quoted=True)
-            for column in sorted(equal & source.used - named)
+            for column in sorted(
+                equal & (source.used if None in bare else source.used & bare) - named
+            )
         ]
     for column in added:
         clause.append("expressions", column)
@@ -62,14 +66,62 @@ def _list_items(nodes: Sequence[exp.Expr]) -> Iterator[exp.Expr]:
             yield node
 
 
-def _list_named(items: Sequence[exp.Expr], source: str, resolver: NameResolver) -> set[str]:
-    """The names of the columns among ``items`` that may belong to the source."""
-    return {
-        resolver.fold(item.this)
-        for item in items
-        if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier)
-        if not (table := item.args.get("table")) or resolver.fold(table) == source
-    }
+def _list_named(
+    items: Sequence[exp.Expr], source: str, group: Group, resolver: NameResolver
+) -> set[str]:
+    """The names of the columns among ``items`` that belong to the source, and to no other."""
+    named: set[str] = set()
+    for item in items:
+        if not isinstance(item, exp.Column) or not isinstance(item.this, exp.Identifier):
+            continue
+        name, table = resolver.fold(item.this), item.args.get("table")
+        if table is not None:
+            owners = {resolver.fold(table)}
+        else:
+            owners = {key for key, each in group.sources.items() if name in each.columns}
+        if owners == {source}:
+            named.add(name)
+    return named
+
+
+_AGGREGATES = frozenset(
+    name.lower() for name, kind in exp.FUNCTION_BY_NAME.items() if issubclass(kind, exp.AggFunc)
+) | {"json_agg", "json_object_agg", "jsonb_agg", "jsonb_object_agg", "string_agg"}
+# Where a SELECT uses the values of a group.
+_AFTER_GROUPING = ("expressions", "having", "order", "distinct", "windows", "qualify")
+
+
+def _list_bare(group: Group, resolver: NameResolver) -> Iterator[str | None]:
+    """The names of columns outside the aggregates of the query, also in its subqueries.
+
+    None stands for all columns: a star, or the name of a source, which is a whole row.
+    """
+    args = group.select.args
+    waiting = [node for key in _AFTER_GROUPING for node in _list_nodes(args.get(key))]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and node.is_star):
+            yield None
+        elif isinstance(node, exp.Column):
+            name = resolver.fold(node.this)
+            yield None if name in group.sources and not node.args.get("table") else name
+        elif not _is_aggregate(node, group.select):
+            waiting += node.iter_expressions()
+
+
+def _list_nodes(value: exp.Expr | list[exp.Expr] | None) -> list[exp.Expr]:
+    return value if isinstance(value, list) else [value] if value is not None else []
+
+
+def _is_aggregate(node: exp.Expr, select: exp.Select) -> bool:
+    """Whether the node makes one value of a group of the query; a window's function does not."""
+    is_call = isinstance(node, exp.Anonymous) and node.name.lower() in _AGGREGATES
+    if not is_call and not isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
+        return False
+    around = node.parent
+    while isinstance(around, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
+        around = around.parent
+    return not isinstance(around, exp.Window) and node.parent_select is select
 
 
 def _find_output(
