@@ -18,7 +18,6 @@ from ray.serve import Application
 from generation.engines.choice import has_gpu
 from nl2sql.settings import load_settings
 from serve_app.composition.wiring import Wiring
-from serve_app.operations.exposure import check_exposure
 from serve_app.ray.replicas import (
     EngineReplica,
     Ingress,
@@ -29,6 +28,7 @@ from serve_app.ray.replicas import (
     build_repairer,
     build_retrieval,
 )
+from serve_app.ray.starting import check_exposure
 
 # The ingress decides which request is answered next. Serve itself must not hold back requests that
 # wait, are still sending their body, or are probes.

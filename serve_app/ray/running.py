@@ -15,9 +15,8 @@ from serve_app.composition.wiring import Wiring
 from serve_app.http.middleware import pick_middleware_settings
 from serve_app.http.proxy import prepare_proxy
 from serve_app.operations.background import check_port
-from serve_app.operations.exposure import check_exposure
 from serve_app.ray.builder import build_application
-from serve_app.ray.starting import LOCAL, connect_ray, find_address
+from serve_app.ray.starting import LOCAL, check_exposure, connect_ray, find_address
 from serve_app.ray.tracing import prepare_tracing
 
 APPLICATION = "quorumsql"

@@ -7,7 +7,8 @@ from typing import Any
 
 import ray
 
-from nl2sql.errors import Unavailable
+from nl2sql.errors import SettingsError, Unavailable
+from nl2sql.settings import Settings
 
 LOCAL = "local"
 """The address of a Ray of its own; prevents Ray from joining one that happens to run here."""
@@ -34,3 +35,18 @@ def connect_ray(address: str, **options: Any) -> None:
             f"Ray did not start: {str(error).strip().partition(chr(10))[0]}",
             hint="Close other programs and start again; RAY_ADDRESS names a cluster to join.",
         ) from error
+
+
+def check_exposure(settings: Settings, *, is_exposed: bool) -> None:
+    """Raises SettingsError if other machines could ask anonymously and this is not allowed.
+
+    Nobody opens a service to the network by accident.
+    """
+    if is_exposed and not (settings.identity.needs_token or settings.serve.allow_anonymous):
+        raise SettingsError(
+            "The service would answer anyone on the network: it listens beyond this machine, and "
+            "no principal has a token.",
+            hint="Name a token under identity.principals.NAME.token_env, set identity.api_keys or "
+            "identity.jwt, or set serve.allow_anonymous: true if a proxy in front of it "
+            "authenticates clients.",
+        )
