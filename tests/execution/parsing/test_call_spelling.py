@@ -174,6 +174,7 @@ _TAKEN_APART = {
         "jsonb_each": f"{_LIST}::jsonb",
         "jsonb_each_text": f"{_LIST}::jsonb",
         "jsonb_object_keys": f"{_LIST}::jsonb",
+        "regexp_matches": "repeat('1,', 9000), '.', 'g'",
         "regexp_split_to_table": "repeat('1,', 9000), ','",
         "string_to_table": "repeat('1,', 9000), ','",
         "unnest": "string_to_array(repeat('1,', 9000), ',')",
