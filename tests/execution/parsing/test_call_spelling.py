@@ -207,4 +207,7 @@ def test_rows_that_are_taken_out_of_a_long_text_count(dialect: str, call: str) -
 
 def test_every_function_that_takes_apart_is_tried() -> None:
     for dialect, calls in _TAKEN_APART.items():
-        assert calls.keys() == _NAMES["spreading"] & load_allowlist(dialect).functions
+        # DuckDB's regexp_matches is a condition.
+        conditions = {"regexp_matches"} if dialect == "duckdb" else set()
+        spreading = _NAMES["spreading"] & load_allowlist(dialect).functions
+        assert calls.keys() == spreading - conditions
