@@ -108,7 +108,13 @@ async def _read(connection: AsyncConnection[Any]) -> int | None:
 
 
 def _check_known(found: int) -> None:
-    newest = max(read_steps())
+    oldest, newest = min(read_steps()), max(read_steps())
+    if 0 < found < oldest:
+        raise IndexUnavailable(
+            f"The index has layout {found}; layouts before {oldest} cannot be brought to it.",
+            hint="Drop it, with its examples and feedback, by `quorumsql index drop --all`, and "
+            "run `quorumsql index build`.",
+        )
     if found > newest:
         raise IndexUnavailable(
             f"The index has layout {found}, made by a newer version of QuorumSQL; this one knows "
