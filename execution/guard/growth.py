@@ -57,9 +57,9 @@ _MOST_STEPPED = 4.0
 _MOST_LOOKS = 100_000
 # A table counts as so many rows where what is gathered of it is longer than columns are.
 _TABLE_ROWS = 1000.0
+_LONG_BYTES = 1000.0
 # What one character of a format may become: the name of a month.
 _ESCAPED = 12.0
-_LONG_BYTES = 1000.0
 
 _NUMBER_BYTES = 8.0
 # Operators whose operands may be measured in any grouping.

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
+from sqlglot.helper import ensure_list
 
 from execution.name_resolution.scopes import Group, NameResolver
 
@@ -97,7 +98,7 @@ def _list_bare(group: Group, resolver: NameResolver) -> Iterator[str | None]:
     None stands for all columns: a star, or the name of a source, which is a whole row.
     """
     args = group.select.args
-    waiting = [node for key in _AFTER_GROUPING for node in _list_nodes(args.get(key))]
+    waiting = [node for key in _AFTER_GROUPING for node in ensure_list(args.get(key))]
     while waiting:
         node = waiting.pop()
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and node.is_star):
@@ -107,10 +108,6 @@ def _list_bare(group: Group, resolver: NameResolver) -> Iterator[str | None]:
             yield None if name in group.sources and not node.args.get("table") else name
         elif not _is_aggregate(node, group.select):
             waiting += node.iter_expressions()
-
-
-def _list_nodes(value: exp.Expr | list[exp.Expr] | None) -> list[exp.Expr]:
-    return value if isinstance(value, list) else [value] if value is not None else []
 
 
 def _is_aggregate(node: exp.Expr, select: exp.Select) -> bool:

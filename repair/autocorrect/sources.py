@@ -15,8 +15,6 @@ from repair.autocorrect.select_scopes import (
 )
 from repair.autocorrect.table_lookup import TableLookup
 
-_Asked = tuple[exp.Column, str]
-
 
 def wrong_tables(tree: exp.Expr, visible: TableLookup) -> bool:
     """``o.country`` becomes ``c.country`` if of all joined tables only ``c`` has a country."""

@@ -64,7 +64,7 @@ class ExampleSelector:
         see. Raises IndexUnavailable, PolicyError.
         """
         wanted = self._settings.examples
-        if not wanted or (scope := await self._build_scope(question, catalog)) is None:
+        if not wanted or (scope := await self._build_scope(question)) is None:
             return ()
         masked = mask_question(question.text)
         if masked != question.search_text:
@@ -79,7 +79,7 @@ class ExampleSelector:
         Raises IndexUnavailable, PolicyError.
         """
         question = Question("", database, principal, k=1, seed=0, max_rows=1)
-        scope = await self._build_scope(question, catalog)
+        scope = await self._build_scope(question)
         if scope is None:
             return ()
         return await self._choose(question, scope, catalog, None, most)
@@ -122,7 +122,7 @@ class ExampleSelector:
         """
         if question.evidence or not self._settings.examples:
             return None
-        scope = await self._build_scope(question, catalog)
+        scope = await self._build_scope(question)
         if scope is None:
             return None
         folded = fold_question(question.text)
@@ -131,7 +131,7 @@ class ExampleSelector:
                 return query
         return None
 
-    async def _build_scope(self, question: Question, catalog: Catalog) -> ExampleScope | None:
+    async def _build_scope(self, question: Question) -> ExampleScope | None:
         """None if no example can be found; then the question is not embedded."""
         principal = question.principal
         open_columns = await self._visibility.open_columns(question.database, principal)
