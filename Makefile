@@ -16,7 +16,7 @@ RESOLVE := $(LOCK)/bin/pip install --dry-run --ignore-installed
 # A few processes of pytest, each with its own databases; tests/conftest.py shares out the files.
 PYTEST := $(BIN)/python -m pytest -n auto --maxprocesses 4 --no-loadscope-reorder
 
-.PHONY: help install install-vllm demo serve stop check test test-all test-chaos weights weights-vllm format lock page-vendor clean
+.PHONY: help install install-vllm demo serve stop check test test-all test-chaos weights format lock page-vendor clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,9 +52,6 @@ stop: ## Stop the service that `make serve` left running
 weights: $(INSTALLED) ## Fetch the weights of the default model
 	$(BIN)/quorumsql model pull $(MODEL) --engine openvino
 
-weights-vllm: $(VLLM_INSTALLED) weights ## Fetch them in the form of vLLM too
-	$(BIN)/quorumsql model pull $(MODEL) --engine vllm
-
 check: $(INSTALLED) ## Lint, types, import contracts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -64,7 +61,7 @@ check: $(INSTALLED) ## Lint, types, import contracts
 test: $(INSTALLED) weights ## The product: every test but the long corpora, in minutes
 	$(PYTEST)
 
-test-all: weights-vllm test ## Every test: those of `make test`, then the long corpora
+test-all: install-vllm test ## Every test: those of `make test`, then the long corpora
 	$(PYTEST) -m "long or vllm"
 
 test-chaos: $(INSTALLED) ## Break the service under load in every way, and print what came of it
