@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from data.benchmarks.gold_variants import expand_gold
 from data.benchmarks.load import load_benchmark
+from data.benchmarks.types import LocalFile
 from data.demo_erp import BUSINESS_QUESTIONS, FIRST_QUESTIONS
 from evaluation.metrics.gold_schema import find_gold_schema
 from nl2sql.protocols import CatalogSource
@@ -22,6 +23,7 @@ from serve_app.composition.wiring import Wiring
 
 ERP86_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp86/business_questions.json"
 ERP2377_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/erp2377/business_questions.json"
+PUBLIC_QUESTIONS = Path(__file__).parents[2] / "data/benchmarks/public/questions.json"
 DEMO: list[dict[str, Any]] = [
     json.loads(line) for line in BUSINESS_QUESTIONS.read_text().splitlines()
 ]
@@ -81,6 +83,21 @@ def test_the_set_about_a_dump_loads_beside_it_with_a_database_for_each_schema(
     assert len(benchmark.databases) == databases
     for example in benchmark.examples:
         assert parse_one(example.golds[0], "postgres").find(exp.Table) is not None
+
+
+def test_the_set_about_public_databases_loads_beside_them(tmp_path: Path) -> None:
+    for entry in json.loads(PUBLIC_QUESTIONS.read_text()):
+        ending = ".sqlite" if entry["database"] in ("chinook", "employee") else ".dump"
+        (tmp_path / f"{entry['database']}{ending}").touch()
+    (tmp_path / PUBLIC_QUESTIONS.name).symlink_to(PUBLIC_QUESTIONS)
+    benchmark = load_benchmark(str(tmp_path), configured=())
+    assert len(benchmark.examples) == 64
+    assert len(benchmark.databases) == 10 and not benchmark.missing
+    for example in benchmark.examples:
+        source = benchmark.databases[example.database]
+        dialect = "sqlite" if isinstance(source, LocalFile) else "postgres"
+        for gold in example.golds:
+            assert parse_one(gold, dialect).find(exp.Table) is not None, gold
 
 
 @pytest.mark.parametrize("most", [1, pytest.param(99, marks=pytest.mark.long)])
