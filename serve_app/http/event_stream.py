@@ -17,13 +17,13 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from nl2sql.protocols import Observer
-from nl2sql.rendering import EVENT_KINDS, build_event
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import QuestionEvent, RowsFetched
 from serve_app.http.disconnection import ClientGone, run_while_connected
 from serve_app.http.problems import render_error
 from serve_app.http.responses import Parts, render_json, render_rows, render_with_rows, split
 from serve_app.service.progress_queue import ProgressQueue
+from serve_app.service.rendering import EVENT_KINDS, build_event
 
 EVENT_STREAM = "text/event-stream"
 # Something is sent at least every two seconds, also by a busy machine.

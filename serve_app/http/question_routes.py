@@ -8,7 +8,6 @@ from fastapi import APIRouter, Request, Response
 
 from nl2sql.answers import Answer, Answered
 from nl2sql.protocols import Observer
-from nl2sql.rendering import build_response
 from nl2sql.sql.threads import run_in_results_thread
 from quorumsql.contract import QueryRequest, QueryResponse, TranslateResponse
 from quorumsql.contract.answers import drop_rows
@@ -30,6 +29,7 @@ from serve_app.http.route_parts import (
     export_rows,
 )
 from serve_app.service.query_service import QueryService
+from serve_app.service.rendering import build_response
 
 _SERVED = (*MEDIA_TYPES, EVENT_STREAM)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from nl2sql.answers import Answered, Refused
-from nl2sql.rendering import build_columns, list_predicates
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import GuardedQuery
 from quorumsql.contract.runs import RunRequest, RunResponse
@@ -19,6 +18,7 @@ from serve_app.http.route_parts import (
     describe_responses,
     export_rows,
 )
+from serve_app.service.rendering import build_columns, list_predicates
 from serve_app.service.tools import ToolService, find_refusal
 
 _RUN = describe_responses(

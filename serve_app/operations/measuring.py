@@ -26,12 +26,12 @@ from evaluation.runs.run_folder import RunFolder
 from evaluation.runs.runner import Ask, run_questions
 from evaluation.runs.variants import Variant, override
 from nl2sql.protocols import Engine
-from nl2sql.rendering import build_response
 from nl2sql.types import Question
 from serve_app.composition.local import LocalParts, open_engine, open_parts
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.reporting import Reporter
+from serve_app.service.rendering import build_response
 
 _NOT_IN_NAME = re.compile(r"[^a-z0-9]+")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
-from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import Principal
 from quorumsql.contract.history import (
@@ -21,6 +20,7 @@ from quorumsql.contract.history import (
 from retrieval.conversations import GuardedConversations
 from retrieval.index_store.conversation_store import KeptConversation, KeptTurn
 from serve_app.service.accounting import Accounting
+from serve_app.service.rendering import copy_fields
 from serve_app.service.request_checks import NotFound, check_session, check_text
 
 _LONGEST_SEARCH = 200

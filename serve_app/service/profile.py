@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from typing import Literal
 
 from nl2sql.concurrency import gather_all
-from nl2sql.rendering import copy_fields
 from nl2sql.settings import Settings
 from nl2sql.types import Principal, TableDescriptions
 from quorumsql.contract.identity import (
@@ -20,6 +19,7 @@ from quorumsql.contract.identity import (
 )
 from retrieval.schema_directory import SchemaDirectory
 from serve_app.service.query_service import QueryService
+from serve_app.service.rendering import copy_fields
 from serve_app.service.rights import may_review
 from serve_app.service.usage import UsageMeter
 

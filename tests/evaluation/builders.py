@@ -8,10 +8,10 @@ from data.benchmarks.types import Example
 from evaluation.runs.manifest import RunManifest
 from evaluation.runs.records import QuestionRecord
 from nl2sql.answers import Trace
-from nl2sql.rendering import build_trace
 from nl2sql.types import Ranking
 from quorumsql.contract import QueryResponse, read_response
 from quorumsql.contract.trace import CandidateResponse
+from serve_app.service.rendering import build_trace
 from tests.fakes import build_assessment, build_question, build_result
 
 

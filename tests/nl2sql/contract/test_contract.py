@@ -16,9 +16,9 @@ from nl2sql.answers import (
     Refused,
     Trace,
 )
-from nl2sql.rendering import build_response
 from nl2sql.types import Interpretation, Ranking
 from quorumsql.contract import AnsweredResponse, QueryRequest, read_response
+from serve_app.service.rendering import build_response
 from tests.fakes import build_assessment, build_context, build_question, build_result
 
 HALF = "half a character \ud800"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-from nl2sql.rendering import build_rows
 from quorumsql.contract.events import RowsEvent
 from serve_app.http.responses import (
     PartsResponse,
@@ -12,6 +11,7 @@ from serve_app.http.responses import (
     render_rows,
     render_with_rows,
 )
+from serve_app.service.rendering import build_rows
 from tests.fakes import build_result
 from tests.serve_app.http.asgi import Exchange, build_scope
 
