@@ -23,11 +23,13 @@ _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "�
 _NEGATIVE = re.compile(r"-(\d+(\.\d+)?([eE][+-]?\d+)?|Infinity)", re.ASCII)
 _CSV_SPECIAL = frozenset('",\r\n')
 # The characters that Markdown could read as markup; a backslash before them prevents that.
-_MARKDOWN_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*[]<>|~&!#$"})
+_MARKDOWN_SPECIAL = str.maketrans({sign: f"\\{sign}" for sign in "\\`*[]<>|~&!#$@"})
 # Between letters it is none, and names are full of them.
 _UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
-# Links and addresses are broken twice, for readers that heed no backslash.
-_LINKS = (("](", "]\\("), ("://", ":\\//"))
+# Links are broken twice, for readers that heed no backslash; addresses where readers look for them:
+# two slashes, of which a third would be left over at the first look.
+_SLASHES = ("//", "/\\/")
+_LINKS = (("](", "]\\("), _SLASHES, _SLASHES, ("www.", "www\\."))
 _NUMBERS = (int, float, Decimal)
 _PIECE_CHARS = 10_000
 # What Excel holds whole.
@@ -112,7 +114,9 @@ def escape_markdown(text: str) -> str:
     r"""The text on one line of Markdown in which nothing is markup: no link, image, fence or HTML.
 
     >>> print(escape_markdown("![x](https://a.example/?q)\n```"))
-    \!\[x\]\(https:\//a.example/?q)<br>\`\`\`
+    \!\[x\]\(https:/\/a.example/?q)<br>\`\`\`
+    >>> print(escape_markdown("www.a.example, ada@a.example"))
+    www\.a.example, ada\@a.example
     """
     # In pieces: one call over a long cell would keep other threads waiting.
     pieces = (text[at : at + _PIECE_CHARS] for at in range(0, len(text), _PIECE_CHARS))

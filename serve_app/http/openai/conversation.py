@@ -23,7 +23,7 @@ _SESSION = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # Prompts that Open WebUI and its kin send by themselves, for titles, tags and suggestions.
 _TASK = "### Task:"
 _LONGEST_TITLE = 60
-_MARKUP = re.compile(r"[][<>`!|\\]|://")
+_MARKUP = re.compile(r"[][<>`!|\\@]|//|www\.")
 _CHAT_ID = "x-openwebui-chat-id"
 
 

@@ -104,7 +104,7 @@ def test_markdown_is_a_table() -> None:
         ("line\nbreak", "line<br>break"),
         ("line\r\nbreak\u2028end", "line<br>break<br>end"),
         ("<script>alert(1)</script>", "\\<script\\>alert(1)\\</script\\>"),
-        ("![x](http://evil/?q)", "\\!\\[x\\]\\(http:\\//evil/?q)"),
+        ("![x](http://evil/?q)", "\\!\\[x\\]\\(http:/\\/evil/?q)"),
         ("**bold** _it_ `code`", "\\*\\*bold\\*\\* \\_it\\_ \\`code\\`"),
         ("order_dt __x__", "order_dt \\_\\_x\\_\\_"),
         ("&lt;", "\\&lt;"),

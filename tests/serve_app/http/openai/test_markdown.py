@@ -44,6 +44,7 @@ _PIECES = (
     "```", "````", "```sql", "~~~", "`", "\n", "\n\n", "\r", "\r\n", "\u2028", "\\", "|", "\t",
     "<img src=//x.invalid>", "<!--", "&#33;", "&lt;", "    ", "> ", "1. ", "- ", "# ", "---", "$$",
     "*", "_", "~", "a", " ", "Reference: `ref_x`", "| --- |", "===", "\0", IMAGE,
+    "www.", "@x.invalid",
 )  # fmt: skip
 TEXTS = st.lists(st.sampled_from(_PIECES), max_size=9).map("".join)
 READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
@@ -111,10 +112,10 @@ def leave_out_fences(content: str) -> str:
 
 
 def check_plain(content: str) -> None:
-    """No markup, and none of the signs of links, outside fences."""
+    """No markup, no sign of a link, and no address that a reader could find, outside fences."""
     assert list_markup(content) == [], content
     outside = leave_out_fences(content)
-    assert not re.search(r"\]\(|://|(?<!\\)<(?!br>)", outside), outside
+    assert not re.search(r"\]\(|//|www\.|(?<!\\)(@|<(?!br>))", outside), outside
 
 
 def normalise(sql: str) -> str:
