@@ -97,7 +97,7 @@ _GONE = (
 # Hints that replace DuckDB's, which name settings that cannot be changed here.
 _HINTS = {
     "21000": "Aggregate the subquery, or end it with LIMIT 1.",
-    "53200": "Narrow the query down, or raise limits.duckdb_memory_mib.",
+    "53200": "Narrow the query down, or raise limits.file_memory_mib.",
 }
 # The most letters of DuckDB's list of candidates that are shown.
 _LONGEST_HINT = 500

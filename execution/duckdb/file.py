@@ -143,7 +143,7 @@ def open_file(name: str, path: Path, limits: LimitSettings) -> OpenFile:
         # The optimizer's statistics of a column (minimum and maximum) include hidden rows, and
         # would reveal them by the order of the visible ones.
         "disabled_optimizers": "statistics_propagation",
-        "memory_limit": f"{limits.duckdb_memory_mib}MiB",
+        "memory_limit": f"{limits.file_memory_mib}MiB",
         "threads": str(min(MOST_THREADS, len(os.sched_getaffinity(0)))),
         # In case an interrupt is lost.
         "max_execution_time": str(limits.statement_timeout_ms),

@@ -8,8 +8,8 @@ threads; time, rows, bytes and cells are limited here. SQLite shows no estimates
 limited.
 
 Limits: a single call of a function over very long texts (``instr`` of two megabytes) cannot be
-interrupted. Its caller is answered in time, but its thread becomes free later. The temporary files
-of a large sort are limited only by the time.
+interrupted. Its caller is answered in time, but its thread becomes free later. What a sort or a
+materialised view needs is kept in memory, for which SQLite knows one limit of the whole process.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from execution.results.collector import ResultBuilder, tighten_limits
 from execution.sqlite.authorizer import build_authorizer
-from execution.sqlite.errors import build_diagnostic, is_gone
+from execution.sqlite.errors import MEMORY_DIAGNOSTIC, build_diagnostic, is_gone
 from execution.statement_threads import StatementThreads
 from nl2sql.errors import DatabaseUnavailable
 from nl2sql.file_advice import advise_sqlite
@@ -41,7 +41,12 @@ _PROBE_TIMEOUT_MS = 2000
 # Instructions of SQLite's virtual machine between two checks of the time: some milliseconds.
 _INSTRUCTIONS_PER_LOOK = 50_000
 
-_PRAGMAS = ("query_only = ON", "trusted_schema = OFF", "cell_size_check = ON")
+_PRAGMAS = (
+    "query_only = ON",
+    "trusted_schema = OFF",
+    "cell_size_check = ON",
+    "temp_store = MEMORY",
+)
 
 _LONGEST_VALUE = 1_000_000
 # The advice for untrusted SQL (sqlite.org/security.html), with larger values where queries need it.
@@ -92,7 +97,7 @@ class _SqliteStatement:
             with closing(
                 sqlite3.connect(uri, uri=True, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
             ) as connection:
-                _restrict(connection)
+                _restrict(connection, self._limits)
                 return self.run_on(connection)
         except (sqlite3.Error, sqlite3.Warning) as error:
             if not is_gone(error):
@@ -105,6 +110,8 @@ class _SqliteStatement:
                 database=name,
                 hint=advise_sqlite(self._path),
             ) from error
+        except MemoryError:
+            return MEMORY_DIAGNOSTIC
         except UnicodeEncodeError:
             return Diagnostic("22021", "The query holds half of a surrogate pair.")
 
@@ -215,9 +222,9 @@ class SqliteDatabase:
         await self._threads.close()
 
 
-def _restrict(connection: sqlite3.Connection) -> None:
+def _restrict(connection: sqlite3.Connection, limits: LimitSettings) -> None:
     """Applies all restrictions except the statement's authorizer. Raises sqlite3.Error."""
-    for pragma in _PRAGMAS:
+    for pragma in (*_PRAGMAS, f"hard_heap_limit = {limits.file_memory_mib * 2**20}"):
         connection.execute(f"PRAGMA {pragma}")
     for category, limit in _LIMITS.items():
         connection.setlimit(category, limit)

@@ -17,10 +17,14 @@ _BY_CODE = {
     sqlite3.SQLITE_INTERRUPT: QUERY_CANCELED,
     sqlite3.SQLITE_AUTH: "42501",
     sqlite3.SQLITE_TOOBIG: "54000",
-    sqlite3.SQLITE_NOMEM: "53200",
     sqlite3.SQLITE_FULL: "53100",
     sqlite3.SQLITE_MISMATCH: "42804",
 }
+
+MEMORY_DIAGNOSTIC = Diagnostic(
+    "53200", "Out of memory.", hint="Narrow the query down, or raise limits.file_memory_mib."
+)
+"""For SQLITE_NOMEM, which Python raises as MemoryError."""
 
 # The file cannot be read (at the moment), whatever the query.
 _GONE = frozenset(

@@ -58,11 +58,12 @@ class LimitSettings(Section):
         le=2**30,
         description="Size of all cells of a result; further rows are left out.",
     )
-    duckdb_memory_mib: int = Field(
+    file_memory_mib: int = Field(
         1024,
         ge=64,
         le=2**24,
-        description="Memory for all statements on one DuckDB file together, in MiB.",
+        description="Memory for all statements on one DuckDB file, or on all SQLite files of a "
+        "process, in MiB. Nothing is written to disk instead.",
     )
     max_estimated_rows: int = Field(
         50_000_000,

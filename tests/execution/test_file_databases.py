@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from tests.execution.sqlite import shop as sqlite_shop
 
 Database = SqliteDatabase | DuckDbDatabase
 
-LIMITS = LimitSettings(statement_timeout_ms=1000, pool_size=2, duckdb_memory_mib=256)
+LIMITS = LimitSettings(statement_timeout_ms=1000, pool_size=2, file_memory_mib=256)
 PATIENT = LimitSettings(statement_timeout_ms=120_000, pool_size=1)
 TABLES = ("main.customers", "main.Orders")
 COUNT = "SELECT count(*) FROM main.customers"
@@ -207,3 +208,36 @@ async def test_what_is_no_database_is_unavailable(engine: Engine, tmp_path: Path
         assert "shop" in await database.probe()
         await database.close()
     assert not missing.exists()
+
+
+# Rows of some 800 MB that must be sorted.
+TOO_LARGE = {
+    "sqlite": "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) "
+    f"SELECT count(*) FROM (SELECT i || {sqlite_shop.LONG} AS t FROM n ORDER BY t LIMIT 1000)",
+    "duckdb": "SELECT count(*) FROM (SELECT t, row_number() OVER (ORDER BY t) FROM (SELECT "
+    "repeat(i::TEXT, 200) AS t FROM range(2000000) AS r (i) ORDER BY hamming(t, t), t))",
+}
+
+
+def list_open_files() -> set[str]:
+    """With those that have no name any more, as SQLite's temporary files."""
+    found = set()
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(OSError):
+            found.add(os.readlink(f"/proc/self/fd/{number}"))
+    return found
+
+
+async def test_what_does_not_fit_into_memory_is_written_nowhere(engine: Engine, path: Path) -> None:
+    database = engine.open(path, PATIENT.model_copy(update={"file_memory_mib": 256}))
+    sql, files = engine.query(TOO_LARGE[engine.name]), set[str]()
+    running = asyncio.create_task(database.execute(sql, 1))
+    while not running.done():
+        files |= list_open_files()
+        await asyncio.sleep(0.01)
+    found = expect(Diagnostic, await running)
+    assert found.sqlstate == "53200"
+    assert "limits.file_memory_mib" in found.hint
+    assert not [file for file in files if "etilqs" in file or "duckdb_temp" in file]
+    await engine.run(database, COUNT)
+    await database.close()

@@ -43,7 +43,7 @@ POLICY = parse_policy(
         },
     }
 )
-LIMITS = LimitSettings(pool_size=1, duckdb_memory_mib=256)
+LIMITS = LimitSettings(pool_size=1, file_memory_mib=256)
 
 SQLITE = (
     "SELECT (SELECT max(sal) FROM emp), EXISTS(SELECT 1 FROM emp), id IN (SELECT id FROM emp) "

@@ -55,7 +55,7 @@ async def parts(embedded_server: EmbeddedServer, tmp_path: Path) -> AsyncIterato
                 "duckdb": {"reader": {"url": f"duckdb:///{tmp_path}/shop.duckdb"}},
             },
             "default_database": "demo_erp",
-            "limits": {"pool_size": 2, "duckdb_memory_mib": 512, "max_rows": MOST_ROWS},
+            "limits": {"pool_size": 2, "file_memory_mib": 512, "max_rows": MOST_ROWS},
         }
     )
     wiring = Wiring(settings, embedded_server.socket_folder)

@@ -18,7 +18,7 @@ from retrieval.introspection.duckdb_file import read_duckdb_catalog
 from tests.execution.expecting import expect
 from tests.golden import load_text
 
-LIMITS = LimitSettings(statement_timeout_ms=30_000, pool_size=2, duckdb_memory_mib=256)
+LIMITS = LimitSettings(statement_timeout_ms=30_000, pool_size=2, file_memory_mib=256)
 TABLES = ("main.customers", "main.Orders", "staff.employees")
 ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
 

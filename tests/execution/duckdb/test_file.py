@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import pytest
 
 from execution.duckdb.database import DuckDbDatabase
 from nl2sql.errors import DatabaseUnavailable
-from nl2sql.types import Diagnostic
 from tests.execution.duckdb.shop import LIMITS, ExposedShop, query, run
 
 
@@ -73,16 +71,3 @@ async def test_a_file_that_nobody_asks_is_given_free(path: Path, database: DuckD
     process, said = await asyncio.to_thread(start_writer, path)
     assert said == "written"
     await asyncio.to_thread(process.communicate, "\n")
-
-
-async def test_what_does_not_fit_into_memory_spills_nowhere(
-    path: Path, database: DuckDbDatabase
-) -> None:
-    before = {*os.listdir(), *os.listdir(path.parent)}
-    sql = "SELECT repeat(i::TEXT, 200) AS t FROM range(2000000) AS r (i) ORDER BY hamming(t, t), t"
-    found = await database.execute(
-        query(f"SELECT count(*) FROM (SELECT t, row_number() OVER (ORDER BY t) FROM ({sql}))"), 1
-    )
-    assert isinstance(found, Diagnostic)
-    assert found.sqlstate in ("53200", "57014")
-    assert {*os.listdir(), *os.listdir(path.parent)} == before

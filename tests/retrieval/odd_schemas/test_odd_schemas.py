@@ -61,7 +61,7 @@ from tests.retrieval.indexed import index_database, load
 from tests.retrieval.odd_schemas.schemas import SCHEMAS, OddSchema
 
 ASKER = Principal("asker")
-_LIMITS = LimitSettings(pool_size=1, duckdb_memory_mib=256)
+_LIMITS = LimitSettings(pool_size=1, file_memory_mib=256)
 
 # The wrapper behind one has no code, the other was never filled: the database says so.
 _UNREADABLE = {"public.far", "public.unfilled"}
