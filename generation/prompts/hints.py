@@ -70,7 +70,7 @@ def render_notes(context: SchemaContext, plan: Plan, left_out: Collection[str] =
     tables = {table.qualified: table for table in view.tables}
     keys = {(key.table, column) for key in view.keys for column in key.columns}
     # Definitions speak for themselves.
-    links = (link for link in plan.links.links if link.method != "definition")
+    links = (link for link in plan.links if link.method != "definition")
     meant = [(link.table, link.column) for link in links]
     meant += [(match.table, match.column) for match in context.values]
     meant += [(hit.table.qualified, column) for hit in view.hits for column in hit.columns]

@@ -106,7 +106,7 @@ class PromptBuilder:
 
 def narrow_context(context: SchemaContext, plan: Plan) -> SchemaContext:
     """The context with only the tables that the question names or that join them."""
-    kept = {link.table for link in plan.links.links} | set(plan.joins.tables)
+    kept = {link.table for link in plan.links} | set(plan.joins.tables)
     kept |= {match.table for match in context.values}
     kept |= {table for definition in context.definitions for table in definition.tables}
     pairs = [

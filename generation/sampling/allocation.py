@@ -68,7 +68,7 @@ def deal_samples(
 
 def rate_difficulty(question: Question, plan: Plan) -> int:
     """Points from 0 (easy) to 4: up to two for joins, one for many tables, one for many words."""
-    linked = {link.table for link in plan.links.links if link.score >= _SURE_LINK}
+    linked = {link.table for link in plan.links if link.score >= _SURE_LINK}
     return (
         min(len(plan.joins.keys), _MOST_JOIN_POINTS)
         + (len(linked) >= _MANY_TABLES)

@@ -109,7 +109,6 @@ class Pipeline:
 
         async with clock.time("plan"):
             plan = await stages.planner.plan(question, context)
-        clock.add_tokens(plan.prompt_tokens, plan.completion_tokens)
         trace = replace(trace, plan=plan)
 
         ranking = Ranking()

@@ -24,7 +24,7 @@ def rank_columns(view: SchemaView, plan: Plan) -> list[str]:
     ordered by their position in the table times the table's rank: the last columns of the last
     tables go first.
     """
-    kept = {(link.table, link.column) for link in plan.links.links}
+    kept = {(link.table, link.column) for link in plan.links}
     kept |= {(match.table, match.column) for match in view.context.values}
     kept |= {
         (table, column)

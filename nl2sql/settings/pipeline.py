@@ -93,11 +93,6 @@ class RetrievalSettings(Section):
         description="Also show an example whose question equals the one asked. Evaluations never "
         "do.",
     )
-    linking: Literal["deterministic", "full", "tcsl", "scsl"] = Field(
-        "deterministic",
-        description="What links the question to the schema: rules; or the model, over the whole "
-        "schema at once, tables then columns, or column by column.",
-    )
 
 
 class IndexSettings(Section):

@@ -71,7 +71,6 @@ from nl2sql.types.schema import (
     RetrievedTable,
     SchemaContext,
     SchemaLink,
-    SchemaLinks,
     TableDescriptions,
     ValueMatch,
     VerifiedQuery,

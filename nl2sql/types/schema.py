@@ -209,8 +209,8 @@ class SchemaLink:
     """A phrase of the question that names a table, or a column when ``column`` is not empty.
 
     ``score`` lies between 0 and 1. ``method`` says what linked them: ``name``, ``comment``,
-    ``synonym``, ``fuzzy``, ``value``, ``definition``, ``type`` (a date for a question about a time)
-    or ``model``.
+    ``synonym``, ``fuzzy``, ``value``, ``definition`` or ``type`` (a date for a question about a
+    time).
     """
 
     phrase: str
@@ -218,18 +218,6 @@ class SchemaLink:
     column: str
     score: float
     method: str = "name"
-
-
-@dataclass(frozen=True, slots=True)
-class SchemaLinks:
-    """All links found, best first.
-
-    ``technique`` found them; ``note`` says why it is not the configured one.
-    """
-
-    links: tuple[SchemaLink, ...] = ()
-    technique: str = "deterministic"
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,14 +234,12 @@ class JoinPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The result of the planner stage: links, joins, and the columns to show.
+    """The result of the planner stage: links, best first, joins, and the columns to show.
 
     ``columns`` pairs a qualified table name with the columns that are kept; other tables keep all
-    columns. The tokens are those of linking by the model.
+    columns.
     """
 
-    links: SchemaLinks = SchemaLinks()
+    links: tuple[SchemaLink, ...] = ()
     joins: JoinPlan = JoinPlan()
     columns: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    prompt_tokens: int = 0
-    completion_tokens: int = 0

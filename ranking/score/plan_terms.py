@@ -45,14 +45,14 @@ _SURE_LINK = 0.8
 def measure_plan(query: Query, guarded: GuardedQuery, plan: Plan) -> Iterator[Measure]:
     """Yields measures of linked and planned tables, and of phrases that the query ignores."""
     tables = set(guarded.tables)
-    linked = {link.table for link in plan.links.links}
+    linked = {link.table for link in plan.links}
     if tables & linked:
         yield "schema_adherence", len(tables & linked) / len(tables)
     planned = set(plan.joins.tables)
     if len(planned) > 1 and tables & planned:
         yield "join_match", len(tables & planned) / len(tables | planned)
     columns = {use.name for column in query.find_all(exp.Column) if (use := query.resolve(column))}
-    sure = [link for link in plan.links.links if link.method == "name"]
+    sure = [link for link in plan.links if link.method == "name"]
     sure = [link for link in sure if link.score >= _SURE_LINK]
     yield from _measure_missed(
         "tables_missed", [(link.phrase, link.table) for link in sure if not link.column], tables

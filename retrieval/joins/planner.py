@@ -28,7 +28,7 @@ from nl2sql.words import split_words
 from retrieval.linking.words import read_name
 
 # Links by a column's meaning; for links by its name, the words of the role decide.
-_MEANT = frozenset({"synonym", "comment", "model"})
+_MEANT = frozenset({"synonym", "comment"})
 # Words that mark a column as a reference and are not part of its role.
 _REFERENCE_WORDS = frozenset("id no nr num number code key fk ref uid uuid by".split())
 
@@ -99,11 +99,11 @@ def choose_terminals(
     for link in links:
         if (link.table, link.column) in references or link.method == "type":
             continue
-        share = _COLUMN_SHARE if link.column and link.method not in ("value", "model") else 1.0
+        share = _COLUMN_SHARE if link.column and link.method != "value" else 1.0
         weights[link.table] = weights.get(link.table, 0.0) + link.score * share
         explained_by = words.setdefault(link.table, set())
         explained_by.update(link.phrase.lower().split())
-        if link.method in ("model", "definition"):
+        if link.method == "definition":
             # It is needed, so it counts even if another table explains the same word.
             explained_by.add(link.table)
     likely = sorted(

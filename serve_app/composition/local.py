@@ -50,7 +50,7 @@ class LocalParts:
         return wiring.build_pipeline(
             self.engine,
             retriever=self.build_retriever(settings),
-            planner=self.build_planner(settings),
+            planner=SchemaPlanner(settings.flags),
             guard=self.guard,
             ranker=wiring.build_ranker(self.guard, self.executor),
             repairer=wiring.build_repairer(self.engine),
@@ -68,10 +68,6 @@ class LocalParts:
             self.values,
             wiring.build_semantic_layer(self.catalogs),
         )
-
-    def build_planner(self, settings: Settings) -> SchemaPlanner:
-        """The planner under ``settings``."""
-        return Wiring(settings, self.wiring.socket_folder).build_planner(self.engine)
 
     def build_baseline(self, settings: Settings) -> PlainBaseline:
         """The plain baseline on the same engine."""

@@ -22,6 +22,7 @@ from retrieval.catalogs import IndexedCatalogs
 from retrieval.conversations import GuardedConversations
 from retrieval.examples.feedback import FeedbackRecorder
 from retrieval.index_store.store import IndexStore
+from retrieval.planner import SchemaPlanner
 from retrieval.retriever import HybridRetriever
 from retrieval.schema_directory import SchemaDirectory
 from retrieval.table_browser import IndexedTables
@@ -59,7 +60,7 @@ class CpuStages:
         retrieval = build_retrieval(wiring, store, guard, executor)
         return cls(
             *retrieval,
-            wiring.build_planner(engine),
+            SchemaPlanner(wiring.settings.flags),
             guard,
             executor,
             wiring.build_ranker(guard, executor),

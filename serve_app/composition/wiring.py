@@ -45,7 +45,6 @@ from retrieval.index_store.conversation_store import ConversationStore
 from retrieval.index_store.store import IndexStore
 from retrieval.index_store.value_store import ValueStore
 from retrieval.introspection.source_database import SourceDatabase
-from retrieval.planner import SchemaPlanner
 from retrieval.retriever import HybridRetriever
 from retrieval.semantics.layer import SemanticLayer
 from retrieval.semantics.semantics_file import load_semantics
@@ -122,15 +121,6 @@ class Wiring:
             examples=self.build_example_search(store, embedder, guard),
             glossary=self.build_glossary(memory, guard),
             definitions=definitions,
-        )
-
-    def build_planner(self, engine: Engine) -> SchemaPlanner:
-        """The planner."""
-        return SchemaPlanner(
-            self.settings.retrieval,
-            self.settings.flags,
-            engine,
-            sends=self.settings.model.sends,
         )
 
     def build_value_memory(self, store: IndexStore) -> ValueMemory:

@@ -13,6 +13,7 @@ from evaluation.retrieval.search import SearchSystem
 from nl2sql.errors import SettingsError
 from nl2sql.settings import Settings
 from nl2sql.types import Completions, SamplingRequest
+from retrieval.planner import SchemaPlanner
 from serve_app.composition.local import open_parts
 from serve_app.operations.benchmarks import ReadyBenchmark
 from serve_app.reporting import Reporter
@@ -23,10 +24,7 @@ class NoEngine:
 
     async def sample(self, request: SamplingRequest) -> Completions:
         """Raises SettingsError."""
-        raise SettingsError(
-            "Retrieval is measured without a language model.",
-            hint="Keep retrieval.linking at deterministic.",
-        )
+        raise SettingsError("Retrieval is measured without a language model.")
 
     async def count_tokens(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """None: no prompt is written."""
@@ -47,7 +45,7 @@ async def measure_retrieval(
     """
     async with open_parts(ready.wiring, reporter, engine=NoEngine()) as parts:
         systems = {
-            name: SearchSystem(parts.build_retriever(settings), parts.build_planner(settings))
+            name: SearchSystem(parts.build_retriever(settings), SchemaPlanner(settings.flags))
             for name, settings in variants.items()
         }
         with reporter.step(f"{ready.benchmark.name} retrieval") as step:

@@ -26,6 +26,7 @@ from nl2sql.settings import Settings
 from nl2sql.sql.parsing import parse_one
 from nl2sql.sql.scopes import fold_case, name_ctes
 from nl2sql.types import Message, Question
+from retrieval.planner import SchemaPlanner
 from serve_app.composition.local import LocalParts, open_parts
 from serve_app.operations.benchmarks import prepare_benchmark
 from serve_app.reporting import Reporter
@@ -89,7 +90,7 @@ class _PairWriter:
         settings = override(parts.wiring.settings, ["retrieval.same_question=false"])
         parts.embedder.load()
         self._retriever = parts.build_retriever(settings)
-        self._planner = parts.build_planner(settings)
+        self._planner = SchemaPlanner(settings.flags)
         self._builder = PromptBuilder(parts.engine, settings)
         self._principal = settings.identity.principal()
 

@@ -137,7 +137,7 @@ def _bind_stages(
     executor = bind("executor", build_executor)
     return {
         "retriever": bind("retriever", build_retrieval, executor),
-        "planner": bind("planner", build_planner, engine),
+        "planner": bind("planner", build_planner),
         "executor": executor,
         "ranker": bind("ranker", build_ranker, executor),
         "repairer": bind("repairer", build_repairer, engine),

@@ -20,6 +20,7 @@ from nl2sql.progress import observed_by
 from nl2sql.protocols import Probe
 from nl2sql.types import Completions, Progress, SamplingRequest
 from retrieval.catalogs import IndexedCatalogs
+from retrieval.planner import SchemaPlanner
 from serve_app.composition import stages
 from serve_app.composition.services import build_services
 from serve_app.composition.stages import CpuStages
@@ -125,9 +126,9 @@ def build_retrieval(wiring: Wiring, executor: DeploymentHandle[Any]) -> tuple[ob
     return stages.build_retrieval(wiring, store, guard, _reach("executor", executor))
 
 
-def build_planner(wiring: Wiring, engine: DeploymentHandle[Any]) -> tuple[object, ...]:
+def build_planner(wiring: Wiring) -> tuple[object, ...]:
     """The planner."""
-    return (wiring.build_planner(RemoteEngine(engine)),)
+    return (SchemaPlanner(wiring.settings.flags),)
 
 
 def build_executor(wiring: Wiring) -> tuple[object, ...]:

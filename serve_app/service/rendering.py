@@ -208,8 +208,7 @@ def build_trace(trace: Trace) -> TraceResponse:
             for module, confidence in zip(route.modules, route.confidences, strict=True)
         ],
         tables=[_build_table(hit) for hit in context.tables],
-        links=plan.links.links,
-        linking={"technique": plan.links.technique if trace.plan else "", "note": plan.links.note},
+        links=plan.links,
         columns=dict(plan.columns),
         values=context.values,
         definitions=[_build_definition(each, used) for each in context.definitions],

@@ -8,7 +8,7 @@ import pytest
 
 from generation.sampling.generator import CandidateGenerator
 from nl2sql.prompts import render_prompt
-from nl2sql.types import FewShot, JoinPlan, Plan, Prompt, SchemaLink, SchemaLinks, ValueMatch
+from nl2sql.types import FewShot, JoinPlan, Plan, Prompt, SchemaLink, ValueMatch
 from repair.repairer import CandidateRepairer
 from tests.fakes import (
     FakeEngine,
@@ -28,7 +28,7 @@ QUESTION = build_question(text="What did customers in Germany spend?")
 
 async def test_the_prompt_to_generate_is_the_golden_one() -> None:
     plan = Plan(
-        SchemaLinks((SchemaLink("total", "sales.orders", "total", 1.0),)),
+        (SchemaLink("total", "sales.orders", "total", 1.0),),
         JoinPlan(
             tables=("sales.customers", "sales.orders"),
             keys=CONTEXT.foreign_keys,
@@ -50,11 +50,9 @@ async def test_the_prompt_with_definitions_is_the_golden_one(tables: int, golden
     )
     question = build_question(text="Turnover of German customers?", evidence="Amounts are in EUR.")
     plan = Plan(
-        SchemaLinks(
-            (
-                SchemaLink("turnover", "sales.orders", "status", 1.0, "definition"),
-                SchemaLink("customers", "sales.customers", "name", 0.9),
-            )
+        (
+            SchemaLink("turnover", "sales.orders", "status", 1.0, "definition"),
+            SchemaLink("customers", "sales.customers", "name", 0.9),
         )
     )
     prompt, _ = await write_prompt(build_settings(), question, context, plan)

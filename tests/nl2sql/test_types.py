@@ -18,7 +18,7 @@ TRACE = answers.Trace(
     types.ModuleRoute(("sales",), "keywords", (0.9,)),
     build_context(),
     types.Plan(
-        types.SchemaLinks((types.SchemaLink("order", "sales.orders", "id", 1.0),)),
+        (types.SchemaLink("order", "sales.orders", "id", 1.0),),
         types.JoinPlan(("sales.orders",), SHOP.foreign_keys[:1], "FROM orders"),
     ),
     prompt=types.Prompt("generate", (types.Message("user", "Hello"),)),

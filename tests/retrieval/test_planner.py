@@ -7,7 +7,6 @@ import pytest
 from nl2sql.catalog import Catalog
 from retrieval.planner import SchemaPlanner
 from tests.fakes import (
-    FakeEngine,
     build_context,
     build_question,
     build_settings,
@@ -17,18 +16,17 @@ from tests.fakes import (
 WIDE = build_table("s.wide", "id integer", *(f"c{at} integer" for at in range(40)), key=("id",))
 
 
-def build_planner(engine: FakeEngine | None = None, **sections: dict[str, object]) -> SchemaPlanner:
-    settings = build_settings(**sections)
-    return SchemaPlanner(settings.retrieval, settings.flags, engine)
+def build_planner(**flags: object) -> SchemaPlanner:
+    return SchemaPlanner(build_settings(flags=flags).flags)
 
 
 @pytest.mark.parametrize(
     ("linker", "joins"), [(True, True), (True, False), (False, True), (False, False)]
 )
 async def test_each_part_can_be_switched_off(linker: bool, joins: bool) -> None:
-    planner = build_planner(flags={"schema_linker": linker, "join_planner": joins})
+    planner = build_planner(schema_linker=linker, join_planner=joins)
     plan = await planner.plan(build_question(text="orders of customers"), build_context())
-    assert bool(plan.links.links) is linker
+    assert bool(plan.links) is linker
     assert bool(plan.joins.skeleton) is joins
 
 
@@ -41,15 +39,7 @@ async def test_columns_are_pruned_in_large_databases(
     flag: bool, tables: int, is_pruned: bool
 ) -> None:
     context = build_context(Catalog("big", (WIDE,)), catalog_tables=tables)
-    planner = build_planner(flags={"column_pruning": flag})
+    planner = build_planner(column_pruning=flag)
     plan = await planner.plan(build_question(text="wide c30"), context)
     assert bool(plan.columns) is is_pruned
     assert not is_pruned or "c30" in dict(plan.columns)["s.wide"]
-
-
-async def test_without_the_linker_no_model_is_asked() -> None:
-    engine = FakeEngine()
-    planner = build_planner(engine, retrieval={"linking": "full"}, flags={"schema_linker": False})
-    plan = await planner.plan(build_question(text="orders of customers"), build_context())
-    assert not engine.requests
-    assert plan.joins.skeleton

@@ -1,7 +1,7 @@
 """What reaches a model under each ``model.send``: marked texts are planted wherever data could be.
 
-Every builder of prompts is run, by a whole conversation, by all techniques of linking, by the
-preparation of prompts, by the baseline and by indexing. Only retrieval and the database are fakes.
+Every builder of prompts is run, by a whole conversation, by the preparation of prompts, by the
+baseline and by indexing. Only retrieval and the database are fakes.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from nl2sql.types import (
     Turn,
     ValueMatch,
 )
+from retrieval.planner import SchemaPlanner
 from serve_app.composition.wiring import Wiring
 from tests.fakes import (
     SHOP,
@@ -57,21 +58,15 @@ VALUES = (
 )
 ROWS = ("in_a_row",)
 # Written by the user, so part of the question; and a comment of the schema.
-ALWAYS = ("asked", "asked_before", "in_the_evidence", "in_a_comment")
+ALWAYS = ("asked", "asked_before", "in_the_evidence", "when the order came in")
 
-PURPOSES = {
-    *("follow_up", "generate", "repair", "columns", "tables", "score"),
-    "plain",
-}
+PURPOSES = {"follow_up", "generate", "repair", "plain"}
 BROKEN = "SELECT total::int FROM orders WHERE status = 'in_a_candidate'"
 SOUND = "SELECT id, status FROM orders"
 ANSWERS = {
     "follow_up": "How many orders were placed in 2024, asked?",
     "generate": BROKEN,
     "repair": SOUND,
-    "columns": "orders.status",
-    "tables": "orders",
-    "score": "9",
     "plain": SOUND,
     "answer": "There are three orders.",
 }
@@ -131,7 +126,7 @@ class Database:
 
 MOODS = build_table(
     "sales.moods",
-    "id integer -- in_a_comment",
+    "id integer",
     "mood ENUM('in_a_type','x')",
     key=("id",),
 )
@@ -153,7 +148,7 @@ def plant() -> SchemaContext:
     )
 
 
-def settle(sends: Contents, linking: str = "full") -> Settings:
+def settle(sends: Contents) -> Settings:
     model = {
         "engine": "openai",
         "name": "m",
@@ -165,7 +160,6 @@ def settle(sends: Contents, linking: str = "full") -> Settings:
     return build_settings(
         model=model,
         flags={"pre_sql": True, "model_repair": True, "glosses": True},
-        retrieval={"linking": linking},
     )
 
 
@@ -177,7 +171,7 @@ async def run_all(engine: Engine, sends: Contents) -> Answered:
     pipeline = wiring.build_pipeline(
         engine,
         retriever=FakeRetriever(context, context),
-        planner=wiring.build_planner(engine),
+        planner=SchemaPlanner(settings.flags),
         guard=guard,
         ranker=wiring.build_ranker(guard, database),
         repairer=wiring.build_repairer(engine),
@@ -198,8 +192,6 @@ async def run_all(engine: Engine, sends: Contents) -> Answered:
     )
     answer = await pipeline.answer(question)
     alone = replace(question, session="")
-    for technique in ("tcsl", "scsl"):
-        await Wiring(settle(sends, technique)).build_planner(engine).plan(alone, context)
     await CandidateGenerator(engine, settings).prepare(context)
     catalogs = FakeCatalogs(CATALOG)
     baseline = PlainBaseline(

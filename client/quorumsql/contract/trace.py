@@ -37,13 +37,6 @@ class LinkResponse(ResponseModel):
     method: Text
 
 
-class LinkingResponse(ResponseModel):
-    """How the schema was linked."""
-
-    technique: Text
-    note: Text
-
-
 class ValueResponse(ResponseModel):
     """A phrase of the question that matches a stored value."""
 
@@ -191,7 +184,6 @@ class TraceResponse(ResponseModel):
     modules: list[ModuleResponse]
     tables: list[TableResponse]
     links: list[LinkResponse]
-    linking: LinkingResponse
     columns: dict[str, list[Text]] = Field(
         description="The columns that were kept, by table, where some were pruned."
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from generation.prompts.hints import render_example, render_hints, render_notes
-from nl2sql.types import FewShot, Plan, SchemaLink, SchemaLinks, ValueMatch
+from nl2sql.types import FewShot, Plan, SchemaLink, ValueMatch
 from tests.fakes import build_context, build_question
 
 QUESTION = build_question()
@@ -48,13 +48,11 @@ def test_an_example_reads_like_the_question_and_its_answer() -> None:
 
 
 LINKED = Plan(
-    SchemaLinks(
-        (
-            SchemaLink("cancelled", "sales.orders", "status", 1.0),
-            SchemaLink("orders", "sales.orders", "", 1.0),
-            SchemaLink("seller", "sales.orders", "seller_id", 0.9),
-            SchemaLink("name", "sales.customers", "name", 0.9),
-        )
+    (
+        SchemaLink("cancelled", "sales.orders", "status", 1.0),
+        SchemaLink("orders", "sales.orders", "", 1.0),
+        SchemaLink("seller", "sales.orders", "seller_id", 0.9),
+        SchemaLink("name", "sales.customers", "name", 0.9),
     )
 )
 
@@ -87,6 +85,6 @@ def test_no_more_than_four_are_told() -> None:
     products = tuple(SchemaLink("x", "stock.products", name, 1.0) for name in ("name", "price"))
     glosses += tuple((f"stock.products.{link.column}", "x") for link in products)
     context = build_context(catalog_tables=90, glosses=glosses)
-    lines = render_notes(context, Plan(SchemaLinks(links + products))).splitlines()
+    lines = render_notes(context, Plan(links + products)).splitlines()
     assert len(lines) == 4
     assert lines[-1].startswith("-- products.name: ")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from generation.sampling.allocation import count_round, deal_samples, rate_difficulty
-from nl2sql.types import JoinPlan, Plan, Question, SchemaLink, SchemaLinks
+from nl2sql.types import JoinPlan, Plan, Question, SchemaLink
 from tests.fakes import SHOP, build_question
 
 LONG = "Which of all the customers in the country have not ordered anything this year?"
 
 
 def plan(joins: int = 0, tables: int = 1, score: float = 1.0) -> Plan:
-    links = SchemaLinks(tuple(SchemaLink("x", f"s.t{at}", "", score) for at in range(tables)))
+    links = tuple(SchemaLink("x", f"s.t{at}", "", score) for at in range(tables))
     return Plan(links, JoinPlan(keys=SHOP.foreign_keys[:joins]))
 
 

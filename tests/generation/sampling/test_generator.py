@@ -22,7 +22,6 @@ from nl2sql.types import (
     SamplingRequest,
     SchemaContext,
     SchemaLink,
-    SchemaLinks,
     ValueMatch,
 )
 from tests.fakes import FakeEngine, build_context, build_question, build_settings
@@ -198,7 +197,7 @@ NAMED = "sales.orders"
 @pytest.mark.parametrize(
     ("context", "plan", "tables"),
     [
-        (CONTEXT, Plan(links=SchemaLinks((SchemaLink("orders", NAMED, "", 0.9),))), 1),
+        (CONTEXT, Plan(links=(SchemaLink("orders", NAMED, "", 0.9),)), 1),
         (CONTEXT, Plan(joins=JoinPlan(tables=(NAMED,))), 1),
         (CONTEXT, Plan(), len(CONTEXT.tables)),
     ],

@@ -20,7 +20,6 @@ from nl2sql.types import (
     RetrievedTable,
     SchemaContext,
     SchemaLink,
-    SchemaLinks,
     ValueMatch,
 )
 from tests.conftest import ROOT
@@ -97,7 +96,7 @@ async def test_a_key_to_a_table_that_is_left_out_is_not_shown() -> None:
 
 async def test_no_room_at_all_leaves_the_keys_and_links_of_the_best_table() -> None:
     context = build_context(tables=("sales.orders", "sales.customers", "stock.products"))
-    plan = Plan(SchemaLinks((SchemaLink("spent", "sales.orders", "total", 1.0),)))
+    plan = Plan((SchemaLink("spent", "sales.orders", "total", 1.0),))
     written = await write(FakeEngine(), context, window=512, beside=("x" * 4000,), plan=plan)
     names = [line.split()[0] for line in written.text.splitlines()[1:-1]]
     assert names == ["id", "customer_id", "total"]
@@ -181,7 +180,7 @@ def test_keys_links_values_and_found_columns_never_go() -> None:
     )
     found = RetrievedTable(WIDE, 1.0, columns=("c13",))
     context = replace(context, tables=(found, *context.tables[1:]))
-    plan = Plan(SchemaLinks((SchemaLink("eleven", "s.wide", "c11", 1.0),)))
+    plan = Plan((SchemaLink("eleven", "s.wide", "c11", 1.0),))
     order = rank_columns(SchemaView(context), plan)
     kept = {f"c{number}" for number in range(1, 41)} - {
         name.removeprefix("s.wide.") for name in order

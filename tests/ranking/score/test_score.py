@@ -14,7 +14,6 @@ from nl2sql.types import (
     JoinPlan,
     Plan,
     SchemaLink,
-    SchemaLinks,
     Score,
     ScoreTerm,
     ValueMatch,
@@ -68,7 +67,7 @@ def score(
 
 
 def link(*tables: str) -> Plan:
-    return Plan(SchemaLinks(tuple(SchemaLink("x", table, "", 0.5) for table in tables)))
+    return Plan(tuple(SchemaLink("x", table, "", 0.5) for table in tables))
 
 
 def test_a_failed_explain_is_a_term() -> None:
@@ -181,16 +180,14 @@ def test_a_query_that_does_what_is_asked_loses_nothing(question: str, sql: str) 
 
 def test_phrases_that_name_tables_and_columns_want_them_used() -> None:
     plan = Plan(
-        SchemaLinks(
-            (
-                SchemaLink("orders", "sales.orders", "", 1.0),
-                SchemaLink("customers", "sales.customers", "", 1.0),
-                SchemaLink("name", "sales.customers", "name", 1.0),
-                SchemaLink("name", "stock.products", "name", 1.0),
-                SchemaLink("status", "sales.orders", "status", 1.0),
-                SchemaLink("order", "sales.orders", "total", 0.5),
-                SchemaLink("open", "sales.orders", "seller_id", 1.0, method="value"),
-            )
+        (
+            SchemaLink("orders", "sales.orders", "", 1.0),
+            SchemaLink("customers", "sales.customers", "", 1.0),
+            SchemaLink("name", "sales.customers", "name", 1.0),
+            SchemaLink("name", "stock.products", "name", 1.0),
+            SchemaLink("status", "sales.orders", "status", 1.0),
+            SchemaLink("order", "sales.orders", "total", 0.5),
+            SchemaLink("open", "sales.orders", "seller_id", 1.0, method="value"),
         )
     )
     terms = score("SELECT name FROM products", "name", "stock.products", plan=plan)

@@ -140,7 +140,7 @@ class OddDatabase:
         self._store = FakeIndexStore()
         settings, flags = RetrievalSettings(), FlagSettings()
         self._retriever = HybridRetriever(self._store, self._embedder, self._guard, settings, flags)
-        self._planner = SchemaPlanner(settings, flags)
+        self._planner = SchemaPlanner(flags)
 
     async def index(self) -> None:
         """Builds the index."""

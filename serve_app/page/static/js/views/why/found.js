@@ -21,7 +21,6 @@ const METHODS = {
   fuzzy: "a similar spelling",
   value: "a value that it holds",
   definition: "an agreed definition",
-  model: "the model’s choice",
 };
 
 function explain(table) {
@@ -56,7 +55,6 @@ export function Found({ trace }) {
       rows=${trace.definitions.map((one) => [html`<${Text} value=${one.name} />`, html`<${Sql} sql=${[one.expression, one.condition].filter(Boolean).join(" where ")} inline=${true} />`, html`<${Text} value=${one.source} />`, one.used ? "yes" : "no"])} />
     <${Reasons} title="Similar questions with known answers" heads=${["Question", "Query", "Similarity"]}
       rows=${trace.examples.map((one) => [html`<${Text} value=${one.question} />`, html`<${Sql} sql=${one.sql} inline=${true} />`, formatPercent(one.similarity)])} />
-    ${trace.linking.note && html`<p class="faint"><${Prose} value=${trace.linking.note} /></p>`}
     ${trace.left_out.length > 0 && html`<p class="faint">Left out, as there was no room: <${Text} value=${trace.left_out.join(", ")} /></p>`}
   </div>`;
 }

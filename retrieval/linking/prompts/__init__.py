@@ -1,1 +1,0 @@
-"""The prompts of schema linking by the model: ``NAME.txt`` with ``$variables``."""
