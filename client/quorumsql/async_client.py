@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
@@ -43,6 +44,7 @@ from quorumsql.errors import InvalidRequest, Unavailable
 from quorumsql.loopback import is_on_loopback
 
 _Model = TypeVar("_Model", bound=BaseModel)
+_quote = partial(quote, safe="")
 
 
 class AsyncClient:
@@ -115,7 +117,7 @@ class AsyncClient:
         response = await self._send(
             "POST", "/translate", json=request.model_dump(), timeout=wire.ENDLESS_TIMEOUT
         )
-        return read_translation(wire.read_json(response))
+        return wire.read(read_translation, response)
 
     async def export(
         self, /, question: str | QueryRequest, media_type: str, **options: Any
@@ -150,7 +152,7 @@ class AsyncClient:
 
     async def withdraw_feedback(self, id_: str) -> None:
         """Takes back feedback by the ``id`` of its response, with the example that it gave."""
-        wire.read_json(await self._send("DELETE", f"/feedback/{_quote(id_)}"))
+        wire.check(await self._send("DELETE", f"/feedback/{_quote(id_)}"))
 
     async def review(
         self,
@@ -174,7 +176,7 @@ class AsyncClient:
 
     async def finish_review(self, id_: str) -> None:
         """Marks feedback as done."""
-        wire.read_json(await self._send("POST", f"/feedback/{_quote(id_)}/done"))
+        wire.check(await self._send("POST", f"/feedback/{_quote(id_)}/done"))
 
     async def status(self) -> StatusResponse:
         """Whether the service is ready, part by part; also if it is not ready."""
@@ -270,13 +272,13 @@ class AsyncClient:
         """The model at ``path``; parameters without a value are left out."""
         given = {name: value for name, value in parameters.items() if value not in ("", None)}
         response = await self._send("GET", path, params=given)
-        return model.model_validate(wire.read_json(response))
+        return wire.read(model.model_validate, response)
 
     async def _call(
         self, model: type[_Model], method: str, path: str, body: dict[str, Any] | None = None
     ) -> _Model:
         response = await self._send(method, path, json=body)
-        return model.model_validate(wire.read_json(response))
+        return wire.read(model.model_validate, response)
 
     async def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
         with self._reach():
@@ -288,7 +290,3 @@ class AsyncClient:
             yield
         except httpx.HTTPError as error:
             raise wire.build_unreachable(self.url, error) from error
-
-
-def _quote(name: str, *, safe: str = "") -> str:
-    return quote(name, safe=safe)

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import httpx
 from pydantic import ValidationError
 
-from quorumsql.contract.answers import QueryResponse, read_response
+from quorumsql.contract.answers import read_response
 from quorumsql.contract.events import KINDS, AnswerEvent, Event, read_event
 from quorumsql.contract.requests import QueryRequest
 from quorumsql.contract.status import StatusResponse
@@ -43,6 +44,8 @@ STREAM_TIMEOUT = httpx.Timeout(_SILENCE_S, connect=_CONNECT_S)
 SHORT_TIMEOUT = httpx.Timeout(_SHORT_S, connect=_CONNECT_S)
 # An answer is waited for as long as the service works on it.
 ENDLESS_TIMEOUT = httpx.Timeout(None, connect=_CONNECT_S)
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,31 +129,35 @@ class EventReader:
     def _read(self, data: bytes) -> Event | None:
         if self._kind == "answer":
             self._is_complete = True
-            return AnswerEvent(answer=read_answer(json.loads(data)))
+            return AnswerEvent(answer=_build(read_response, data))
         if self._kind == "problem":
             self._is_complete = True
-            problem = json.loads(data)
-            raise translate(httpx.Response(problem["status"], content=data))
+            response = httpx.Response(500, content=data)
+            response.status_code = _read_problem(response).get("status", 500)
+            raise translate(response)
         # A newer service may send other kinds.
-        return read_event(self._kind, json.loads(data)) if self._kind in KINDS else None
+        return _build(partial(read_event, self._kind), data) if self._kind in KINDS else None
 
 
-def read_json(response: httpx.Response) -> dict[str, Any]:
-    """The JSON in a response that is no problem, empty without one.
+def check(response: httpx.Response) -> None:
+    """Raises what the problem document says, if the response is one."""
+    if not response.is_success:
+        raise translate(response)
 
-    Raises what the problem document says.
+
+def read(build: Callable[[Any], _T], response: httpx.Response) -> _T:
+    """What ``build`` makes of the JSON in a response; it raises ValidationError for another one.
+
+    Raises what the problem document says; QuorumError where ``build`` cannot read the document.
     """
-    if response.is_success:
-        answer: dict[str, Any] = response.json() if response.content else {}
-        return answer
-    raise translate(response)
+    check(response)
+    return _build(build, response.content)
 
 
-def read_answer(body: Any) -> QueryResponse:
-    """The answer in a body. Raises QuorumError for another document."""
+def _build(build: Callable[[Any], _T], content: bytes) -> _T:
     try:
-        return read_response(body)
-    except ValidationError as error:
+        return build(json.loads(content))
+    except ValueError as error:
         raise QuorumError(
             "What answers there is no service of this version.",
             hint="Give the address of one, or bring client and service to one version.",

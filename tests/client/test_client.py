@@ -200,6 +200,30 @@ def test_what_is_no_problem_document_is_shown() -> None:
     assert "Bad gateway" in str(error)
 
 
+@pytest.mark.parametrize(
+    "body",
+    [b"<html>Hi</html>", b"[]", b"event: answer\ndata: {}\n", b"event: problem\ndata: {}\n"],
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        Client.me,
+        Client.status,
+        Client.databases,
+        Client.delete_conversations,
+        lambda client: client.ask(QUESTION),
+        lambda client: client.translate(QUESTION),
+        lambda client: client.run("SELECT 1"),
+    ],
+)
+def test_what_is_no_document_of_the_service_is_an_error(
+    call: Callable[[Client], Any], body: bytes
+) -> None:
+    transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body))
+    with Client(transport=transport) as client, pytest.raises(QuorumError):
+        call(client)
+
+
 def test_no_rows_have_a_reason() -> None:
     body = {"title": "No rows", "status": 422, "detail": "Not about shops.", "outcome": "refused"}
     transport = httpx.MockTransport(lambda _: httpx.Response(422, json=body))

@@ -193,8 +193,14 @@ _TRANSLATIONS: TypeAdapter[Any] = TypeAdapter(TranslateResponse)
 
 
 def read_response(body: Any) -> QueryResponse:
-    """Reads an answer from parsed JSON. Raises ValidationError for any other document."""
+    """The answer in parsed JSON. Raises ValidationError for another document."""
     response: QueryResponse = _RESPONSES.validate_python(body)
+    return response
+
+
+def read_translation(body: Any) -> TranslateResponse:
+    """The same for ``POST /translate``."""
+    response: TranslateResponse = _TRANSLATIONS.validate_python(body)
     return response
 
 
@@ -214,9 +220,3 @@ def drop_rows(answer: QueryResponse) -> TranslateResponse:
         return answer
     fields = answer.model_dump(include=set(TranslatedResponse.model_fields) - {"outcome"})
     return TranslatedResponse.model_validate(fields)
-
-
-def read_translation(body: Any) -> TranslateResponse:
-    """The answer in the JSON of a service. Raises ValidationError for another document."""
-    response: TranslateResponse = _TRANSLATIONS.validate_python(body)
-    return response

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
-from quorumsql.contract.model import Listed, ResponseModel, Text
+from quorumsql.contract.model import Listed, RequestModel, ResponseModel, Text
 
 
-class FeedbackRequest(BaseModel):
+class FeedbackRequest(RequestModel):
     """The body of ``POST /feedback``."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
         json_schema_extra={
             "examples": [
                 {
@@ -36,7 +34,7 @@ class FeedbackRequest(BaseModel):
     database: str | None = Field(None, description="The database that was asked.")
 
 
-class FeedbackResponse(BaseModel):
+class FeedbackResponse(ResponseModel):
     """What the service did with the feedback.
 
     ``stored``: the query was added to the examples; ``known``: it already was an example;

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from quorumsql.contract.model import ResponseModel, Text
+from quorumsql.contract.model import RequestModel, ResponseModel, Text
 
 SignInMethod = Literal["key", "provider"]
 
@@ -21,20 +21,16 @@ class SignInMethodsResponse(ResponseModel):
     )
 
 
-class SignInRequest(BaseModel):
+class SignInRequest(RequestModel):
     """The body of ``POST /sign-in``."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     token: str = Field(
         min_length=1, max_length=16_384, description="An API key, a static or a signed token."
     )
 
 
-class SignOutRequest(BaseModel):
+class SignOutRequest(RequestModel):
     """The body of ``POST /sign-out``."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     everywhere: bool = Field(False, description="End all sign-ins of the principal's name.")
 

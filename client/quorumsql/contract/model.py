@@ -1,11 +1,11 @@
-"""The base of all response models."""
+"""The bases of all requests and responses, and the fields that several of them have."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, SkipValidation
+from pydantic import BaseModel, ConfigDict, Field, SkipValidation
 
 Text = SkipValidation[str]
 """Text that is not validated: it may hold a lone surrogate, which pydantic refuses."""
@@ -17,6 +17,21 @@ PREDICATES = (
     "The row filters that the policy added, as `table: condition` with the reader's own values; "
     "the table alone where the condition is not shown."
 )
+
+
+SpreadsheetSafe = Annotated[
+    bool,
+    Field(
+        description="CSV for spreadsheets: begin with a byte order mark, and put an apostrophe "
+        "before text that they would run as a formula."
+    ),
+]
+
+
+class RequestModel(BaseModel):
+    """An unknown key is an error, and so is a value of another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class ResponseModel(BaseModel):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from quorumsql.contract.model import RequestModel, SpreadsheetSafe
 
 
-class QueryRequest(BaseModel):
+class QueryRequest(RequestModel):
     """The body of ``POST /query``. The settings give the defaults of omitted keys."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [{"question": "How many employees are currently active?"}]},
+        json_schema_extra={"examples": [{"question": "How many employees are currently active?"}]}
     )
 
     question: str = Field(description="The question in plain language.")
@@ -38,8 +38,4 @@ class QueryRequest(BaseModel):
         None, description="What puts the answer into words: nothing, a rule, or the model."
     )
     trace: bool = Field(False, description="Include the trace: everything that led to the answer.")
-    spreadsheet_safe: bool = Field(
-        False,
-        description="CSV for spreadsheets: begin with a byte order mark, and put an apostrophe "
-        "before text that they would run as a formula.",
-    )
+    spreadsheet_safe: SpreadsheetSafe = False

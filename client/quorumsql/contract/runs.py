@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from quorumsql.contract.answers import ResultColumn
-from quorumsql.contract.model import PREDICATES, Listed, Rows, Text
+from quorumsql.contract.model import PREDICATES, Listed, RequestModel, Rows, SpreadsheetSafe, Text
 
 
-class RunRequest(BaseModel):
+class RunRequest(RequestModel):
     """The body of ``POST /run``."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        strict=True,
-        json_schema_extra={"examples": [{"sql": "SELECT count(*) FROM employees"}]},
+        json_schema_extra={"examples": [{"sql": "SELECT count(*) FROM employees"}]}
     )
 
     sql: str = Field(description="The query.")
     database: str | None = Field(None, description="The database.")
     max_rows: int | None = Field(None, description="Most rows to return.")
-    spreadsheet_safe: bool = Field(
-        False,
-        description="CSV for spreadsheets: begin with a byte order mark, and put an apostrophe "
-        "before text that they would run as a formula.",
-    )
+    spreadsheet_safe: SpreadsheetSafe = False
 
 
 class RunResponse(Listed):
