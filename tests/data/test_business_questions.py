@@ -92,7 +92,8 @@ def test_the_set_about_public_databases_loads_beside_them(tmp_path: Path) -> Non
     (tmp_path / PUBLIC_QUESTIONS.name).symlink_to(PUBLIC_QUESTIONS)
     benchmark = load_benchmark(str(tmp_path), configured=())
     assert len(benchmark.examples) == 64
-    assert len(benchmark.databases) == 10 and not benchmark.missing
+    assert len(benchmark.databases) == 10
+    assert not benchmark.missing
     for example in benchmark.examples:
         source = benchmark.databases[example.database]
         dialect = "sqlite" if isinstance(source, LocalFile) else "postgres"
