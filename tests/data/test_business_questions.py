@@ -91,8 +91,8 @@ def test_the_set_about_public_databases_loads_beside_them(tmp_path: Path) -> Non
         (tmp_path / f"{entry['database']}{ending}").touch()
     (tmp_path / PUBLIC_QUESTIONS.name).symlink_to(PUBLIC_QUESTIONS)
     benchmark = load_benchmark(str(tmp_path), configured=())
-    assert len(benchmark.examples) == 64
-    assert len(benchmark.databases) == 10
+    assert len(benchmark.examples) == 61
+    assert len(benchmark.databases) == 8
     assert not benchmark.missing
     for example in benchmark.examples:
         source = benchmark.databases[example.database]
