@@ -31,9 +31,9 @@ from ranking.confidence.lateness import misses_times
 from ranking.definition_use import find_uses
 from ranking.display import add_units, read_display
 from ranking.lint import lint_query
-from ranking.query import Query, read_candidate
+from ranking.query import read_candidate
 from ranking.query_words import describe_apart
-from ranking.result_notes import write_notes
+from ranking.result_notes import Notes, write_notes
 from ranking.score.score import score_candidate, score_result
 from ranking.vote.order import says_nothing, vote
 from ranking.vote.polling import (
@@ -139,7 +139,13 @@ class CandidateRanker:
             told = await run_in_parser_thread(add_units, page.result, query)
             page = replace(page, result=told)
             unreadable = await run_in_results_thread(describe_unreadable, told.rows)
-        features = measure_features(ranking)
+        notes = Notes()
+        if query is not None:
+            is_empty = says_nothing(winner.result)
+            notes = await write_notes(
+                self._guard, self._executor, question, query, is_empty=is_empty
+            )
+        features = measure_features(ranking, is_unstored=notes.is_unstored)
         is_timeless = (
             query is not None
             and winner.candidate.origin in _WRITTEN
@@ -156,7 +162,7 @@ class CandidateRanker:
             threshold=self._threshold,
             description=words[0],
             notes=(
-                *await self._write_notes(question, query, winner),
+                *notes.sentences,
                 *filter(None, [unreadable, _TIMELESS if is_timeless else ""]),
             ),
         )
@@ -166,14 +172,6 @@ class CandidateRanker:
             build_interpretations, ranking, context, question.max_rows
         )
         return replace(ranking, interpretations=interpretations)
-
-    async def _write_notes(
-        self, question: Question, query: Query | None, winner: Assessment
-    ) -> tuple[str, ...]:
-        if query is None:
-            return ()
-        is_empty = says_nothing(winner.result)
-        return await write_notes(self._guard, self._executor, question, query, is_empty=is_empty)
 
     def _vote(
         self, question: Question, assessments: tuple[Assessment, ...], samples: int

@@ -8,28 +8,37 @@ not mentioned.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import date, datetime
 
 from sqlglot import exp
 
 from nl2sql.expectations.expectations import read_expectations
 from nl2sql.protocols import Executor, Guard
-from nl2sql.sql.column_kinds import TIMES
+from nl2sql.sql.column_kinds import TEXTS, TIMES
 from nl2sql.sql.names import enquote
 from nl2sql.types import ExecutionLimits, GuardedQuery, Question, ResultSet
-from ranking.query import ColumnUse, Query, list_texts
+from ranking.query import ColumnUse, Query
 
 _MOST_PROBES = 4
 _LIMITS = ExecutionLimits(timeout_ms=1000, result_bytes=4096)
 _COMPARISONS = (exp.EQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.In, exp.Like)
 
 
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Sentences on a query; ``is_unstored``: a column has none of the texts compared with it."""
+
+    sentences: tuple[str, ...] = ()
+    is_unstored: bool = False
+
+
 async def write_notes(
     guard: Guard, executor: Executor, question: Question, query: Query, *, is_empty: bool
-) -> tuple[str, ...]:
-    """Sentences on the query and its conditions. Raises Unavailable.
+) -> Notes:
+    """Notes on the query and its conditions. Raises Unavailable.
 
-    ``is_empty``: it found nothing.
+    ``is_empty``: it found nothing. Texts are looked for only then.
     """
 
     async def run(sql: str) -> ResultSet | None:
@@ -51,17 +60,21 @@ async def write_notes(
             found = await run(build_null_probe(use))
             if found is not None and found.rows:
                 notes.append(f"Rows without a value in {_name(use)} are left out.")
-        return tuple(notes)
-    for use, text in list(dict.fromkeys(list_texts(query)))[:_MOST_PROBES]:
-        found = await run(build_probe(use, text, query.dialect))
+        return Notes(tuple(notes))
+    texts = list(dict.fromkeys(list_text_conditions(query)))
+    is_stored = {use: number >= _MOST_PROBES for number, (use, _) in enumerate(texts)}
+    for use, condition in texts[:_MOST_PROBES]:
+        found = await run(build_probe(use, condition, query.dialect))
         if found is not None and not found.rows:
-            notes.append(f"No row that you may see has {_name(use)} = '{text}'.")
+            notes.append(f"No row that you may see has {_describe(use, condition, query.dialect)}.")
+        else:
+            is_stored[use] = True
     for use in list(dict.fromkeys(list_dates(query)))[:_MOST_PROBES]:
         found = await run(build_range(use))
         first, last = map(_write_day, found.rows[0] if found else ("", ""))
         if first and last:
             notes.append(f"{_name(use)} goes from {first} to {last} in what you may see.")
-    return tuple(notes)
+    return Notes(tuple(notes), not all(is_stored.values()))
 
 
 def list_negated(query: Query) -> Iterator[ColumnUse]:
@@ -87,6 +100,39 @@ def build_null_probe(use: ColumnUse) -> str:
     """A query that returns a row if the column has none in some row."""
     table = f"{enquote(use.table.schema)}.{enquote(use.table.name)}"
     return f"SELECT 1 FROM {table} WHERE {enquote(use.column.name)} IS NULL LIMIT 1"
+
+
+def list_text_conditions(query: Query) -> Iterator[tuple[ColumnUse, exp.Expr]]:
+    r"""The texts that a known column, or a function of it, must equal or be like.
+
+    Each is a condition on the bare column.
+
+    >>> from nl2sql.catalog import Column, Table
+    >>> from ranking.query import read_query
+    >>> table = Table("s", "t", (Column("a", "text"), Column("n", "int")))
+    >>> sql = "SELECT 1 FROM t WHERE a IN ('x') AND n = 'y' AND a <> 'z' AND lower(t.a) LIKE 'w%'"
+    >>> query = read_query(sql, "sqlite", [table])
+    >>> [f"{use.name}: {condition.sql()}" for use, condition in list_text_conditions(query)]
+    ['s.t.a: LOWER("a") LIKE \'w%\'', 's.t.a: "a" = \'x\'']
+    """
+    for node in query.find_all(exp.EQ, exp.In, exp.Like, exp.ILike):
+        if isinstance(node.parent, exp.Not | exp.Escape) or node.args.get("negate"):
+            continue
+        columns = list(node.this.find_all(exp.Column))
+        use = query.resolve(columns[0]) if len(columns) == 1 else None
+        if use is None or query.kind_of(use) not in TEXTS:
+            continue
+        subject = _bare_column(node.this, use)
+        is_list = isinstance(node, exp.In)
+        for text in node.expressions if is_list else [node.args["expression"]]:
+            if isinstance(text, exp.Literal) and text.is_string:
+                kind = exp.EQ if is_list else type(node)
+                yield use, kind(this=subject.copy(), expression=text.copy())
+
+
+def _bare_column(tree: exp.Expr, use: ColumnUse) -> exp.Expr:
+    bare = exp.column(use.column.name, quoted=True)
+    return tree.copy().transform(lambda node: bare if isinstance(node, exp.Column) else node)
 
 
 def list_dates(query: Query) -> Iterator[ColumnUse]:
@@ -119,17 +165,23 @@ def build_range(use: ColumnUse) -> str:
     return f"SELECT MIN({column}), MAX({column}) FROM {table}"
 
 
-def build_probe(use: ColumnUse, text: str, dialect: str) -> str:
-    """A query that returns a row if the column contains the text.
+def build_probe(use: ColumnUse, condition: exp.Expr, dialect: str) -> str:
+    """A query that returns a row if the condition on the column holds in one.
 
     >>> from nl2sql.catalog import Column, Table
     >>> table = Table("s", "t", (Column("Last Name", "text"),))
-    >>> print(build_probe(ColumnUse("t", table, table.columns[0]), "O'Hara", "postgres"))
+    >>> condition = exp.column("Last Name", quoted=True).eq("O'Hara")
+    >>> print(build_probe(ColumnUse("t", table, table.columns[0]), condition, "postgres"))
     SELECT 1 FROM "s"."t" WHERE "Last Name" = 'O''Hara' LIMIT 1
     """
-    literal = exp.Literal.string(text).sql(dialect)
     table = f"{enquote(use.table.schema)}.{enquote(use.table.name)}"
-    return f"SELECT 1 FROM {table} WHERE {enquote(use.column.name)} = {literal} LIMIT 1"
+    return f"SELECT 1 FROM {table} WHERE {condition.sql(dialect)} LIMIT 1"
+
+
+def _describe(use: ColumnUse, condition: exp.Expr, dialect: str) -> str:
+    """The condition, with the column's short name."""
+    column = enquote(use.column.name)
+    return condition.sql(dialect).replace(column, _name(use), 1)
 
 
 def _name(use: ColumnUse) -> str:

@@ -18,13 +18,14 @@ _MOST_LEAD = 6.0
 Features = tuple[tuple[str, float], ...]
 
 
-def measure_features(ranking: Ranking) -> Features:
+def measure_features(ranking: Ranking, *, is_unstored: bool = False) -> Features:
     """The features of a ranking; empty if no winner was voted for.
 
     ``agreement`` is the winner's share of all samples and ``executes`` that of the samples with a
     result; ``weight`` its share of the weight of all groups; ``lead`` the logarithm of its weight
-    over that of the second and of one more sample of a plain score; ``empty`` and ``derived`` are
-    1 or 0; ``samples`` is the binary logarithm of their number.
+    over that of the second and of one more sample of a plain score; ``empty``, ``unstored`` and
+    ``derived`` are 1 or 0; ``samples`` is the binary logarithm of their number. ``is_unstored``: a
+    column has none of the texts that the winner, which finds nothing, compares with it.
     """
     winner = ranking.winner
     if winner is None or winner.group < 0 or not ranking.samples:
@@ -40,6 +41,7 @@ def measure_features(ranking: Ranking) -> Features:
         "weight": winner.weight / max(winner.weight + sum(others), 1e-9),
         "lead": max(-_MOST_LEAD, min(_MOST_LEAD, lead)),
         "empty": float(says_nothing(winner.result)),
+        "unstored": float(is_unstored),
         "derived": float(winner.candidate.origin == "derived"),
         "samples": math.log2(ranking.samples),
     }

@@ -66,7 +66,7 @@ def find_objection(qualified: str, column: str, skip: Sequence[str]) -> str:
 
 
 # To be raised if the same rows give other values or aliases.
-_FORMAT_VERSION = 2
+_FORMAT_VERSION = 3
 MOST_DISTINCT = 10_000
 """Columns with more distinct values are left out."""
 # Longer values, in characters, are left out.
@@ -276,8 +276,11 @@ def find_aliases(
             for words in _OR.split(meaning):
                 found.setdefault(words, value)
     lists = [load_codes(), _load()["countries"]]
-    if not set(_load()["sexes"]["columns"]).isdisjoint(split_words(column)):
+    named = split_words(column)
+    if not set(_load()["sexes"]["columns"]).isdisjoint(named):
         lists.insert(0, _load()["sexes"]["values"])
+    if not set(_load()["country_codes"]["columns"]).isdisjoint(named):
+        lists.insert(0, _load_country_codes())
     for folded, value in own.items():
         for list_ in lists:
             for words in list_.get(folded, ()):
@@ -291,6 +294,16 @@ def _read_comment(comment: str) -> list[tuple[str, str]]:
         for match in _MEANING.finditer(comment)
         if len(match["code"]) <= _LONGEST_CODE
     ]
+
+
+@cache
+def _load_country_codes() -> Mapping[str, Sequence[str]]:
+    """Code of a country, in lower case → words that mean it."""
+    return {
+        code: (country, *_load()["countries"].get(country, ()))
+        for country, codes in _load()["country_codes"]["values"].items()
+        for code in codes.split()
+    }
 
 
 @cache

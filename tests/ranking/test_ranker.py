@@ -133,6 +133,7 @@ async def test_a_winner_is_told_in_words_and_why_it_finds_nothing() -> None:
     concluded = await ranker.conclude(QUESTION, CONTEXT, ranking)
     assert concluded.description == "shows name; of customers; where country is 'Frankreich'."
     assert concluded.notes == ("No row that you may see has customers.country = 'Frankreich'.",)
+    assert dict(concluded.features)["unstored"] == 1.0
 
 
 async def test_text_that_could_not_be_read_whole_is_told() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from nl2sql.types import ResultSet
 from ranking.query import read_query
-from ranking.result_notes import write_notes
+from ranking.result_notes import build_probe, list_text_conditions, write_notes
 from tests.fakes import (
     FakeExecutor,
     FakeGuard,
@@ -31,13 +31,42 @@ NOTHING_SEEN = build_result((None, None))
 async def explain(sql: str, executor: FakeExecutor, guard: FakeGuard | None = None) -> list[str]:
     query = read_query(f"SELECT id FROM orders WHERE {sql}", "postgres", [ORDERS])
     assert query is not None
-    return list(await write_notes(guard or FakeGuard(), executor, QUESTION, query, is_empty=True))
+    notes = await write_notes(guard or FakeGuard(), executor, QUESTION, query, is_empty=True)
+    return list(notes.sentences)
 
 
 async def test_a_text_that_no_row_has() -> None:
     executor = FakeExecutor({CLOSED: [NOTHING]})
     notes = await explain("status = 'CLOSED'", executor)
     assert notes == ["No row that you may see has orders.status = 'CLOSED'."]
+
+
+@pytest.mark.parametrize(
+    ("condition", "stored", "is_unstored"),
+    [
+        ("status = 'CLOSED'", [], True),
+        ("status = 'CLOSED'", ["""= 'CLOSED'"""], False),
+        ("status IN ('CLOSED', 'OPEN')", ["""= 'OPEN'"""], False),
+        ("status IN ('CLOSED', 'OPEN')", [], True),
+        ("status IN ('a', 'b', 'c', 'd', 'e')", [], False),  # the fifth was not looked for
+        ("lower(orders.status) LIKE '%closed%'", [], True),
+        ("status <> 'CLOSED' AND NOT status LIKE 'c%'", [], False),
+        ("id > 3", [], False),
+    ],
+)
+async def test_a_column_may_have_none_of_the_texts(
+    condition: str, stored: list[str], is_unstored: bool
+) -> None:
+    query = read_query(f"SELECT id FROM orders WHERE {condition}", "postgres", [ORDERS])
+    assert query is not None
+    probes = [build_probe(use, text, "postgres") for use, text in list_text_conditions(query)]
+    rows = {
+        probe: [build_result((1,)) if any(text in probe for text in stored) else NOTHING]
+        for probe in probes
+    }
+    found = await write_notes(FakeGuard(), FakeExecutor(rows), QUESTION, query, is_empty=True)
+    assert found.is_unstored == is_unstored
+    assert len(found.sentences) == min(4, len(probes)) - len(stored)
 
 
 @pytest.mark.parametrize(
@@ -119,4 +148,4 @@ async def test_what_an_answer_leaves_out(
     executor = FakeExecutor({MISSING: missing})
     asked = build_question(text=question)
     found = await write_notes(FakeGuard(), executor, asked, query, is_empty=False)
-    assert list(found) == notes
+    assert list(found.sentences) == notes

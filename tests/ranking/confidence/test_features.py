@@ -7,6 +7,7 @@ import math
 import pytest
 
 from nl2sql.types import Assessment, Candidate, Ranking
+from ranking.confidence.calibration import load_calibration
 from ranking.confidence.features import measure_features
 from ranking.vote.order import vote
 from tests.fakes import build_assessment, build_diagnostic
@@ -39,6 +40,14 @@ def test_the_winner_tells_of_itself(
     candidate = Candidate("c1", "SELECT a FROM t", 2, origin)
     found = measure(build_assessment("c1", candidate=candidate, rows=rows), samples=2)
     assert (found["derived"], found["empty"]) == expected
+
+
+def test_agreement_on_a_text_that_is_not_stored_is_not_sure() -> None:
+    ranking = vote([build_assessment("c1", samples=8, rows=[(0,)], score=150.0)], 8)
+    calibration = load_calibration()
+    sure = calibration.estimate(measure_features(ranking))
+    unsure = calibration.estimate(measure_features(ranking, is_unstored=True))
+    assert 0.0001 < unsure < calibration.threshold < sure
 
 
 def test_the_lead_is_over_the_second_and_one_plain_sample() -> None:

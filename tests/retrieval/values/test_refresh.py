@@ -127,6 +127,12 @@ def test_what_comes_from_a_country_names_it() -> None:
     assert find_aliases("country", ["FRANCE"], "", {}) == {"french": "FRANCE"}
 
 
+def test_the_code_of_a_country_means_it_where_the_column_is_called_so() -> None:
+    meant = {"germany": "DE", "german": "DE", "norway": "NOR", "norwegian": "NOR"}
+    assert find_aliases("ship_country", ["DE", "NOR"], "", {}) == meant
+    assert find_aliases("state", ["DE"], "", {}) == {}
+
+
 @pytest.mark.parametrize(
     ("column", "reason"),
     [
