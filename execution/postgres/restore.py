@@ -1,8 +1,9 @@
 """Restores a third party's database into the embedded server, once.
 
 Reads a dump in pg_dump's custom format (``PGDMP``), by the embedded server's own ``pg_restore``, or
-a plain SQL script, which is sent to the server as it is: commands of psql and data behind ``COPY …
-FROM stdin`` are errors.
+an SQL script such as pg_dump's plain format, with data behind ``COPY … FROM stdin``. Of psql's
+commands it may have those with which pg_dump encloses it; the others are errors, as psql would run
+programs and read files for them.
 
 Restoring a dump runs the code in it. It therefore runs as ``quorumsql_restorer``, a role that owns
 the new database and nothing else: no access to the server's files, no ``COPY … PROGRAM``, no other
@@ -36,6 +37,12 @@ _TODAY = re.compile(
     re.IGNORECASE,
 )
 _MAGIC = b"PGDMP"
+# A statement on one line, its rows, and the line that ends them, all as pg_dump writes them.
+_COPY = re.compile(
+    rb"^(?P<statement>COPY [^\n]* FROM stdin[^\n]*;)\r?\n(?P<rows>(?:[^\n]*\n)*?)\\\.\r?$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_RESTRICT = re.compile(rb"^\\(?:un)?restrict \w+\r?$", re.MULTILINE)
 _ADVICE = "Dump it with `pg_dump --format=custom`, which is restored."
 # An arbitrary constant: the first half of the advisory lock's key; the database is the second.
 _LOCK_CLASS = 0x51534C
@@ -115,13 +122,7 @@ def _run(server: EmbeddedServer, database: str, path: Path, is_dump: bool) -> No
     """Runs pg_restore, or the script, to its end. Raises SettingsError."""
     url = server.url(database, RESTORER)
     if not is_dump:
-        try:
-            with psycopg.connect(url, autocommit=True) as connection:
-                connection.execute(path.read_bytes())
-        except psycopg.OperationalError:
-            raise
-        except psycopg.Error as error:
-            raise _build_failure(path, str(error)) from error
+        _run_script(url, path)
         return
     command = [str(server.bin_folder / "pg_restore"), "--no-owner", "--no-privileges"]
     command += ["--no-tablespaces", "--exit-on-error", f"--dbname={url}", str(path)]
@@ -138,11 +139,44 @@ def _run(server: EmbeddedServer, database: str, path: Path, is_dump: bool) -> No
         raise _build_failure(path, next(filter(_ERROR.search, said), "\n".join(said)))
 
 
+def _run_script(url: str, path: Path) -> None:
+    script = _RESTRICT.sub(b"", path.read_bytes())
+    start = 0
+    try:
+        with psycopg.connect(url, autocommit=True) as connection:
+            for block in _COPY.finditer(script):
+                connection.execute(script[start : block.start()])
+                start = block.start()
+                with connection.cursor().copy(block["statement"]) as copy:
+                    copy.write(block["rows"])
+                start = block.end()
+            connection.execute(script[start:])
+    except psycopg.OperationalError:
+        raise
+    except psycopg.Error as error:
+        place = int(error.diag.statement_position or 0)
+        line = _find_line(script, start, place) if place else ""
+        raise _build_failure(path, line + str(error)) from error
+
+
+def _find_line(script: bytes, start: int, place: int) -> str:
+    r"""The line of the ``place``-th character from ``start`` on, and what stands there.
+
+    >>> _find_line(b"SELECT 1;\nSELEKT 2;\n", 0, 11)
+    'line 2, SELEKT 2;: '
+    """
+    before = script[start:].decode(errors="replace")[: place - 1]
+    end = start + len(before.encode())
+    number = script.count(b"\n", 0, end)
+    text = script.split(b"\n")[number].decode(errors="replace").strip()
+    return f"line {number + 1}, {text[:80]}: "
+
+
 def _build_failure(path: Path, reason: str) -> SettingsError:
     return SettingsError(
         f"{path} cannot be restored into the embedded PostgreSQL: {reason.partition(chr(10))[0]}",
-        hint="It runs without superuser rights, and psql commands, COPY FROM stdin and changes of "
-        f"owners do not work in a script. {_ADVICE}",
+        hint="It runs without superuser rights, and commands of psql and changes of owners do not "
+        f"work in a script. Let psql load it elsewhere. {_ADVICE}",
     )
 
 
