@@ -92,7 +92,7 @@ function Side({ name }) {
     <a class="wordmark" href="#/">Quorum<b>SQL</b></a>
     <button type="button" class="button new" onClick=${beginAnew}><${Icon} name="plus" /><span>New conversation</span></button>
     <nav aria-label="Main"><a href="#/" class="nav-link" aria-current=${isAsking ? "page" : undefined}><${Icon} name="ask" /><span>${turns.value.length ? "Conversation" : "Ask"}</span></a>
-      ${Object.entries(VIEWS).filter(([, view]) => view.icon && !view.isAside && may(view)).map(([key, view]) => link(key, view))}</nav>
+      ${Object.entries(VIEWS).filter(([, view]) => !view.isAside && may(view)).map(([key, view]) => link(key, view))}</nav>
     <div class="side-foot">
       <a href=${href("me")} class="nav-link person" aria-current=${name === "me" ? "page" : undefined}><${Icon} name="person" /><span><${Text} value=${me.value.name} /></span></a>
     </div>

@@ -13,7 +13,7 @@ export function Button({ icon, children, kind = "", label, ...more }) {
 /**
  * A button that opens a list of actions; Escape closes it. `children` is a function of `close` that gives the content.
  */
-export function Menu({ label, icon, align = "start", children }) {
+export function Menu({ label, icon, children }) {
   const [open, setOpen] = useState(false);
   const root = useRef(null);
   const id = useId();
@@ -48,9 +48,9 @@ export function Menu({ label, icon, align = "start", children }) {
   };
   return html`<div class="menu" ref=${root} onKeyDown=${leaveByKey}>
     <button type="button" class="button" aria-expanded=${open} aria-controls=${id} onClick=${() => setOpen(!open)}>
-      ${icon && html`<${Icon} name=${icon} />`}<span>${label}</span>
+      <${Icon} name=${icon} /><span>${label}</span>
     </button>
-    <div id=${id} class=${`menu-list ${align}`} hidden=${!open} onKeyDown=${move}>${open && children(close)}</div>
+    <div id=${id} class="menu-list" hidden=${!open} onKeyDown=${move}>${open && children(close)}</div>
   </div>`;
 }
 

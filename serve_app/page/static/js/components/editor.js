@@ -6,7 +6,7 @@
 import { html, useEffect, useRef, useState } from "../../vendor/preact.js";
 import { dialect } from "../core/state.js";
 
-const DIALECTS = { postgres: "PostgreSQL", postgresql: "PostgreSQL", duckdb: "PostgreSQL", sqlite: "SQLite" };
+const DIALECTS = { postgres: "PostgreSQL", duckdb: "PostgreSQL", sqlite: "SQLite" };
 
 function buildTheme(cm) {
   const theme = cm.EditorView.theme({
@@ -33,10 +33,10 @@ function buildTheme(cm) {
 }
 
 /**
- * @param {{given: {text: string}, change: (sql: string) => void, run: () => void, label: string, focus?: boolean}} props
+ * @param {{given: {text: string}, change: (sql: string) => void, run: () => void, label: string}} props
  *   `given` is written into the editor when it is another object: what is typed goes the other way only
  */
-export function Editor({ given, change, run, label, focus = true }) {
+export function Editor({ given, change, run, label }) {
   const host = useRef(null);
   const view = useRef(null);
   const latest = useRef({});
@@ -50,7 +50,7 @@ export function Editor({ given, change, run, label, focus = true }) {
         const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
         view.current = new cm.EditorView({ root, parent: root, state: cm.EditorState.create({ doc: given.text, extensions: extend(cm, latest, label) }) });
         setState("ready");
-        if (focus) view.current.focus();
+        view.current.focus();
       },
       () => setState("failed"),
     );
@@ -68,7 +68,7 @@ export function Editor({ given, change, run, label, focus = true }) {
   if (state === "failed") {
     return html`<label class="plain-editor">${label}<textarea rows="8" spellcheck=${false} defaultValue=${given.text} onInput=${(event) => change(event.target.value)}></textarea></label>`;
   }
-  return html`<div class=${`editor ${state}`}><div class="editor-host" ref=${host}></div>${state === "loading" && html`<p class="faint" role="status">Opening the editor …</p>`}</div>`;
+  return html`<div class=${`editor ${state}`}><div ref=${host}></div>${state === "loading" && html`<p class="faint" role="status">Opening the editor …</p>`}</div>`;
 }
 
 function extend(cm, latest, label) {

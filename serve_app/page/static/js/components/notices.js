@@ -81,11 +81,11 @@ export function useCountdown(until) {
 }
 
 /** A problem in words, what can be done, and a button that tries again. */
-export function ProblemNote({ problem, retry, retryLabel = "Try again", quiet = false }) {
+export function ProblemNote({ problem, retry, retryLabel = "Try again" }) {
   const [since] = useState(Date.now());
   const left = useCountdown(problem.retryAfterS ? since + problem.retryAfterS * 1000 : 0);
   const fields = Array.isArray(problem.body?.errors) ? problem.body.errors : [];
-  return html`<div class=${`problem ${quiet ? "" : "framed"}`} role="alert">
+  return html`<div class="problem framed" role="alert">
     <p class="problem-title">${nameProblem(problem)}</p>
     <p><${Prose} value=${problem.message} /></p>
     ${fields.length > 1 && html`<ul>${fields.map((one) => html`<li><${Prose} value=${`${one.field}: ${one.message}`} /></li>`)}</ul>`}

@@ -77,7 +77,7 @@ function TableTools({ table, answer }) {
       </select>`}
     </div>
     <div class="tools">
-      ${columns.length > 1 && html`<${Menu} label="Columns" icon="columns" align="end">${() => html`
+      ${columns.length > 1 && html`<${Menu} label="Columns" icon="columns">${() => html`
         <ul class="checks">${columns.map((column, at) => html`<li><label><input type="checkbox" checked=${!hidden.has(at)} onChange=${() => toggle(at)} />
           <${Text} value=${names[at]} /> <span class="faint"><${Text} value=${column.type} /></span></label></li>`)}</ul>`}<//>`}
       <${Button} icon="copy" onClick=${copy}>Copy</${Button}>
@@ -100,6 +100,6 @@ function Downloads({ answer }) {
     }
     setBusy(false);
   };
-  return html`<${Menu} label=${busy ? "Preparing …" : "Download"} icon="download" align="end">${(close) => html`
+  return html`<${Menu} label=${busy ? "Preparing …" : "Download"} icon="download">${(close) => html`
     ${kinds.map(([kind, name, use]) => html`<button type="button" onClick=${() => run(kind, close)}>${name} <span class="faint">${use}</span></button>`)}`}<//>`;
 }

@@ -23,7 +23,7 @@ export function Answer({ turn }) {
 }
 
 /** The answer in words: what it is, what was asked of the data, how sure that is. */
-function Account({ answer, isReadingChosen = false }) {
+function Account({ answer, isReadingChosen }) {
   return html`<p class="sentence"><${Text} value=${writeSentence(answer)} /></p>
     ${answer.description && html`<p class="reading-of"><${Text} value=${writeReading(answer.description)} /></p>`}
     <${Confidence} answer=${answer} isReadingChosen=${isReadingChosen} />`;

@@ -46,7 +46,7 @@ export function CorrectView({ answer, feedback, isWrong, start = "", again }) {
   const save = () => feedback.send("wrong", sql);
   const root = useRef(null);
   useLayoutEffect(() => showPanel(root.current), []);
-  return html`<section class="panel correct" ref=${root} aria-label="The SQL of this answer">
+  return html`<section class="panel" ref=${root} aria-label="The SQL of this answer">
     <header class="panel-head"><h3>${isWrong ? "Correct the query" : "The query"}</h3>
       <p class="faint">Whatever you run is checked first: it can only read, and only what you may see.</p></header>
     <${Editor} given=${given} change=${setSql} run=${run} label="SQL of this answer. Escape leaves the editor." />

@@ -28,7 +28,7 @@ export function MeView() {
         <li class=${person.rights.review ? "yes" : "no"}>Review answers that people called wrong, and correct them${person.rights.review ? "" : html`<span class="faint"> (not open to you)</span>`}</li></ul></section>
     <section><h2>How much you may use</h2>${person.limits.length ? html`<ul class="limits">${person.limits.map((limit) => html`<${Limit} limit=${limit} />`)}</ul>` : html`<p class="faint">As much as you like: no limits are set for you.</p>`}</section>
     <section><h2>What is hidden from you</h2><${Hidden} hidden=${person.hidden} /></section>
-    ${isSignedIn && html`<section class="page-actions"><h2>Your sign-in</h2><div class="actions"><${SignOut} /></div></section>`}
+    ${isSignedIn && html`<section><h2>Your sign-in</h2><div class="actions"><${SignOut} /></div></section>`}
   </div>`;
 }
 

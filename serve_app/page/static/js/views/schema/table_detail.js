@@ -37,7 +37,7 @@ function ColumnRow({ column, name }) {
   const { values } = column;
   return html`<tr>
     <th scope="row"><code><${Text} value=${column.name} /></code>${column.is_key && html` <span class="tag">key</span>`}${column.is_masked && html` <span class="tag warn">hidden from you</span>`}</th>
-    <td class="faint"><${Text} value=${column.type} />${column.nullable && html`<span class="optional">, may be empty</span>`}</td>
+    <td class="faint"><${Text} value=${column.type} />${column.nullable && ", may be empty"}</td>
     <td>${column.comment ? html`<${Text} value=${column.comment} />` : column.gloss ? html`<${Text} value=${column.gloss} />` : html`<span class="faint">–</span>`}
       ${column.refers_to && html`<p class="faint">refers to <a href=${href("schema", name, tableOf(column.refers_to))}><${Text} value=${column.refers_to} /></a></p>`}</td>
     <td>${values.length > 0 && html`<span class="values">${values.slice(0, 8).map((value) => html`<span class="value"><${Text} value=${value} /></span>`)}${(values.length > 8 || column.values_truncated) && html`<span class="faint">…</span>`}</span>`}</td>
