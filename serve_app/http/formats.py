@@ -64,11 +64,6 @@ def find_format(media_type: str) -> Format | None:
     return next((format_ for format_ in FORMATS if format_.media_type == media_type), None)
 
 
-def export_answer(answer: Answered, format_: Format, *, spreadsheet_safe: bool = False) -> bytes:
-    """The answer's rows in that format."""
-    return format_.render(answer.result, spreadsheet_safe)
-
-
 def describe_answer(answer: Answered) -> dict[str, str]:
     """The HTTP headers that describe the rows.
 

@@ -1,4 +1,4 @@
-"""RequestIdentifier the principal of a request before its body is read, and counts the request.
+"""Finds the principal of a request before its body is read, and counts the request.
 
 Probes need no token, because Kubernetes sends none; without one they return less. Nor do signing
 in, which brings one, and signing out, which also deletes the cookie of a sign-in that has ended.

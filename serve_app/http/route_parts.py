@@ -13,7 +13,7 @@ from nl2sql.answers import Answered
 from nl2sql.errors import Unauthenticated
 from nl2sql.sql.threads import run_in_results_thread
 from nl2sql.types import Principal
-from serve_app.http.formats import Format, choose_media_type, describe_answer, export_answer
+from serve_app.http.formats import Format, choose_media_type, describe_answer
 from serve_app.http.responses import AnyTextJSONResponse, PartsResponse
 
 
@@ -74,8 +74,6 @@ def choose_response_type(request: Request, served: Sequence[str]) -> str:
 
 async def export_rows(answer: Answered, format_: Format, *, spreadsheet_safe: bool) -> Response:
     """The answer's rows as a file, and what goes with them in headers."""
-    content = await run_in_results_thread(
-        export_answer, answer, format_, spreadsheet_safe=spreadsheet_safe
-    )
+    content = await run_in_results_thread(format_.render, answer.result, spreadsheet_safe)
     headers = describe_answer(answer) | {"Content-Disposition": format_.disposition}
     return PartsResponse((content,), format_.media_type, headers)

@@ -41,7 +41,7 @@ from serve_app.mcp.documents import (
 )
 from serve_app.service.progress_queue import ProgressQueue
 from serve_app.service.services import Services
-from serve_app.service.tools import MOST_TABLES, find_refusal
+from serve_app.service.tools import find_refusal
 
 _SILENCE_S = 5.0
 _T = TypeVar("_T")
@@ -113,7 +113,7 @@ async def list_databases(call: ToolCall, arguments: NoArguments) -> CallToolResu
 async def describe_tables(call: ToolCall, arguments: DescribeTablesArguments) -> CallToolResult:
     """The columns and keys of some tables, or the names of all."""
     found = await call.services.tools.describe_tables(
-        arguments.database or None, arguments.tables, call.principal, MOST_TABLES
+        arguments.database or None, arguments.tables, call.principal
     )
     document = await run_in_results_thread(build_tables, found, whole=bool(arguments.tables))
     if arguments.tables and not found.tables:

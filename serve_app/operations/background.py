@@ -21,6 +21,9 @@ from nl2sql.settings import Settings
 from nl2sql.settings.service import ServeSettings
 from quorumsql.loopback import is_on_loopback
 
+# Requests that are being answered end first.
+_STOP_S = 60.0
+
 
 def service_url(settings: Settings) -> str:
     """The URL of the service for a client on this machine."""
@@ -101,14 +104,14 @@ def spawned_process(home: Path) -> psutil.Process | None:
         return None
 
 
-def stop_spawned(home: Path, *, timeout_s: float = 60) -> bool:
+def stop_spawned(home: Path) -> bool:
     """Stops the background service; False if none ran."""
     process = spawned_process(home)
     if process is None:
         return False
     process.send_signal(signal.SIGTERM)
     try:
-        process.wait(timeout_s)
+        process.wait(_STOP_S)
     except psutil.TimeoutExpired:
         for child in process.children(recursive=True):
             child.kill()

@@ -33,7 +33,7 @@ from serve_app.service.request_checks import MOST_QUESTION_CHARS, check_filled, 
 # The guard refuses longer queries.
 _MOST_SQL = 20_000
 # The most tables that are described or listed at once.
-MOST_TABLES = 200
+_MOST_TABLES = 200
 
 
 class ToolService:
@@ -100,24 +100,20 @@ class ToolService:
         return Answered(question.text, result, 1.0, False, trace, description=words[0])
 
     async def describe_tables(
-        self,
-        database: str | None,
-        names: Sequence[str],
-        principal: Principal,
-        most: int = MOST_TABLES,
+        self, database: str | None, names: Sequence[str], principal: Principal
     ) -> TableDescriptions:
-        """The tables of these names, all if there are none; at most ``most``.
+        """The tables of these names, all if there are none; at most 200.
 
         Counted and recorded like a question. Raises InvalidRequest, UnknownDatabase, Forbidden,
         LimitReached, Unavailable, PolicyError.
         """
         wanted = tuple(
-            check_filled("tables", table, MOST_QUESTION_CHARS) for table in names[:MOST_TABLES]
+            check_filled("tables", table, MOST_QUESTION_CHARS) for table in names[:_MOST_TABLES]
         )
         text = f"describe_tables: {', '.join(wanted)}" if wanted else "describe_tables"
         name = self._settings.database_name(database, principal)
         async with self._accounting.record(text, name, principal):
-            return await self._schemas.describe_tables(name, wanted, principal, most)
+            return await self._schemas.describe_tables(name, wanted, principal, _MOST_TABLES)
 
     async def search_schema(
         self, database: str | None, text: str, principal: Principal

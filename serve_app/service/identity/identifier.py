@@ -11,7 +11,7 @@ from serve_app.service.identity.static_tokens import build_unknown, read_bearer_
 
 
 class Identifier:
-    """RequestIdentifier principals by all kinds of tokens that the settings accept."""
+    """Finds principals by all kinds of tokens that the settings accept."""
 
     def __init__(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jwt
@@ -10,7 +11,7 @@ import jwt
 from nl2sql.errors import Unauthenticated
 from nl2sql.settings.identity import LOCAL, JwtSettings
 from nl2sql.types import AttributeValue, Entitlement, Principal
-from serve_app.service.identity.public_keys import PublicKeys, build_reader
+from serve_app.service.identity.public_keys import PublicKeys, read_keys
 
 LEEWAY_S = 30
 """The tolerated difference of the clocks."""
@@ -32,10 +33,9 @@ class SignedToken:
 class JwtVerifier:
     """Accepts tokens of one issuer for one audience."""
 
-    def __init__(self, settings: JwtSettings, keys: PublicKeys | None = None) -> None:
-        """``keys`` replaces the configured source of public keys."""
+    def __init__(self, settings: JwtSettings) -> None:
         self._settings = settings
-        self._keys = keys or PublicKeys(build_reader(settings))
+        self._keys = PublicKeys(partial(read_keys, settings))
 
     async def verify(self, token: str) -> Principal:
         """The principal of a valid token.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import httpx2
@@ -26,7 +26,6 @@ from serve_app.service.identity.public_keys import (
     REFRESH_S,
     TIMEOUT_S,
     find_address,
-    open_client,
     read_metadata,
 )
 from serve_app.service.identity.sign_ins import PendingSignIn
@@ -44,14 +43,12 @@ class ProviderLogin:
         verifier: JwtVerifier,
         *,
         secret: str,
-        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """``secret`` is the client's; empty: it has none."""
         self._jwt = jwt
         self._login = login
         self._verifier = verifier
         self._secret = secret
-        self._clock = clock
         self._metadata: dict[str, Any] = {}
         self._read_at = -float("inf")
 
@@ -157,10 +154,9 @@ class ProviderLogin:
 
     async def _read_metadata(self) -> dict[str, Any]:
         """The provider's addresses; read again when they are as old as keys may get."""
-        if self._clock() - self._read_at >= REFRESH_S:
-            async with open_client() as client:
-                self._metadata = await read_metadata(client, self._jwt.issuer)
-            self._read_at = self._clock()
+        if time.monotonic() - self._read_at >= REFRESH_S:
+            self._metadata = await read_metadata(self._jwt.issuer)
+            self._read_at = time.monotonic()
         return self._metadata
 
 

@@ -41,16 +41,9 @@ ReadKeys = Callable[[], Awaitable[Any]]
 class PublicKeys:
     """Finds public keys by their id."""
 
-    def __init__(
-        self,
-        read: ReadKeys,
-        *,
-        refresh_s: float = REFRESH_S,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    def __init__(self, read: ReadKeys, *, clock: Callable[[], float] = time.monotonic) -> None:
         """``read`` returns the content of a JWKS document and raises Unavailable."""
         self._read = read
-        self._refresh_s = refresh_s
         self._clock = clock
         self._keys: Mapping[str, jwt.PyJWK] = {}
         self._read_at = -float("inf")
@@ -59,10 +52,10 @@ class PublicKeys:
 
     async def find(self, key_id: str) -> jwt.PyJWK | None:
         """The key of that id; an empty id finds the only key. Raises Unavailable."""
-        if self._age() >= self._refresh_s or self._pick(key_id) is None:
+        if self._age() >= REFRESH_S or self._pick(key_id) is None:
             async with self._reading:
                 # Another request may have read them meanwhile.
-                if self._age() >= self._refresh_s or self._pick(key_id) is None:
+                if self._age() >= REFRESH_S or self._pick(key_id) is None:
                     await self._refresh()
         return self._pick(key_id)
 
@@ -83,28 +76,21 @@ class PublicKeys:
             except Unavailable:
                 if self._age() >= _MOST_AGE_S:
                     raise
-        if self._age() >= max(_MOST_AGE_S, self._refresh_s):
+        if self._age() >= _MOST_AGE_S:
             raise Unavailable("The public keys of the identity provider cannot be read now.")
 
 
-def build_reader(
-    settings: JwtSettings, transport: httpx.AsyncBaseTransport | None = None
-) -> ReadKeys:
-    """Reads the keys from the file or address of the settings, or finds the address.
+async def read_keys(settings: JwtSettings) -> Any:
+    """The JWKS document at the file or address of the settings, or at that of the issuer.
 
-    ``transport`` replaces the network, for tests.
+    Raises Unavailable.
     """
-
-    async def read() -> Any:
-        if settings.jwks_file is not None:
-            return await asyncio.to_thread(_read_file, settings.jwks_file)
-        async with open_client(transport) as client:
-            url = settings.jwks
-            if not url:
-                url = find_address(await read_metadata(client, settings.issuer), "jwks_uri")
-            return await read_document(client, url)
-
-    return read
+    if settings.jwks_file is not None:
+        return await asyncio.to_thread(_read_file, settings.jwks_file)
+    url = settings.jwks
+    if not url:
+        url = find_address(await read_metadata(settings.issuer), "jwks_uri")
+    return await _read_document(url)
 
 
 def parse_keys(document: Any) -> dict[str, jwt.PyJWK]:
@@ -139,14 +125,9 @@ _MOST_BYTES = 1_000_000
 _DISCOVERY = "/.well-known/openid-configuration"
 
 
-def open_client(transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
-    """A client for these documents; ``transport`` replaces the network, for tests."""
-    return httpx.AsyncClient(timeout=TIMEOUT_S, transport=transport, follow_redirects=False)
-
-
-async def read_metadata(client: httpx.AsyncClient, issuer: str) -> dict[str, Any]:
+async def read_metadata(issuer: str) -> dict[str, Any]:
     """The discovery document of an issuer (OpenID Connect Discovery 1.0). Raises Unavailable."""
-    document = await read_document(client, issuer.rstrip("/") + _DISCOVERY)
+    document = await _read_document(issuer.rstrip("/") + _DISCOVERY)
     if not isinstance(document, dict) or document.get("issuer") != issuer:
         raise Unavailable(f"The discovery document of {issuer} names another issuer.")
     return document
@@ -164,10 +145,12 @@ def find_address(document: dict[str, Any], name: str) -> str:
     return address
 
 
-async def read_document(client: httpx.AsyncClient, url: str) -> Any:
-    """The JSON document at an address. Raises Unavailable."""
+async def _read_document(url: str) -> Any:
     try:
-        async with client.stream("GET", url) as response:
+        async with (
+            httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False) as client,
+            client.stream("GET", url) as response,
+        ):
             if response.status_code != 200:
                 raise Unavailable(f"{url} answered {response.status_code}.")
             content = b""

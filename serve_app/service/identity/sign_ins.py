@@ -188,17 +188,13 @@ class SignIns:
         keys: ApiKeyStore | None = None,
         verifier: JwtVerifier | None = None,
         provider: ProviderLogin | None = None,
-        environ: Mapping[str, str] = os.environ,
-        clock: Callable[[], float] = time.time,
     ) -> None:
-        """A sign-in ends after ``hours``. ``clock`` tells seconds since 1970."""
+        """A sign-in ends after ``hours``."""
         self._settings = settings
         self._store = store
         self._lasts_s = hours * 3600.0
         self._keys = keys
         self._verifier = verifier
-        self._environ = environ
-        self._clock = clock
         self._provider = provider
         self._guesses = GuessLimit()
 
@@ -235,7 +231,7 @@ class SignIns:
 
     async def _sign_in(self, token: str) -> NewSignIn:
         lasts_s = self._lasts_s
-        if (principal := self._settings.find_by_token(token, self._environ)) is not None:
+        if (principal := self._settings.find_by_token(token)) is not None:
             sign_in = SignIn("static", _hash(token), principal)
         elif self._keys is not None and token.startswith(PREFIX):
             key = await self._keys.find(token)
@@ -245,7 +241,7 @@ class SignIns:
         elif self._verifier is not None and token.count(".") == 2:
             signed = await self._verifier.read(token)
             sign_in = SignIn("signed", self._settings.jwt.issuer, signed.principal)
-            lasts_s = min(lasts_s, signed.expires_at - self._clock())
+            lasts_s = min(lasts_s, signed.expires_at - time.time())
             if lasts_s < 1:
                 # Tokens are accepted for some seconds more, because clocks differ.
                 raise Unauthenticated("The signed token is refused: it has expired.")
@@ -290,7 +286,7 @@ class SignIns:
     def _find_static(self, sign_in: SignIn) -> Principal | None:
         """As the settings are now: roles may have been taken away."""
         own = self._settings.principals.get(sign_in.principal.name)
-        token = self._environ.get(own.token_env, "") if own is not None and own.token_env else ""
+        token = os.environ.get(own.token_env, "") if own is not None and own.token_env else ""
         if not token or not secrets.compare_digest(_hash(token), sign_in.credential):
             return None
         return self._settings.principal(sign_in.principal.name)

@@ -31,7 +31,7 @@ class Source:
         return {"keys": [describe_key(KEY, key_id) for key_id in self.ids]}
 
     def build(self) -> PublicKeys:
-        return PublicKeys(self.read, refresh_s=300, clock=lambda: self.now)
+        return PublicKeys(self.read, clock=lambda: self.now)
 
 
 @pytest.fixture
