@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -64,6 +65,17 @@ class Table:
     def column(self, name: str) -> Column | None:
         """The column of that name, or None."""
         return next((column for column in self.columns if column.name == name), None)
+
+
+def keep_keys(keys: Iterable[ForeignKey], tables: Iterable[Table]) -> tuple[ForeignKey, ...]:
+    """The keys of which the tables have all columns."""
+    columns = {table.qualified: {column.name for column in table.columns} for table in tables}
+    return tuple(
+        key
+        for key in keys
+        if columns.get(key.table, set()).issuperset(key.columns)
+        and columns.get(key.target, set()).issuperset(key.target_columns)
+    )
 
 
 @dataclass(frozen=True)

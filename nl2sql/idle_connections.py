@@ -13,8 +13,8 @@ import asyncio
 import select
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from typing import Generic, Protocol, TypeVar
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Generic, Protocol, TypeVar
 
 from nl2sql.errors import Unavailable
 
@@ -28,12 +28,17 @@ _NEVER = float("-inf")
 
 
 class Connection(Protocol):
-    """A driver's connection, as far as it matters here."""
+    """A driver's connection, as far as it matters here; ``info`` has libpq's transaction status."""
 
     @property
     def closed(self) -> bool: ...
 
+    @property
+    def info(self) -> Any: ...
+
     def fileno(self) -> int: ...
+
+    async def rollback(self) -> None: ...
 
     async def close(self) -> None: ...
 
@@ -57,7 +62,9 @@ class IdleConnections(Generic[_C]):
 
     @asynccontextmanager
     async def lend(self, since: float | None = None) -> AsyncIterator[_C]:
-        """A connection for the block, which leaves it outside of any transaction, or closed.
+        """A connection for the block; a transaction that it leaves open is rolled back.
+
+        One that it leaves in the middle of a statement is closed.
 
         ``since``, a time of ``time.monotonic``, is when the caller came; None: now. Raises what
         ``connect`` raises.
@@ -66,6 +73,7 @@ class IdleConnections(Generic[_C]):
         try:
             yield connection
         finally:
+            await _settle(connection)
             now = time.monotonic()
             while self._idle and now - self._idle[0][2] > _IDLE_S:
                 await self._idle.pop(0)[0].close()
@@ -101,6 +109,15 @@ class IdleConnections(Generic[_C]):
                 raise self._failure.with_traceback(None)
             await asyncio.sleep(_PAUSE_S)
             since = time.monotonic()
+
+
+async def _settle(connection: Connection) -> None:
+    if connection.info.transaction_status.name in ("INTRANS", "INERROR"):
+        # What is wrong with the connection shows in its status.
+        with suppress(Exception):
+            await connection.rollback()
+    if connection.info.transaction_status.name != "IDLE":
+        await connection.close()
 
 
 def is_quiet(descriptor: int) -> bool:

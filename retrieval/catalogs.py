@@ -10,7 +10,6 @@ import time
 
 from nl2sql.catalog import Catalog
 from nl2sql.concurrency import SingleFlight
-from nl2sql.errors import IndexUnavailable
 from retrieval.index_store.indexed_database import IndexedDatabase
 from retrieval.index_store.store import IndexStore
 
@@ -34,11 +33,5 @@ class IndexedCatalogs:
 
     async def _refresh(self, database: str) -> Catalog:
         index = await self._store.load(database)
-        if index is None:
-            self._read.pop(database, None)
-            raise IndexUnavailable(
-                f"The database {database!r} has not been indexed.",
-                hint=f"Run `quorumsql index build {database}`.",
-            )
         self._read[database] = (time.monotonic(), index)
         return index.catalog

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +22,12 @@ from nl2sql.sql.threads import run_in_parser_thread
 from nl2sql.types import (
     CatalogQuery,
     Definition,
-    FewShot,
     ModuleRoute,
     Principal,
     Question,
     RetrievedTable,
     SchemaContext,
     ValueMatch,
-    VerifiedQuery,
     Violation,
 )
 from retrieval.embedding.embedder import Embedder
@@ -44,6 +43,8 @@ from retrieval.semantics.layer import SemanticLayer
 from retrieval.values.search import IndexedValueSearch
 from retrieval.values.selection import MOST_VALUES, choose_shown
 from retrieval.vocabulary.terms import find_business_terms
+
+_T = TypeVar("_T")
 
 # The fewest entries of each ranking, so that fusion can choose.
 _DEPTH = 32
@@ -95,8 +96,12 @@ class HybridRetriever:
             return NO_ROUTE, SchemaContext((), (), (), dialect=visible.dialect, about=about)
         async with task_group() as group:
             embedding = group.create_task(self._embed(question))
-            matching = group.create_task(self._match_values(question, visible))
-            defining = group.create_task(self._find_definitions(question, visible))
+            matching = group.create_task(
+                self._values.match(question, visible) if self._values else _give(())
+            )
+            defining = group.create_task(
+                self._definitions.find(question, visible) if self._definitions else _give(())
+            )
         vector, values, definitions = embedding.result(), matching.result(), defining.result()
         space, ranking = await self._search(question, visible, vector, values, draft)
         if not visible.tables:
@@ -106,13 +111,20 @@ class HybridRetriever:
         named = await run_in_parser_thread(read_draft, draft, visible, names)
         shared = self._choose_shared(space, ranking)
         tables = self._choose_tables(space, ranking, named, shared, definitions)
+        shown = [hit.table for hit in tables]
         async with task_group() as group:
-            examples = group.create_task(self._select_examples(question, vector, visible))
-            verified = group.create_task(self._find_verified(question, visible))
-            glosses = group.create_task(self._describe(question, tables, visible))
+            examples = group.create_task(
+                self._examples.select(question, vector, visible) if self._examples else _give(())
+            )
+            verified = group.create_task(
+                self._examples.find_verified(question, visible) if self._examples else _give(None)
+            )
+            glosses = group.create_task(
+                self._glossary.describe(question, shown, visible) if self._glossary else _give(())
+            )
         return ranking.route, replace(
             self._build_context(space, tables, shared),
-            values=choose_shown(values, (hit.table for hit in tables), MOST_VALUES),
+            values=choose_shown(values, shown, MOST_VALUES),
             examples=examples.result(),
             glosses=glosses.result(),
             definitions=definitions,
@@ -289,40 +301,13 @@ class HybridRetriever:
         tables: list[int] = np.flatnonzero(space.router.module_of == module).tolist()
         return tables if len(tables) <= self._settings.whole_tables else []
 
-    # -- what else the question needs ----------------------------------------------------------
-
     async def _embed(self, question: Question) -> NDArray[np.float32]:
         """The question's vector; empty if nothing uses it."""
         if not self._flags.cosine and self._examples is None:
             return np.zeros(0, dtype=np.float32)
         return await self._questions.embed(question.search_text)
 
-    async def _match_values(self, question: Question, visible: Catalog) -> tuple[ValueMatch, ...]:
-        return await self._values.match(question, visible) if self._values is not None else ()
 
-    async def _find_definitions(
-        self, question: Question, visible: Catalog
-    ) -> tuple[Definition, ...]:
-        if self._definitions is None:
-            return ()
-        return await self._definitions.find(question, visible)
-
-    async def _select_examples(
-        self, question: Question, vector: NDArray[np.float32], visible: Catalog
-    ) -> tuple[FewShot, ...]:
-        if self._examples is None:
-            return ()
-        return await self._examples.select(question, vector, visible)
-
-    async def _find_verified(self, question: Question, visible: Catalog) -> VerifiedQuery | None:
-        if self._examples is None:
-            return None
-        return await self._examples.find_verified(question, visible)
-
-    async def _describe(
-        self, question: Question, tables: Sequence[RetrievedTable], visible: Catalog
-    ) -> tuple[tuple[str, str], ...]:
-        if self._glossary is None:
-            return ()
-        chosen = [hit.table for hit in tables]
-        return await self._glossary.describe(question, chosen, visible)
+async def _give(value: _T) -> _T:
+    """In place of a part that is switched off."""
+    return value

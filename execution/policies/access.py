@@ -7,7 +7,7 @@ the first use and cached, so a query only looks up the wrappers of its tables.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from execution.name_resolution.scopes import NameResolver, Source, Unresolved
@@ -23,7 +23,7 @@ from execution.policies.row_level_security.blocks import check_name
 from execution.policies.rules import Rules, TableRule, build_rules
 from execution.policies.views import expand_view
 from execution.policies.wrappers import Wrapper, build_wrapper
-from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.catalog import Catalog, Column, Table, keep_keys
 from nl2sql.errors import PolicyError
 from nl2sql.types import NOT_PERMITTED, Principal, SessionIdentity, Violation
 
@@ -111,7 +111,7 @@ class Access:
     resolver: NameResolver
     view: RoleView | None = None
     policy: Policy | None = None
-    values: Mapping[str, BoundValue] = ()  # type: ignore[assignment]
+    values: Mapping[str, BoundValue] = field(default_factory=dict)
     session: SessionIdentity | None = None
 
     @property
@@ -243,21 +243,11 @@ def _restrict(catalog: Catalog, roles: Iterable[Rules]) -> Catalog:
         seeing = [rules[table.qualified] for rules in roles if table.qualified in rules]
         if seeing:
             tables.append(_restrict_table(table, seeing))
-    columns = {table.qualified: {column.name for column in table.columns} for table in tables}
-
-    def visible(keys: tuple[ForeignKey, ...]) -> tuple[ForeignKey, ...]:
-        return tuple(
-            key
-            for key in keys
-            if set(key.columns) <= columns.get(key.table, set())
-            and set(key.target_columns) <= columns.get(key.target, set())
-        )
-
     return replace(
         catalog,
         tables=tuple(tables),
-        foreign_keys=visible(catalog.foreign_keys),
-        inferred_keys=visible(catalog.inferred_keys),
+        foreign_keys=keep_keys(catalog.foreign_keys, tables),
+        inferred_keys=keep_keys(catalog.inferred_keys, tables),
         skipped=(),
     )
 

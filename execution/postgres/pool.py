@@ -13,14 +13,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import AsyncConnection, AsyncPipeline, AsyncRawCursor
 from psycopg.conninfo import conninfo_to_dict
-from psycopg.pq import TransactionStatus
 
 from execution.postgres.session import check_role
 from execution.postgres.values import register_loaders
@@ -104,7 +103,7 @@ class ConnectionPool:
         is_second = False
         try:
             while True:
-                async with self._idle.lend(since) as connection, _settling(connection):
+                async with self._idle.lend(since) as connection:
                     try:
                         await begin(connection)
                     except psycopg.Error:
@@ -188,17 +187,3 @@ async def pipelined(connection: Connection) -> AsyncIterator[AsyncPipeline]:
         raise failure or error from None
     if failure is not None:
         raise failure
-
-
-@asynccontextmanager
-async def _settling(connection: Connection) -> AsyncIterator[None]:
-    """Leaves no transaction open; closes a connection that is in the middle of a statement."""
-    try:
-        yield
-    finally:
-        states = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
-        if connection.info.transaction_status in states:
-            with suppress(psycopg.Error):
-                await connection.rollback()
-        if connection.info.transaction_status != TransactionStatus.IDLE:
-            await connection.close()

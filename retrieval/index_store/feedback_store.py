@@ -40,7 +40,6 @@ class FeedbackNote:
     outcome: FeedbackOutcome | Literal[""]
     given_at: datetime
     reviewed_by: str = ""
-    reviewed_at: datetime | None = None
     corrected_with: str = ""
 
     @property

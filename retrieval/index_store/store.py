@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -18,7 +18,6 @@ import psycopg
 from numpy.typing import NDArray
 from pgvector.psycopg import register_vector_async
 from psycopg import AsyncConnection
-from psycopg.pq import TransactionStatus
 
 from nl2sql.connection_failures import explain_failure
 from nl2sql.errors import IndexUnavailable
@@ -91,13 +90,16 @@ class IndexStore:
         async with self.connection() as connection:
             return await read_heads(connection)
 
-    async def load(self, database: str) -> IndexedDatabase | None:
-        """The index of one database, one object for all callers; None if it was never indexed."""
+    async def load(self, database: str) -> IndexedDatabase:
+        """The index of one database, one object for all callers.
+
+        Raises IndexUnavailable also if it was never indexed.
+        """
         async with self.connection() as connection, connection.transaction():
             await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             heads = await read_heads(connection, database)
             if not heads:
-                return None
+                raise refuse_unindexed(database)
             place = (database, heads[0].version)
             if (known := self._loaded.get(place)) is not None:
                 return known
@@ -181,10 +183,7 @@ class IndexStore:
             raise IndexUnavailable("The index is busy.", hint="Try again later.") from error
         try:
             async with self._idle.lend(since) as connection:
-                try:
-                    yield connection
-                finally:
-                    await _settle(connection)
+                yield connection
         except (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName) as error:
             self._is_checked = False
             raise IndexUnavailable(
@@ -222,17 +221,16 @@ class IndexStore:
             raise _no_answer(explain_failure(error)) from error
 
 
+def refuse_unindexed(database: str) -> IndexUnavailable:
+    """The error for a database without an index."""
+    return IndexUnavailable(
+        f"The database {database!r} has not been indexed.",
+        hint=f"Run `quorumsql index build {database}`.",
+    )
+
+
 def _no_answer(said: str) -> IndexUnavailable:
     return IndexUnavailable("The index does not answer.", hint="Try again later.", said=said)
-
-
-async def _settle(connection: AsyncConnection[Any]) -> None:
-    """Leaves no transaction open; closes a connection that is in the middle of a statement."""
-    if connection.info.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
-        with suppress(psycopg.Error):
-            await connection.rollback()
-    if connection.info.transaction_status != TransactionStatus.IDLE:
-        await connection.close()
 
 
 async def _prepare(connection: AsyncConnection[Any]) -> None:

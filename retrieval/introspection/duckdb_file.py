@@ -20,7 +20,7 @@ from typing import Any
 
 import duckdb
 
-from nl2sql.catalog import Catalog, Column, ForeignKey, Table
+from nl2sql.catalog import Catalog, Column, ForeignKey, Table, keep_keys
 from nl2sql.duckdb_files import (
     ATTACHED,
     CLOSED_CONFIG,
@@ -184,7 +184,7 @@ def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] =
     return Catalog(
         database,
         kept,
-        _keep_keys(keys, kept),
+        keep_keys(keys, kept),
         search_path=schemas or (_DEFAULT_SCHEMA,),
         dialect="duckdb",
         skipped=(
@@ -197,16 +197,6 @@ def read_duckdb_catalog(path: Path, *, database: str, schemas: tuple[str, ...] =
             ),
             *ambiguous,
         ),
-    )
-
-
-def _keep_keys(keys: Iterable[ForeignKey], tables: Iterable[Table]) -> tuple[ForeignKey, ...]:
-    columns = {table.qualified: {column.name for column in table.columns} for table in tables}
-    return tuple(
-        key
-        for key in keys
-        if set(key.columns) <= columns.get(key.table, set())
-        and set(key.target_columns) <= columns.get(key.target, set())
     )
 
 

@@ -14,16 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
 from nl2sql.catalog import Catalog, Column, ForeignKey, Table
 from nl2sql.sql.column_kinds import find_kind
-from nl2sql.words import split_words
 from retrieval.introspection.source_database import SourceDatabase
-from retrieval.vocabulary.terms import expand_words
+from retrieval.linking.words import read_name
 
 # Words that mark a column as a reference; the words before them name the target.
 _REFERENCE_WORDS = frozenset("id no nr num number code key fk ref uid uuid sk".split())
@@ -142,8 +140,8 @@ class _KeyNames:
         self._by_column: dict[Words, dict[str, list[_Key]]] = {}
         for table in tables:
             for key in _find_keys(table):
-                self._add(self._by_table, _read(table.name), key)
-                words = _read(key.column.name)
+                self._add(self._by_table, read_name(table.name), key)
+                words = read_name(key.column.name)
                 if not _PLAIN_KEYS.issuperset(words):
                     self._add(self._by_column, words, key)
 
@@ -153,10 +151,10 @@ class _KeyNames:
 
     def rank(self, table: Table, column: Column) -> Iterator[tuple[int, _Key]]:
         """The keys that the column's name may mean, with their ranks."""
-        words = _read(column.name)
+        words = read_name(column.name)
         stem = _drop_reference_words(words)
         is_own = table.primary_key == (column.name,)
-        if is_own and stem == _read(table.name)[-len(stem) :]:
+        if is_own and stem == read_name(table.name)[-len(stem) :]:
             return
         for start in range(len(stem)):
             # "billing address" is an address in the role "billing".
@@ -184,23 +182,18 @@ def _choose(schemas: dict[str, list[_Key]], schema: str) -> Sequence[_Key]:
 
 def _find_keys(table: Table) -> Iterator[_Key]:
     """The table's primary key; if none is declared, the columns that are named like one."""
-    name = _read(table.name)
+    name = read_name(table.name)
     for at, column in enumerate(table.columns):
         if table.primary_key:
             if table.primary_key == (column.name,):
                 yield _Key(table, column, True)
             continue
-        words = _read(column.name)
+        words = read_name(column.name)
         stem = _drop_reference_words(words)
         # "stuid" cannot be split into words.
         is_named_so = stem != words or (words and words[-1].endswith("id"))
         if is_named_so and (at == 0 or stem == name or not stem):
             yield _Key(table, column, False)
-
-
-@lru_cache(maxsize=1 << 17)
-def _read(name: str) -> Words:
-    return tuple(expand_words(split_words(name)))
 
 
 def _drop_reference_words(words: Words) -> Words:

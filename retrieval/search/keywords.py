@@ -145,15 +145,13 @@ def rank_scores(scores: Scores, limit: int) -> list[int]:
     return [int(at) for at in found[order]]
 
 
-RRF_K = 60
+_RRF_K = 60
 
 _Item = TypeVar("_Item", bound=Hashable)
 
 
-def fuse_rankings(
-    rankings: Iterable[tuple[float, Sequence[_Item]]], k: int = RRF_K
-) -> dict[_Item, float]:
-    """Item → sum over all (weight, ranking) of weight / (k + rank), best first; ranks from 1.
+def fuse_rankings(rankings: Iterable[tuple[float, Sequence[_Item]]]) -> dict[_Item, float]:
+    """Item → sum over all (weight, ranking) of weight / (60 + rank), best first; ranks from 1.
 
     Ties keep the order of their first ranking.
 
@@ -163,5 +161,5 @@ def fuse_rankings(
     scores: dict[_Item, float] = {}
     for weight, ranking in rankings:
         for rank, item in enumerate(ranking, start=1):
-            scores[item] = scores.get(item, 0.0) + weight / (k + rank)
+            scores[item] = scores.get(item, 0.0) + weight / (_RRF_K + rank)
     return dict(sorted(scores.items(), key=lambda pair: -pair[1]))

@@ -216,11 +216,6 @@ class SearchSpaces:
 
     async def _load(self, database: str) -> IndexedDatabase:
         index = await self._store.load(database)
-        if index is None:
-            raise IndexUnavailable(
-                f"The database {database!r} has not been indexed.",
-                hint=f"Run `quorumsql index build {database}`.",
-            )
         if index.head.embedder != self._embedder.name:
             raise IndexUnavailable(
                 f"The index of {database!r} was made with the embedder {index.head.embedder!r}, "

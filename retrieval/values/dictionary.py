@@ -168,14 +168,11 @@ _MOST_VALUES = 1_000_000
 class ValueMemory:
     """Dictionaries of the values of ``databases``, of the smallest columns if there are too many.
 
-    The version is checked again after ``fresh_s`` seconds.
+    The version is checked again after a second.
     """
 
-    def __init__(
-        self, store: ValueStore, databases: Collection[str], *, fresh_s: float = _FRESH_S
-    ) -> None:
+    def __init__(self, store: ValueStore, databases: Collection[str]) -> None:
         self._store = store
-        self._fresh_s = fresh_s
         self._databases = frozenset(databases)
         # Database → when it was checked, the version, and the values.
         self._loaded: dict[str, tuple[float, str, ValueDictionary]] = {}
@@ -190,7 +187,7 @@ class ValueMemory:
         if database not in self._databases:
             return None
         known = self._loaded.get(database)
-        if known is not None and time.monotonic() - known[0] < self._fresh_s:
+        if known is not None and time.monotonic() - known[0] < _FRESH_S:
             return known[2]
         return await self._loading.run(database, lambda: self._load(database))
 

@@ -87,7 +87,6 @@ class ValuesReport:
     columns: int = 0
     values: int = 0
     read: int = 0
-    unchanged: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
     def describe(self) -> str:
@@ -111,19 +110,17 @@ async def refresh_values(
     synonyms: Synonyms = NO_SYNONYMS,
     *,
     skip: Sequence[str] = (),
-    most_distinct: int = MOST_DISTINCT,
     progress: Progress = lambda done, total: None,
 ) -> ValuesReport:
     """Reads changed columns; ``progress(done, total)`` counts columns.
 
-    ``skip`` are patterns of columns that are not read; columns with more than ``most_distinct``
-    values are left out. Raises IndexUnavailable, and
+    ``skip`` are patterns of columns that are not read. Raises IndexUnavailable, and
     DatabaseUnavailable if the database does not answer.
     """
     database = catalog.database
     report = ValuesReport()
     stored = await store.marks(database)
-    run = _Refresh(catalog, store, reader, synonyms, tuple(skip), most_distinct, report)
+    run = _Refresh(catalog, store, reader, synonyms, tuple(skip), report)
     with reader:
         changed = await run.run(stored, progress)
     if changed:
@@ -141,7 +138,6 @@ class _Refresh:
     reader: SourceDatabase[Any]
     synonyms: Synonyms
     skip: tuple[str, ...]
-    most_distinct: int
     report: ValuesReport
 
     async def run(self, stored: dict[ColumnKey, tuple[str, str]], progress: Progress) -> bool:
@@ -149,7 +145,7 @@ class _Refresh:
         surveyed = await asyncio.to_thread(
             self.reader.survey,
             self.catalog.tables,
-            most=self.most_distinct,
+            most=MOST_DISTINCT,
             longest=_LONGEST_VALUE,
         )
         chosen = [column for column in surveyed if self._may_read(column)]
@@ -164,7 +160,6 @@ class _Refresh:
             mark = self._mark(column)
             known = stored.get((column.table.qualified, column.column))
             if known is not None and mark and known[0] == mark:
-                self.report.unchanged += 1
                 if known[1]:
                     self.report.skipped.append((column.qualified, known[1]))
             else:
@@ -187,7 +182,7 @@ class _Refresh:
             str(_FORMAT_VERSION),
             column.mark,
             column.objection,
-            f"{self.most_distinct} {_LONGEST_VALUE} {_TABLE_TIMEOUT_MS}",
+            f"{MOST_DISTINCT} {_LONGEST_VALUE} {_TABLE_TIMEOUT_MS}",
             self._find_column(column).comment,
             repr(sorted(self.synonyms.values.get(column.qualified, {}).items())),
         )
@@ -207,7 +202,7 @@ class _Refresh:
                 self.reader.read,
                 table,
                 column.column,
-                most=self.most_distinct + 1,
+                most=MOST_DISTINCT + 1,
                 longest=_LONGEST_VALUE,
                 timeout_ms=left_ms,
             )
@@ -216,8 +211,8 @@ class _Refresh:
             if isinstance(found, Unreadable) and found.timed_out:
                 took_ms = _TABLE_TIMEOUT_MS
             spent_ms[table.qualified] = spent_ms.get(table.qualified, 0) + took_ms
-        if not isinstance(found, Unreadable) and len(found) > self.most_distinct:
-            found = Unreadable(f"more than {self.most_distinct} distinct values")
+        if not isinstance(found, Unreadable) and len(found) > MOST_DISTINCT:
+            found = Unreadable(f"more than {MOST_DISTINCT} distinct values")
         key, database = (table.qualified, column.column), self.catalog.database
         if isinstance(found, Unreadable):
             self.report.skipped.append((column.qualified, found.reason))

@@ -19,7 +19,7 @@ from retrieval.index_store.indexed_database import (
     IndexHead,
     NewIndex,
 )
-from retrieval.index_store.store import IndexStore
+from retrieval.index_store.store import IndexStore, refuse_unindexed
 
 
 class FakeEmbedder(Embedder):
@@ -68,10 +68,12 @@ class FakeIndexStore(IndexStore):
         """All heads, in order of the databases' names."""
         return [self.indexes[name].head for name in sorted(self.indexes)]
 
-    async def load(self, database: str) -> IndexedDatabase | None:
+    async def load(self, database: str) -> IndexedDatabase:
         """What was put there last."""
         self.loads.append(database)
-        return self.indexes.get(database)
+        if database not in self.indexes:
+            raise refuse_unindexed(database)
+        return self.indexes[database]
 
     async def nearest(
         self,

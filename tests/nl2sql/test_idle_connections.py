@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,6 +22,11 @@ class FakeConnection:
     @property
     def closed(self) -> bool:
         return self._here.fileno() < 0
+
+    info = SimpleNamespace(transaction_status=SimpleNamespace(name="IDLE"))
+
+    async def rollback(self) -> None:
+        pass
 
     def fileno(self) -> int:
         return self._here.fileno()

@@ -34,11 +34,4 @@ async def index(
 ) -> IndexedDatabase:
     """Indexes a catalog; returns what is live afterwards."""
     await index_database(catalog, store, embedder or FakeEmbedder())
-    return await load(store, catalog.database)
-
-
-async def load(store: IndexStore, database: str = "shop") -> IndexedDatabase:
-    """The live index of a database, which has one."""
-    found = await store.load(database)
-    assert found is not None
-    return found
+    return await store.load(catalog.database)

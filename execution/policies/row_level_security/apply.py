@@ -102,18 +102,16 @@ def find_index_role(url: str, database: str) -> str:
     return role if row == (True,) else ""
 
 
-def apply_row_security(
-    url: str, security: RowSecurity, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS
-) -> tuple[str, ...]:
+def apply_row_security(url: str, security: RowSecurity) -> tuple[str, ...]:
     """Runs the statements under the login of ``url``; returns warnings.
 
-    Raises DatabaseUnavailable, also if a table is in use for longer than ``lock_timeout_ms``, and
-    QuorumError that names the missing right.
+    Raises DatabaseUnavailable, also if a table stays in use for ten seconds, and QuorumError that
+    names the missing right.
     """
     with _open(url, security.database) as connection:
         _check_rights(connection, security)
         notices = _collect_notices(connection)
-        _run(connection, security.script, lock_timeout_ms)
+        _run(connection, security.script)
         if public := _list(connection, _PUBLIC, list(security.schemas)):
             notices.append(f"PUBLIC may read {public}, and so may every role: revoke that")
         if own := _list(connection, _OWN_SELECT, list(security.withdrawn), security.reader, False):
@@ -125,16 +123,14 @@ def apply_row_security(
     return tuple(notices)
 
 
-def remove_row_security(
-    url: str, database: str, *, lock_timeout_ms: int = _LOCK_TIMEOUT_MS
-) -> tuple[str, ...]:
+def remove_row_security(url: str, database: str) -> tuple[str, ...]:
     """Undoes ``apply_row_security``: removes what is in the database, whatever the policy says now.
 
     Returns warnings; raises the same errors as ``apply_row_security``.
     """
     with _open(url, database) as connection:
         notices = _collect_notices(connection)
-        _run(connection, build_removal(database), lock_timeout_ms)
+        _run(connection, build_removal(database))
         connection.commit()
     return tuple(notices)
 
@@ -192,10 +188,8 @@ def _open(url: str, database: str) -> Iterator[psycopg.Connection[Any]]:
             connection.rollback()
 
 
-def _run(
-    connection: psycopg.Connection[Any], statements: Sequence[ScriptStatement], lock_timeout_ms: int
-) -> None:
-    connection.execute(f"SET LOCAL lock_timeout = {lock_timeout_ms:d}".encode())
+def _run(connection: psycopg.Connection[Any], statements: Sequence[ScriptStatement]) -> None:
+    connection.execute(f"SET LOCAL lock_timeout = {_LOCK_TIMEOUT_MS:d}".encode())
     for statement in statements:
         if statement.text:
             connection.execute(statement.text.encode())

@@ -15,7 +15,7 @@ from nl2sql.errors import IndexUnavailable
 from retrieval.index_store.store import IndexStore
 from tests.fakes import CUSTOMERS, SHOP, FakeEmbedder
 from tests.retrieval.index_store.conftest import execute
-from tests.retrieval.indexed import index, index_database, load
+from tests.retrieval.indexed import index, index_database
 
 
 def build_catalog(count: int, prefix: str) -> Catalog:
@@ -78,7 +78,7 @@ async def test_a_server_that_ends_the_writer_leaves_the_old_index(
     embedder.go_on.set()
     with pytest.raises(IndexUnavailable):
         await run
-    stored = await load(store, "swapped")
+    stored = await store.load("swapped")
     assert stored.catalog == build_catalog(5, "a")
     assert count_rows(index_url) == before
     assert (await index_database(build_catalog(5, "b"), store, FakeEmbedder())).is_changed
@@ -123,5 +123,5 @@ async def test_another_embedder_embeds_everything_and_may_be_wider(store: IndexS
 
     await index(store)
     report = await index_database(SHOP, store, WideEmbedder("wide"))
-    stored = await load(store)
+    stored = await store.load("shop")
     assert (report.embedded, stored.head.embedder, stored.vectors.shape) == (24, "wide", (6, 192))

@@ -14,7 +14,7 @@ from retrieval.index_store.cards import build_cards
 from retrieval.index_store.indexed_database import pack_positions
 from retrieval.index_store.store import IndexStore
 from tests.fakes import SHOP, FakeEmbedder, build_table
-from tests.retrieval.indexed import index, index_database, load
+from tests.retrieval.indexed import index, index_database
 
 ODD = Catalog(
     'the "odd" one',
@@ -42,7 +42,7 @@ ODD = Catalog(
 async def test_catalog_and_cards_survive(store: IndexStore, catalog: Catalog) -> None:
     glosses = {"sales.orders": "bought things", "sales.orders.total": "[AMT]"}
     await index_database(catalog, store, FakeEmbedder(), glosses=glosses)
-    stored = await load(store, catalog.database)
+    stored = await store.load(catalog.database)
     assert stored.catalog == catalog
     assert stored.cards == build_cards(catalog, glosses)
     assert len(stored.vectors) == len(catalog.tables)
@@ -76,7 +76,8 @@ async def test_an_index_that_was_replaced_finds_nothing(store: IndexStore) -> No
 
 
 async def test_a_database_without_an_index_is_told_apart(store: IndexStore) -> None:
-    assert await store.load("nothing") is None
+    with pytest.raises(IndexUnavailable, match="has not been indexed"):
+        await store.load("nothing")
     assert await store.head("nothing") is None
     with pytest.raises(IndexUnavailable, match="quorumsql index build nothing"):
         await IndexedCatalogs(store).catalog("nothing")

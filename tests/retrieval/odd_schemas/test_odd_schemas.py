@@ -57,7 +57,7 @@ from retrieval.retriever import HybridRetriever
 from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_database as index_whole
 from tests.fakes import FakeCatalogs, FakeEmbedder, FakeIndexStore
-from tests.retrieval.indexed import index_database, load
+from tests.retrieval.indexed import index_database
 from tests.retrieval.odd_schemas.schemas import SCHEMAS, OddSchema
 
 ASKER = Principal("asker")
@@ -246,7 +246,7 @@ async def test_an_odd_schema_survives_the_index_and_the_whole_job(
         first = await index_database(made.catalog, store, FakeEmbedder())
         again = await index_database(made.catalog, store, FakeEmbedder())
         assert (first.is_changed, again.is_changed, again.embedded) == (True, False, 0)
-        assert (await load(store, name)).catalog == made.catalog
+        assert (await store.load(name)).catalog == made.catalog
         # With values, inferred keys and glosses.
         report = await index_whole(wiring, name, store, FakeEmbedder())
         assert (report.tables, len(report.skipped)) == (

@@ -94,9 +94,10 @@ async def held(memory: ValueMemory) -> list[str]:
     return [value for values in dictionary.enumerations.values() for value in values]
 
 
-async def test_a_new_version_is_loaded_once_for_all() -> None:
+async def test_a_new_version_is_loaded_once_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retrieval.values.dictionary._FRESH_S", 0.0)
     store = FakeValueStore()
-    memory = ValueMemory(store, ["shop"], fresh_s=0.0)
+    memory = ValueMemory(store, ["shop"])
     await held(memory)
     store.current = "second"
     one, other = await asyncio.gather(held(memory), held(memory))
@@ -104,9 +105,10 @@ async def test_a_new_version_is_loaded_once_for_all() -> None:
     assert store.loads == 2
 
 
-async def test_what_is_in_memory_outlives_the_index() -> None:
+async def test_what_is_in_memory_outlives_the_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("retrieval.values.dictionary._FRESH_S", 0.0)
     store = FakeValueStore()
-    memory = ValueMemory(store, ["shop"], fresh_s=0.0)
+    memory = ValueMemory(store, ["shop"])
     await held(memory)
     store.down = True
     assert await held(memory) == ["first"]

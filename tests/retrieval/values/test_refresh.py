@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from functools import partial
 
 import pytest
 
@@ -22,13 +21,18 @@ CATALOG = Catalog(
         build_table("s.people", "name text", "email text"),
     ),
 )
-refresh = partial(refresh_values, most_distinct=3)
 ROWS: dict[str, list[str] | Unreadable] = {
     "s.orders.status": ["OPN", "CXL"],
-    "s.orders.note": ["a", "b", "c", "d"],
+    "s.orders.note": ["a", "b", "c", "d", "e"],
     "s.people.name": ["Ann"],
     "s.people.email": ["ann@example.com"],
 }
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five distinct values are too many."""
+    monkeypatch.setattr("retrieval.values.refresh.MOST_DISTINCT", 4)
 
 
 @pytest.fixture
@@ -41,10 +45,10 @@ async def values(wiring: Wiring) -> AsyncIterator[ValueStore]:
 
 async def test_values_and_their_words_are_stored(values: ValueStore) -> None:
     reader = FakeValues(ROWS)
-    report = await refresh(CATALOG, values, reader)
+    report = await refresh_values(CATALOG, values, reader)
     assert (report.columns, report.values, report.read) == (2, 3, 3)
     assert dict(report.skipped) == {
-        "s.orders.note": "more than 3 distinct values",
+        "s.orders.note": "more than 4 distinct values",
         "s.people.email": "looks private",
     }
     assert "s.people.email" not in reader.reads
@@ -56,14 +60,14 @@ async def test_values_and_their_words_are_stored(values: ValueStore) -> None:
 
 
 async def test_only_what_has_changed_is_read_again(values: ValueStore) -> None:
-    await refresh(CATALOG, values, FakeValues(ROWS))
+    await refresh_values(CATALOG, values, FakeValues(ROWS))
     version = await values.version("values_test")
     same = FakeValues(ROWS)
-    report = await refresh(CATALOG, values, same)
-    assert (same.reads, report.unchanged) == ([], 3)
+    report = await refresh_values(CATALOG, values, same)
+    assert (same.reads, report.columns) == ([], 2)
     assert await values.version("values_test") == version
     changed = FakeValues({**ROWS, "s.people.name": ["Bea"]}, mark="m2")
-    assert (await refresh(CATALOG, values, changed)).read == 3
+    assert (await refresh_values(CATALOG, values, changed)).read == 3
     assert await values.version("values_test") != version
 
 
@@ -72,7 +76,7 @@ async def test_a_column_that_cannot_be_read_is_reported_and_its_table_left(
 ) -> None:
     rows = {**ROWS, "s.orders.status": Unreadable("took too long", timed_out=True)}
     reader = FakeValues(rows)
-    report = await refresh(CATALOG, values, reader)
+    report = await refresh_values(CATALOG, values, reader)
     assert reader.reads == ["s.orders.status", "s.people.name"]
     assert dict(report.skipped)["s.orders.status"] == "took too long"
     assert "longer" in dict(report.skipped)["s.orders.note"]
@@ -80,12 +84,14 @@ async def test_a_column_that_cannot_be_read_is_reported_and_its_table_left(
 
 
 async def test_what_is_gone_or_switched_off_is_forgotten(values: ValueStore) -> None:
-    await refresh(CATALOG, values, FakeValues(ROWS))
+    await refresh_values(CATALOG, values, FakeValues(ROWS))
     smaller = Catalog("values_test", CATALOG.tables[1:])
-    assert (await refresh(smaller, values, FakeValues(ROWS))).columns == 1
-    assert (await refresh(smaller, values, FakeValues(ROWS), skip=("s.people.name",))).columns == 0
-    await refresh(CATALOG, values, FakeValues(ROWS))
-    assert (await refresh(CATALOG, values, FakeValues(ROWS), skip=("*",))).columns == 0
+    assert (await refresh_values(smaller, values, FakeValues(ROWS))).columns == 1
+    assert (
+        await refresh_values(smaller, values, FakeValues(ROWS), skip=("s.people.name",))
+    ).columns == 0
+    await refresh_values(CATALOG, values, FakeValues(ROWS))
+    assert (await refresh_values(CATALOG, values, FakeValues(ROWS), skip=("*",))).columns == 0
 
 
 async def test_what_no_store_can_hold_is_left_out(values: ValueStore) -> None:

@@ -252,10 +252,13 @@ def test_what_is_somebody_elses_is_neither_taken_nor_woken(
         secured.run(OWNER, gone)
 
 
-def test_a_table_in_use_is_not_waited_for_without_end(applied: RowSecurityDatabase) -> None:
+def test_a_table_in_use_is_not_waited_for_without_end(
+    applied: RowSecurityDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("execution.policies.row_level_security.apply._LOCK_TIMEOUT_MS", 50)
     with psycopg.connect(applied.url(GUEST)) as somebody:
         somebody.execute("SELECT 1 FROM hr.employees LIMIT 1")
         with pytest.raises(DatabaseUnavailable, match="is in use"):
-            remove_row_security(applied.url(OWNER), DATABASE, lock_timeout_ms=50)
+            remove_row_security(applied.url(OWNER), DATABASE)
         with pytest.raises(DatabaseUnavailable, match="is in use"):
-            apply_row_security(applied.url(OWNER), applied.build_row_security(), lock_timeout_ms=50)
+            apply_row_security(applied.url(OWNER), applied.build_row_security())
