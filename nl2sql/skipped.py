@@ -32,19 +32,20 @@ class Skipped:
         return f"{self.kind} {_show(self.name)}: {self.reason}{detail}"
 
 
-def describe_skipped(skipped: Iterable[Skipped], *, most_names: int = _MOST_NAMES) -> list[str]:
-    """One line for every kind and reason, the commonest first, with at most ``most_names`` names.
+def describe_skipped(skipped: Iterable[Skipped]) -> list[str]:
+    """One line for every kind and reason, the commonest first, with the first names.
 
-    >>> describe_skipped([Skipped("view", f"v{n}", "it is broken") for n in range(5)], most_names=3)
-    ['5 views: it is broken (v0, v1, v2, …)']
+    >>> describe_skipped([Skipped("view", name, "it is broken") for name in "ab"])
+    ['2 views: it is broken (a, b)']
+    >>> describe_skipped([Skipped("view", f"v{n}", "it is broken") for n in range(21)])[0][-12:]
+    'v18, v19, …)'
     """
     names: dict[tuple[str, str], list[str]] = {}
     for item in skipped:
         names.setdefault((item.kind, item.reason), []).append(item.name)
     ordered = sorted(names.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     return [
-        f"{count(len(found), kind)}: {reason} ({_list(found, most_names)})"
-        for (kind, reason), found in ordered
+        f"{count(len(found), kind)}: {reason} ({_list(found)})" for (kind, reason), found in ordered
     ]
 
 
@@ -68,8 +69,9 @@ def count(number: int, kind: str) -> str:
     return f"{number:,} {kind if number == 1 else f'{kind}s'}"
 
 
-def _list(names: Sequence[str], most: int) -> str:
-    return ", ".join(map(_show, names[:most])) + (", …" if len(names) > most else "")
+def _list(names: Sequence[str]) -> str:
+    more = ", …" if len(names) > _MOST_NAMES else ""
+    return ", ".join(map(_show, names[:_MOST_NAMES])) + more
 
 
 def _show(text: str) -> str:

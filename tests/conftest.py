@@ -21,6 +21,7 @@ from serve_app.composition.wiring import Wiring
 from serve_app.operations.indexing import index_databases
 from serve_app.operations.preparation import build_wiring, demo_version, load_demo_databases
 from serve_app.reporting import SilentReporter
+from tests.demo import MODULES
 from tests.oracle.postgres_copies import PRISTINE, copy_database, note_version, quiet_server
 
 ROOT = Path(__file__).parent.parent
@@ -101,7 +102,7 @@ def demo_settings() -> Iterator[Settings]:
             "home": str(home),
             "default_database": "demo_erp",
             "databases": {
-                "demo_erp": {**database, "schemas": list(_read_schemas())},
+                "demo_erp": {**database, "schemas": list(MODULES)},
                 "second": {**database, "schemas": ["hr", "sales"]},
             },
             "limits": {"statement_timeout_ms": 3000},
@@ -141,9 +142,3 @@ def wiring(demo_settings: Settings, embedded_server: EmbeddedServer) -> Wiring:
     built = build_wiring(demo_settings, embedded_server)
     asyncio.run(index_databases(built, list(demo_settings.databases), SilentReporter()))
     return built
-
-
-def _read_schemas() -> tuple[str, ...]:
-    from data.demo_erp import MODULES
-
-    return MODULES

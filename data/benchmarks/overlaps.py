@@ -33,13 +33,11 @@ def leave_out(benchmark: Benchmark, measured: Sequence[Benchmark]) -> Benchmark:
     return replace(benchmark, examples=kept)
 
 
-def find_overlaps(
-    questions: Sequence[str], measured: Iterable[str], *, alike: float = _ALIKE
-) -> dict[int, str]:
+def find_overlaps(questions: Sequence[str], measured: Iterable[str]) -> dict[int, str]:
     """The places of ``questions`` that occur among those measured, with the measured one.
 
     Compared are the words in any order, without case, punctuation and plural: a question occurs if
-    the letters of its sorted words are those of a measured one by at least ``alike`` percent (the
+    the letters of its sorted words are those of a measured one by at least 90 percent (the
     normalized Indel similarity).
 
     >>> find_overlaps(
@@ -50,13 +48,10 @@ def find_overlaps(
     others = {_sort_words(text): text for text in measured}
     keys = list(map(_sort_words, questions))
     found = {at: others[key] for at, key in enumerate(keys) if key in others}
-    rest = [at for at in range(len(keys)) if at not in found]
-    if not rest or not others:
-        return found
     names = list(others)
     # The matrix of all pairs would take gigabytes for large benchmarks.
-    for at in rest:
-        near = process.extractOne(keys[at], names, scorer=fuzz.ratio, score_cutoff=alike)
+    for at in set(range(len(keys))) - found.keys():
+        near = process.extractOne(keys[at], names, scorer=fuzz.ratio, score_cutoff=_ALIKE)
         if near is not None:
             found[at] = others[near[0]]
     return dict(sorted(found.items()))

@@ -25,32 +25,4 @@ DEFINITION_QUESTIONS = files(__name__).joinpath("definition_questions.jsonl")
 FIRST_QUESTIONS = files(__name__).joinpath("first_questions.jsonl")
 EXAMPLES = files(__name__).joinpath("examples.jsonl")
 TRANSLATIONS = files(__name__).joinpath("translations.jsonl")
-POLICY = files(__name__).joinpath("policy.yaml")
 SETTINGS = Path(__file__).with_name("quorumsql.yaml")
-
-MODULES = (
-    "hr",
-    "finance",
-    "inventory",
-    "crm",
-    "sales",
-    "procurement",
-    "manufacturing",
-    "projects",
-    "assets",
-    "support",
-)
-
-__all__ = [
-    "BUSINESS_QUESTIONS",
-    "DEFINITION_QUESTIONS",
-    "EXAMPLES",
-    "FIRST_QUESTIONS",
-    "MODULES",
-    "POLICY",
-    "QUESTIONS",
-    "ROWS",
-    "SCHEMA_SQL",
-    "SETTINGS",
-    "TRANSLATIONS",
-]

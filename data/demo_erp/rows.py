@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import lzma
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from data.demo_erp import ROWS
@@ -33,21 +33,3 @@ def read_tables() -> Iterator[TableRows]:
         value = json.loads(line)
         rows = tuple(zip(*value["values"], strict=True))
         yield TableRows(value["table"], tuple(value["columns"]), rows)
-
-
-def pack_tables(tables: Iterable[TableRows]) -> bytes:
-    """The content of the file for these tables, for whoever changes the demo's rows."""
-    lines = (
-        json.dumps(
-            {
-                "table": table.table,
-                "columns": table.columns,
-                "values": list(zip(*table.rows, strict=True)),
-            },
-            ensure_ascii=False,
-            separators=(",", ":"),
-        )
-        for table in tables
-    )
-    content = "".join(f"{line}\n" for line in lines).encode()
-    return lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)

@@ -133,8 +133,6 @@ class PairedComparison:
     left: str
     right: str
     shared: int
-    both: int
-    neither: int
     gained: tuple[str, ...]
     lost: tuple[str, ...]
     difference: Estimate

@@ -47,8 +47,6 @@ def compare_marks(
         left=left_name,
         right=right_name,
         shared=len(pairs),
-        both=sum(before and after for _, before, after in pairs),
-        neither=sum(not before and not after for _, before, after in pairs),
         gained=gained,
         lost=lost,
         difference=estimate_difference([after - before for _, before, after in pairs]),

@@ -15,9 +15,10 @@ from evaluation.metrics.figures import Estimate
 
 # A two-sided 95 % interval.
 _BOUNDS_PERCENT = (2.5, 97.5)
+_RESAMPLES = 10_000
 
 
-def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = 10_000) -> Estimate:
+def estimate(values: Sequence[float], *, seed: int = 0) -> Estimate:
     """The mean with its 95 % percentile bootstrap interval (Efron & Tibshirani 1993, chapter 13).
 
     The values are resampled. If all are 0 or all are 1, the bootstrap interval would be a point, so
@@ -36,7 +37,7 @@ def estimate(values: Sequence[float], *, seed: int = 0, resamples: int = 10_000)
     if len(distinct) > 1:
         mean = float(distinct @ repeats) / count
         # Of a sample drawn with replacement, the counts of the distinct values are multinomial.
-        counts = np.random.default_rng(seed).multinomial(count, repeats / count, size=resamples)
+        counts = np.random.default_rng(seed).multinomial(count, repeats / count, size=_RESAMPLES)
         means = counts @ distinct / count
         low, high = (float(bound) for bound in np.percentile(means, _BOUNDS_PERCENT))
         return Estimate(mean, low, high, count)

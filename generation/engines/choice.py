@@ -130,32 +130,31 @@ def measure_memory(container: Path = _CONTAINER) -> int:
 
 
 @cache
-def read_cpu_flags(cpu_info: Path = _CPU_INFO) -> frozenset[str]:
+def read_cpu_flags() -> frozenset[str]:
     """The instruction sets of this processor by Linux's names; empty if they are unknown.
 
     Without those that oneDNN's ``ONEDNN_MAX_CPU_ISA`` forbids: OpenVINO asks for them all the same,
     and its engine dies.
     """
-    try:
-        lines = cpu_info.read_text().splitlines()
-    except OSError:
-        return frozenset()
-    flags = frozenset(flag for line in lines if line.startswith("flags") for flag in line.split())
+    flags = frozenset(flag for line in _read_cpu_info("flags") for flag in line.split())
     limit = os.environ.get("ONEDNN_MAX_CPU_ISA", "").upper()
     if limit.startswith("AVX2"):
         return frozenset(flag for flag in flags if not flag.startswith(("avx512", "amx")))
     return flags - _BFLOAT16_FLAGS if limit else flags
 
 
-@cache
-def read_cpu_name(cpu_info: Path = _CPU_INFO) -> str:
+def read_cpu_name() -> str:
     """The processor's name; its architecture if the system does not tell."""
+    return next(iter(_read_cpu_info("model name")), "") or platform.machine()
+
+
+def _read_cpu_info(key: str) -> list[str]:
+    """What Linux says of each processor under the key; nothing on other systems."""
     try:
-        lines = cpu_info.read_text().splitlines()
+        lines = _CPU_INFO.read_text().splitlines()
     except OSError:
-        lines = []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "") or platform.machine()
+        return []
+    return [line.partition(":")[2].strip() for line in lines if line.startswith(key)]
 
 
 def choose_properties(flags: frozenset[str], threads: int) -> dict[str, Any]:

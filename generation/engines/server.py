@@ -7,8 +7,7 @@ through a vendor's client, whose number is limited and whose errors are translat
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from nl2sql.errors import EngineUnavailable, PromptTooLong, QuorumError, SettingsError
 from nl2sql.schema_text import MESSAGE_MARKS
 from nl2sql.settings import ModelSettings
+from nl2sql.settings.section import read_variable
 from nl2sql.types import SamplingRequest
 from quorumsql.loopback import is_on_loopback
 
@@ -33,18 +33,6 @@ _FENCE, _FENCES_OF_ONE = "```", 2
 
 _T = TypeVar("_T")
 _Model = TypeVar("_Model", bound=BaseModel)
-
-
-def read_api_key(settings: ModelSettings, environ: Mapping[str, str] = os.environ) -> str:
-    """The server's key; empty if none is configured. Raises SettingsError if it is not set."""
-    if not settings.api_key_env:
-        return ""
-    if not environ.get(settings.api_key_env):
-        raise SettingsError(
-            f"The environment variable {settings.api_key_env} is not set.",
-            hint=f"It holds the key for {describe_server(settings)}.",
-        )
-    return environ[settings.api_key_env]
 
 
 def describe_server(settings: ModelSettings) -> str:
@@ -246,10 +234,13 @@ class ServerEngine:
 
         Connects at the first request. Raises SettingsError for a missing key.
         """
+        key = ""
+        if settings.api_key_env:
+            key = read_variable(settings.api_key_env, f"the key for {describe_server(settings)}")
         client = build_client(
             base_url=base_url,
             # Without a key a client would refuse, or search for one in the environment.
-            api_key=read_api_key(settings) or "none",
+            api_key=key or "none",
             timeout=vendor.Timeout(settings.timeout_ms / 1000, connect=_CONNECT_S),
             max_retries=self.RETRIES,
             http_client=vendor.DefaultAsyncHttpxClient(trust_env=not is_on_loopback(base_url)),

@@ -7,7 +7,6 @@ three slashes before a relative path, four before an absolute one.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 from typing import Annotated
@@ -86,17 +85,17 @@ class ConnectionSettings(Section):
         """The SQLite or DuckDB file, or None for a server."""
         return self.sqlite_path or self.duckdb_path
 
-    def resolve(self, environ: Mapping[str, str] = os.environ) -> str:
+    def resolve(self) -> str:
         """The URL with its password. Raises SettingsError when the variable is not set."""
         if not self.password_env:
             return self.url
-        if self.password_env not in environ:
+        if self.password_env not in os.environ:
             raise SettingsError(
                 f"The environment variable {self.password_env} is not set.",
                 hint=f"It holds the password for {self.url}.",
             )
         parts = urlsplit(self.url)
-        password = quote(environ[self.password_env], safe="")
+        password = quote(os.environ[self.password_env], safe="")
         netloc = f"{parts.username or ''}:{password}@{parts.netloc.rpartition('@')[2]}"
         return urlunsplit(parts._replace(netloc=netloc))
 

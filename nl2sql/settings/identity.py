@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator, model_validator
 
 from nl2sql.errors import SettingsError
-from nl2sql.settings.section import Section
+from nl2sql.settings.section import Section, read_variable
 from nl2sql.types import AttributeValue, Entitlement, Principal, UsageLimits
 
 
@@ -75,16 +74,11 @@ class LoginSettings(Section):
         """Whether people can sign in at the provider."""
         return bool(self.client_id)
 
-    def read_secret(self, environ: Mapping[str, str] = os.environ) -> str:
+    def read_secret(self) -> str:
         """The client's secret; empty if it has none. Raises SettingsError if it is missing."""
         if not self.client_secret_env:
             return ""
-        if not environ.get(self.client_secret_env):
-            raise SettingsError(
-                f"The environment variable {self.client_secret_env} is not set.",
-                hint="It holds the secret of identity.login.client_id.",
-            )
-        return environ[self.client_secret_env]
+        return read_variable(self.client_secret_env, "the secret of identity.login.client_id")
 
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -235,7 +229,7 @@ class IdentitySettings(Section):
             )
         return _build_principal(name, self.principals[name])
 
-    def read_token(self, name: str, environ: Mapping[str, str] = os.environ) -> str:
+    def read_token(self, name: str) -> str:
         """The bearer token of a principal; empty for the local one.
 
         Raises SettingsError for an unknown principal or a missing token.
@@ -250,12 +244,7 @@ class IdentitySettings(Section):
                 f"{name} has no token, so the service cannot know who asks.",
                 hint=f"Name one under identity.principals.{name}.token_env, or ask --in-process.",
             )
-        if not environ.get(variable):
-            raise SettingsError(
-                f"The environment variable {variable} is not set.",
-                hint=f"It holds the token of {name}.",
-            )
-        return environ[variable]
+        return read_variable(variable, f"the token of {name}")
 
     @property
     def needs_token(self) -> bool:
@@ -272,10 +261,10 @@ class IdentitySettings(Section):
         """Whether API keys or signed tokens are accepted, which the settings do not list."""
         return self.api_keys or self.jwt.is_used
 
-    def knows_all_tokens(self, environ: Mapping[str, str] = os.environ) -> bool:
+    def knows_all_tokens(self) -> bool:
         """Whether this process has the token of each principal that the settings give one."""
         variables = (settings.token_env for settings in self.principals.values())
-        return all(environ.get(variable) for variable in variables if variable)
+        return all(os.environ.get(variable) for variable in variables if variable)
 
     def find_limits(self, principal: Principal) -> UsageLimits:
         """The limits of a principal: its key's, else those under its name, else ``limits``."""
@@ -285,13 +274,11 @@ class IdentitySettings(Section):
             defaults = own.limits.build_limits().complete(defaults)
         return principal.access.limits.complete(defaults)
 
-    def find_by_token(
-        self, token: str, environ: Mapping[str, str] = os.environ
-    ) -> Principal | None:
+    def find_by_token(self, token: str) -> Principal | None:
         """The principal with this token, or None; tokens are compared in constant time."""
         found = None
         for name, settings in self.principals.items():
-            own = environ.get(settings.token_env, "") if settings.token_env else ""
+            own = os.environ.get(settings.token_env, "")
             if own and secrets.compare_digest(own.encode(), token.encode()):
                 found = _build_principal(name, settings)
         return found

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from ray import serve
 
-from data.demo_erp import MODULES
 from execution.postgres.embedded import INDEX_DATABASE, INDEXER, READER
 from nl2sql.settings import Settings, parse_settings
 from serve_app.composition.wiring import Wiring
@@ -25,6 +24,7 @@ from tests.chaos.load import pick_answered
 from tests.chaos.questions import ASKING, open_questions
 from tests.chaos.servers import Server
 from tests.chaos.service import TIMEOUT_S, Case, Service, render
+from tests.demo import MODULES
 from tests.oracle.demo import DATABASE
 from tests.serve_app.echo_replica import EchoReplica
 from tests.serve_app.interfaces import describe_principal, sign_in

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import lzma
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,9 +11,10 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from data.demo_erp import MODULES, QUESTIONS, ROWS
-from data.demo_erp.rows import TableRows, pack_tables, read_tables
+from data.demo_erp import QUESTIONS
+from data.demo_erp.rows import TableRows, read_tables
 from execution.postgres.embedded import SUPERUSER, EmbeddedServer
+from tests.demo import MODULES
 
 GOLDS: list[dict[str, Any]] = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -71,11 +71,6 @@ def test_every_table_and_column_has_a_comment(erp: Connection) -> None:
         " OR col_description(c.oid, a.attnum) IS NULL)",
     )
     assert missing == []
-
-
-def test_what_is_packed_is_what_is_read(tables: list[TableRows]) -> None:
-    content = pack_tables(tables)
-    assert lzma.decompress(content) == lzma.decompress(ROWS.read_bytes())
 
 
 @pytest.mark.parametrize("gold", GOLDS, ids=lambda g: g["id"])

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import data.demo_erp
-from data.demo_erp import MODULES
 from data.demo_erp.rows import read_tables
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
+from tests.demo import MODULES
 from tests.oracle.grants import read_policy, read_principals
 from tests.oracle.postgres_copies import open_superuser
 from tests.oracle.stage import PostgresStage, Subject
@@ -43,7 +43,7 @@ def open_demo(server: EmbeddedServer) -> PostgresStage:
 
 def read_demo_policy() -> dict[str, Any]:
     """The policy file of the demo ERP, with the oracle's views and roles added to it."""
-    policy = read_policy(Path(str(data.demo_erp.POLICY)))
+    policy = read_policy(data.demo_erp.SETTINGS.with_name("policy.yaml"))
     added = read_policy(_ROLES)
     policy["database"] = DATABASE
     policy["attributes"] |= added["attributes"]

@@ -286,7 +286,7 @@ class SignIns:
     def _find_static(self, sign_in: SignIn) -> Principal | None:
         """As the settings are now: roles may have been taken away."""
         own = self._settings.principals.get(sign_in.principal.name)
-        token = os.environ.get(own.token_env, "") if own is not None and own.token_env else ""
+        token = os.environ.get(own.token_env, "") if own is not None else ""
         if not token or not secrets.compare_digest(_hash(token), sign_in.credential):
             return None
         return self._settings.principal(sign_in.principal.name)

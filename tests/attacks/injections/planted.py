@@ -11,12 +11,12 @@ import yaml
 from psycopg import sql
 
 import data.demo_erp
-from data.demo_erp import MODULES
 from execution.postgres.embedded import READER, SUPERUSER, EmbeddedServer
 from nl2sql.settings import Settings, parse_settings
 from nl2sql.types import Principal
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.attacks.injections.injection import Injection
+from tests.demo import MODULES
 from tests.oracle.grants import read_policy
 from tests.oracle.postgres_copies import PRISTINE, copy_database, open_superuser
 from tests.oracle.stage import PostgresStage, Subject
@@ -130,7 +130,7 @@ def build_settings(home: Path, stage: PostgresStage, injections: Iterable[Inject
 
 
 def _read_policy() -> dict[str, Any]:
-    return {**read_policy(Path(str(data.demo_erp.POLICY))), "database": DATABASE}
+    return {**read_policy(data.demo_erp.SETTINGS.with_name("policy.yaml")), "database": DATABASE}
 
 
 def _build_synonyms(injections: Iterable[Injection]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from typing import Any
 import psycopg
 from psycopg import RawCursor, sql
 
-from data.demo_erp import MODULES
 from execution.policies.access import CompiledPolicy
 from execution.policies.policy_file import Policy, load_policy
 from execution.policies.row_level_security.apply import (
@@ -28,6 +27,7 @@ from execution.postgres.session import render_setting
 from nl2sql.types import Principal, SessionIdentity, Violation
 from retrieval.introspection.postgres.catalog import read_postgres_catalog
 from tests.conftest import ROOT
+from tests.demo import MODULES
 
 DATABASE = "secured"
 OWNER = "wall_owner"

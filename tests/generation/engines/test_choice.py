@@ -90,6 +90,7 @@ def test_instructions_that_onednn_may_not_use_are_not_there(
 ) -> None:
     info = tmp_path / "cpuinfo"
     info.write_text("flags : avx2 avx512f avx512_bf16\n")
+    monkeypatch.setattr("generation.engines.choice._CPU_INFO", info)
     for limit, left in (
         ("AVX2", {"avx2"}),
         ("AVX512_CORE_VNNI", {"avx2", "avx512f"}),
@@ -97,5 +98,5 @@ def test_instructions_that_onednn_may_not_use_are_not_there(
     ):
         monkeypatch.setenv("ONEDNN_MAX_CPU_ISA", limit)
         read_cpu_flags.cache_clear()
-        assert read_cpu_flags(info) - {"flags", ":"} == left
+        assert read_cpu_flags() == left
     read_cpu_flags.cache_clear()

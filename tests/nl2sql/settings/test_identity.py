@@ -37,24 +37,29 @@ def test_others_are_known_by_name(identity: IdentitySettings) -> None:
         identity.principal("eve")
 
 
-def test_a_token_belongs_to_one_principal(identity: IdentitySettings) -> None:
-    environ = {"ANN_TOKEN": "s3cret", "": "s3cret"}
+def test_a_token_belongs_to_one_principal(
+    identity: IdentitySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert identity.needs_token
-    found = identity.find_by_token("s3cret", environ)
+    assert identity.find_by_token("s3cret") is None
+    monkeypatch.setenv("ANN_TOKEN", "s3cret")
+    found = identity.find_by_token("s3cret")
     assert found is not None
     assert found.name == "ann"
-    assert identity.find_by_token("other", environ) is None
-    assert identity.find_by_token("", environ) is None
-    assert identity.find_by_token("s3cret", {}) is None
+    assert identity.find_by_token("other") is None
+    assert identity.find_by_token("") is None
 
 
-def test_a_service_cannot_know_who_has_no_token(identity: IdentitySettings) -> None:
-    assert identity.read_token("local", {}) == ""
+def test_a_service_cannot_know_who_has_no_token(
+    identity: IdentitySettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert identity.read_token("local") == ""
     with pytest.raises(SettingsError, match="bob has no token"):
-        identity.read_token("bob", {})
-    assert identity.read_token("ann", {"ANN_TOKEN": "s3cret"}) == "s3cret"
+        identity.read_token("bob")
     with pytest.raises(SettingsError, match="ANN_TOKEN is not set"):
-        identity.read_token("ann", {})
+        identity.read_token("ann")
+    monkeypatch.setenv("ANN_TOKEN", "s3cret")
+    assert identity.read_token("ann") == "s3cret"
 
 
 @pytest.mark.parametrize(

@@ -96,15 +96,18 @@ def test_a_wrong_url_is_refused(url: str, complaint: str) -> None:
     ],
     ids=["port", "query", "login in the query", "several hosts", "socket"],
 )
-def test_the_password_comes_from_the_environment(url: str, resolved: str) -> None:
+def test_the_password_comes_from_the_environment(
+    url: str, resolved: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     connection = ConnectionSettings(url=url, password_env="SHOP_PASSWORD")
-    assert connection.resolve({"SHOP_PASSWORD": "p@ss/"}) == resolved
+    monkeypatch.setenv("SHOP_PASSWORD", "p@ss/")
+    assert connection.resolve() == resolved
 
 
 def test_a_variable_that_is_not_set_is_an_error_naming_it() -> None:
     connection = ConnectionSettings(url="postgresql://ann@db/shop", password_env="SHOP_PASSWORD")
     with pytest.raises(SettingsError, match="SHOP_PASSWORD is not set"):
-        connection.resolve({})
+        connection.resolve()
 
 
 def load(folder: Path, text: str) -> Settings:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from data.demo_erp import MODULES
 from execution.guard.guard import guard_query
 from execution.policies.access import CompiledPolicy
 from execution.policies.row_level_security.apply import (
@@ -21,6 +20,7 @@ from execution.postgres.session import find_definers
 from nl2sql.settings import LimitSettings
 from nl2sql.types import GuardedQuery, Principal, ResultSet, SessionIdentity, Violation
 from serve_app.operations.checks.databases import check_functions
+from tests.demo import MODULES
 from tests.execution.expecting import expect
 from tests.execution.policies.row_security_database import (
     DATABASE,
