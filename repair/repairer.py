@@ -30,7 +30,8 @@ from nl2sql.types import (
     SamplingRequest,
     SchemaContext,
 )
-from repair.autocorrect import RULES, Corrected, autocorrect_query
+from repair.autocorrect import RULES, autocorrect_query
+from repair.corrected import Corrected
 from repair.derive import derive_queries
 from repair.normalize import normalize_dialect
 from repair.taxonomy import classify_failure, describe_class, describe_failure
@@ -128,33 +129,25 @@ class CandidateRepairer:
     def _try_rules(
         self, failed: Assessment, context: SchemaContext, plan: Plan, tried: Iterable[str]
     ) -> tuple[Corrected, str, bool]:
-        """The query repaired by rule, the method, and whether the query was tried before."""
-        made, method = self._repair_by_rule(failed, context, plan)
-        return made, method, _is_known(made.sql, tried, context.dialect)
+        """The query repaired by rule, the method, and whether the query was tried before.
 
-    def _repair_by_rule(
-        self, failed: Assessment, context: SchemaContext, plan: Plan
-    ) -> tuple[Corrected, str]:
-        """The repaired query and the method; an empty query if no rule applies."""
+        The query is empty if no rule applies.
+        """
         flags, sql = self._settings.flags, failed.candidate.sql
-        normalized = self._normalize(sql, context) if flags.dialect_normalize else None
-        sql = normalized.sql if normalized else sql
-        corrected = None
-        if flags.autocorrect:
-            corrected = autocorrect_query(sql, context, plan, (*RULES, swapped_names))
-        if corrected and normalized:
-            return Corrected(corrected.sql, normalized.rules + corrected.rules), "normalize"
-        if normalized:
-            return normalized, "normalize"
-        if corrected:
-            is_swap = corrected.rules == (swapped_names.__name__,)
-            return corrected, "whitelist" if is_swap else "autocorrect"
-        return Corrected("", ()), "none"
-
-    def _normalize(self, sql: str, context: SchemaContext) -> Corrected | None:
+        made, method = Corrected("", ()), "none"
         tables = tuple(hit.table for hit in context.tables)
-        written = normalize_dialect(sql, context.dialect, tables=tables)
-        return Corrected(written.sql, written.rules) if written else None
+        if flags.dialect_normalize:
+            normalized = normalize_dialect(sql, context.dialect, tables=tables)
+            made, method = (normalized, "normalize") if normalized else (made, method)
+        if flags.autocorrect:
+            rules = (*RULES, swapped_names)
+            corrected = autocorrect_query(made.sql or sql, context, plan, rules)
+            if corrected and not made.rules:
+                is_swap = corrected.rules == (swapped_names.__name__,)
+                method = "whitelist" if is_swap else "autocorrect"
+            if corrected:
+                made = Corrected(corrected.sql, made.rules + corrected.rules)
+        return made, method, _is_known(made.sql, tried, context.dialect)
 
     async def _ask(
         self,

@@ -30,7 +30,7 @@ from repair.autocorrect.select_scopes import (
     read_scopes,
 )
 from repair.autocorrect.table_lookup import TableLookup
-from repair.limits import MOST_CHARS
+from repair.corrected import MOST_CHARS
 
 # The least similarity of a typing error: below it, half of the swaps in recorded candidates were
 # wrong.

@@ -8,7 +8,6 @@ nothing. Rules run on failed candidates only; the result passes the guard and mu
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
@@ -24,7 +23,7 @@ from repair.autocorrect.names import (
 )
 from repair.autocorrect.sources import wrong_tables
 from repair.autocorrect.table_lookup import TableLookup
-from repair.limits import MOST_CHARS
+from repair.corrected import MOST_CHARS, Corrected
 
 Rule = Callable[[exp.Expr, TableLookup], bool]
 
@@ -41,14 +40,6 @@ RULES: tuple[Rule, ...] = (
 # A correction in one pass may let a rule apply in the next; after these passes it stops.
 _PASSES = 3
 _NO_PLAN = Plan()
-
-
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """A corrected query, and the rules that changed it."""
-
-    sql: str
-    rules: tuple[str, ...]
 
 
 def autocorrect_query(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from nl2sql.catalog import Table
 from nl2sql.sql.nodes import find_all
 from nl2sql.sql.scopes import find_name
-from repair.autocorrect.missing_tables import add_join, build_condition
+from repair.autocorrect.missing_tables import add_bridge, build_condition
 from repair.autocorrect.select_scopes import (
     SelectScope,
     SelectSource,
@@ -63,7 +64,7 @@ def _join_over_key(join: exp.Join, scope: SelectScope) -> bool:
         if column.args.get("table") is not None
     }
     ways = [way for way in ways if visible.spell(way[0].identifier) in named] or ways
-    way = visible.choose(ways) if ways else _find_bridge(before, join, joined, scope)
+    way = visible.choose(ways) if ways else _add_bridge(before, join, joined.table, scope)
     if way is None:
         return False
     source, neighbour = way
@@ -71,30 +72,15 @@ def _join_over_key(join: exp.Join, scope: SelectScope) -> bool:
     return True
 
 
-def _find_bridge(
-    before: list[SelectSource], join: exp.Join, joined: SelectSource, scope: SelectScope
+def _add_bridge(
+    before: list[SelectSource], join: exp.Join, joined: Table, scope: SelectScope
 ) -> tuple[SelectSource, KeyNeighbour] | None:
-    """Joins the only table between the earlier sources and the joined one, and returns it."""
-    visible = scope.visible
-    around = {id(table) for _, table in scope.list_tables()}
-    ways = [
-        (source, first, second)
-        for source in before
-        if source.table is not None
-        for first in visible.list_neighbours(source.table)
-        if id(first.table) not in around
-        for second in visible.list_neighbours(first.table)
-        if second.table is joined.table
-    ]
-    if len(ways) != 1:
-        return None
-    source, first, second = ways[0]
-    bridge = add_join(scope, source, first)
-    if bridge is None:
-        return None
-    joins = scope.select.args["joins"]
-    joins.insert(next(at for at, other in enumerate(joins) if other is join), joins.pop())
-    return bridge, second
+    """Joins the only table between the earlier sources and the joined one, ahead of its join."""
+    way = add_bridge(scope, before, lambda table: table is joined)
+    if way is not None:
+        joins = scope.select.args["joins"]
+        joins.insert(next(at for at, other in enumerate(joins) if other is join), joins.pop())
+    return way
 
 
 def _is_plain(condition: exp.Expr) -> bool:

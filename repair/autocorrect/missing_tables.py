@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from sqlglot import exp
 
@@ -55,14 +55,38 @@ def build_condition(
     return exp.and_(*(exp.EQ(this=left, expression=right) for left, right in pairs), copy=False)
 
 
-def find_ways(scope: SelectScope, table: Table) -> list[tuple[SelectSource, KeyNeighbour]]:
-    """All ways to join the table over one key to what is in FROM."""
+def find_ways(
+    scope: SelectScope, fits: Callable[[Table], bool]
+) -> list[tuple[SelectSource, KeyNeighbour]]:
+    """All ways to join a fitting table over one key to what is in FROM."""
     return [
         (source, neighbour)
-        for source, own in scope.list_tables()
-        for neighbour in scope.visible.list_neighbours(own)
-        if neighbour.table is table
+        for source, table in scope.list_tables()
+        for neighbour in scope.visible.list_neighbours(table)
+        if fits(neighbour.table)
     ]
+
+
+def add_bridge(
+    scope: SelectScope, sources: Iterable[SelectSource], fits: Callable[[Table], bool]
+) -> tuple[SelectSource, KeyNeighbour] | None:
+    """Joins the only table between one of the sources and a fitting table, and returns both."""
+    visible = scope.visible
+    joined = [table for _, table in scope.list_tables()]
+    ways = [
+        (source, first, second)
+        for source in sources
+        if source.table is not None
+        for first in visible.list_neighbours(source.table)
+        if first.table not in joined
+        for second in visible.list_neighbours(first.table)
+        if fits(second.table)
+    ]
+    if len(ways) != 1:
+        return None
+    source, first, second = ways[0]
+    bridge = add_join(scope, source, first)
+    return (bridge, second) if bridge else None
 
 
 def _qualify(scope: SelectScope, columns: frozenset[str]) -> None:
@@ -78,9 +102,6 @@ def _qualify(scope: SelectScope, columns: frozenset[str]) -> None:
 
 def _build_column(source: SelectSource, name: str, visible: TableLookup) -> exp.Column:
     return exp.Column(this=visible.build_identifier(name), table=source.identifier.copy())
-
-
-_Fits = Callable[[Table], bool]
 
 
 def neighbour_columns(tree: exp.Expr, visible: TableLookup) -> bool:
@@ -100,12 +121,9 @@ def neighbour_columns(tree: exp.Expr, visible: TableLookup) -> bool:
                 continue
             asked = _list_asked(column, scope)
             fits = _build_test(asked, scope)
-            ways = _find_ways(scope, fits)
-            if way := visible.choose(ways):
-                added = add_join(scope, *way)
-            else:
-                added = _add_bridge(scope, fits) if not ways else None
-            if added is not None:
+            ways = find_ways(scope, fits)
+            way = visible.choose(ways) if ways else add_bridge(scope, scope.sources.values(), fits)
+            if way and (added := add_join(scope, *way)):
                 for used in asked:
                     point_at(used, added, visible.spell(used.this), visible)
                 changed = True
@@ -120,7 +138,7 @@ def _list_asked(column: exp.Column, scope: SelectScope) -> list[exp.Column]:
     return [column for column in scope.columns if column.table.lower() == alias]
 
 
-def _build_test(asked: list[exp.Column], scope: SelectScope) -> _Fits:
+def _build_test(asked: list[exp.Column], scope: SelectScope) -> Callable[[Table], bool]:
     """A test whether a table that is not joined yet has all these columns.
 
     Columns that are qualified with the name of a visible table must belong to that table.
@@ -137,31 +155,3 @@ def _build_test(asked: list[exp.Column], scope: SelectScope) -> _Fits:
         return table in meant and table not in joined and names <= set(visible.list_columns(table))
 
     return fits
-
-
-def _add_bridge(scope: SelectScope, fits: _Fits) -> SelectSource | None:
-    """Joins the only fitting table that is two keys away, and the one between."""
-    visible = scope.visible
-    joined = [table for _, table in scope.list_tables()]
-    ways = [
-        (source, first, second)
-        for source, table in scope.list_tables()
-        for first in visible.list_neighbours(table)
-        if first.table not in joined
-        for second in visible.list_neighbours(first.table)
-        if fits(second.table)
-    ]
-    if len(ways) != 1:
-        return None
-    source, first, second = ways[0]
-    bridge = add_join(scope, source, first)
-    return add_join(scope, bridge, second) if bridge else None
-
-
-def _find_ways(scope: SelectScope, fits: _Fits) -> list[tuple[SelectSource, KeyNeighbour]]:
-    return [
-        (source, neighbour)
-        for source, table in scope.list_tables()
-        for neighbour in scope.visible.list_neighbours(table)
-        if fits(neighbour.table)
-    ]

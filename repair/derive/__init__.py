@@ -18,6 +18,7 @@ from nl2sql.sql.parsing import read_tree
 from nl2sql.types import Plan, SchemaContext
 from repair.autocorrect import write_query
 from repair.autocorrect.table_lookup import TableLookup
+from repair.corrected import MOST_CHARS
 from repair.derive.conditions import both_conditions
 from repair.derive.defined_measures import defined_measures
 from repair.derive.original import Original
@@ -28,7 +29,6 @@ from repair.derive.outputs import (
 )
 from repair.derive.tables import counted_tables, dropped_joins
 from repair.derive.values import grounded_values
-from repair.limits import MOST_CHARS
 
 Rule = Callable[[Original], Iterator[exp.Expr]]
 

@@ -140,7 +140,7 @@ def reach_column(
     scope = read_scopes(tree, original.visible)[number]
     present = [source for source, own in scope.list_tables() if own is table]
     if not present:
-        way = original.visible.choose(find_ways(scope, table))
+        way = original.visible.choose(find_ways(scope, lambda own: own is table))
         added = add_join(scope, *way) if way is not None else None
         if added is None:
             return None

@@ -12,13 +12,12 @@ meaning from one dialect, drops arguments (``DATE(day, '+1 month')``) and exchan
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql.catalog import Table
-from repair.limits import MOST_CHARS, MOST_TOKENS
+from repair.corrected import MOST_CHARS, MOST_TOKENS, Corrected
 from repair.normalize.calls import calls
 from repair.normalize.clauses import alias_references, distinct_order
 from repair.normalize.dates import date_formats, date_parts, date_shifts, date_spans
@@ -61,17 +60,9 @@ TREE_RULES: tuple[TreeRule, ...] = (
 _NOISE = frozenset("AS INNER OUTER ASC ( ) ; != <>".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Normalized:
-    """A query in the target's dialect, and the names of the applied rules, in their order."""
-
-    sql: str
-    rules: tuple[str, ...]
-
-
 def normalize_dialect(
     sql: str, target: str = "postgres", *, tables: Sequence[Table] = ()
-) -> Normalized | None:
+) -> Corrected | None:
     """The query in the dialect ``target``: ``postgres``, ``sqlite`` or ``duckdb``.
 
     ``tables`` are those that the query may use: their names distinguish names from text in double
@@ -94,7 +85,7 @@ def normalize_dialect(
         return None
 
 
-def _normalize(sql: str, facts: Facts) -> Normalized | None:
+def _normalize(sql: str, facts: Facts) -> Corrected | None:
     """Raises SqlglotError if a rule wrote what does not parse, RecursionError."""
     applied: list[str] = []
     text = sql = join_tokens(split_tokens(sql))
@@ -116,7 +107,7 @@ def _normalize(sql: str, facts: Facts) -> Normalized | None:
         return None
     if not written or read_query(written, facts.target) is None:
         return None
-    return Normalized(written, tuple(applied) or ("rewritten",))
+    return Corrected(written, tuple(applied) or ("rewritten",))
 
 
 def _list_words(sql: str) -> list[str]:

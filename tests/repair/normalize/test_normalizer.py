@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from repair.normalize import Normalized, normalize_dialect
+from repair.corrected import Corrected
+from repair.normalize import normalize_dialect
 from tests.repair.normalize.goldens import GOLDENS, TABLES
 
 TARGETS = ("postgres", "sqlite", "duckdb")
@@ -17,7 +18,7 @@ def test_several_dialects_in_one_query() -> None:
         "SELECT TOP 2 `name`, IFNULL(city, '') FROM people WHERE YEAR(born) == 1990",
         tables=TABLES,
     )
-    assert made == Normalized(
+    assert made == Corrected(
         "SELECT \"name\", COALESCE(city, '') FROM people "
         "WHERE EXTRACT(YEAR FROM born) = 1990 LIMIT 2",
         ("operators", "read_as_postgres", "calls", "date_parts"),
